@@ -688,7 +688,8 @@ impl Asked {
                 None => {
                     for (row, position) in positions.all.iter().enumerate() {
                         let table = self.table.as_deref();
-                        let choice = self.player.choose(&self.game, table, position);
+                        let choice =
+                            self.player.choose(&self.game, table.map(|table| table as _), position);
                         let choice = choice.map_err(|_| {
                             let name = self.game.notation(position);
                             let what = "is not in the table";

@@ -7,7 +7,7 @@ use crate::hint::Hinted;
 use crate::policy::{
     Amended, Amendment, Answers, Batch, Policy, TrainedOn, TrainedSpec, share_best,
 };
-use crate::solved::{Oracle, SolvedTable};
+use crate::solved::Oracle;
 
 /// Who is judged.
 pub enum Player {
@@ -120,12 +120,12 @@ impl Choice {
 }
 
 impl Player {
-    /// What the player does in a position; nothing where the game is over. The perfect one needs a
-    /// table that proves the values of all moves.
+    /// Returns what the player does in a position; nothing where the game is over. The perfect one needs
+    /// an oracle that proves the values of all moves.
     pub fn choose(
         &self,
         game: &AnyGame,
-        table: Option<&SolvedTable>,
+        oracle: Option<&dyn Oracle>,
         position: &AnyPosition,
     ) -> Result<Choice, Hinted> {
         let actions = game.actions(&position.state);
@@ -133,11 +133,13 @@ impl Player {
             return Ok(Choice::default());
         }
         match self {
-            Player::Named(_, player) => player.choose(game, table, position),
-            Player::Perfect => table.and_then(|table| perfect(table, position)).ok_or_else(|| {
-                let what = "policy 'perfect': no table proves the values of all moves here";
-                Hinted::from(what)
-            }),
+            Player::Named(_, player) => player.choose(game, oracle, position),
+            Player::Perfect => {
+                oracle.and_then(|oracle| perfect(oracle, position)).ok_or_else(|| {
+                    let what = "policy 'perfect': no table proves the values of all moves here";
+                    Hinted::from(what)
+                })
+            }
             Player::Policy(policy) => {
                 let (mut batch, mut answers) = (Batch::default(), Answers::default());
                 batch.push(*position, actions.iter().copied());
@@ -156,9 +158,9 @@ impl Player {
     }
 }
 
-fn perfect(table: &SolvedTable, position: &AnyPosition) -> Option<Choice> {
-    let truth = |value| Truth::of(value, table.has_scores());
-    let moves = table.look_ahead(position).into_iter();
+fn perfect(oracle: &dyn Oracle, position: &AnyPosition) -> Option<Choice> {
+    let truth = |value| Truth::of(value, oracle.has_scores());
+    let moves = oracle.look_ahead(position).into_iter();
     let moves = moves.map(|(action, value)| Some((action, truth(value?)?)));
     let moves = moves.collect::<Option<Vec<(Action, Truth)>>>()?;
     let ranks: Vec<i64> = moves.iter().map(|(_, truth)| truth.rank).collect();

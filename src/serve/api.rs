@@ -297,7 +297,7 @@ pub(super) async fn policy(
         let policy = asked_of(of, opened, &asked.policy)?;
         let choice = policy
             .player
-            .choose(opened.table.game(), Some(&opened.table), &position)
+            .choose(opened.table.game(), Some(&opened.table as &dyn Oracle), &position)
             .map_err(|error| {
                 if error.kind() == hint::Kind::Policy {
                     opened.players.forget(|asked| Arc::ptr_eq(asked, &policy));

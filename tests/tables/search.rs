@@ -116,6 +116,28 @@ fn compare(rows: usize, columns: usize, empties: Empties, step: usize) {
     assert!(compared > 10_000, "{compared}");
 }
 
+/// Compares a table's rows with Othello's own search, every `step`th row.
+fn compare_quickly(rows: usize, columns: usize, step: usize) {
+    let dir = tempfile::tempdir().unwrap();
+    let game = AnyGame::new(Othello::<u64>::new(rows, columns, true));
+    let table = SolvedTable::of_whole(game.clone(), &Store::at(dir.path()), &Silent).unwrap();
+    let search = game.searcher(&SearchOptions::default()).unwrap();
+    let mut compared = 0;
+    for piece in table.states().pieces() {
+        let each = |row: usize, position: AnyPosition| {
+            if row.is_multiple_of(step) {
+                let limits = SearchLimits::default();
+                let found = search.search(&game, &position.state, &Task::EXACT, &limits);
+                assert_eq!(found.value.score(), table.value(row).score(), "row {row}");
+                compared += 1;
+            }
+            Ok(())
+        };
+        table.states().visit(piece.rows.clone(), each).unwrap();
+    }
+    assert!(compared > 100_000, "{compared}");
+}
+
 #[test]
 fn every_state_of_4x4_has_the_value_of_its_table() {
     compare(4, 4, Empties::Uncounted, 1);
@@ -125,6 +147,14 @@ fn every_state_of_4x4_has_the_value_of_its_table() {
 #[test]
 fn states_of_4x5_have_the_value_of_their_table() {
     compare(4, 5, Empties::Uncounted, 97);
+}
+
+/// Some minutes and 12 GB of disk.
+#[test]
+#[ignore = "takes minutes and gigabytes"]
+fn states_of_4x6_and_5x5_have_the_value_of_their_table() {
+    compare_quickly(4, 6, 1_201);
+    compare_quickly(5, 5, 3_607);
 }
 
 /// Narrow windows and limits give bounds that hold, and windows that contain the score give it.

@@ -15,9 +15,9 @@ use anyhow::bail;
 use super::complete::{policies, tables};
 use super::context::Context;
 use super::table_args::{TableArgs, solved};
-use crate::game::{Game, GameExt};
+use crate::game::{Game, GameExt, SearchOptions};
 use crate::hint::Hinted;
-use crate::solved::SolvedTable;
+use crate::solved::{Budget, SearchOracle, SolvedTable, Wanted};
 use record::Record;
 use seat::Seat;
 use session::Session;
@@ -73,6 +73,14 @@ pub(in crate::cli) fn run(args: Args, context: &mut Context) -> anyhow::Result<(
         true => Some(solved(&game, table, args.table.force, context)?),
         false => None,
     };
+    let has_squares = game.layers().is_some_and(|layers| layers.unit() == "discs");
+    let wanted = Wanted { all_moves: true, outcome_only: false };
+    let search = match table.is_none() && has_squares {
+        true => {
+            SearchOracle::new(game.clone(), &SearchOptions::default(), Budget::default(), wanted)
+        }
+        false => None,
+    };
     let start = match (&args.from, &table) {
         (Some(text), Some(table)) => table.states().parse(text)?,
         (Some(text), None) => game.parse_position(text, &game.start())?,
@@ -91,6 +99,7 @@ pub(in crate::cli) fn run(args: Args, context: &mut Context) -> anyhow::Result<(
     let mut session = Session {
         game,
         table,
+        search,
         seats,
         record,
         start,

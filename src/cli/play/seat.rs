@@ -10,7 +10,7 @@ use crate::evaluate::Player;
 use crate::game::{Action, GameExt};
 use crate::hint::Hinted;
 use crate::policy::chance::{sample, seeded, unit};
-use crate::solved::{Oracle, SolvedTable};
+use crate::solved::Oracle;
 
 /// A person or a policy.
 pub(super) enum Seat {
@@ -55,16 +55,16 @@ impl Seat {
 pub(super) fn choose(
     player: &Player,
     game: &AnyGame,
-    table: Option<&SolvedTable>,
+    oracle: Option<&dyn Oracle>,
     position: &AnyPosition,
     seed: [u64; 2],
 ) -> anyhow::Result<Chosen> {
     let mut random = seeded(seed[0], &[seed[1]]);
     let unit = unit(&mut random);
-    let choice = match player.choose(game, table, position) {
+    let choice = match player.choose(game, oracle, position) {
         Ok(choice) => choice,
         Err(_) if player.policy().is_none() => {
-            let best = table.map_or(Vec::new(), |table| table.best_actions(position));
+            let best = oracle.map_or(Vec::new(), |oracle| oracle.best_actions(position));
             let (actions, remark) = match best.is_empty() {
                 true => (game.actions(&position.state), "nothing is known here: a move at random"),
                 false => (best, "not all is proven here: the best of what is"),

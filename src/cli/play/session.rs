@@ -17,7 +17,7 @@ use crate::render::Grid;
 use crate::render::number::counted;
 use crate::render::verdict::{outcome_cell, repetition_text, score_cell};
 use crate::solve::Value;
-use crate::solved::{Oracle, SolvedTable};
+use crate::solved::{Oracle, SearchOracle, SolvedTable};
 
 const HELP: &str = "\
 a move       as it is written: c4, pass; 2c2b, 2A3A, 1e1a+, P*2b; several are played one after another
@@ -35,10 +35,16 @@ review       the moves that gave something away
 quit         end (so does the end of the input)
 ";
 
+/// Most empty squares of positions whose values are searched in a game without a table: each takes
+/// some ten milliseconds.
+const SEARCHED: u32 = 14;
+
 pub(super) struct Session<'a> {
     pub game: AnyGame,
     /// Absent where the game is too large for a table.
     pub table: Option<SolvedTable>,
+    /// Answers near the end of a game without a table.
+    pub search: Option<SearchOracle>,
     pub seats: [Seat; 2],
     pub record: Record,
     /// Where 'new' begins.
@@ -96,7 +102,7 @@ impl Session<'_> {
                     let seed = [self.seed, self.record.moves.len() as u64];
                     let position = self.record.position;
                     let Chosen { action, remark } =
-                        choose(player, &self.game, self.table.as_ref(), &position, seed)?;
+                        choose(player, &self.game, self.oracle(&position), &position, seed)?;
                     let remark = remark.map_or(String::new(), |remark| format!(" ({remark})"));
                     self.say(position, action, &remark)?;
                     self.record.play(&self.game, action);
@@ -122,6 +128,9 @@ impl Session<'_> {
             format!("{} is {}", self.game.side_name(side), self.seats[side.index()].name())
         });
         let what = match &self.table {
+            None if self.search.is_some() => {
+                format!("no table: moves have values from {SEARCHED} empty squares on, by search")
+            }
             None => "no table: moves have no values here".to_string(),
             Some(table) if !table.table().manifest().complete => {
                 format!("{}, a bounded table: of much nothing is known", table.table().name())
@@ -214,20 +223,31 @@ impl Session<'_> {
 
     /// What the table says of the position, in a sentence; `None` where it is not there.
     fn answer(&self) -> Option<String> {
-        let table = self.table.as_ref()?;
-        let answer = table.answer(self.record.position).ok()?;
-        Some(Shown { answer: &answer, oracle: table, all_moves: true }.value_text())
+        let oracle = self.oracle(&self.record.position)?;
+        let answer = oracle.answer(self.record.position).ok()?;
+        Some(Shown { answer: &answer, oracle, all_moves: true }.value_text())
+    }
+
+    /// Returns what knows the value of a position: the table, or the search where few squares are empty.
+    fn oracle(&self, position: &AnyPosition) -> Option<&dyn Oracle> {
+        if let Some(table) = &self.table {
+            return Some(table);
+        }
+        let (rows, columns) = self.game.shape();
+        let empty = (rows * columns) as u32 - self.game.layers()?.layer_of(&position.state);
+        let search = self.search.as_ref().filter(|_| empty <= SEARCHED)?;
+        Some(search)
     }
 
     /// What every move is worth.
     fn hint(&mut self) -> io::Result<()> {
         let colour = self.context.colour;
-        let text = match &self.table {
+        let text = match self.oracle(&self.record.position) {
             None => "Nothing is known: there is no table.\n".to_string(),
-            Some(table) => match table.answer(self.record.position) {
+            Some(oracle) => match oracle.answer(self.record.position) {
                 Err(outside) => format!("Nothing is known: {outside}.\n"),
                 Ok(answer) => {
-                    Shown { answer: &answer, oracle: table, all_moves: true }.values_text(colour)
+                    Shown { answer: &answer, oracle, all_moves: true }.values_text(colour)
                 }
             },
         };
@@ -236,19 +256,22 @@ impl Session<'_> {
 
     /// The values of a position and of a move in it, as the table has them, both for its mover.
     fn values_of(&self, &(before, action): &(AnyPosition, Action)) -> Option<(Value, Value)> {
-        let table = self.table.as_ref()?;
-        let value = |position| table.states().find(position).map(|row| table.value(row));
+        let oracle = self.oracle(&before)?;
         let after = self.game.advance(&before, action);
-        Some((value(&before)?, value(&after)?.before()))
+        Some((oracle.value_of(&before)?, oracle.value_of(&after)?.before()))
     }
 
     /// Lists the moves so far that gave away something that was proven.
     fn review(&mut self) -> io::Result<()> {
-        let Some(table) = &self.table else { return Ok(()) };
+        let scored = match (&self.table, &self.search) {
+            (Some(table), _) => table.has_scores(),
+            (None, Some(search)) => search.has_scores(),
+            (None, None) => return Ok(()),
+        };
         let (mut rows, mut unknown) = (Vec::new(), 0);
         for (ply, made) in self.record.moves.iter().enumerate() {
             let &(before, action) = made;
-            let proven = |value: Value| match table.has_scores() {
+            let proven = |value: Value| match scored {
                 true => value.score().map(|score| score.0),
                 false => value.outcome().map(Outcome::value),
             };
@@ -261,11 +284,12 @@ impl Session<'_> {
             if proven(found) >= proven(best) {
                 continue;
             }
-            let cell = |value: Value| match table.has_scores() {
+            let cell = |value: Value| match scored {
                 true => format!("{} {}", outcome_cell(value), score_cell(value)),
                 false => outcome_cell(value).to_string(),
             };
-            let names = table.best_actions(&before).into_iter();
+            let best_moves = self.oracle(&before).map(|oracle| oracle.best_actions(&before));
+            let names = best_moves.into_iter().flatten();
             let names = names.map(|action| self.game.action_name(before.side, action));
             rows.push(vec![
                 (ply + 1).to_string(),
@@ -290,8 +314,7 @@ impl Session<'_> {
         self.context.print(text)?;
         if unknown > 0 {
             let moves = counted(unknown, "move");
-            self.context
-                .line(format!("Of {moves} the table does not prove what they gave away."))?;
+            self.context.line(format!("Of {moves} it is not known what they gave away."))?;
         }
         Ok(())
     }

@@ -1,0 +1,107 @@
+//! Exact search: FFO endgames with their scores, 6×6 from the start, and random endgames.
+//!
+//! `cargo bench --bench search` takes FFO 40 to 44 and 1,000 random positions of 12 empty squares;
+//! `YOMIKIRI_BENCH_SEARCH="ffo 40-49, 6x6, random 12 10000, random 16 1000, moves 12 10000"` takes others.
+//! One thread; every score is asserted. Nodes compare between machines, seconds do not.
+
+use std::time::Instant;
+
+use serde_json::Value;
+use yomikiri::any::AnyGame;
+use yomikiri::evaluate::drawn;
+use yomikiri::game::{Empties, Game, GameExt, Score, SearchLimits, SearchOptions};
+use yomikiri::registry::othello;
+use yomikiri::search::{Found, Searcher, Task};
+
+/// Positions of the FFO endgame suite by R. Delorme; the winner gets the empty squares.
+const FFO: &str = include_str!("../tests/data/ffo-40-49.json");
+
+fn main() {
+    let asked = std::env::var("YOMIKIRI_BENCH_SEARCH");
+    let asked = asked.unwrap_or("ffo 40-44, random 12 1000".to_string());
+    for work in asked.split(',') {
+        let words: Vec<&str> = work.split_whitespace().collect();
+        match words[..] {
+            ["ffo", range] => ffo(range),
+            ["6x6"] => start(),
+            ["random", empties, count] => random(number(empties), number(count), false),
+            ["moves", empties, count] => random(number(empties), number(count), true),
+            _ => panic!("'{work}': see the head of benches/search.rs"),
+        }
+    }
+}
+
+fn number(text: &str) -> usize {
+    text.parse().unwrap_or_else(|_| panic!("invalid number '{text}'"))
+}
+
+fn searcher(game: &AnyGame, empties: Empties) -> Box<dyn Searcher<AnyGame>> {
+    let options = SearchOptions { empties, memory: 1 << 30, threads: 1 };
+    game.searcher(&options).expect("Othello is searched")
+}
+
+fn report(what: &str, begun: Instant, nodes: u64) {
+    let seconds = begun.elapsed().as_secs_f64();
+    let (all, speed) = (nodes as f64 / 1e6, nodes as f64 / seconds / 1e6);
+    println!("{what}: {seconds:.2} s, {all:.1} M nodes, {speed:.1} M nodes a second");
+}
+
+fn ffo(range: &str) {
+    let (first, last) = range.split_once('-').unwrap_or((range, range));
+    let game = othello("8").expect("a board");
+    let all: Vec<Value> = serde_json::from_str(FFO).expect("JSON");
+    let (begun, mut nodes) = (Instant::now(), 0);
+    for entry in all {
+        let id = entry["id"].as_u64().expect("a number") as usize;
+        if !(number(first)..=number(last)).contains(&id) {
+            continue;
+        }
+        let text = |name: &str| entry[name].as_str().expect("text");
+        let line = format!("{} {};", text("board"), text("to_move"));
+        let position = game.parse_position(&line, &game.start()).expect("a position");
+        let began = Instant::now();
+        let search = searcher(&game, Empties::ToWinner);
+        let found = search.search(&game, &position.state, &Task::EXACT, &SearchLimits::default());
+        let score = entry["score"].as_i64().expect("a number") as i8;
+        assert_eq!(found.value.score(), Some(Score(score)), "FFO {id}");
+        report(&format!("  FFO {id} ({score:+})"), began, found.nodes);
+        nodes += found.nodes;
+    }
+    report(&format!("FFO {range}"), begun, nodes);
+}
+
+fn start() {
+    let game = othello("6").expect("a board");
+    let begun = Instant::now();
+    let search = searcher(&game, Empties::Uncounted);
+    let Found { value, nodes, .. } =
+        search.search(&game, &game.start().state, &Task::EXACT, &SearchLimits::default());
+    // J. Feinstein (1993): White wins by 4.
+    assert_eq!(value.score(), Some(Score(-4)));
+    report("6x6 from the start", begun, nodes);
+}
+
+/// Random positions; with `moves` every move of each.
+fn random(empties: usize, count: usize, moves: bool) {
+    let game = othello("8").expect("a board");
+    let range = Some((empties as u32, empties as u32));
+    let (positions, _) = drawn(&game, range, count, 1).expect("positions");
+    let search = searcher(&game, Empties::Uncounted);
+    let exact = |state| search.search(&game, state, &Task::EXACT, &SearchLimits::default());
+    let (begun, mut nodes) = (Instant::now(), 0);
+    for position in &positions {
+        let found = exact(&position.state);
+        nodes += found.nodes;
+        let mut best = None;
+        game.for_each_successor(&position.state, |_, after| {
+            if moves {
+                let after = exact(&after);
+                nodes += after.nodes;
+                best = best.max(after.value.score().map(|score| -score));
+            }
+        });
+        assert!(found.value.score().is_some() && (!moves || best == found.value.score()));
+    }
+    let what = if moves { "with all moves" } else { "values" };
+    report(&format!("{count} positions, {empties} empty, {what}"), begun, nodes);
+}
