@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use serde_json::Value;
-use yomikiri::any::AnyGame;
+use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::evaluate::drawn;
 use yomikiri::game::{Empties, Game, GameExt, Score, SearchLimits, SearchOptions};
 use yomikiri::registry::othello;
@@ -87,7 +87,8 @@ fn random(empties: usize, count: usize, moves: bool) {
     let range = Some((empties as u32, empties as u32));
     let (positions, _) = drawn(&game, range, count, 1).expect("positions");
     let search = searcher(&game, Empties::Uncounted);
-    let exact = |state| search.search(&game, state, &Task::EXACT, &SearchLimits::default());
+    let exact =
+        |state: &AnyState| search.search(&game, state, &Task::EXACT, &SearchLimits::default());
     let (begun, mut nodes) = (Instant::now(), 0);
     for position in &positions {
         let found = exact(&position.state);

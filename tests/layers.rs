@@ -33,8 +33,8 @@ const LAYERS: [(&str, &[&str]); 22] = [
     (
         "evaluate",
         &[
-            "hint", "game", "any", "graph", "solve", "solved", "policy", "table", "progress",
-            "parallel",
+            "hint", "game", "any", "graph", "solve", "search", "solved", "policy", "table",
+            "progress", "parallel",
         ],
     ),
     (

@@ -81,7 +81,7 @@ pub(super) struct Chosen {
 
 impl ChosenArgs {
     /// The positions that are to be searched; `None` where a table answers.
-    pub fn to_search(&self, game: &AnyGame, is_named: bool) -> anyhow::Result<Option<ToSearch>> {
+    pub fn to_search(&self, game: &AnyGame, has_table: bool) -> anyhow::Result<Option<ToSearch>> {
         if self.sample.is_some() || self.empty_squares.is_some() || self.seed.is_some() {
             let (count, seed) = (self.sample.unwrap_or(1000), self.seed.unwrap_or(0));
             let (positions, words) = drawn(game, self.empty_squares, count, seed)
@@ -89,7 +89,7 @@ impl ChosenArgs {
             return Ok(Some(ToSearch { positions, words, is_sample: true }));
         }
         let Some(file) = &self.positions else { return Ok(None) };
-        if is_named || game.facts().is_small {
+        if has_table {
             return Ok(None);
         }
         let mut positions = Vec::new();

@@ -37,6 +37,8 @@ solver export --states --out states # positions for predictions
 solver export --positions games.txt --out games.csv # values of your own positions
 solver match greedy minimax:4 # the exact results of their games
 solver match greedy random --size 8 --sample 1000 # on a board without a table
+solver prove 6x6 --out othello-6x6.proof # a proof that can be kept
+solver check othello-6x6.proof # by the rules alone
 solver verify othello-4x4 # prove every row and value
 solver verify --check tables/CHECKSUMS # compare with known checksums
 solver list # what tables there are

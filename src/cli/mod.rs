@@ -31,6 +31,7 @@ mod perft;
 mod play;
 mod players;
 mod program;
+mod prove;
 mod query;
 mod remove;
 mod report;
@@ -115,6 +116,8 @@ enum Command {
     Match(matches::Args),
     #[cfg(feature = "onnx")]
     Train(train::Args),
+    Prove(prove::Args),
+    Check(prove::CheckArgs),
     Verify(verify::Args),
     List(list::Args),
     Info(info::Args),
@@ -194,6 +197,8 @@ fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
         Command::Match(args) => matches::run(args, &mut context),
         #[cfg(feature = "onnx")]
         Command::Train(args) => train::run(args, &mut context),
+        Command::Prove(args) => prove::run(args, &mut context),
+        Command::Check(args) => prove::check(args, &mut context),
         Command::Verify(args) => verify::run(args, &mut context),
         Command::List(args) => list::run(args, &mut context),
         Command::Remove(args) => remove::run(args, &mut context),

@@ -12,7 +12,7 @@ use super::complete::policies;
 use super::context::{Context, command_line};
 use super::error::{code, say};
 use super::players::players;
-use super::table_args::{TableArgs, solved};
+use super::table_args::{TableArgs, is_in_reach, solved};
 use crate::any::AnyGame;
 use crate::evaluate::{
     AccuracyReport, By, Labels, MeasureError, Metrics, Piece, Player, Request, Searched, Sink,
@@ -163,8 +163,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let policies = args.table.policies(&named, &game, context)?;
     // A model that cannot be read, say, is refused before its table is made too.
     let players = players(&policies, &game, &context.store)?;
-    let is_named = table.is_some();
-    let (report, checksum) = match args.chosen.to_search(&game, is_named)? {
+    let has_table = table.is_some() || is_in_reach(&game, context);
+    let (report, checksum) = match args.chosen.to_search(&game, has_table)? {
         Some(to_search) => {
             let report = measure_by_search(&args, &game, to_search, &labels, players, context)?;
             (report, String::new())
@@ -184,7 +184,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     };
     if let Some(path) = &args.html {
         let about = About { command: command_line(), date: today(), checksum };
-        write_whole(path, &html(&report, &about))?;
+        write_whole(path, html(&report, &about).as_bytes())?;
     }
     for path in outputs {
         context.remark(format!("{}: written", path.display()));
@@ -362,8 +362,8 @@ fn check_writable(path: &Path) -> anyhow::Result<()> {
 }
 
 /// Writes a file whole or not at all.
-pub(in crate::cli) fn write_whole(path: &Path, text: &str) -> anyhow::Result<()> {
-    crate::table::write_whole(path, text.as_bytes()).map_err(|error| cannot_write(path, error))
+pub(in crate::cli) fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    crate::table::write_whole(path, bytes).map_err(|error| cannot_write(path, error))
 }
 
 /// A damaged table is the table's failure; a policy comes from the person who asks.

@@ -25,6 +25,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         of::<super::pack::Output>("pack"),
         of::<super::perft::Output>("perft"),
         of::<Answer>("query"),
+        of::<super::prove::Output>("proof"),
         of::<super::remove::Output>("remove"),
         of::<AccuracyReport>("report"),
         of::<super::solve::Output<'_>>("solve"),

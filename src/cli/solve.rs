@@ -12,18 +12,14 @@ use super::complete::{games, tables};
 use super::context::Context;
 use super::guard::MemoryArg;
 use super::lines;
-use super::table_args::{solved, time_limit};
+use super::table_args::{is_in_reach, solved, time_limit};
 use crate::any::{AnyGame, AnyPosition};
 use crate::game::{Empties, Game, GameExt, SearchOptions};
-use crate::graph::{Plan, within_room};
 use crate::hint::Hinted;
 use crate::registry::othello;
 use crate::render::number::{seconds, thousands};
 use crate::solved::{Answer, Budget, Oracle, SearchOracle, SolvedTable, Wanted};
 use crate::table::Table;
-
-/// Most states of a table that is built on the way: some two minutes on two cores.
-const MOST_STATES: f64 = 4e8;
 
 /// Solve a game, a size, a table or a position
 ///
@@ -301,13 +297,9 @@ impl Task<'_> {
         if let Some((_, table)) = holders.into_iter().next() {
             return Ok(Some(table));
         }
-        let expected = game.expected(&position.state);
-        let is_quick =
-            expected.is_none_or(|expected| expected.states <= MOST_STATES && expected.exact);
         let is_limited = self.args.time.is_some() || self.args.nodes.is_some();
-        let is_wanted = *position == game.start() && self.empties == Empties::Uncounted;
-        let fits = within_room(game, Plan::from_start(game), &context.store).is_ok();
-        if !(game.facts().is_small && is_quick && is_wanted && fits) || is_limited {
+        let is_whole = *position == game.start() && self.empties == Empties::Uncounted;
+        if is_limited || !is_whole || !is_in_reach(game, context) {
             return Ok(None);
         }
         solved(game, None, false, context).map(Some)

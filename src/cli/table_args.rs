@@ -11,7 +11,7 @@ use super::players;
 use super::value_iterate::solve_table;
 use crate::any::AnyGame;
 use crate::game::Game;
-use crate::graph::Plan;
+use crate::graph::{Plan, within_room};
 use crate::hint::Hinted;
 use crate::policy::PolicySpec;
 use crate::solve::SolveOptions;
@@ -171,6 +171,20 @@ pub(super) fn solved(
         solve_table(&mut table, &SolveOptions::default(), force, context)?;
     }
     context.solved(table, true)
+}
+
+/// Most states of a game that is enumerated and solved where nobody asked for a table: some two minutes on
+/// two cores.
+const MOST_STATES: f64 = 4e8;
+
+/// Returns whether the table of a whole game is there, or made in some two minutes at most.
+pub(super) fn is_in_reach(game: &AnyGame, context: &Context) -> bool {
+    let plan = Plan::from_start(game);
+    let expected = game.expected(&game.start().state);
+    let is_quick = expected.is_none_or(|expected| expected.states <= MOST_STATES && expected.exact);
+    let fits = || within_room(game, plan.clone(), &context.store).is_ok();
+    let is_there = || context.store.has(&plan.table_name(game));
+    game.facts().is_small && (is_there() || is_quick && fits())
 }
 
 /// The table of a whole game, enumerated if it is not there.

@@ -33,6 +33,8 @@ match random greedy --game minishogi --sample 2
 solve 4 b1a1
 solve 4x4 --search --all-moves
 report --size 4 --sample 20 --policy random --mistakes 1
+prove 4x4 --out DIR/4x4.proof
+check DIR/4x4.proof
 export --states --out DIR/states
 export --out DIR/targets
 pack

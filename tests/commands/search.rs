@@ -1,6 +1,8 @@
 //! `solver solve` and reports by search.
 
 use std::fs;
+use std::io::Write;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
@@ -114,6 +116,25 @@ fn a_report_by_search_judges_as_a_table_does() {
     assert!(figures(&sample)["policies"][0]["intervals"]["result_kept"]["lower"].is_number());
 }
 
+/// A board that is too large for a table is played and measured by search.
+#[test]
+fn a_large_board_needs_no_table() {
+    let tables = Tables::new();
+    let file = tables.root().join("positions.txt");
+    let board = "XXXXXXXXXOOOOOOXXOOOOOOXXOOOOOOXXOOOOOOXXOOOOOOXXOOOO---XXXX---- X;";
+    fs::write(&file, board).unwrap();
+    let words = ["report", "--size", "8", "--policy", "greedy", "--positions"];
+    let report = tables.json(&[&words[..], &[file.to_str().unwrap()]].concat());
+    assert_eq!(report["table"]["judged_states"], 1);
+    assert!(report["policies"][0].get("intervals").is_none());
+    let mut play = tables.solver(&["play", "--size", "8", "--white", "random", "--from", board]);
+    let mut child = play.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"hint\nquit\n").unwrap();
+    let said = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    assert!(said.contains("from 14 empty squares on, by search"), "{said}");
+    assert!(said.contains("Each move, best first; values are Black's"), "{said}");
+}
+
 #[test]
 fn damaged_labels_are_reported() {
     let tables = Tables::new();
@@ -134,4 +155,53 @@ fn damaged_labels_are_reported() {
     fs::write(&file, b"something else altogether, which is longer than the head of such a file is")
         .unwrap();
     assert_eq!(tables.run(&words).code, 3);
+}
+
+#[test]
+fn proofs_are_made_and_checked() {
+    let tables = Tables::new();
+    let file = tables.root().join("4x5.proof");
+    let path = file.to_str().unwrap();
+    let made = tables.json(&["prove", "4x5", "--out", path, "--leaves", "5"]);
+    assert_eq!((&made["score"], &made["kind"]), (&16.into(), &"certificate".into()));
+    let checked = tables.json(&["check", path]);
+    assert_eq!((&checked["score"], &checked["moves"]), (&16.into(), &made["moves"]));
+    assert!(checked["searched"][0].as_u64().unwrap() > 0);
+    assert!(tables.ok(&["check", path]).contains("Black, to move, wins by 16 discs\nProven: "));
+    // An independent checker in plain Python.
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/check_proof.py");
+    let python = Command::new("python3").args([script, path, "--all"]).output().unwrap();
+    assert!(python.status.success(), "{}", String::from_utf8_lossy(&python.stderr));
+    for damage in [20, 40, 60] {
+        let mut bytes = fs::read(&file).unwrap();
+        bytes[damage] ^= 4;
+        let damaged = tables.root().join("damaged.proof");
+        fs::write(&damaged, &bytes).unwrap();
+        let run = tables.run(&["check", damaged.to_str().unwrap()]);
+        assert_eq!(run.code, 3, "{damage}: {}", run.stderr);
+        assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+        let python = Command::new("python3").arg(script).arg(&damaged).output().unwrap();
+        assert!(!python.status.success(), "{damage}");
+    }
+    let table = tables.root().join("4x4.semi");
+    let path = table.to_str().unwrap();
+    let made = tables.json(&["prove", "4x4", "--semi-strong", "--leaves", "3", "--out", path]);
+    assert_eq!((&made["score"], &made["kind"]), (&(-8).into(), &"semi-strong".into()));
+    let said = tables.ok(&["check", path]);
+    assert!(said.contains("rest on the search that made the file"), "{said}");
+    let run = tables.run(&["prove", "minishogi", "--out", path]);
+    assert!(run.refused("a game without proofs").contains("minishogi has no such proofs"));
+}
+
+/// White wins 6×6 by 4, an endgame is won by 38: by 784,172 and 27,811 moves that are kept here.
+#[test]
+fn kept_proofs_hold() {
+    let tables = Tables::new();
+    for (name, score, moves) in [("othello-6x6", -4, 784_172), ("ffo-40", 38, 27_811)] {
+        let file = format!("{}/tests/data/{name}.proof", env!("CARGO_MANIFEST_DIR"));
+        let checked = tables.json(&["check", &file]);
+        assert_eq!(checked["score"], score);
+        let counts = checked["moves"].as_array().unwrap();
+        assert_eq!(counts.iter().map(|count| count.as_u64().unwrap()).sum::<u64>(), moves);
+    }
 }

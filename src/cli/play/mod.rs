@@ -14,7 +14,7 @@ use anyhow::bail;
 
 use super::complete::{policies, tables};
 use super::context::Context;
-use super::table_args::{TableArgs, solved};
+use super::table_args::{TableArgs, is_in_reach, solved};
 use crate::game::{Game, GameExt, SearchOptions};
 use crate::hint::Hinted;
 use crate::solved::{Budget, SearchOracle, SolvedTable, Wanted};
@@ -69,7 +69,7 @@ pub(in crate::cli) fn run(args: Args, context: &mut Context) -> anyhow::Result<(
         }
         None => args.table.game(context)?,
     };
-    let table: Option<SolvedTable> = match table.is_some() || game.facts().is_small {
+    let table: Option<SolvedTable> = match table.is_some() || is_in_reach(&game, context) {
         true => Some(solved(&game, table, args.table.force, context)?),
         false => None,
     };

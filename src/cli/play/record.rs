@@ -84,7 +84,7 @@ impl Record {
             game.notation(&self.start),
             self.transcript(game)
         );
-        write_whole(file, &text)
+        write_whole(file, text.as_bytes())
     }
 
     /// Reads a game from a file.

@@ -11,6 +11,7 @@ pub mod blocks;
 mod canonical;
 mod moves;
 mod notation;
+pub mod proof;
 pub mod search;
 mod size;
 
@@ -51,6 +52,21 @@ impl Board {
     pub fn swapped(&self) -> Board {
         Board { mover: self.opponent, opponent: self.mover }
     }
+}
+
+/// Returns the bits of the 8×8 grid for a set that is packed row by row.
+pub fn grid_of(packed: u64, columns: usize) -> u64 {
+    squares_of(packed).fold(0, |grid, at| grid | 1 << (at / columns * 8 + at % columns))
+}
+
+/// Returns a set of the 8×8 grid packed row by row: bit `row * columns + column`.
+pub fn packed_of(grid: u64, columns: usize) -> u64 {
+    let inside = squares_of(grid).filter(|at| at % 8 < columns);
+    inside.fold(0, |packed, at| packed | 1 << (at / 8 * columns + at % 8))
+}
+
+fn squares_of(set: u64) -> impl Iterator<Item = usize> {
+    (0..64).filter(move |at| set >> at & 1 == 1)
 }
 
 /// The rules of Othello on one shape of board, with keys of type `K`.

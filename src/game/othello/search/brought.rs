@@ -18,7 +18,8 @@ impl Brought {
     /// Returns the search of a board of `rows` × `columns`.
     pub fn new(rows: usize, columns: usize, options: &SearchOptions) -> Brought {
         let SearchOptions { empties, memory, threads } = *options;
-        let engine = Engine::new(&Options { rows, columns, empties, memory, threads });
+        let options = Options { rows, columns, empties, memory, threads, evaluation: None };
+        let engine = Engine::new(&options);
         Brought { engine: Mutex::new(engine), columns, pass: Action((rows * columns) as u16) }
     }
 }

@@ -1,9 +1,9 @@
 //! Positions with many empty squares: transposition table, ordered moves, stability.
 
-use super::evaluation::around;
+use super::evaluation::{DISC, around};
 use super::kernel::{Kernel, Recursion};
 use super::table::Entry;
-use super::{SHALLOW, Search, WORST};
+use super::{SHALLOW, Search, WIDE, WORST};
 use crate::game::othello::Board;
 
 /// Fewest empty squares at which the children are looked up before any is searched.
@@ -25,7 +25,6 @@ const MOBILITY: i32 = 16;
 const CORNER_REPLY: i32 = 16;
 const POTENTIAL: i32 = 4;
 const PARITY: i32 = 8;
-const PREVIEW: i32 = 4;
 
 /// A legal move and what orders it.
 #[derive(Clone, Copy, Debug)]
@@ -183,7 +182,7 @@ impl<K: Kernel> Search<'_, K> {
         cost += POTENTIAL * open.count_ones() as i32;
         if empties >= PREVIEW_FROM {
             let depth = ((empties - PREVIEW_FROM) / PREVIEW_STEP).min(PREVIEW_MOST);
-            cost += PREVIEW * self.preview(child, depth, -WIDE, WIDE);
+            cost += self.preview(child, depth, -WIDE, WIDE);
         }
         cost
     }
@@ -203,10 +202,10 @@ impl<K: Kernel> Search<'_, K> {
 
     /// Returns the value of a search of `depth` plies by evaluation alone.
     #[inline(always)]
-    fn preview(&mut self, board: Board, depth: u32, alpha: i32, beta: i32) -> i32 {
+    pub(super) fn preview(&mut self, board: Board, depth: u32, alpha: i32, beta: i32) -> i32 {
         if depth == 0 {
             self.nodes += 1;
-            return self.evaluation.value(self.kernel, self.shape, board);
+            return self.evaluation.value(self.kernel, board);
         }
         self.kernel.call::<Preview, _, _>(self, board, (depth, alpha, beta))
     }
@@ -218,7 +217,8 @@ impl<K: Kernel> Search<'_, K> {
         if moves == 0 {
             let passed = board.swapped();
             if self.kernel.moves(passed) & self.shape.board == 0 {
-                return self.shape.final_score(board) * FINAL;
+                return self.shape.final_score(board)
+                    * if self.evaluation.is_trained() { DISC } else { PLAIN_FINAL };
             }
             return -self.preview(passed, depth - 1, -beta, -alpha);
         }
@@ -262,8 +262,5 @@ impl<K: Kernel> Recursion<Search<'_, K>, (u32, i32, i32)> for Preview {
     }
 }
 
-/// Bound of all evaluations.
-const WIDE: i32 = 1 << 20;
-
-/// Evaluation of one disc at the end of the game.
-const FINAL: i32 = 64;
+/// Plain evaluation of one disc at the end of the game; more than [`DISC`], for it is certain.
+const PLAIN_FINAL: i32 = 8 * DISC;

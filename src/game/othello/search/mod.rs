@@ -8,11 +8,14 @@ mod deep;
 mod endgame;
 mod evaluation;
 mod kernel;
+mod patterns;
 mod shape;
 mod table;
 #[cfg(test)]
 mod tests;
+mod training;
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
@@ -20,16 +23,21 @@ use crate::game::othello::Board;
 use crate::game::{Empties, SearchLimits as Limits};
 pub(super) use brought::Brought;
 use deep::Move;
-use evaluation::Evaluation;
 use kernel::{Kernel, Scalar};
 use shape::Shape;
 use table::{Entry, Table};
+
+pub use evaluation::Evaluation;
+pub use training::{Progress, TrainOptions};
 
 /// Most empty squares that are searched without the transposition table.
 const SHALLOW: u32 = 6;
 
 /// Bound below every score.
 const WORST: i32 = -128;
+
+/// Bound of all evaluations.
+const WIDE: i32 = 1 << 20;
 
 /// Settings of an engine.
 #[derive(Clone, Debug)]
@@ -44,6 +52,8 @@ pub struct Options {
     pub memory: usize,
     /// Number of threads.
     pub threads: usize,
+    /// Evaluation that orders the moves; the plain one if `None` or of another shape.
+    pub evaluation: Option<Arc<Evaluation>>,
 }
 
 /// Result of a search.
@@ -77,19 +87,23 @@ pub struct Engine {
     near: Table,
     memory: usize,
     scalar: bool,
-    evaluation: Evaluation,
+    evaluation: Arc<Evaluation>,
 }
 
 impl Engine {
     /// Returns an engine; it allocates its table when a search needs it.
     pub fn new(options: &Options) -> Engine {
+        let evaluation = options.evaluation.clone().filter(|evaluation| {
+            (evaluation.shape.rows, evaluation.shape.columns) == (options.rows, options.columns)
+        });
+        let plain = || Arc::new(Evaluation::plain(options.rows, options.columns));
         Engine {
             shape: Shape::new(options.rows, options.columns, options.empties),
             table: Table::new(0),
             near: Table::new(NEAR_BYTES),
             memory: options.memory,
             scalar: false,
-            evaluation: Evaluation,
+            evaluation: evaluation.unwrap_or_else(plain),
         }
     }
 
@@ -131,6 +145,8 @@ impl Engine {
         let wanted = 1usize << (TABLE_BITS + empties).min(50);
         let bytes = wanted.min(self.memory);
         if bytes >= 2 * self.table.bytes() && empties > SHALLOW {
+            // The old table is freed first, so that both are never held at once.
+            self.table = Table::new(0);
             self.table = Table::new(bytes);
         }
         self.table.start_search();
@@ -265,7 +281,7 @@ impl<'a, K: Kernel> Search<'a, K> {
 
     /// Returns a cheap guess of the score.
     fn guess(&self, board: Board) -> i32 {
-        self.evaluation.value(self.kernel, self.shape, board) / evaluation::DISC
+        self.evaluation.value(self.kernel, board) / evaluation::DISC
     }
 
     /// Returns a score that proves whether the position is worth more than `alpha`.

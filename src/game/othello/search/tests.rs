@@ -68,7 +68,14 @@ fn naive((rows, columns): (usize, usize)) -> Naive {
 }
 
 fn engine((rows, columns): (usize, usize), empties: Empties, scalar: bool) -> Engine {
-    let mut engine = Engine::new(&Options { rows, columns, empties, memory: 1 << 20, threads: 1 });
+    let mut engine = Engine::new(&Options {
+        rows,
+        columns,
+        empties,
+        memory: 1 << 20,
+        threads: 1,
+        evaluation: None,
+    });
     engine.scalar = scalar;
     engine
 }
