@@ -36,7 +36,7 @@ fn number(text: &str) -> usize {
 }
 
 fn searcher(game: &AnyGame, empties: Empties) -> Box<dyn Searcher<AnyGame>> {
-    let options = SearchOptions { empties, memory: 1 << 30, threads: 1 };
+    let options = SearchOptions { empties, memory: 1 << 30, ..SearchOptions::default() };
     game.searcher(&options).expect("Othello is searched")
 }
 

@@ -17,7 +17,7 @@ use crate::game::othello::proof::Header;
 use crate::game::othello::proof::certificate::{Problem, prove};
 use crate::game::othello::proof::check::{self, Report, Rules};
 use crate::game::othello::proof::semistrong::{Table, make};
-use crate::game::othello::search::Options;
+use crate::game::othello::search::{Options, built_in};
 use crate::game::othello::{Board, grid_of, packed_of};
 use crate::game::{Empties, Game, GameExt, Position, Side};
 use crate::hint::{Hinted, Kind};
@@ -114,7 +114,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         empties,
         memory,
         threads: rayon::current_num_threads(),
-        evaluation: None,
+        evaluation: built_in(rows, columns),
     };
     let leaf_depth = args.leaves.unwrap_or(if args.semi_strong { 13 } else { 12 });
     let white_to_move = position.side == Side::Second;

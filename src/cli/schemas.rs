@@ -36,6 +36,8 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         #[cfg(feature = "cluster")]
         of::<super::cluster::Output>("part"),
         #[cfg(feature = "onnx")]
+        of::<super::train::evaluation::Card>("train-evaluation"),
+        #[cfg(feature = "onnx")]
         of::<super::train::Trained<'_>>("train"),
         #[cfg(feature = "onnx")]
         of::<super::train::tabular::Curves>("train-tabular"),

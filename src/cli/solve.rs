@@ -14,7 +14,8 @@ use super::guard::MemoryArg;
 use super::lines;
 use super::table_args::{is_in_reach, solved, time_limit};
 use crate::any::{AnyGame, AnyPosition};
-use crate::game::{Empties, Game, GameExt, SearchOptions};
+use crate::game::othello::search::Evaluation;
+use crate::game::{Empties, Game, GameExt, SearchOptions, SearchWeights};
 use crate::hint::Hinted;
 use crate::registry::othello;
 use crate::render::number::{seconds, thousands};
@@ -66,6 +67,10 @@ pub(super) struct Args {
     /// Stop searching a position after so many positions, with proven bounds
     #[arg(long, value_name = "N")]
     nodes: Option<u64>,
+    /// Order moves by the weights of this file, which 'solver train evaluation' wrote, or by 'none' that were
+    /// trained; scores do not depend on it [default: those that are built in]
+    #[arg(long, value_name = "FILE")]
+    evaluation: Option<PathBuf>,
     /// Memory of the search (2G) [default: 1G]
     #[arg(long, value_name = "BYTES")]
     memory: Option<MemoryArg>,
@@ -315,11 +320,29 @@ impl Task<'_> {
 }
 
 impl Args {
+    /// The weights by which moves are ordered.
+    fn weights(&self, game: &AnyGame) -> anyhow::Result<SearchWeights> {
+        let Some(file) = &self.evaluation else { return Ok(SearchWeights::BuiltIn) };
+        if file.as_os_str() == "none" {
+            return Ok(SearchWeights::Plain);
+        }
+        let wrong = |what: String| Hinted::from(format!("--evaluation {}: {what}", file.display()));
+        let bytes = crate::input::file(file, 1 << 24);
+        let bytes = bytes.map_err(|error| wrong(format!("it cannot be read: {error}")))?;
+        let evaluation = Evaluation::read(&bytes).map_err(wrong)?;
+        if evaluation.shape() != game.shape() || !game.name().starts_with("othello-") {
+            let (rows, columns) = evaluation.shape();
+            return Err(wrong(format!("it is of {rows}x{columns} Othello")).into());
+        }
+        Ok(SearchWeights::File(bytes.into()))
+    }
+
     /// The oracle that searches a game.
     fn oracle(&self, game: &AnyGame, empties: Empties) -> anyhow::Result<SearchOracle> {
         let memory = self.memory.map_or(1 << 30, |memory| memory.0 as usize);
         let threads = rayon::current_num_threads();
-        let options = SearchOptions { empties, memory, threads };
+        let weights = self.weights(game)?;
+        let options = SearchOptions { empties, memory, threads, weights };
         let time = self.time.map(|time| time_limit("--time", time)).transpose()?;
         let budget = Budget { time, nodes: self.nodes };
         let wanted = Wanted { outcome_only: self.outcome_only, all_moves: self.all_moves };

@@ -101,7 +101,11 @@ impl Labels {
             return Ok(());
         }
         let threads = rayon::current_num_threads();
-        let options = SearchOptions { empties: self.empties, memory: TABLE_BYTES, threads: 1 };
+        let options = SearchOptions {
+            empties: self.empties,
+            memory: TABLE_BYTES,
+            ..SearchOptions::default()
+        };
         let searchers: Option<Vec<_>> =
             (0..threads).map(|_| self.game.searcher(&options)).collect();
         let searchers = searchers.ok_or_else(|| {

@@ -1,12 +1,13 @@
 //! Exact search of scores: what it may spend, and the search that a game brings.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::{Action, Empties, Score};
 
 /// Settings of a searcher, which last as long as it does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchOptions {
     /// How empty squares count at the end of a game.
     pub empties: Empties,
@@ -14,11 +15,30 @@ pub struct SearchOptions {
     pub memory: usize,
     /// Threads of one search.
     pub threads: usize,
+    /// Weights by which moves are ordered.
+    pub weights: SearchWeights,
+}
+
+/// Weights by which a search that has some orders moves. No score depends on them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum SearchWeights {
+    /// Those that are built in, if there are some for the board.
+    #[default]
+    BuiltIn,
+    /// None that were trained.
+    Plain,
+    /// Those of a file; plain ones where it is none of the game.
+    File(Arc<[u8]>),
 }
 
 impl Default for SearchOptions {
     fn default() -> SearchOptions {
-        SearchOptions { empties: Empties::Uncounted, memory: 256 << 20, threads: 1 }
+        SearchOptions {
+            empties: Empties::Uncounted,
+            memory: 256 << 20,
+            threads: 1,
+            weights: SearchWeights::BuiltIn,
+        }
     }
 }
 

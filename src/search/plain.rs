@@ -77,8 +77,7 @@ struct Stopped;
 
 impl<G: Game> Plain<G> {
     pub fn new(options: &SearchOptions) -> Plain<G> {
-        let SearchOptions { empties, memory, .. } = *options;
-        Plain { empties, memory, table: Mutex::default() }
+        Plain { empties: options.empties, memory: options.memory, table: Mutex::default() }
     }
 }
 

@@ -108,6 +108,7 @@ fn every_command_prints_what_its_schema_says() {
     if cfg!(feature = "onnx") {
         run("train tabular --games 20 --method td,sarsa");
         run("train td --size 4 --games 2");
+        run("train evaluation --size 5 --positions 1000 --out DIR/evaluation");
         let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tables/policies");
         copy_dir(&kept, &tables.place("policies"));
         run("report --game othello-4x4 --canonical --policy learned:supervised-othello-4x4");

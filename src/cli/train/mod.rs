@@ -1,5 +1,6 @@
 //! `solver train`: training of networks.
 
+pub(super) mod evaluation;
 mod minishogi;
 mod play;
 mod supervised;
@@ -47,6 +48,7 @@ enum Recipe {
     QMlp(play::QMlpArgs),
     MinishogiValue(minishogi::Args),
     Tabular(tabular::Args),
+    Evaluation(evaluation::Args),
 }
 
 /// The options of every recipe.
@@ -69,6 +71,7 @@ struct Common {
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let (card, place) = match args.recipe {
         Recipe::Tabular(args) => return tabular::run(args, context),
+        Recipe::Evaluation(args) => return evaluation::run(args, context),
         Recipe::Supervised(args) => supervised::run(args, context),
         Recipe::Td(args) => play::td(args, context),
         Recipe::DiscRegression(args) => play::discs(args, context),

@@ -1,11 +1,25 @@
 //! The engine as the search that Othello brings.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, OnceLock};
 
 use super::kernel::{Kernel, Scalar};
-use super::{Engine, Found, Options};
+use super::{Engine, Evaluation, Found, Options};
 use crate::game::othello::Board;
-use crate::game::{Action, Score, ScoreBounds, ScoreSearch, SearchLimits, SearchOptions};
+use crate::game::{
+    Action, Score, ScoreBounds, ScoreSearch, SearchLimits, SearchOptions, SearchWeights,
+};
+
+/// Returns the evaluation that was trained for a board and is part of the program: by `solver train
+/// evaluation --size 8`, and 6.
+pub fn built_in(rows: usize, columns: usize) -> Option<Arc<Evaluation>> {
+    static ALL: [OnceLock<Option<Arc<Evaluation>>>; 2] = [OnceLock::new(), OnceLock::new()];
+    let (at, bytes): (usize, &[u8]) = match (rows, columns) {
+        (6, 6) => (0, include_bytes!("evaluation-6x6.bin")),
+        (8, 8) => (1, include_bytes!("evaluation-8x8.bin")),
+        _ => return None,
+    };
+    ALL[at].get_or_init(|| Evaluation::read(bytes).ok().map(Arc::new)).clone()
+}
 
 /// Search of one board shape, by one caller at a time.
 pub(in crate::game::othello) struct Brought {
@@ -17,9 +31,13 @@ pub(in crate::game::othello) struct Brought {
 impl Brought {
     /// Returns the search of a board of `rows` × `columns`.
     pub fn new(rows: usize, columns: usize, options: &SearchOptions) -> Brought {
-        let SearchOptions { empties, memory, threads } = *options;
-        let options = Options { rows, columns, empties, memory, threads, evaluation: None };
-        let engine = Engine::new(&options);
+        let SearchOptions { empties, memory, threads, ref weights } = *options;
+        let evaluation = match weights {
+            SearchWeights::BuiltIn => built_in(rows, columns),
+            SearchWeights::Plain => None,
+            SearchWeights::File(bytes) => Evaluation::read(bytes).ok().map(Arc::new),
+        };
+        let engine = Engine::new(&Options { rows, columns, empties, memory, threads, evaluation });
         Brought { engine: Mutex::new(engine), columns, pass: Action((rows * columns) as u16) }
     }
 }

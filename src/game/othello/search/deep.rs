@@ -9,22 +9,48 @@ use crate::game::othello::Board;
 /// Fewest empty squares at which the children are looked up before any is searched.
 const ETC_FROM: u32 = 10;
 
-/// Fewest empty squares at which a search by evaluation orders the moves; it is one ply deeper for
-/// every [`PREVIEW_STEP`] more, up to [`PREVIEW_MOST`].
-const PREVIEW_FROM: u32 = 11;
-const PREVIEW_STEP: u32 = 4;
-const PREVIEW_MOST: u32 = 5;
-
 /// Smallest alpha at which stable discs may give a cut-off, before the number of empty squares is
 /// added.
 const STABILITY_ALPHA: i32 = -8;
 
-// Weights of the move order: the opponent's moves, those into corners, empty squares next to the
-// mover's discs, moves into odd regions, and the search by evaluation.
-const MOBILITY: i32 = 16;
-const CORNER_REPLY: i32 = 16;
-const POTENTIAL: i32 = 4;
-const PARITY: i32 = 8;
+/// Weights of the move order, in units of [`DISC`] of the search by evaluation.
+struct Order {
+    /// Weight of the opponent's moves.
+    mobility: i32,
+    /// Weight of the opponent's moves into corners.
+    corner_reply: i32,
+    /// Weight of empty squares next to the mover's discs.
+    potential: i32,
+    /// Weight of a move into a region with an odd number of empty squares.
+    parity: i32,
+    /// Fewest empty squares at which a search by evaluation takes part.
+    preview_from: u32,
+    /// Plies of that search for ten empty squares more.
+    preview_slope: u32,
+    /// Most plies of that search.
+    preview_most: u32,
+}
+
+impl Order {
+    const PLAIN: Order = Order {
+        mobility: 16,
+        corner_reply: 16,
+        potential: 4,
+        parity: 8,
+        preview_from: 11,
+        preview_slope: 3,
+        preview_most: 5,
+    };
+    const TRAINED: Order = Order {
+        mobility: 90,
+        corner_reply: 60,
+        potential: 4,
+        parity: 16,
+        preview_from: 12,
+        preview_slope: 4,
+        preview_most: 8,
+    };
+}
 
 /// A legal move and what orders it.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +72,7 @@ impl<K: Kernel> Search<'_, K> {
     #[inline(always)]
     fn deep_here(&mut self, board: Board, alpha: i32, empties: u32) -> i32 {
         self.nodes += 1;
-        if self.must_stop() {
+        if self.must_stop(empties) {
             return alpha;
         }
         if alpha >= STABILITY_ALPHA + empties as i32 {
@@ -105,6 +131,9 @@ impl<K: Kernel> Search<'_, K> {
         self.rate_moves(start, board, empties, hint);
         let (mut best, mut square) = (WORST, 64);
         for next in start..self.moves.len() {
+            if next > start && next + 1 < self.moves.len() && self.can_split(empties) {
+                return self.split_moves(next, alpha, empties, (best, square));
+            }
             self.select(next);
             let Move { child, square: at, .. } = self.moves[next];
             let score = if empties - 1 > SHALLOW {
@@ -123,6 +152,23 @@ impl<K: Kernel> Search<'_, K> {
             }
         }
         (best, square)
+    }
+
+    /// Searches the remaining moves together with other threads.
+    #[cold]
+    fn split_moves(
+        &mut self,
+        next: usize,
+        alpha: i32,
+        empties: u32,
+        best: (i32, u32),
+    ) -> (i32, u32) {
+        let Some(team) = self.team else {
+            return best;
+        };
+        self.moves[next..].sort_by_key(|m| m.cost);
+        let rest = self.moves[next..].iter().map(|m| (m.child, m.square)).collect();
+        self.search_together(team, rest, alpha, empties, best)
     }
 
     #[inline(always)]
@@ -162,26 +208,27 @@ impl<K: Kernel> Search<'_, K> {
     #[inline(always)]
     fn rate_moves(&mut self, start: usize, board: Board, empties: u32, hint: u32) {
         let odd = self.shape.odd_regions(self.shape.empty(board));
+        let order = if self.evaluation.is_trained() { &Order::TRAINED } else { &Order::PLAIN };
         for i in start..self.moves.len() {
             let Move { child, square, .. } = self.moves[i];
             self.moves[i].cost = if square == hint {
                 i32::MIN
             } else {
-                self.cost(child, empties) - PARITY * i32::from(odd >> square & 1 != 0)
+                self.cost(child, order, empties) - order.parity * i32::from(odd >> square & 1 != 0)
             };
         }
     }
 
     /// Rates a move by its child, in which the opponent is to move; smaller is better.
     #[inline(always)]
-    fn cost(&mut self, child: Board, empties: u32) -> i32 {
+    fn cost(&mut self, child: Board, order: &Order, empties: u32) -> i32 {
         let replies = self.kernel.moves(child) & self.shape.board;
         let open = around(child.opponent) & self.shape.empty(child);
-        let mut cost = MOBILITY * replies.count_ones() as i32;
-        cost += CORNER_REPLY * (replies & self.shape.corners).count_ones() as i32;
-        cost += POTENTIAL * open.count_ones() as i32;
-        if empties >= PREVIEW_FROM {
-            let depth = ((empties - PREVIEW_FROM) / PREVIEW_STEP).min(PREVIEW_MOST);
+        let mut cost = order.mobility * replies.count_ones() as i32;
+        cost += order.corner_reply * (replies & self.shape.corners).count_ones() as i32;
+        cost += order.potential * open.count_ones() as i32;
+        if let Some(above) = empties.checked_sub(order.preview_from) {
+            let depth = (above * order.preview_slope / 10).min(order.preview_most);
             cost += self.preview(child, depth, -WIDE, WIDE);
         }
         cost
@@ -217,23 +264,43 @@ impl<K: Kernel> Search<'_, K> {
         if moves == 0 {
             let passed = board.swapped();
             if self.kernel.moves(passed) & self.shape.board == 0 {
-                return self.shape.final_score(board)
-                    * if self.evaluation.is_trained() { DISC } else { PLAIN_FINAL };
+                let disc = if self.evaluation.is_trained() { DISC } else { PLAIN_FINAL };
+                return self.shape.final_score(board) * disc;
             }
             return -self.preview(passed, depth - 1, -beta, -alpha);
         }
+        let start = self.moves.len();
+        self.list_preview(board, depth, moves);
         let mut best = -WIDE;
-        let mut rest = moves;
-        while rest != 0 {
-            let square = rest.trailing_zeros();
-            rest &= rest - 1;
-            let child = self.play(board, square);
+        for next in start..self.moves.len() {
+            if depth > 1 {
+                self.select(next);
+            }
+            let child = self.moves[next].child;
             best = best.max(-self.preview(child, depth - 1, -beta, -alpha.max(best)));
             if best >= beta {
                 break;
             }
         }
+        self.moves.truncate(start);
         best
+    }
+
+    /// Adds the moves of a position in a search by evaluation, rated where that pays.
+    #[inline(always)]
+    fn list_preview(&mut self, board: Board, depth: u32, moves: u64) {
+        let mut rest = moves;
+        while rest != 0 {
+            let square = rest.trailing_zeros();
+            rest &= rest - 1;
+            let child = self.play(board, square);
+            let cost = match depth {
+                1 => 0,
+                2 => (self.kernel.moves(child) & self.shape.board).count_ones() as i32,
+                _ => self.evaluation.value(self.kernel, child),
+            };
+            self.moves.push(Move { child, index: 0, square, cost });
+        }
     }
 
     /// Returns the representative of a board's symmetric images, near the start of a game.

@@ -49,6 +49,11 @@ impl Evaluation {
         Evaluation { shape: Shape::new(rows, columns, Empties::Uncounted), trained: None }
     }
 
+    /// Returns the rows and columns of its board.
+    pub fn shape(&self) -> (usize, usize) {
+        (self.shape.rows, self.shape.columns)
+    }
+
     /// Reads what [`Evaluation::to_bytes`] returned.
     pub fn read(bytes: &[u8]) -> Result<Evaluation, String> {
         let damaged = |what: &str| format!("invalid evaluation file: {what}");

@@ -8,6 +8,7 @@ mod deep;
 mod endgame;
 mod evaluation;
 mod kernel;
+mod parallel;
 mod patterns;
 mod shape;
 mod table;
@@ -22,8 +23,10 @@ use std::time::Instant;
 use crate::game::othello::Board;
 use crate::game::{Empties, SearchLimits as Limits};
 pub(super) use brought::Brought;
+pub use brought::built_in;
 use deep::Move;
 use kernel::{Kernel, Scalar};
+use parallel::{Split, Team};
 use shape::Shape;
 use table::{Entry, Table};
 
@@ -63,7 +66,8 @@ pub struct Found {
     pub lower: i32,
     /// Proven upper bound of the mover's final score; equal to `lower` when solved.
     pub upper: i32,
-    /// Bit of the best move; `None` for a pass, a finished game or an unknown move.
+    /// Bit of a move proven to reach `lower`; `None` for a pass, a finished game or where no move
+    /// is proven to.
     pub best: Option<u32>,
     /// Number of positions visited.
     pub nodes: u64,
@@ -84,7 +88,8 @@ pub struct Reply {
 pub struct Engine {
     shape: Shape,
     table: Table,
-    near: Table,
+    /// Small table of each thread.
+    near: Vec<Table>,
     memory: usize,
     scalar: bool,
     evaluation: Arc<Evaluation>,
@@ -100,7 +105,7 @@ impl Engine {
         Engine {
             shape: Shape::new(options.rows, options.columns, options.empties),
             table: Table::new(0),
-            near: Table::new(NEAR_BYTES),
+            near: (0..options.threads.max(1)).map(|_| Table::new(NEAR_BYTES)).collect(),
             memory: options.memory,
             scalar: false,
             evaluation: evaluation.unwrap_or_else(plain),
@@ -135,9 +140,9 @@ impl Engine {
         if !self.scalar
             && let Some(kernel) = kernel::Vector::detect()
         {
-            return task.run(&mut Search::new(self, kernel, limits), *board);
+            return parallel::run(self, kernel, limits, task, *board);
         }
-        task.run(&mut Search::new(self, Scalar, limits), *board)
+        parallel::run(self, Scalar, limits, task, *board)
     }
 
     /// Grows the table to the size that a search of so many empty squares can use.
@@ -150,12 +155,15 @@ impl Engine {
             self.table = Table::new(bytes);
         }
         self.table.start_search();
-        self.near.start_search();
+        self.near.iter_mut().for_each(Table::start_search);
     }
 }
 
 /// Distance between the first and the second bound tried.
 const FIRST_STEP: i32 = 4;
+
+/// Most plies of the search by evaluation that guesses a score.
+const GUESS_MOST: u32 = 6;
 
 /// Most empty squares of positions kept in the small table of one thread.
 const NEAR: u32 = 11;
@@ -186,7 +194,8 @@ impl Task for Solve {
 
     fn run<K: Kernel>(self, search: &mut Search<K>, board: Board) -> Found {
         let (lower, upper) = search.narrow(board, self.window, None);
-        let best = search.move_reaching(board, lower);
+        let proven = lower == upper || lower > -search.shape.squares;
+        let best = if proven { search.move_reaching(board, lower) } else { None };
         Found { lower, upper, best, nodes: search.nodes }
     }
 }
@@ -215,6 +224,10 @@ struct Search<'a, K: Kernel> {
     table: &'a Table,
     /// Small table of this thread for positions with few empty squares; stays in the cache.
     near: &'a Table,
+    /// State shared with other threads, if there are any.
+    team: Option<&'a Team>,
+    /// Innermost node that this thread searches together with others.
+    split: Option<Arc<Split>>,
     limits: Limits<'a>,
     nodes: u64,
     /// Number of nodes at which limits are looked at next.
@@ -227,13 +240,21 @@ struct Search<'a, K: Kernel> {
 }
 
 impl<'a, K: Kernel> Search<'a, K> {
-    fn new(engine: &'a Engine, kernel: K, limits: &Limits<'a>) -> Search<'a, K> {
+    fn new(
+        engine: &'a Engine,
+        kernel: K,
+        limits: &Limits<'a>,
+        thread: usize,
+        team: Option<&'a Team>,
+    ) -> Search<'a, K> {
         Search {
             kernel,
             shape: &engine.shape,
             evaluation: &engine.evaluation,
             table: &engine.table,
-            near: &engine.near,
+            near: &engine.near[thread],
+            team,
+            split: None,
             limits: *limits,
             nodes: 0,
             next_check: 0,
@@ -251,7 +272,7 @@ impl<'a, K: Kernel> Search<'a, K> {
         let squares = self.shape.squares;
         let empties = self.shape.empty(board).count_ones();
         let (mut lower, mut upper) = (-squares, squares);
-        let mut target = guess.unwrap_or_else(|| self.guess(board));
+        let mut target = guess.unwrap_or_else(|| self.guess(board, empties));
         let mut step = FIRST_STEP;
         let mut low_side = None;
         while lower < upper && lower < window.1 && upper > window.0 {
@@ -280,8 +301,10 @@ impl<'a, K: Kernel> Search<'a, K> {
     }
 
     /// Returns a cheap guess of the score.
-    fn guess(&self, board: Board) -> i32 {
-        self.evaluation.value(self.kernel, board) / evaluation::DISC
+    fn guess(&mut self, board: Board, empties: u32) -> i32 {
+        let trained = self.evaluation.is_trained();
+        let depth = if trained { (empties.saturating_sub(8) / 2).min(GUESS_MOST) } else { 0 };
+        self.preview(board, depth, -WIDE, WIDE) / evaluation::DISC
     }
 
     /// Returns a score that proves whether the position is worth more than `alpha`.
@@ -379,19 +402,23 @@ impl<'a, K: Kernel> Search<'a, K> {
 
     /// Checks the limits every few thousand nodes.
     #[inline(always)]
-    fn must_stop(&mut self) -> bool {
+    fn must_stop(&mut self, empties: u32) -> bool {
         if self.nodes >= self.next_check {
             self.check_limits();
         }
+        self.stopped |= self.is_cut(empties);
         self.stopped
     }
 
     #[cold]
     fn check_limits(&mut self) {
         let Limits { nodes, deadline, stop } = self.limits;
-        self.stopped |= nodes.is_some_and(|most| self.nodes >= most)
-            || deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        let reached = deadline.is_some_and(|deadline| Instant::now() >= deadline)
             || stop.is_some_and(|stop| stop.load(Relaxed));
+        self.stopped |= match self.team {
+            Some(team) => team.check(&self.limits, reached),
+            None => reached || nodes.is_some_and(|most| self.nodes >= most),
+        };
         self.next_check = self.nodes + CHECK_EVERY;
         if let Some(most) = nodes {
             self.next_check = self.next_check.min(most);

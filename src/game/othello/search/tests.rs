@@ -80,6 +80,11 @@ fn engine((rows, columns): (usize, usize), empties: Empties, scalar: bool) -> En
     engine
 }
 
+fn with_threads((rows, columns): (usize, usize), empties: Empties) -> Engine {
+    let threads = 3;
+    Engine::new(&Options { rows, columns, empties, memory: 1 << 20, threads, evaluation: None })
+}
+
 /// Returns positions of random games and, in every third, discs strewn at random.
 fn positions((rows, columns): (usize, usize), empties: u32, count: usize) -> Vec<Board> {
     let mut seed = u64::from(empties) << 8 | (rows * columns) as u64;
@@ -294,5 +299,97 @@ fn ffo_40_and_41() {
         engine.memory = 256 << 20;
         let found = engine.solve(&parse(text, 'X'), (-64, 64), &Limits::default());
         assert_eq!((found.lower, found.upper, found.best), (score, score, Some(best)));
+    }
+}
+
+fn trained((rows, columns): (usize, usize)) -> Evaluation {
+    let options = TrainOptions { seed: 1, positions: 400 };
+    Evaluation::train(rows, columns, options, &mut |_| ())
+}
+
+#[test]
+fn training_is_reproducible_and_keeps_scores() {
+    for size in SHAPES {
+        let evaluation = trained(size);
+        assert_eq!(evaluation.to_bytes(), trained(size).to_bytes());
+        let read = Evaluation::read(&evaluation.to_bytes()).expect("valid file");
+        assert_eq!(read.to_bytes(), evaluation.to_bytes());
+        let mut plain = engine(size, Empties::Uncounted, false);
+        let mut engines = [true, false].map(|scalar| engine(size, Empties::Uncounted, scalar));
+        let read = Arc::new(read);
+        engines.iter_mut().for_each(|engine| engine.evaluation = read.clone());
+        let most = (size.0 * size.1 - 5).min(13) as u32;
+        for board in positions(size, most, 6) {
+            let score = plain.solve(&board, (-64, 64), &Limits::default()).lower;
+            let found = engines.each_mut().map(|e| e.solve(&board, (-64, 64), &Limits::default()));
+            assert_eq!(found[0], found[1], "{board:?}");
+            assert_eq!((found[0].lower, found[0].upper), (score, score), "{board:?}");
+        }
+    }
+}
+
+#[test]
+fn images_of_a_board_have_the_same_value() {
+    let evaluation = trained((6, 6));
+    for board in positions((6, 6), 14, 20) {
+        let image = evaluation.shape.canonical(board);
+        assert_eq!(evaluation.value(Scalar, board), evaluation.value(Scalar, image));
+    }
+}
+
+#[test]
+fn damaged_evaluations_are_refused() {
+    let bytes = trained((4, 4)).to_bytes();
+    for at in (0..64).chain((64..bytes.len()).step_by(7)) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 0x10;
+        // A changed bit that leaves the content as it was does no harm.
+        if let Ok(read) = Evaluation::read(&damaged) {
+            assert_eq!(read.to_bytes(), bytes, "byte {at}");
+        }
+        assert!(Evaluation::read(&bytes[..at]).is_err(), "cut to {at}");
+    }
+}
+
+#[test]
+fn searches_that_prove_nothing_name_no_move() {
+    let board = positions((8, 8), 20, 1)[0];
+    let limits = Limits { nodes: Some(1), ..Limits::default() };
+    let found = engine((8, 8), Empties::Uncounted, false).solve(&board, (-64, 64), &limits);
+    assert_eq!((found.lower, found.upper, found.best), (-64, 64, None));
+}
+
+#[test]
+fn threads_find_the_same_scores() {
+    for size in [(8, 8), (6, 6), (5, 7)] {
+        let mut one = engine(size, Empties::ToWinner, false);
+        for board in positions(size, 18, 4) {
+            let found = one.solve(&board, (-64, 64), &Limits::default());
+            let mut many = with_threads(size, Empties::ToWinner);
+            let shared = many.solve(&board, (-64, 64), &Limits::default());
+            assert_eq!((shared.lower, shared.upper), (found.lower, found.upper), "{board:?}");
+            assert!(many.line(&board, &Limits::default()).len() > 10, "{board:?}");
+        }
+    }
+}
+
+#[test]
+fn limits_stop_all_threads() {
+    for (i, board) in positions((8, 8), 20, 6).into_iter().enumerate() {
+        let score = engine((8, 8), Empties::Uncounted, false)
+            .solve(&board, (-64, 64), &Limits::default())
+            .lower;
+        let mut many = with_threads((8, 8), Empties::Uncounted);
+        let limits = match i % 2 {
+            0 => Limits { nodes: Some(100_000 << i), ..Limits::default() },
+            _ => Limits {
+                deadline: Some(Instant::now() + std::time::Duration::from_millis(5 << i)),
+                ..Limits::default()
+            },
+        };
+        let found = many.solve(&board, (-64, 64), &limits);
+        assert!((found.lower..=found.upper).contains(&score), "{board:?} {found:?}");
+        let again = many.solve(&board, (-64, 64), &Limits::default());
+        assert_eq!((again.lower, again.upper), (score, score), "{board:?}");
     }
 }

@@ -42,7 +42,7 @@ const EXACT_STAGES: usize = 2;
 const EPOCHS: usize = 12;
 
 /// Share of an error that one step corrects, in the first and the last pass.
-const RATES: [f32; 2] = [0.6, 0.03];
+const RATES: [f32; 2] = [0.4, 0.03];
 
 /// One position in this many is held back to measure the error.
 const HELD_BACK: usize = 20;
@@ -214,7 +214,7 @@ impl Random {
     ) -> Option<Board> {
         let shape = &policy.shape;
         let opening = shape.empty(start).count_ones() - self.below(12);
-        let noise = (DISC as u32) << self.below(7);
+        let noise = (DISC as u32) << self.below(6);
         let mut board = start;
         let mut passed = false;
         loop {
