@@ -7,11 +7,12 @@
 use std::sync::Arc;
 
 use crate::game::perft::{Finished, perft_shared};
+use crate::game::shogi::{Board, Variant};
 use crate::game::{
     Action, Bitboards, Canonical, Drawing, Drawn, Empties, End, Ends, Expected, Facts, Game,
     GameExt, Group, Layers, Mobility, MoveSquares, Names, NotationError, Notations, Outcome,
     PieceKind, PlaneKinds, Planes, Position, RankedMoves, Ranks, Score, Scores, SearchLimits,
-    SearchOptions, Side, Sides, StateKey, Symmetries, Symmetry, WideKey,
+    SearchOptions, ShogiBoards, Side, Sides, StateKey, Symmetries, Symmetry, WideKey,
 };
 use crate::graph::{self, Enumerated, GraphError, Plan};
 use crate::hint::Hinted;
@@ -256,6 +257,7 @@ rules! {
         planes: Planes<AnyState>,
         drawing: Drawing<AnyState>,
         names: Names,
+        shogi_boards: ShogiBoards<AnyState>,
         notations: Notations<AnyState>,
     }
     more {
@@ -396,6 +398,10 @@ capabilities! {
         fn marks() -> Option<[&'static str; 2]> { it.marks() }
         fn of_action(side: Side, action: Action) -> String { it.of_action(side, action) }
         fn conventions() -> Vec<(&'static str, String)> { it.conventions() }
+    }
+    ShogiBoards<AnyState>, shogi_boards |erased, it| {
+        fn variant() -> Variant { it.variant() }
+        fn board_of(state: &AnyState) -> Board { it.board_of(&erased.typed(state)) }
     }
     Notations<AnyState>, notations |erased, it| {
         fn written(position: &AnyPosition) -> Vec<(&'static str, String)> {

@@ -18,8 +18,8 @@ const LAYERS: [(&str, &[&str]); 22] = [
     ("table", &["hint", "input", "progress", "parallel"]),
     ("graph", &["hint", "game", "table", "progress", "parallel"]),
     ("solve", &["hint", "game", "graph", "table", "progress", "parallel"]),
-    ("policy", &["hint", "input", "game"]),
     ("search", &["hint", "game", "solve", "progress", "parallel"]),
+    ("policy", &["hint", "input", "game", "search"]),
     ("any", &["hint", "game", "graph", "solve", "search", "policy", "table", "progress"]),
     ("registry", &["hint", "game", "any", "table"]),
     ("cluster", &["hint", "game", "any", "graph", "solve", "table", "progress"]),
@@ -44,8 +44,8 @@ const LAYERS: [(&str, &[&str]); 22] = [
     (
         "learn",
         &[
-            "hint", "input", "game", "any", "registry", "policy", "evaluate", "export", "table",
-            "progress",
+            "hint", "input", "game", "search", "any", "registry", "policy", "evaluate", "export",
+            "table", "progress",
         ],
     ),
     ("render", &["evaluate", "game", "solve", "table"]),

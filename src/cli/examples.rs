@@ -15,6 +15,7 @@ solver solve 4x5 # the value of a game, by its table
 solver solve 6x6 # by search
 solver solve 6x6 b3 --all-moves --time 60 # each move after one, or bounds
 solver solve --size 8 --json - < games.txt # a line of JSON for each position
+solver solve 'r3k/2g1b/1s1B1/PS3/K4 w GPr 1' # mate by checks, in minishogi
 solver enumerate --size 4 # all states of 4x4 Othello
 solver enumerate --size 4x6 --transitions derived # without stored moves
 solver enumerate --game minishogi --max-depth 6 # the first 6 plies of minishogi

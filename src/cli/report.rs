@@ -38,7 +38,7 @@ pub(super) struct Args {
     #[command(flatten)]
     table: TableArgs,
     /// Policies to measure, with commas or the option repeated: random, greedy, n-hand:N,
-    /// n-least:N, n-most:N, minimax:N, alphabeta:N, montecarlo:N[:SEED], mcts:N[:SEED], perfect,
+    /// n-least:N, n-most:N, minimax:N, alphabeta:N, montecarlo:N[:SEED], mcts:N[:SEED], mate:N, perfect,
     /// learned:NAME for a network that was trained here, and in Othello weights, weights:FILE,
     /// n-hand-custom:N[:FILE], minimax:N:FILE and alphabeta:N:FILE; onnx:FILE; predictions:DIR for
     /// predictions of the positions of 'solver export --states', and 'exec:COMMAND' for a program

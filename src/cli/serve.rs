@@ -103,9 +103,10 @@ struct Known {
     store: Store,
 }
 
-/// How many plies, and how many games or simulations, a policy may read that was not named.
+/// How many plies, games or simulations, and positions a policy may read that was not named.
 const PLIES: u32 = 6;
 const PLAYED: u32 = 2_000;
+const SEARCHED: u32 = 20_000;
 
 impl Known {
     fn spec(&self, name: &str, game: &AnyGame) -> Result<PolicySpec, Hinted> {
@@ -124,6 +125,8 @@ impl Known {
             PolicySpec::Plays(_, played, _) => {
                 (*played > PLAYED).then(|| format!("plays more than {PLAYED} times"))
             }
+            PolicySpec::Mate(nodes) => (*nodes > SEARCHED)
+                .then(|| format!("searches more than {SEARCHED} positions for a mate")),
             PolicySpec::Network(learned) if learned.kept => {
                 let known = learned_for(game, &self.store).into_iter();
                 let mut names = known.filter_map(|spec| match spec {

@@ -1,6 +1,7 @@
 //! What a game can have besides its rules, a trait for each; [`Game`](super::Game) hands out those it has.
 //! `S` is the game's state, `K` its key.
 
+use super::shogi::{Board, Variant};
 use super::{
     Action, Drawn, Empties, End, Group, MoveSquares, NotationError, PieceKind, PlaneKinds,
     Position, Score, Side, Symmetry,
@@ -121,6 +122,15 @@ pub trait Bitboards<S>: Sync {
     fn has_square_weights(&self) -> bool {
         false
     }
+}
+
+/// Boards of the shogi family, which the mate search goes by.
+pub trait ShogiBoards<S>: Sync {
+    /// The variant whose rules the game has.
+    fn variant(&self) -> Variant;
+
+    /// The board of a state. Its actions have the numbers that they have in [`Shogi`](super::shogi::Shogi).
+    fn board_of(&self, state: &S) -> Board;
 }
 
 /// Planes: one grid of the board for every kind of piece, which is how networks see a state.

@@ -35,8 +35,8 @@ use std::fmt::Debug;
 use std::hash::Hash;
 
 pub use capabilities::{
-    Bitboards, Drawing, Ends, Layers, Names, Notations, Planes, RankedMoves, Ranks, Scores, Sides,
-    Symmetries,
+    Bitboards, Drawing, Ends, Layers, Names, Notations, Planes, RankedMoves, Ranks, Scores,
+    ShogiBoards, Sides, Symmetries,
 };
 pub use conform::conform;
 pub use drawn::{Drawn, Held, MoveSquares, PieceKind};
@@ -317,6 +317,11 @@ pub trait Game: Sized + Send + Sync + 'static {
 
     /// [Names] of sides and actions.
     fn names(&self) -> Option<&dyn Names> {
+        None
+    }
+
+    /// [ShogiBoards], where the game is of the shogi family.
+    fn shogi_boards(&self) -> Option<&dyn ShogiBoards<Self::State>> {
         None
     }
 

@@ -4,8 +4,8 @@ use super::spec::{PlayOn, ReadAhead};
 use super::steady::Steady;
 use super::wrapped::Amended;
 use super::{
-    ByRule, Evaluation, Exec, Greedy, Lines, Material, Mcts, Minimax, MonteCarlo, Moves, Policy,
-    PolicySpec, Predictions, Random, Rule, Weights,
+    ByRule, Evaluation, Exec, Greedy, Lines, Mate, Material, Mcts, Minimax, MonteCarlo, Moves,
+    Policy, PolicySpec, Predictions, Random, Rule, Weights,
 };
 use crate::game::{Game, GameExt};
 use crate::hint::Hinted;
@@ -17,6 +17,9 @@ pub fn of_rules<G: Game>(
     game: &G,
 ) -> Result<Option<Box<dyn Policy<G>>>, Hinted> {
     spec.check(game)?;
+    if let PolicySpec::Mate(nodes) = *spec {
+        return Ok(Mate::new(spec.to_string(), nodes, game).and_then(by_rule));
+    }
     let weights = match spec.weights_file() {
         Some(path) => Weights::read(game.shape(), path)?,
         None if game.bitboards().is_some_and(|board| board.has_square_weights()) => {

@@ -12,6 +12,7 @@
 //! * [`Lines`] averages over all lines of a length, [`Minimax`] takes the best for
 //!   either side; what they look at where they stop is an [`Evaluation`];
 //! * [`MonteCarlo`] and [`Mcts`] play on at random, from a seed, so that they too are fixed;
+//! * [`Mate`] gives mates by checks and avoids them;
 //! * `Onnx` (with the feature of that name) is a network in an ONNX file, perhaps with a [`Card`] beside
 //!   it; [`NetworkSpec`] says how it is read;
 //! * [`Predictions`] and [`Exec`] ask files and programs; [`Steady`] finds answers that depend on the
@@ -28,6 +29,7 @@ pub mod card;
 pub mod chance;
 mod grammar;
 mod lines;
+mod mate;
 mod mcts;
 mod montecarlo;
 mod network_spec;
@@ -48,6 +50,7 @@ pub use build::{of_outside, of_rules};
 pub use card::Card;
 pub use chance::PLAYOUT_PLIES;
 pub use lines::Lines;
+pub use mate::Mate;
 pub use mcts::Mcts;
 pub use montecarlo::MonteCarlo;
 pub use network_spec::{Choice, NetworkSpec, Softmax, ValueRange};

@@ -45,7 +45,7 @@ pub struct NetworkSpec {
     pub plies: Option<u32>,
     /// `width=`: how many moves of each position the search of minishogi keeps.
     pub width: Option<u32>,
-    /// `mate=`: how many positions minishogi's search for a forced win looks at.
+    /// `mate=`: how many positions minishogi's search for mates looks at.
     pub mate: Option<u32>,
     /// How long reading the model, and each of its answers, may take; [`PolicySpec::LIMIT`](super::PolicySpec::LIMIT) if
     /// nothing is given. Not part of the text form.

@@ -26,6 +26,8 @@ pub enum PolicySpec {
     Reads(ReadAhead, u32, Option<PathBuf>),
     /// A policy that plays on at random so often, from a seed.
     Plays(PlayOn, u32, u64),
+    /// [`Mate`](super::Mate), which searches so many positions.
+    Mate(u32),
     /// A network in an ONNX file, or a kept one.
     Network(NetworkSpec),
     /// The best moves of a solved table.
@@ -83,14 +85,14 @@ const PLAY_ON: &[(&str, PlayOn)] = &[("montecarlo", PlayOn::MonteCarlo), ("mcts"
 
 /// How far ahead a policy may read: plies, or turns of one player.
 const READ: (u32, u32) = (1, 10);
-/// How many playouts or simulations there may be.
+/// How many playouts, simulations or searched positions there may be.
 const PLAYED: (u32, u32) = (1, 1_000_000);
 
 impl PolicySpec {
     /// What can be written, for help and messages.
     pub const KNOWN: &'static str = "random, greedy, weights, weights:FILE, n-hand:N, \
         n-hand-custom:N[:FILE], n-least:N, n-most:N, minimax:N[:FILE], alphabeta:N[:FILE], \
-        montecarlo:N[:SEED], mcts:N[:SEED], learned:NAME, onnx:FILE, predictions:DIR, exec:COMMAND, perfect";
+        montecarlo:N[:SEED], mcts:N[:SEED], mate:N, learned:NAME, onnx:FILE, predictions:DIR, exec:COMMAND, perfect";
 
     /// The policies that work for every game.
     const EVERYWHERE: &'static str = "random, greedy, n-hand:N, n-least:N, n-most:N, minimax:N, \
@@ -155,6 +157,9 @@ impl PolicySpec {
                 let what = " goes by the squares of an Othello board";
                 Hinted::new(what, format!("for {name} there are {others}"))
             }
+            (PolicySpec::Mate(_), _) if game.shogi_boards().is_none() => {
+                Hinted::new(" is for shogi", format!("for {name} there are {others}"))
+            }
             (PolicySpec::Network(_), false) if game.plane_kinds().count() == 0 => Hinted::new(
                 format!(": {name} has no planes that a model could be given"),
                 format!("there are {others}"),
@@ -193,6 +198,7 @@ impl fmt::Display for PolicySpec {
             PolicySpec::Plays(player, n, seed) => {
                 write!(f, "{}:{n}:{seed}", PLAY_ON[*player as usize].0)
             }
+            PolicySpec::Mate(nodes) => write!(f, "mate:{nodes}"),
             PolicySpec::Network(network) => write!(f, "{network}"),
             PolicySpec::Perfect => f.write_str("perfect"),
             PolicySpec::Predictions(dir) => write!(f, "predictions:{}", dir.display()),
@@ -231,6 +237,10 @@ impl FromStr for PolicySpec {
             ("random", None) => PolicySpec::Random,
             ("greedy", None) => PolicySpec::Greedy,
             ("perfect", None) => PolicySpec::Perfect,
+            ("mate", number) => {
+                let number = number.ok_or_else(|| parts.wrong("names no number", PLAYED))?;
+                PolicySpec::Mate(parts.number(number, PLAYED)?)
+            }
             ("weights", None) => PolicySpec::Weights,
             ("weights", Some(path)) => PolicySpec::WeightsFile(parts.file(path)?),
             ("onnx", Some(model)) => PolicySpec::Network(NetworkSpec::onnx(model)?),
@@ -366,6 +376,7 @@ mod tests {
             "montecarlo:100:7",
             "mcts:1000000:0",
             "mcts:1:18446744073709551615",
+            "mate:1000",
             "onnx:m?.onnx?pass=no",
             "learned:some/net",
             "learned:net?symmetric=yes",
@@ -413,6 +424,10 @@ mod tests {
             (
                 &["mcts", "mcts:1000001", "mcts:0:1"],
                 "write mcts:N with a whole number N from 1 to 1000000",
+            ),
+            (
+                &["mate", "mate:0", "mate:9:1"],
+                "write mate:N with a whole number N from 1 to 1000000",
             ),
             (&["montecarlo:9:", "montecarlo:9:1:2", "mcts:9:18446744073709551616"], seed),
             (&["weights:"], "write weights:FILE, or weights for the built-in weights"),
@@ -479,6 +494,10 @@ mod tests {
             text.parse::<PolicySpec>().unwrap().check(shogi).unwrap();
             assert!(PolicySpec::KNOWN.contains(form), "{form}");
         }
+        let mate: PolicySpec = "mate:9".parse().unwrap();
+        mate.check(shogi).unwrap();
+        let message = mate.check(othello).unwrap_err().line();
+        assert!(message.starts_with("policy 'mate:9' is for shogi; for othello-4x4"), "{message}");
         let onnx: PolicySpec = "onnx:m.onnx".parse().unwrap();
         let checked = onnx.check(othello).map_err(|e| e.line());
         assert_eq!(onnx.check(shogi).map_err(|e| e.line()), checked);

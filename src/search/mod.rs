@@ -1,8 +1,10 @@
 //! Exact search: values of positions that no table holds.
 //!
 //! A [`Searcher`] answers for one position at a time. Layered games are searched to their ends
-//! (`plain`), or by the [`ScoreSearch`] that they bring.
+//! (`plain`), or by the [`ScoreSearch`] that they bring. Games of the shogi family, in which play may go round in
+//! circles, are searched for mates ([`mates`]).
 
+pub mod mates;
 mod plain;
 
 use crate::game::{Action, Game, Score, ScoreSearch, SearchLimits, SearchOptions};

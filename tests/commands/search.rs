@@ -72,6 +72,8 @@ fn what_cannot_be_solved_is_refused() {
             &["solve", "minishogi", "--empties", "to-winner"],
             "--empties means nothing for minishogi",
         ),
+        (&["solve", "4x4", "--full-width"], "mean nothing for othello-4x4"),
+        (&["solve", "minishogi", "--all-moves"], "--all-moves means nothing for the search"),
         (&["report", "--size", "4", "--sample", "5", "--canonical"], "--canonical needs a table"),
         (&["report", "--size", "8", "--empty-squares", "60..70"], "the start has 60"),
         (&["report", "--game", "minishogi", "--sample", "5"], "it has no empty squares"),
@@ -80,6 +82,46 @@ fn what_cannot_be_solved_is_refused() {
         let line = run.refused(words[1]);
         assert!(line.contains(what), "{line}");
     }
+}
+
+#[test]
+fn mates_are_found_or_proven_absent() {
+    let tables = Tables::new();
+    let mate = "2k1S/4p/1gS2/4b/1KR2 b RGPb 1";
+    let by_checks = tables.json(&["solve", "--game", "minishogi", mate]);
+    assert_eq!(by_checks["schema"], "yomikiri-solve-mate");
+    assert_eq!((&by_checks["by"], &by_checks["verdict"]), (&"search".into(), &"mate".into()));
+    assert_eq!((&by_checks["plies"], &by_checks["is_shortest"]), (&3.into(), &true.into()));
+    assert_eq!(by_checks["line"].as_array().unwrap().len(), 3);
+    let shown = tables.ok(&["solve", mate, "--full-width"]);
+    assert!(shown.contains("\nForced win in 3 plies.\n\nLine: "), "{shown}");
+    for (words, sentence) in [
+        (&["solve", "minishogi"][..], "No mate by checks: proven."),
+        (
+            &["solve", "minishogi", "--full-width", "--plies", "3"],
+            "No forced win within 3 plies: proven.",
+        ),
+        (
+            &["solve", "animal-shogi", "--search", "--plies", "5"],
+            "No mate by checks within 5 plies: proven.",
+        ),
+        (&["solve", "minishogi", "--full-width", "--nodes", "500"], "Gave up after "),
+    ] {
+        let shown = tables.ok(words);
+        assert!(shown.contains(sentence) && shown.contains("By search: "), "{shown}");
+    }
+    // White has as good a mate on the board turned round, and a file has a line for each position.
+    let file = tables.root().join("mates.txt");
+    fs::write(&file, format!("{mate}\n2rk1/B4/2sG1/P4/s1K2 w Brgp 1\n")).unwrap();
+    let rows = tables.ok(&["solve", "--game", "minishogi", file.to_str().unwrap()]);
+    let verdicts: Vec<&str> = rows.lines().map(|row| row.split('\t').next().unwrap()).collect();
+    assert_eq!(verdicts, ["mate 3", "mate 3"]);
+    // A table that contains the position answers first.
+    tables.ok(&["enumerate", "--game", "minishogi", "--root", mate, "--max-depth", "3", "-q"]);
+    tables.ok(&["value-iterate", "-q"]);
+    let by_table = tables.json(&["solve", "--game", "minishogi", mate]);
+    assert_eq!((&by_table["by"], &by_table["distance"]), (&"table".into(), &3.into()));
+    assert_eq!(tables.json(&["solve", mate, "--search"])["by"], "search");
 }
 
 /// The figures of a policy are those of the table, position for position.

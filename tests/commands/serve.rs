@@ -501,7 +501,14 @@ fn policies_answer_beside_the_truth_and_only_those_that_may() {
         }
     }
     let files = ["weights:/etc/passwd", "onnx:x.onnx", "predictions:.", "exec:touch owned"];
-    let more = ["alphabeta:8", "mcts:1000000", "learned:../../x", "minimax:3:/etc/passwd", ""];
+    let more = [
+        "alphabeta:8",
+        "mcts:1000000",
+        "mate:1000000",
+        "learned:../../x",
+        "minimax:3:/etc/passwd",
+        "",
+    ];
     for policy in files.into_iter().chain(more) {
         ask(policy, "start").refused(400, policy);
     }

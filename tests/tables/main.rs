@@ -15,6 +15,7 @@ mod ground_truth;
 mod how_many;
 mod interrupted;
 mod io_errors;
+mod mates;
 mod numbering;
 mod numpy;
 mod oracle;

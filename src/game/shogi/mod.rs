@@ -29,7 +29,7 @@ use std::sync::Arc;
 use super::{
     Action, Canonical, Drawing, Drawn, End, Ends, Facts, Game, GameExt, Group, MoveSquares, Names,
     NotationError, Notations, Outcome, PieceKind, PlaneKinds, Planes, Position, RankedMoves, Ranks,
-    Side, Sides, StateKey, Symmetries, Symmetry,
+    ShogiBoards, Side, Sides, StateKey, Symmetries, Symmetry,
 };
 use by_sets::BySets;
 use keys::Packing;
@@ -240,6 +240,10 @@ impl<K: StateKey> Game for Shogi<K> {
         Some(self)
     }
 
+    fn shogi_boards(&self) -> Option<&dyn ShogiBoards<Board>> {
+        Some(self)
+    }
+
     fn notations(&self) -> Option<&dyn Notations<Board>> {
         Some(self)
     }
@@ -354,6 +358,16 @@ impl<K: StateKey> Ends<Board> for Shogi<K> {
     #[inline]
     fn is_check(&self, state: &Board) -> bool {
         self.moves.in_check(state, Owner::Mover)
+    }
+}
+
+impl<K: StateKey> ShogiBoards<Board> for Shogi<K> {
+    fn variant(&self) -> Variant {
+        self.variant
+    }
+
+    fn board_of(&self, state: &Board) -> Board {
+        *state
     }
 }
 

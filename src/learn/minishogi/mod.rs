@@ -7,8 +7,7 @@
 //! * `mates`: positions that are mate, or one move before it, from random games;
 //! * `selfplay`: games of the network against itself, with targets for every position in them;
 //! * [`beam`]: the search that keeps a few moves a position;
-//! * [`force`]: the search for a win that nothing prevents;
-//! * [`player`]: both together as a policy;
+//! * [`player`]: it as a policy, with the search for mates before it;
 //! * [`quick`]: a trained network as [`Values`];
 //! * `tactics`: positions some of whose moves are proven, to measure players.
 //!
@@ -16,7 +15,6 @@
 
 pub mod beam;
 pub mod features;
-pub mod force;
 pub mod mates;
 pub mod player;
 pub mod quick;

@@ -1,4 +1,4 @@
-//! The value network as a player: the beam's search, and before it the search for a forced win.
+//! The value network as a player: the beam's search, and before it the search for a mate by checks.
 //!
 //! A win that is proven is played, the shortest proof, and equal ones share. Otherwise moves that
 //! are proven to lose are left out (if every move loses, the longest proof is played), and of the
@@ -9,22 +9,22 @@
 use rayon::prelude::*;
 
 use super::beam::{Beam, Judged, loss_in};
-use super::force::{self, Fate};
 use super::quick::Quick;
 use super::{Minishogi, Values, rules};
 use crate::any::AnyGame;
-use crate::game::shogi::Board;
+use crate::game::shogi::{Board, MINISHOGI};
 use crate::game::{Game, GameExt, Position};
 use crate::hint::Hinted;
 use crate::policy::card::{Card, file};
 use crate::policy::{Answers, Batch, NetworkSpec, Policy, share_best};
+use crate::search::mates::{Fate, Rules, fates};
 
 /// How a player searches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Search {
     /// The beam.
     pub beam: Beam,
-    /// How many positions the search for a forced win may look at in each position; 0 for no
+    /// How many positions the search for mates by checks may look at in each position; 0 for no
     /// search.
     pub mate: usize,
 }
@@ -35,10 +35,11 @@ pub struct Player<V> {
     values: V,
     search: Search,
     game: Minishogi,
+    mating: Rules,
 }
 
 /// Reads a network that is to play `game` as a specification says: one ply ahead and 4 moves wide
-/// unless it says otherwise, without a search for forced wins. Fails where the network is for
+/// unless it says otherwise, without a search for mates. Fails where the network is for
 /// another game.
 pub fn load(
     name: String,
@@ -64,7 +65,7 @@ pub fn load(
 impl<V: Values> Player<V> {
     /// A player of a name.
     pub fn new(name: String, values: V, search: Search) -> Player<V> {
-        Player { name, values, search, game: rules() }
+        Player { name, values, search, game: rules(), mating: Rules::of(&MINISHOGI) }
     }
 
     /// All legal moves of a position, judged.
@@ -73,8 +74,10 @@ impl<V: Values> Player<V> {
         if self.search.mate == 0 {
             return beam.judge(game, &self.values, position, &[]);
         }
-        let verdict = force::search(game, &position.state, self.search.mate);
-        let fates = || verdict.moves.iter().map(|(_, fate)| *fate);
+        let actions = game.actions(&position.state);
+        let nodes = self.search.mate as u64;
+        let fates = fates(&self.mating, game, &position.state, &actions, nodes);
+        let fates = || fates.iter().copied();
         if fates().any(|fate| matches!(fate, Fate::Wins(_))) {
             let one_ply = Beam { plies: 1, ..beam };
             let mut judged = one_ply.judge(game, &self.values, position, &[]);
@@ -83,8 +86,8 @@ impl<V: Values> Player<V> {
         }
         let mut excluded: Vec<bool> = fates().map(|fate| fate != Fate::Open).collect();
         if !excluded.contains(&false) {
-            let unsearched = |&(action, _): &_| Judged { action, value: 0.0, kept: true };
-            let mut judged = verdict.moves.iter().map(unsearched).collect::<Vec<_>>();
+            let unsearched = |action| Judged { action, value: 0.0, kept: true };
+            let mut judged = actions.into_iter().map(unsearched).collect::<Vec<_>>();
             settle(&mut judged, fates());
             return judged;
         }
@@ -109,10 +112,10 @@ fn settle(judged: &mut [Judged], fates: impl Iterator<Item = Fate> + Clone) {
         match fate {
             Fate::Open => {}
             Fate::Wins(plies) => {
-                judged.value = 1.0 - loss_in(usize::from(plies));
+                judged.value = 1.0 - loss_in(plies as usize);
                 judged.kept = true;
             }
-            Fate::Loses(plies) => judged.value = loss_in(usize::from(plies)),
+            Fate::Loses(plies) => judged.value = loss_in(plies as usize),
         }
     }
 }
@@ -213,13 +216,14 @@ mod tests {
         assert_eq!(answers(&player, &[won]).values, [1.0]);
         let mut avoided = 0;
         for root in positions(&game, 2_000).iter().step_by(40) {
-            let verdict = force::search(&game, &root.state, 4_000);
+            let actions = game.actions(&root.state);
+            let fates = fates(&player.mating, &game, &root.state, &actions, 4_000);
             let loses = |fate: Fate| matches!(fate, Fate::Loses(_));
-            if verdict.moves.iter().all(|(_, fate)| loses(*fate)) {
+            if fates.iter().all(|fate| loses(*fate)) {
                 continue;
             }
             let answers = ask(&player, &game, root).unwrap();
-            for ((_, fate), (_, probability)) in verdict.moves.iter().zip(answers) {
+            for (fate, (_, probability)) in fates.iter().zip(answers) {
                 assert!(!loses(*fate) || probability == 0.0);
                 avoided += u32::from(loses(*fate));
             }

@@ -1,27 +1,27 @@
 //! Test positions some of whose moves are proven to win or lose, and how players move in them.
 //!
 //! Tables bounded by plies hold few positions of minishogi all of whose moves are proven. So a
-//! player is measured on positions near the ends of random games, of which the search for forced
-//! wins ([`super::force`]) proves something with [`NODES`] positions:
+//! player is measured on positions near the ends of random games, of whose moves the mate search
+//! ([`fates`]) proves something with [`NODES`] positions:
 //!
-//! * *won*: the mover wins by force, but not with one move. Measured is the probability of a move
+//! * *won*: the mover has a mate by checks, but not with one move. Measured is the probability of a move
 //!   that keeps a proven win; another move may win too, so it is a lower bound.
-//! * *at risk*: some moves lose by force and others are not known to. Measured is the probability
-//!   of a move that loses by force.
+//! * *at risk*: some moves allow a mate by checks and others are not known to. Measured is the
+//!   probability of a move that allows one.
 
 use rayon::prelude::*;
 
-use super::force::{self, Fate, Verdict};
 use super::mates::GAME_PLIES;
 use super::{Minishogi, rules};
-use crate::game::shogi::Board;
-use crate::game::{Game, GameExt, Position};
+use crate::game::shogi::{Board, MINISHOGI};
+use crate::game::{Action, Game, GameExt, Position};
 use crate::hint::Hinted;
 use crate::learn::chance::{below, seeded};
 use crate::policy::{Answers, Batch, Policy};
+use crate::search::mates::{Fate, Rules, fates};
 
-/// The nodes of a proof search.
-pub const NODES: usize = 2_000;
+/// The nodes of the search for mates.
+pub const NODES: u64 = 2_000;
 
 /// The most plies between a position and the end of its game.
 const NEAR: usize = 16;
@@ -33,13 +33,16 @@ const TACTICS: u64 = 5;
 const GAMES_AT_ONCE: u64 = 64;
 const GAMES_EACH: u64 = 200;
 
-/// Positions of both kinds, with what is proven of their moves.
+/// A position, and what is proven of its moves.
+type Judged = (Position<Board>, Vec<(Action, Fate)>);
+
+/// Positions of both kinds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TestSet {
-    /// The mover wins by force in 3 plies or more.
-    pub won: Vec<(Position<Board>, Verdict)>,
-    /// Some moves lose by force, others are open.
-    pub at_risk: Vec<(Position<Board>, Verdict)>,
+    /// The mover has a mate by checks in 3 plies or more.
+    pub won: Vec<Judged>,
+    /// Some moves allow a mate by checks, others are open.
+    pub at_risk: Vec<Judged>,
 }
 
 /// How a player moves in the positions of a test set: mean probabilities.
@@ -73,25 +76,36 @@ fn late(game: &Minishogi, seed: u64, number: u64) -> Option<Position<Board>> {
 impl TestSet {
     /// Generates `count` positions of each kind, or fewer if `200 count` games do not have them.
     pub fn generate(count: usize, seed: u64) -> TestSet {
-        let game = rules();
+        let (game, mating) = (rules(), Rules::of(&MINISHOGI));
+        let judge = |position: Position<Board>| {
+            let actions = game.actions(&position.state);
+            let fates = fates(&mating, &game, &position.state, &actions, NODES);
+            (position, actions.into_iter().zip(fates).collect::<Vec<_>>())
+        };
         let mut set = TestSet::default();
         let mut games = 0;
         while set.won.len().min(set.at_risk.len()) < count && games < GAMES_EACH * count as u64 {
             let found: Vec<_> = (games..games + GAMES_AT_ONCE)
                 .into_par_iter()
                 .filter_map(|number| late(&game, seed, number))
-                .map(|position| (position, force::search(&game, &position.state, NODES)))
+                .map(judge)
                 .collect();
             games += GAMES_AT_ONCE;
-            for (position, verdict) in found {
-                let loses = |(_, fate): &(_, Fate)| matches!(fate, Fate::Loses(_));
-                let list = match verdict.root {
-                    Fate::Wins(plies) if plies >= 3 => &mut set.won,
-                    Fate::Open if verdict.moves.iter().any(loses) => &mut set.at_risk,
+            for judged in found {
+                let fates = || judged.1.iter().map(|(_, fate)| *fate);
+                let wins = fates().filter_map(|fate| match fate {
+                    Fate::Wins(plies) => Some(plies),
+                    _ => None,
+                });
+                let list = match wins.min() {
+                    Some(plies) if plies >= 3 => &mut set.won,
+                    None if fates().any(loses) && fates().any(|fate| fate == Fate::Open) => {
+                        &mut set.at_risk
+                    }
                     _ => continue,
                 };
                 if list.len() < count {
-                    list.push((position, verdict));
+                    list.push(judged);
                 }
             }
         }
@@ -111,26 +125,29 @@ impl TestSet {
     /// Measures a player; `None` where there are no positions of a kind.
     pub fn measure(&self, player: &dyn Policy<Minishogi>) -> Result<Option<Shares>, Hinted> {
         let wins = |fate: Fate| matches!(fate, Fate::Wins(_));
-        let loses = |fate: Fate| matches!(fate, Fate::Loses(_));
         let kept = share(&self.won, player, wins)?;
         let lost = share(&self.at_risk, player, loses)?;
         Ok(kept.zip(lost).map(|(kept, lost)| Shares { kept, lost }))
     }
 }
 
+fn loses(fate: Fate) -> bool {
+    matches!(fate, Fate::Loses(_))
+}
+
 /// The mean probability of moves whose fate counts; `None` without positions.
 fn share(
-    positions: &[(Position<Board>, Verdict)],
+    positions: &[Judged],
     player: &dyn Policy<Minishogi>,
     counts: impl Fn(Fate) -> bool,
 ) -> Result<Option<f64>, Hinted> {
     let (mut batch, mut answers) = (Batch::default(), Answers::default());
-    for (position, verdict) in positions {
-        batch.push(*position, verdict.moves.iter().map(|(action, _)| *action));
+    for (position, moves) in positions {
+        batch.push(*position, moves.iter().map(|(action, _)| *action));
     }
     player.answer(&rules(), &batch, &mut answers)?;
     answers.check(&batch)?;
-    let fates = positions.iter().flat_map(|(_, verdict)| &verdict.moves);
+    let fates = positions.iter().flat_map(|(_, moves)| moves);
     let chosen = fates.zip(&answers.probabilities).filter(|((_, fate), _)| counts(*fate));
     let sum: f64 = chosen.map(|(_, probability)| probability).sum();
     Ok((!positions.is_empty()).then(|| sum / positions.len() as f64))
@@ -160,20 +177,20 @@ mod tests {
     fn a_player_who_searches_keeps_wins_and_random_play_does_not() {
         let tests = TestSet::generate(40, 0);
         assert_eq!((tests.won.len(), tests.at_risk.len()), (40, 40));
-        let search = Search { beam: Beam { width: 2, plies: 1 }, mate: NODES };
+        let search = Search { beam: Beam { width: 2, plies: 1 }, mate: NODES as usize };
         let sure = Player::new("sure".to_string(), Bumpy, search);
         let shares = tests.measure(&sure).unwrap().unwrap();
         // Thirds do not sum to 1 exactly.
         assert!((shares.kept - 1.0).abs() < 1e-9 && shares.lost == 0.0, "{shares:?}");
         // By hand from the fates: random play takes every move equally often.
-        let of = |list: &[(_, Verdict)], wins: bool| {
-            let share = |(_, verdict): &(_, Verdict)| {
-                let counts = verdict.moves.iter().filter(|(_, fate)| match fate {
+        let of = |list: &[Judged], wins: bool| {
+            let share = |(_, moves): &Judged| {
+                let counts = moves.iter().filter(|(_, fate)| match fate {
                     Fate::Open => false,
                     Fate::Wins(_) => wins,
                     Fate::Loses(_) => !wins,
                 });
-                counts.count() as f64 / verdict.moves.len() as f64
+                counts.count() as f64 / moves.len() as f64
             };
             list.iter().map(share).sum::<f64>() / 40.0
         };

@@ -1,5 +1,7 @@
 //! `solver solve`: the value of a game or a position, by a table or by search.
 
+pub(super) mod mates;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
@@ -19,14 +21,17 @@ use crate::game::{Empties, Game, GameExt, SearchOptions, SearchWeights};
 use crate::hint::Hinted;
 use crate::registry::othello;
 use crate::render::number::{seconds, thousands};
+use crate::search::mates::Rules;
 use crate::solved::{Answer, Budget, Oracle, SearchOracle, SolvedTable, Wanted};
 use crate::table::Table;
+use mates::{MateArgs, Mates};
 
 /// Solve a game, a size, a table or a position
 ///
 /// A solved table that contains the position answers. A game whose table takes at most some two minutes is
 /// enumerated and solved. Everything else is searched, and what a limit leaves open is answered with
-/// proven bounds. The last line says which it was.
+/// proven bounds. Shogi is searched for a mate by checks, or with --full-width for a forced win of few plies.
+/// The last line says which it was.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// A game, a size (6x6) or a table; anything else is where the position begins
@@ -71,9 +76,11 @@ pub(super) struct Args {
     /// trained; scores do not depend on it [default: those that are built in]
     #[arg(long, value_name = "FILE")]
     evaluation: Option<PathBuf>,
-    /// Memory of the search (2G) [default: 1G]
+    /// Memory of the search (2G) [default: 1G; 16M for mates]
     #[arg(long, value_name = "BYTES")]
     memory: Option<MemoryArg>,
+    #[command(flatten)]
+    mates: MateArgs,
 }
 
 /// How a position was solved, and the answer.
@@ -115,6 +122,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
             game.name()
         )));
     }
+    args.mates.check(&game)?;
     let task = Task { args: &args, empties, table };
     match question {
         Question::Position(position) => task.one(&game, position, context),
@@ -202,6 +210,13 @@ struct Task<'a> {
     table: Option<SolvedTable>,
 }
 
+/// What answers for the positions of a text.
+enum By<'a> {
+    Table(&'a SolvedTable),
+    Search(SearchOracle),
+    Mates(Mates<'a>),
+}
+
 impl Task<'_> {
     /// Solves one position and shows the answer.
     fn one(
@@ -224,6 +239,9 @@ impl Task<'_> {
                 format!("{}\nBy table: {}\n", shown.to_text(colour), table.table().name())
             });
         }
+        if let Some(rules) = Rules::of_game(game) {
+            return Mates::new(game, &rules, self.args)?.show(&position, context);
+        }
         let oracle = self.args.oracle(game, self.empties)?;
         let answer = oracle.answer(position)?;
         let output = Output::by_search(&oracle, self.empties, &answer);
@@ -236,26 +254,34 @@ impl Task<'_> {
 
     /// Solves the position of each line and writes a line for each.
     fn lines(self, game: &AnyGame, text: &str, context: &mut Context) -> anyhow::Result<()> {
-        let oracle = match &self.table {
-            Some(_) => None,
-            None => Some(self.args.oracle(game, self.empties)?),
+        let rules = Rules::of_game(game);
+        let by = match (&self.table, &rules) {
+            (Some(table), _) => By::Table(table),
+            (None, Some(rules)) => By::Mates(Mates::new(game, rules, self.args)?),
+            (None, None) => By::Search(self.args.oracle(game, self.empties)?),
         };
         let start = game.start();
         for (number, line) in lines::of_positions(text) {
             let position = game.parse_position(line, &start);
             let position =
                 position.map_err(|error| Hinted::from(format!("line {number}: {error}")))?;
-            let line = match (&self.table, &oracle) {
-                (Some(table), _) => {
+            let line = match &by {
+                By::Table(table) => {
                     let answer = table.answer(position)?;
                     self.line(&Output::by_table(table, &answer), context)?
                 }
-                (_, Some(oracle)) => {
+                By::Search(oracle) => {
                     oracle.restart();
                     let answer = oracle.answer(position)?;
                     self.line(&Output::by_search(oracle, self.empties, &answer), context)?
                 }
-                (None, None) => continue,
+                By::Mates(mates) => {
+                    let found = mates.find(&position);
+                    match context.json {
+                        true => serde_json::to_string(&found)? + "\n",
+                        false => found.row(),
+                    }
+                }
             };
             context.raw(&line)?;
             context.flush()?;

@@ -1,0 +1,415 @@
+//! One thread's df-pn: the recursion, the path, and the disproofs that rest on it.
+//!
+//! Numbers are those of the player to move: `phi` is 0 where the mover reaches what he wants (a win, or no loss),
+//! `delta` where he cannot. A position's phi is the least delta of its children, its delta the sum of their phi.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+
+use rustc_hash::FxHashMap;
+
+use super::table::{NEVER, Place, Stored, Table, UNBOUNDED};
+use super::{Call, LONGEST_LINE, MateSearch, Mating, Role};
+use crate::game::Action;
+use crate::game::shogi::Board;
+
+/// A set of positions of the path, by depth.
+type Bases = u128;
+/// The base of what the limit of the path's length decided; it is never discharged.
+const LIMIT: Bases = 1 << 127;
+const LONGEST: usize = 126;
+/// The most bases with which a disproof is kept.
+const KEPT_BASES: usize = 4;
+/// Counters of the path's boards by hash, so that most lookups of the path end at once.
+const FILTER: usize = 1024;
+/// Nodes between two looks at the limits.
+const PERIOD: u64 = 256;
+
+/// What is known of a position.
+#[derive(Clone, Copy, Debug)]
+pub struct Value {
+    phi: u32,
+    delta: u32,
+    bases: Bases,
+    /// Length of the proof, where there is one.
+    pub plies: u8,
+    role: Role,
+    /// The table has not been asked, or contained nothing.
+    fresh: bool,
+}
+
+impl Value {
+    fn of(role: Role, proof: u32, disproof: u32) -> Value {
+        let (phi, delta) =
+            if role == Role::Attacks { (proof, disproof) } else { (disproof, proof) };
+        Value { phi, delta, bases: 0, plies: UNBOUNDED, role, fresh: false }
+    }
+
+    fn proven(role: Role, plies: u8) -> Value {
+        Value { plies, ..Value::of(role, 0, NEVER) }
+    }
+
+    fn disproven(role: Role, bases: Bases) -> Value {
+        Value { bases, ..Value::of(role, NEVER, 0) }
+    }
+
+    fn numbers(&self) -> (u32, u32) {
+        if self.role == Role::Attacks { (self.phi, self.delta) } else { (self.delta, self.phi) }
+    }
+
+    fn is_solved(&self) -> bool {
+        self.phi == 0 || self.delta == 0
+    }
+
+    /// Returns true where the attacker wins.
+    pub fn is_proven(&self) -> bool {
+        self.numbers().0 == 0
+    }
+}
+
+/// A position in the search.
+#[derive(Clone, Copy)]
+struct Here<N> {
+    node: N,
+    role: Role,
+    place: Place,
+    hash: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Child<N> {
+    here: Here<N>,
+    action: Action,
+    value: Value,
+}
+
+/// What the children of a position say of it.
+struct Summed {
+    value: Value,
+    /// The child to search next, and the least delta among the others.
+    best: usize,
+    second: u32,
+    /// What the delta counts beside the largest number.
+    others: u32,
+}
+
+/// The search of one thread.
+pub struct Worker<'a, M: Mating> {
+    rules: &'a M,
+    table: &'a Table,
+    call: &'a Call<'a>,
+    thread: usize,
+    nodes: u64,
+    /// The most nodes of this thread.
+    most: u64,
+    stopped: bool,
+    path: Vec<Place>,
+    filter: [u8; FILTER],
+    /// The children of all positions of the path.
+    children: Vec<Child<M::Node>>,
+    conditional: FxHashMap<Place, Vec<Place>>,
+    kept: usize,
+}
+
+impl<'a, M: Mating> Worker<'a, M> {
+    pub fn new(
+        rules: &'a M,
+        search: &'a MateSearch<'_>,
+        call: &'a Call<'a>,
+        thread: usize,
+    ) -> Self {
+        Worker {
+            rules,
+            table: &search.table,
+            call,
+            thread,
+            nodes: 0,
+            most: call.options.nodes.saturating_sub(call.nodes.load(Relaxed)),
+            stopped: false,
+            path: Vec::new(),
+            filter: [0; FILTER],
+            children: Vec::new(),
+            conditional: FxHashMap::default(),
+            kept: search.conditional,
+        }
+    }
+
+    /// Decides a root; `None` where the limit comes first.
+    pub fn root(&mut self, board: &Board, bound: u8) -> Option<Value> {
+        let role = self.call.options.role;
+        let here = self.here(self.rules.root(board, role), role, bound);
+        let value = self.decide(&here);
+        self.call.nodes.fetch_add(self.nodes % PERIOD, Relaxed);
+        let value = value?;
+        self.call.done.store(true, Relaxed);
+        Some(value)
+    }
+
+    fn decide(&mut self, here: &Here<M::Node>) -> Option<Value> {
+        let mut value = self.look_up(here);
+        while !value.is_solved() && !self.stopped {
+            value = self.expand(here, value.fresh, NEVER, NEVER);
+        }
+        (value.is_solved() && value.bases & LIMIT == 0).then_some(value)
+    }
+
+    fn here(&self, node: M::Node, role: Role, plies: u8) -> Here<M::Node> {
+        let mode = (role as u128) << 110 | u128::from(self.call.options.checks_only) << 111;
+        let board = self.rules.board(&node) | mode;
+        let place = Place { board, hand: self.rules.hand(&node), plies };
+        Here { node, role, place, hash: place.hash() }
+    }
+
+    /// Searches below a position until one of its numbers reaches its threshold.
+    fn expand(&mut self, here: &Here<M::Node>, fresh: bool, phi: u32, delta: u32) -> Value {
+        self.count_node();
+        if self.path.len() == LONGEST {
+            return Value::disproven(here.role, LIMIT);
+        }
+        let (from, before) = (self.children.len(), self.nodes);
+        let slot = here.hash as usize % FILTER;
+        self.path.push(here.place);
+        self.filter[slot] += 1;
+        let decided = self.generate(here, fresh, from);
+        let value = loop {
+            let Summed { value, best, second, others } = self.summed(here.role, from);
+            if decided
+                || value.phi >= phi
+                || value.delta >= delta
+                || value.is_solved()
+                || self.stopped
+            {
+                break value;
+            }
+            let child = self.children[best];
+            // What the child's number may grow to before this delta reaches its threshold.
+            let child_phi = delta - others;
+            let child_delta =
+                phi.min(second.saturating_add(second / 4).saturating_add(1)).min(NEVER);
+            self.children[best].value = self.visit(&child, child_phi, child_delta);
+        };
+        self.children.truncate(from);
+        self.filter[slot] -= 1;
+        self.path.pop();
+        let own = 1 << self.path.len();
+        let value = Value { bases: value.bases & !own, ..value };
+        self.store(here, &value, (self.nodes - before) as u32 + 1);
+        value
+    }
+
+    fn visit(&mut self, child: &Child<M::Node>, phi: u32, delta: u32) -> Value {
+        if child.value.fresh || self.call.options.threads > 1 {
+            // It may be known, or another thread may have solved it by now.
+            let known = self.look_up(&child.here);
+            if known.is_solved() || (known.phi >= phi || known.delta >= delta) {
+                return known;
+            }
+            return self.expand(&child.here, known.fresh, phi, delta);
+        }
+        self.expand(&child.here, false, phi, delta)
+    }
+
+    fn count_node(&mut self) {
+        self.nodes += 1;
+        self.stopped |= self.nodes >= self.most;
+        if self.nodes.is_multiple_of(PERIOD) || self.nodes == 1 {
+            let options = self.call.options;
+            let added = if self.nodes == 1 { 0 } else { PERIOD };
+            let total = self.call.nodes.fetch_add(added, Relaxed) + added;
+            self.stopped |= total >= options.nodes
+                || self.call.done.load(Relaxed)
+                || options.stop.is_some_and(|stop| stop.load(Relaxed))
+                || options.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        }
+    }
+
+    /// Puts a position's children on the stack, up to one that decides it; returns whether there is one.
+    fn generate(&mut self, here: &Here<M::Node>, fresh: bool, from: usize) -> bool {
+        let (rules, role) = (self.rules, here.role);
+        let checks_only = self.call.options.checks_only && role == Role::Attacks;
+        let plies = if here.place.plies == UNBOUNDED { UNBOUNDED } else { here.place.plies - 1 };
+        // Children of a new position are mostly new: the table is asked when they are visited.
+        let lazy = fresh && role == Role::Attacks;
+        let mut decided = false;
+        rules.moves(&here.node, role, checks_only, |action, node| {
+            if !decided {
+                let child = self.here(node, role.other(), plies);
+                let value = if lazy { self.unseen(&child) } else { self.look_up(&child) };
+                decided = value.delta == 0 && value.bases == 0;
+                self.children.push(Child { here: child, action, value });
+            }
+        });
+        if decided {
+            let last = self.children.len() - 1;
+            self.children.swap(from, last);
+        }
+        decided
+    }
+
+    /// What is known of a position before it is searched.
+    fn look_up(&self, here: &Here<M::Node>) -> Value {
+        let Here { role, place, hash, .. } = here;
+        match self.table.get(place, *hash) {
+            Stored::Proven(plies) => return Value::proven(*role, plies),
+            Stored::Disproven => return Value::disproven(*role, 0),
+            Stored::Numbers(proof, disproof) => {
+                let bases = self.repeated(place, *hash).or_else(|| self.rests(place));
+                let value = bases.map(|bases| Value::disproven(*role, bases));
+                return value.unwrap_or(Value::of(*role, proof, disproof));
+            }
+            Stored::Nothing => {}
+        }
+        self.unseen(here)
+    }
+
+    /// What is known of a position without the table.
+    fn unseen(&self, here: &Here<M::Node>) -> Value {
+        let Here { role, place, hash, .. } = here;
+        if let Some((won, plies)) = self.rules.over(&here.node, *role) {
+            return if won && plies <= place.plies {
+                Value::proven(*role, plies)
+            } else {
+                Value::disproven(*role, 0)
+            };
+        }
+        if let Some(bases) = self.repeated(place, *hash).or_else(|| self.rests(place)) {
+            return Value::disproven(*role, bases);
+        }
+        self.first_value(here)
+    }
+
+    fn first_value(&self, here: &Here<M::Node>) -> Value {
+        // Threads begin with slightly different numbers, so that they take different ways.
+        let noise = if self.thread == 0 {
+            0
+        } else {
+            here.hash.rotate_left(7 * self.thread as u32) as u32 & 1
+        };
+        match here.role {
+            Role::Attacks if here.place.plies == 0 => Value::disproven(here.role, 0),
+            Role::Attacks => Value { fresh: true, ..Value::of(here.role, 1 + noise, 1 + noise) },
+            Role::Defends => match self.rules.replies(&here.node) {
+                0 => Value::proven(here.role, 0),
+                _ if here.place.plies == 0 => Value::disproven(here.role, 0),
+                count => Value { fresh: true, ..Value::of(here.role, count + noise, 1 + noise) },
+            },
+        }
+    }
+
+    /// The position of the path that has the same board and at least the means.
+    #[inline]
+    fn repeated(&self, place: &Place, hash: u64) -> Option<Bases> {
+        if self.filter[hash as usize % FILTER] == 0 {
+            return None;
+        }
+        let depth = self.path.iter().rposition(|earlier| earlier.dominates(place))?;
+        Some(1 << depth)
+    }
+
+    /// The bases of a conditional disproof, if all are on the path.
+    fn rests(&self, place: &Place) -> Option<Bases> {
+        let depth = |base: &Place| self.path.iter().rposition(|earlier| earlier.dominates(base));
+        let bases = self.conditional.get(place)?;
+        bases.iter().try_fold(0, |set, base| Some(set | 1 << depth(base)?))
+    }
+
+    /// Sums the children of a position up.
+    fn summed(&self, role: Role, from: usize) -> Summed {
+        let (mut least, mut second, mut best) = (NEVER, NEVER, from);
+        let (mut largest, mut unsolved) = (0u32, 0u32);
+        let (mut bases, mut longest, mut shortest) = (0, 0, UNBOUNDED);
+        let mut unconditional = false;
+        for (at, child) in self.children[from..].iter().enumerate() {
+            let value = &child.value;
+            unsolved += u32::from(value.phi > 0);
+            largest = largest.max(value.phi);
+            if value.delta < least {
+                (second, least, best) = (least, value.delta, from + at);
+            } else {
+                second = second.min(value.delta);
+            }
+            if value.is_proven() {
+                (longest, shortest) = (longest.max(value.plies), shortest.min(value.plies));
+            } else if role == Role::Attacks {
+                bases |= value.bases;
+            } else if value.delta == 0 && !unconditional {
+                unconditional = value.bases == 0;
+                bases = value.bases;
+            }
+        }
+        // The largest number stands for all, so that what several children share is not counted again and again.
+        let others = unsolved.saturating_sub(1);
+        let sum = (largest + others).min(NEVER - 1);
+        let delta = if least == 0 { NEVER } else { sum };
+        let phi = if sum == 0 { NEVER } else { least };
+        let mut value = Value { phi, delta, bases: 0, plies: UNBOUNDED, role, fresh: false };
+        if value.is_solved() {
+            let plies: u8 = if role == Role::Attacks { shortest } else { longest };
+            value.plies = if from == self.children.len() { 0 } else { (plies + 1).min(UNBOUNDED) };
+            value.bases = if value.is_proven() { 0 } else { bases };
+        }
+        Summed { value, best, second, others }
+    }
+
+    fn store(&mut self, here: &Here<M::Node>, value: &Value, work: u32) {
+        let (proof, disproof) = value.numbers();
+        let stored = match (proof, disproof) {
+            (0, _) => Stored::Proven(value.plies),
+            (_, 0) if value.bases != 0 => return self.keep(&here.place, value.bases),
+            (_, 0) => Stored::Disproven,
+            _ => Stored::Numbers(proof.min(NEVER - 1), disproof.min(NEVER - 1)),
+        };
+        self.table.put(&here.place, here.hash, stored, work);
+    }
+
+    /// Keeps a conditional disproof with its bases.
+    fn keep(&mut self, place: &Place, bases: Bases) {
+        if bases & LIMIT != 0 || bases.count_ones() as usize > KEPT_BASES {
+            return;
+        }
+        if self.conditional.len() >= self.kept {
+            self.conditional.clear();
+        }
+        let on_path = self.path.iter().enumerate();
+        let bases =
+            on_path.filter(|(depth, _)| bases >> depth & 1 == 1).map(|(_, base)| *base).collect();
+        self.conditional.insert(*place, bases);
+    }
+
+    /// The line of a proof: the attacker's shortest known win against the defender's longest known resistance.
+    pub fn line(&mut self, board: &Board, value: Value) -> Vec<Action> {
+        let (mut line, mut value) = (Vec::new(), value);
+        let role = self.call.options.role;
+        let mut here = self.here(self.rules.root(board, role), role, value.plies);
+        while value.plies > 0 && line.len() < LONGEST_LINE && !self.stopped {
+            let Some(child) = self.next_of_line(&here) else { break };
+            line.push(child.action);
+            (here, value) = (child.here, child.value);
+            here.place.plies = value.plies;
+        }
+        line
+    }
+
+    /// The next move of a proof's line.
+    fn next_of_line(&mut self, here: &Here<M::Node>) -> Option<Child<M::Node>> {
+        // Where the table has lost the proofs of the children, they are found again.
+        self.decide(here)?;
+        let mut children = Vec::new();
+        let plies = if here.place.plies == UNBOUNDED { UNBOUNDED } else { here.place.plies - 1 };
+        let checks_only = self.call.options.checks_only && here.role == Role::Attacks;
+        self.rules.moves(&here.node, here.role, checks_only, |action, node| {
+            let child = self.here(node, here.role.other(), plies);
+            children.push(Child { here: child, action, value: self.look_up(&child) });
+        });
+        if here.role == Role::Defends {
+            for child in &mut children {
+                child.value = self.decide(&child.here)?;
+            }
+        }
+        let proven = children.into_iter().filter(|child| child.value.is_proven());
+        match here.role {
+            Role::Attacks => proven.min_by_key(|child| child.value.plies),
+            Role::Defends => proven.max_by_key(|child| child.value.plies),
+        }
+    }
+}

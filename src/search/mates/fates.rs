@@ -1,0 +1,68 @@
+//! What mates prove of the moves of a position.
+
+use super::{Found, MateSearch, Options, Role, Rules, Verdict};
+use crate::game::shogi::{Board, Shogi};
+use crate::game::{Action, Game, GameExt, Outcome, WideKey};
+
+/// What has been proven of a move, for its player.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// Nothing.
+    Open,
+    /// The player wins within so many plies, this move among them.
+    Wins(u32),
+    /// The opponent has a mate by checks: the player loses within so many plies, this move among them.
+    Loses(u32),
+}
+
+/// Bytes of the table for each node that may be searched, and the most of them.
+const MEMORY: (u64, u64) = (64, 16 << 20);
+
+/// Judges the moves of a position that is not over.
+///
+/// The mover's mate by checks is searched for in `nodes` positions. If there is one, its first move wins, and of each
+/// other move it is asked, in an equal share of as many positions again, whether a mate by checks follows every reply.
+/// If none is found, a move that ends the game wins, and of each other it is asked whether it allows the opponent to
+/// end the game at once or a mate by checks. The answer depends on the arguments alone.
+pub fn fates(
+    rules: &Rules,
+    game: &Shogi<WideKey>,
+    board: &Board,
+    actions: &[Action],
+    nodes: u64,
+) -> Vec<Fate> {
+    let search = MateSearch::new(rules, nodes.saturating_mul(MEMORY.0).min(MEMORY.1) as usize);
+    let options = Options { nodes, ..Options::default() };
+    let own = match search.shortest(board, &options).verdict {
+        Verdict::Mate { plies, line, .. } => line.first().map(|&first| (first, plies)),
+        _ => None,
+    };
+    let role = if own.is_some() { Role::Defends } else { Role::Attacks };
+    let share = Options { role, nodes: nodes / actions.len() as u64, ..options };
+    let fate = |&action: &Action| {
+        if let Some((first, plies)) = own
+            && action == first
+        {
+            return Fate::Wins(plies);
+        }
+        let after = game.play(board, action);
+        match game.end(&after).map(|end| (end.outcome, u32::from(end.plies) + 1)) {
+            Some((Outcome::Loss, plies)) => return Fate::Wins(plies),
+            Some((Outcome::Win, plies)) => return Fate::Loses(plies),
+            _ => {}
+        }
+        // A lion that steps to the last rank gives no check.
+        let ends = |reply: Action| game.result(&game.play(&after, reply)) == Some(Outcome::Loss);
+        if own.is_none() && game.actions(&after).into_iter().any(ends) {
+            return Fate::Loses(2);
+        }
+        match search.search(&after, &share) {
+            Found { verdict: Verdict::Mate { plies, .. }, .. } if own.is_some() => {
+                Fate::Wins(plies + 1)
+            }
+            Found { verdict: Verdict::Mate { plies, .. }, .. } => Fate::Loses(plies + 1),
+            _ => Fate::Open,
+        }
+    };
+    actions.iter().map(fate).collect()
+}

@@ -1,0 +1,220 @@
+//! Table of mate search results, bounded in memory, shared by threads without locks.
+//!
+//! A cluster holds five entries behind a version number (a sequence lock): a reader that meets a writer reads
+//! again, so no entry is ever put together from two. An entry contains the whole position: lookups cannot
+//! collide. An entry that is replaced costs work and never correctness, because nothing is concluded from
+//! what is missing.
+
+use std::array::from_fn;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicU64, fence};
+
+/// A proof or disproof number that stands for "never"; larger sums stay below it.
+pub const NEVER: u32 = (1 << 22) - 1;
+/// Remaining plies without a bound.
+pub const UNBOUNDED: u8 = 127;
+/// The highest bit of each kind's three in a hand, which stays 0.
+const GUARDS: u16 = 0b100_100_100_100_100;
+const ENTRIES: usize = 5;
+const KEY_HIGH: u64 = (1 << 48) - 1;
+
+/// A position as the table knows it: the board with the search's mode (112 bits), and the attacker's means,
+/// which are the pieces in hand and the plies that remain.
+///
+/// On one board the pieces in the attacker's hand determine those in the defender's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// The board, the player to move and the kind of search.
+    pub board: u128,
+    /// The attacker's pieces in hand, three bits a kind.
+    pub hand: u16,
+    /// The plies within which the attacker must win.
+    pub plies: u8,
+}
+
+impl Place {
+    /// Checks that the attacker has at least the means of `other` on the same board.
+    #[inline]
+    pub fn dominates(&self, other: &Place) -> bool {
+        self.board == other.board && self.plies >= other.plies && covers(self.hand, other.hand)
+    }
+
+    /// Mixes the board into the number that selects its cluster.
+    #[inline]
+    pub fn hash(&self) -> u64 {
+        let mixed =
+            (self.board as u64) ^ ((self.board >> 64) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mixed = (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        (mixed ^ mixed >> 32).wrapping_mul(0x94d0_49bb_1331_11eb)
+    }
+}
+
+/// Checks that a hand has at least as many pieces of every kind as another.
+#[inline]
+fn covers(hand: u16, other: u16) -> bool {
+    ((hand | GUARDS) - other) & GUARDS == GUARDS
+}
+
+/// Result of a lookup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stored {
+    /// Nothing is known.
+    Nothing,
+    /// The attacker wins within so many plies ([`UNBOUNDED`]: more than can be counted).
+    Proven(u8),
+    /// The attacker cannot win within the plies that remain.
+    Disproven,
+    /// Proof and disproof number.
+    Numbers(u32, u32),
+}
+
+#[derive(Debug, Default)]
+#[repr(align(64))]
+struct Cluster {
+    version: AtomicU64,
+    words: [AtomicU64; 3 * ENTRIES],
+}
+
+/// The table.
+#[derive(Debug)]
+pub struct Table {
+    clusters: Vec<Cluster>,
+}
+
+/// The third word of an entry: numbers, work and plies.
+#[derive(Clone, Copy)]
+struct Data(u64);
+
+impl Data {
+    fn new(numbers: (u32, u32), work: u32, plies: u8) -> Data {
+        let work = u64::from(work.min((1 << 13) - 1));
+        Data(
+            u64::from(numbers.0) | u64::from(numbers.1) << 22 | work << 44 | u64::from(plies) << 57,
+        )
+    }
+
+    fn numbers(self) -> (u32, u32) {
+        (self.0 as u32 & NEVER, (self.0 >> 22) as u32 & NEVER)
+    }
+
+    fn work(self) -> u32 {
+        (self.0 >> 44) as u32 & ((1 << 13) - 1)
+    }
+
+    fn plies(self) -> u8 {
+        (self.0 >> 57) as u8
+    }
+}
+
+impl Table {
+    /// A table of at most `memory` bytes, one cluster at least.
+    pub fn new(memory: usize) -> Table {
+        let count = (memory / size_of::<Cluster>()).max(1);
+        Table { clusters: (0..count).map(|_| Cluster::default()).collect() }
+    }
+
+    #[inline]
+    fn cluster(&self, hash: u64) -> &Cluster {
+        &self.clusters[((u128::from(hash) * self.clusters.len() as u128) >> 64) as usize]
+    }
+
+    /// Looks a position up. Proofs of smaller means and disproofs of larger ones answer too.
+    #[inline]
+    pub fn get(&self, place: &Place, hash: u64) -> Stored {
+        let cluster = self.cluster(hash);
+        loop {
+            let version = cluster.version.load(Acquire);
+            let stored = cluster.find(place);
+            fence(Acquire);
+            if version & 1 == 0 && cluster.version.load(Relaxed) == version {
+                return stored;
+            }
+            std::hint::spin_loop();
+        }
+    }
+
+    /// Stores a result in place of an older one of the position, or of what took the least work.
+    pub fn put(&self, place: &Place, hash: u64, stored: Stored, work: u32) {
+        let (numbers, plies) = match stored {
+            Stored::Nothing => return,
+            Stored::Proven(plies) => ((0, NEVER), plies),
+            Stored::Disproven => ((NEVER, 0), place.plies),
+            Stored::Numbers(proof, disproof) => ((proof, disproof), place.plies),
+        };
+        let cluster = self.cluster(hash);
+        let version = cluster.version.load(Relaxed);
+        let locked = version & 1 == 0
+            && cluster.version.compare_exchange(version, version + 1, Acquire, Relaxed).is_ok();
+        if locked {
+            fence(Release);
+            cluster.write(place, Data::new(numbers, work, plies));
+            cluster.version.store(version + 2, Release);
+        }
+    }
+}
+
+impl Cluster {
+    #[inline]
+    fn word(&self, at: usize) -> u64 {
+        self.words[at].load(Relaxed)
+    }
+
+    #[inline]
+    fn find(&self, place: &Place) -> Stored {
+        let (low, high) = (place.board as u64, (place.board >> 64) as u64);
+        let mut found = Stored::Nothing;
+        for entry in 0..ENTRIES {
+            let second = self.word(3 * entry + 1);
+            if self.word(3 * entry) != low || second & KEY_HIGH != high {
+                continue;
+            }
+            let (hand, data) = ((second >> 48) as u16, Data(self.word(3 * entry + 2)));
+            match data.numbers() {
+                (0, 0) => {}
+                (0, _) if covers(place.hand, hand) && data.plies() <= place.plies => {
+                    return Stored::Proven(data.plies());
+                }
+                (_, 0) if covers(hand, place.hand) && data.plies() >= place.plies => {
+                    return Stored::Disproven;
+                }
+                (0, _) | (_, 0) => {}
+                (proof, disproof) if hand == place.hand && data.plies() == place.plies => {
+                    found = Stored::Numbers(proof, disproof);
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// Writes an entry; the caller holds the lock. An entry that gives way ages the others.
+    fn write(&self, place: &Place, data: Data) {
+        let low = place.board as u64;
+        let second = (place.board >> 64) as u64 | u64::from(place.hand) << 48;
+        let rank = |entry: usize| {
+            let old = Data(self.word(3 * entry + 2));
+            let same = self.word(3 * entry) == low && self.word(3 * entry + 1) == second;
+            let (proof, disproof) = old.numbers();
+            // Numbers, and results that the new one includes, are of no use beside it.
+            let (new_proof, new_disproof) = data.numbers();
+            let useless = same
+                && ((proof > 0 && disproof > 0 && old.plies() == place.plies)
+                    || (proof == 0 && new_proof == 0 && old.plies() >= data.plies())
+                    || (disproof == 0 && new_disproof == 0 && old.plies() <= data.plies()));
+            if old.0 == 0 || useless { 0 } else { 1 + old.work() }
+        };
+        let ranks: [u32; ENTRIES] = from_fn(rank);
+        let entry = (0..ENTRIES).min_by_key(|&entry| ranks[entry]).unwrap_or(0);
+        if ranks[entry] > 0 {
+            for other in 0..ENTRIES {
+                let old = Data(self.word(3 * other + 2));
+                let aged =
+                    Data::new(old.numbers(), old.work() - old.work().div_ceil(8), old.plies());
+                self.words[3 * other + 2].store(aged.0, Relaxed);
+            }
+        }
+        self.words[3 * entry].store(low, Relaxed);
+        self.words[3 * entry + 1].store(second, Relaxed);
+        self.words[3 * entry + 2].store(data.0, Relaxed);
+    }
+}

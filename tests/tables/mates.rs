@@ -1,0 +1,440 @@
+//! Mate search against independent figures, plain recursion and the game's own rules.
+
+use rustc_hash::FxHashMap;
+use serde_json::Value;
+use yomikiri::game::shogi::{ANIMAL_SHOGI, Board, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
+use yomikiri::game::{Action, Game, GameExt, Outcome, Position, WideKey};
+use yomikiri::search::mates::{
+    Fate, MateSearch, Mating, Mini, Options, Plain, Role, Rules, Verdict, fates,
+};
+
+use crate::common::Random;
+
+type Family = Shogi<WideKey>;
+
+fn minishogi() -> Family {
+    Shogi::new(&MINISHOGI, false)
+}
+
+fn truth() -> Vec<Value> {
+    let text = include_str!("../data/minishogi-mates.json");
+    let all: Value = serde_json::from_str(text).unwrap();
+    all["positions"].as_array().unwrap().clone()
+}
+
+/// Positions of random games that are not over; every `step`th.
+fn positions(game: &Family, count: usize, step: usize) -> Vec<Position<Board>> {
+    let (mut found, mut random) = (Vec::new(), Random(7));
+    while found.len() < count {
+        let mut position = game.start();
+        for _ in 0..300 {
+            let actions = game.actions(&position.state);
+            if actions.is_empty() {
+                break;
+            }
+            if random.below(step) == 0 {
+                found.push(position);
+            }
+            position = game.advance(&position, actions[random.below(actions.len())]);
+        }
+    }
+    found.truncate(count);
+    found
+}
+
+/// Positions of the last dozen plies of random games, one a game.
+fn late_positions(game: &Family, count: usize) -> Vec<Position<Board>> {
+    let (mut found, mut random) = (Vec::new(), Random(8));
+    while found.len() < count {
+        let mut played = vec![game.start()];
+        for _ in 0..300 {
+            let last = played[played.len() - 1];
+            let actions = game.actions(&last.state);
+            if actions.is_empty() {
+                break;
+            }
+            played.push(game.advance(&last, actions[random.below(actions.len())]));
+        }
+        found.push(played[played.len().saturating_sub(2 + random.below(12))]);
+    }
+    found
+}
+
+/// Returns true where the attacker wins within so many plies, by plain recursion over the game's own moves.
+fn wins(game: &Family, state: &Board, plies: u32, checks_only: bool, attacks: bool) -> bool {
+    if let Some(end) = game.end(state) {
+        return (end.outcome == Outcome::Win) == attacks && u32::from(end.plies) <= plies;
+    }
+    if plies == 0 {
+        return false;
+    }
+    let after = game.actions(state).into_iter().map(|action| game.play(state, action));
+    let wins = |after: &Board| wins(game, after, plies - 1, checks_only, !attacks);
+    if !attacks {
+        return after.into_iter().all(|after| wins(&after));
+    }
+    after.filter(|after| !checks_only || game.in_check(after)).any(|after| wins(&after))
+}
+
+/// Plays a line and returns its last state; every move must be legal.
+fn play(game: &Family, state: &Board, line: &[Action]) -> Board {
+    line.iter().fold(*state, |state, &action| {
+        assert!(game.actions(&state).contains(&action));
+        game.play(&state, action)
+    })
+}
+
+#[test]
+fn moves_are_those_of_the_game() {
+    let (game, mini) = (minishogi(), Mini::new());
+    let sorted = |node: &_, role, checks| {
+        let mut moves = Vec::new();
+        mini.moves(node, role, checks, |action, after| moves.push((action, after)));
+        moves.sort_by_key(|(action, _)| *action);
+        moves
+    };
+    let mut checks_seen = 0;
+    for root in positions(&game, 3_000, 2) {
+        // As the attacker's move, and, from the board turned round, as the defender's.
+        let node = mini.root(&root.state, Role::Attacks);
+        let actions = game.actions(&root.state);
+        let moves = sorted(&node, Role::Attacks, false);
+        assert_eq!(moves.iter().map(|(action, _)| *action).collect::<Vec<_>>(), actions);
+        let checks: Vec<Action> = actions
+            .iter()
+            .copied()
+            .filter(|&a| game.in_check(&game.play(&root.state, a)))
+            .collect();
+        let checking = sorted(&node, Role::Attacks, true);
+        assert_eq!(checking.iter().map(|(action, _)| *action).collect::<Vec<_>>(), checks);
+        checks_seen += checks.len();
+        for (action, after) in moves.into_iter().step_by(5) {
+            let state = game.play(&root.state, action);
+            let mut turned = game.swapped(&state).unwrap();
+            assert_eq!(after, mini.root(&turned, Role::Attacks));
+            assert_eq!(after, mini.root(&state, Role::Defends));
+            let replies = sorted(&after, Role::Defends, false);
+            assert_eq!(
+                replies.iter().map(|(action, _)| *action).collect::<Vec<_>>(),
+                game.actions(&state)
+            );
+            assert_eq!(replies.len() as u32, mini.replies(&after));
+            for (reply, node) in replies {
+                turned = game.play(&state, reply);
+                assert_eq!(node, mini.root(&turned, Role::Attacks));
+            }
+        }
+    }
+    assert!(checks_seen > 1_500, "{checks_seen}");
+}
+
+#[test]
+fn known_mates_have_their_lengths() {
+    let (game, rules) = (minishogi(), Rules::of(&MINISHOGI));
+    for entry in truth() {
+        let sfen = entry["sfen"].as_str().unwrap();
+        let root = game.parse_position(sfen, &game.start()).unwrap().state;
+        let search = MateSearch::new(&rules, 8 << 20);
+        let options = Options { nodes: 20_000_000, ..Options::default() };
+        let found = search.shortest(&root, &options);
+        match (entry["tsume_checks_only_plies"].as_u64(), entry["tsume_none_within"].as_u64()) {
+            (Some(expected), _) => {
+                let Verdict::Mate { plies, is_shortest: true, line } = found.verdict else {
+                    panic!("{sfen}: {found:?}")
+                };
+                assert_eq!(u64::from(plies), expected, "{sfen}");
+                assert_eq!(line.len() as u64, expected, "{sfen}");
+                assert!(game.is_terminal(&play(&game, &root, &line)), "{sfen}");
+            }
+            (None, Some(within)) => match found.verdict {
+                Verdict::Mate { plies, .. } => assert!(u64::from(plies) > within, "{sfen}"),
+                verdict => assert_eq!(verdict, Verdict::NoMate, "{sfen}"),
+            },
+            (None, None) => {}
+        }
+        let most =
+            entry["mate_plies"].as_u64().or(entry["no_mate_within"].as_u64()).unwrap() as u32;
+        if most > 7 {
+            continue;
+        }
+        let options = Options { checks_only: false, max_plies: Some(most), ..options };
+        let verdict = search.shortest(&root, &options).verdict;
+        match (entry["mate_plies"].as_u64(), verdict) {
+            (Some(expected), Verdict::Mate { plies, .. }) => {
+                assert_eq!(expected, u64::from(plies), "{sfen}")
+            }
+            (None, verdict) => assert_eq!(verdict, Verdict::NoMate, "{sfen}"),
+            (_, verdict) => panic!("{sfen}: {verdict:?}"),
+        }
+    }
+}
+
+#[test]
+fn plain_recursion_agrees() {
+    let game = minishogi();
+    let (rules, by_rules) = (Rules::of(&MINISHOGI), Rules::Plain(Box::new(Plain::new(&MINISHOGI))));
+    // One search with a small table: results of other positions, other bounds and replaced entries are met.
+    let search = MateSearch::new(&rules, 1 << 16);
+    let plain = MateSearch::new(&by_rules, 1 << 20);
+    let (mut won, mut lost) = (0, 0);
+    for (checks_only, step, most) in [(true, 3, 5), (false, 11, 3)] {
+        for root in positions(&game, 200, step) {
+            let options = Options { checks_only, max_plies: Some(most), ..Options::default() };
+            let expected =
+                (1..=most).step_by(2).find(|&n| wins(&game, &root.state, n, checks_only, true));
+            let (a, b) = (
+                search.shortest(&root.state, &options).verdict,
+                plain.shortest(&root.state, &options).verdict,
+            );
+            for verdict in [a, b] {
+                match (expected, verdict) {
+                    (Some(expected), Verdict::Mate { plies, line, .. }) => {
+                        assert_eq!(expected, plies);
+                        assert!(game.is_terminal(&play(&game, &root.state, &line)));
+                        won += 1;
+                    }
+                    (expected, verdict) => {
+                        assert_eq!((None, Verdict::NoMate), (expected, verdict));
+                        lost += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(won > 25 && lost > 120, "{won} won, {lost} lost");
+}
+
+/// A board with whether its mover attacks.
+type Place = (Board, bool);
+
+/// Plies of the attacker's win in all places reachable from a root whose mover attacks, by sweeps to the fixed point;
+/// `None` where there are more than `limit`. Places that are not won have no plies.
+fn solved(
+    game: &Family,
+    root: &Board,
+    limit: usize,
+    checks_only: bool,
+) -> Option<FxHashMap<Place, Option<u32>>> {
+    let mut numbers = FxHashMap::from_iter([((*root, true), 0)]);
+    let mut places = vec![(*root, true)];
+    let (mut values, mut after) = (Vec::new(), Vec::new());
+    while let Some(&(state, attacks)) = places.get(values.len()) {
+        let end = game.end(&state);
+        let won = end.filter(|end| (end.outcome == Outcome::Win) == attacks);
+        values.push(won.map(|end| u32::from(end.plies)));
+        let mut numbers_after = Vec::new();
+        for action in game.actions(&state).into_iter().filter(|_| end.is_none()) {
+            let next = game.play(&state, action);
+            if !attacks || !checks_only || game.in_check(&next) {
+                numbers_after.push(*numbers.entry((next, !attacks)).or_insert_with(|| {
+                    places.push((next, !attacks));
+                    places.len() - 1
+                }));
+            }
+        }
+        after.push(numbers_after);
+        if places.len() > limit {
+            return None;
+        }
+    }
+    let mut open: Vec<usize> = (0..places.len()).filter(|&n| !after[n].is_empty()).collect();
+    for plies in 1.. {
+        let known = |&n: &usize| values[n].is_some_and(|n| n < plies);
+        let (new, rest): (Vec<_>, Vec<_>) = open.into_iter().partition(|&n| match places[n].1 {
+            true => after[n].iter().any(known),
+            false => after[n].iter().all(known),
+        });
+        if new.is_empty() && plies > 1 {
+            break;
+        }
+        new.into_iter().for_each(|n| values[n] = Some(plies));
+        open = rest;
+    }
+    Some(places.into_iter().zip(values).collect())
+}
+
+#[test]
+fn repetitions_are_judged_as_by_a_fixed_point() {
+    let (game, rules) = (minishogi(), Rules::of(&MINISHOGI));
+    let (mut won, mut lost) = (0, 0);
+    let mut stored = [0, 0];
+    for root in late_positions(&game, 1_200) {
+        // The whole graph of checks and replies, where it is small.
+        let Some(values) = solved(&game, &root.state, 4_000, true) else { continue };
+        for memory in [1 << 13, 1 << 20] {
+            let search = MateSearch::new(&rules, memory);
+            let options = Options { nodes: 3_000_000, ..Options::default() };
+            let found = search.search(&root.state, &options).verdict;
+            match (values[&(root.state, true)], found) {
+                (Some(shortest), Verdict::Mate { plies, .. }) => {
+                    assert!(plies >= shortest);
+                    won += 1;
+                }
+                (None, Verdict::NoMate) => lost += 1,
+                (expected, found) => panic!("{}: {expected:?} {found:?}", game.notation(&root)),
+            }
+            // All that the table now says of the graph.
+            for ((state, _), value) in values.iter().filter(|((_, attacks), _)| *attacks) {
+                let options = Options { nodes: 0, ..options };
+                match (value, search.search(state, &options).verdict) {
+                    (Some(shortest), Verdict::Mate { plies, .. }) => {
+                        assert!(plies >= *shortest);
+                        stored[0] += 1;
+                    }
+                    (None, Verdict::NoMate) => stored[1] += 1,
+                    (_, Verdict::Open) => {}
+                    (expected, found) => panic!("stored: {expected:?} {found:?}"),
+                }
+            }
+        }
+    }
+    assert!(won > 20 && lost > 100 && stored[0] > 50, "{won} won, {lost} lost, {stored:?}");
+}
+
+#[test]
+fn small_animal_shogi_is_solved_as_by_a_fixed_point() {
+    let game: Family = Shogi::new(&SMALL_ANIMAL_SHOGI, false);
+    let values = solved(&game, &game.start().state, 3_000_000, false).expect("a small game");
+    let rules = Rules::of(&SMALL_ANIMAL_SHOGI);
+    let search = MateSearch::new(&rules, 1 << 24);
+    let (mut won, mut lost, mut open, mut most) = (0, 0, 0, 0);
+    for root in positions(&game, 200, 3) {
+        let options = Options { checks_only: false, nodes: 300_000, ..Options::default() };
+        match (values[&(root.state, true)], search.search(&root.state, &options).verdict) {
+            (Some(shortest), Verdict::Mate { plies, .. }) => {
+                assert!(plies >= shortest);
+                won += 1;
+            }
+            (None, Verdict::NoMate) => lost += 1,
+            (_, Verdict::Open) => open += 1,
+            (expected, found) => panic!("{}: {expected:?} {found:?}", game.notation(&root)),
+        }
+        let options = Options { max_plies: Some(15), ..options };
+        let expected = values[&(root.state, true)].filter(|&n| n <= 15);
+        match (expected, search.shortest(&root.state, &options).verdict) {
+            (Some(expected), Verdict::Mate { plies, .. }) => {
+                assert_eq!(expected, plies);
+                most = most.max(plies);
+            }
+            (None, Verdict::NoMate) => {}
+            (_, Verdict::Open) => open += 1,
+            (expected, found) => panic!("{}: {expected:?} {found:?}", game.notation(&root)),
+        }
+    }
+    // All that the table now says of the game, whose positions repeat everywhere.
+    let (mut stored, options) =
+        ([0, 0], Options { checks_only: false, nodes: 0, ..Options::default() });
+    for ((state, _), value) in values.iter().filter(|((_, attacks), _)| *attacks) {
+        match (value, search.search(state, &options).verdict) {
+            (Some(shortest), Verdict::Mate { plies, .. }) => {
+                assert!(plies >= *shortest);
+                stored[0] += 1;
+            }
+            (None, Verdict::NoMate) => stored[1] += 1,
+            (_, Verdict::Open) => {}
+            (expected, found) => panic!("stored: {expected:?} {found:?}"),
+        }
+    }
+    assert!(
+        won > 20 && lost > 20 && open == 0 && most > 7,
+        "{won} won, {lost} lost, {open} open, {most}"
+    );
+    assert!(stored[0] > 500 && stored[1] > 500, "{stored:?}");
+}
+
+#[test]
+fn animal_shogi_shortest_wins_agree_with_plain_recursion() {
+    let game: Family = Shogi::new(&ANIMAL_SHOGI, false);
+    let (mut won, mut lost) = (0, 0);
+    let rules = Rules::of(&ANIMAL_SHOGI);
+    let search = MateSearch::new(&rules, 1 << 22);
+    for root in positions(&game, 2_400, 3) {
+        let options = Options { checks_only: false, max_plies: Some(3), ..Options::default() };
+        let expected = [1, 3].into_iter().find(|&n| wins(&game, &root.state, n, false, true));
+        match (expected, search.shortest(&root.state, &options).verdict) {
+            (Some(expected), Verdict::Mate { plies, .. }) => {
+                assert_eq!(expected, plies);
+                won += 1;
+            }
+            (expected, verdict) => {
+                assert_eq!((None, Verdict::NoMate), (expected, verdict));
+                lost += 1;
+            }
+        }
+    }
+    assert!(won > 10 && lost > 1_000, "{won} won, {lost} lost");
+}
+
+#[test]
+fn threads_change_no_verdict() {
+    let (game, rules) = (minishogi(), Rules::of(&MINISHOGI));
+    // A table so small that threads replace each other's entries all the time.
+    let searches = [1 << 14, 1 << 20].map(|memory| MateSearch::new(&rules, memory));
+    let alone = MateSearch::new(&rules, 1 << 22);
+    let (mut mates, mut open) = (0, 0);
+    for (at, root) in positions(&game, 200, 5).into_iter().enumerate() {
+        let one = alone.search(&root.state, &Options::default()).verdict;
+        let options = Options { threads: 4, ..Options::default() };
+        let four = searches[at % 2].search(&root.state, &options).verdict;
+        match (one, four) {
+            (Verdict::Mate { .. }, Verdict::Mate { line, plies, .. }) => {
+                assert!(line.len() <= plies as usize);
+                let last = play(&game, &root.state, &line);
+                assert!(line.len() < plies as usize || game.is_terminal(&last));
+                mates += 1;
+            }
+            (_, Verdict::Open) => open += 1,
+            (one, four) => assert_eq!(one, four),
+        }
+    }
+    // A table of 560 entries may not do within the limit.
+    assert!(mates > 15 && open < 5, "{mates} mates, {open} open");
+}
+
+#[test]
+fn limits_end_a_search() {
+    let (game, rules) = (minishogi(), Rules::of(&MINISHOGI));
+    let start = game.start().state;
+    let search = MateSearch::new(&rules, 1 << 20);
+    let stop = std::sync::atomic::AtomicBool::new(true);
+    let now = Some(std::time::Instant::now());
+    let full = Options { checks_only: false, nodes: u64::MAX, ..Options::default() };
+    for options in [
+        Options { nodes: 1_000, ..full },
+        Options { deadline: now, ..full },
+        Options { stop: Some(&stop), ..full },
+    ] {
+        let found = search.search(&start, &options);
+        assert_eq!(found.verdict, Verdict::Open);
+        assert!(found.nodes <= 1_000);
+    }
+}
+
+#[test]
+fn fates_of_moves_are_those_of_plain_recursion() {
+    let (game, rules) = (minishogi(), Rules::of(&MINISHOGI));
+    let (mut won, mut lost) = (0, 0);
+    for root in late_positions(&game, 150) {
+        let actions = game.actions(&root.state);
+        let fates = fates(&rules, &game, &root.state, &actions, 20_000);
+        let has_mate = wins(&game, &root.state, 3, true, true);
+        assert!(!has_mate || fates.iter().any(|fate| matches!(fate, Fate::Wins(..=3))));
+        let is_won = fates.iter().any(|fate| matches!(fate, Fate::Wins(_)));
+        for (&action, fate) in actions.iter().zip(&fates) {
+            let after = game.play(&root.state, action);
+            match *fate {
+                Fate::Wins(plies) if plies <= 3 => {
+                    assert!(wins(&game, &after, plies - 1, false, false));
+                    won += 1;
+                }
+                Fate::Loses(plies) if plies <= 4 => {
+                    assert!(wins(&game, &after, plies - 1, true, true));
+                    lost += 1;
+                }
+                Fate::Open if !is_won => assert!(!wins(&game, &after, 1, true, true)),
+                _ => {}
+            }
+        }
+    }
+    assert!(won > 5 && lost > 50, "{won} won, {lost} lost");
+}
