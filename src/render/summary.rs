@@ -46,8 +46,11 @@ pub fn summary(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
         text += &groups(report, &order, by);
     }
     text += &mistakes_text(report, mistakes);
-    text + "\nMore here: --full; --by layer, moves, distance or value; --mistakes 3; --split test\n\
-            As files:  --html FILE (with plots), --csv FILE, --parquet FILE; --json, --metrics, --markdown\n"
+    let split = if report.table.searched.is_some() { "" } else { "; --split test" };
+    text += &format!(
+        "\nMore here: --full; --by layer, moves, distance or value; --mistakes 3{split}\n"
+    );
+    text + "As files:  --html FILE (with plots), --csv FILE, --parquet FILE; --json, --metrics, --markdown\n"
 }
 
 fn decisive(figures: &FiguresBySet) -> &Figures {
