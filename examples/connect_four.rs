@@ -86,7 +86,7 @@ impl ConnectFour {
         (discs & self.lowest(column, self.rows)).count_ones() as usize
     }
 
-    /// How many positions come before: with fewer discs, with lower columns, with other discs the mover's.
+    /// Number of positions that come before: with fewer discs, with lower columns, with other discs the mover's.
     fn number(&self, &(mine, theirs): &Board) -> u32 {
         let occupied = mine | theirs;
         let discs = occupied.count_ones() as usize;

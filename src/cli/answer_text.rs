@@ -16,7 +16,7 @@ pub(super) type Paint<'a> = dyn Fn(&str, &Verdict) -> String + 'a;
 pub(super) struct Shown<'a> {
     pub answer: &'a Answer,
     pub oracle: &'a dyn Oracle,
-    /// Whether each move is shown, not a best one alone.
+    /// True to show each move, not a best one alone.
     pub all_moves: bool,
 }
 

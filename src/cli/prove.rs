@@ -49,7 +49,7 @@ pub(super) struct Args {
     /// --semi-strong]
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u32>::new().range(0..=20))]
     leaves: Option<u32>,
-    /// How empty squares count at the end of a game [default: uncounted]
+    /// Rule for empty squares at the end of a game [default: uncounted]
     #[arg(long, value_parser = PossibleValuesParser::new(["uncounted", "to-winner"])
         .map(|name| Empties::named(&name).unwrap_or_default()))]
     empties: Option<Empties>,
@@ -79,7 +79,7 @@ pub(super) struct Output {
     position: String,
     /// The mover's score.
     score: i32,
-    /// How empty squares count: `uncounted` or `to-winner`.
+    /// Rule for empty squares: `uncounted` or `to-winner`.
     empties: &'static str,
     /// Most empty squares of positions that are searched instead of stored.
     leaves: u32,

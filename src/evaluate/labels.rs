@@ -1,6 +1,6 @@
 //! Exact values of moves that were found by search, kept in a file.
 //!
-//! The file begins with [`HEAD`] bytes: `YKLABEL1`, then the name of the game and how empty squares count. A
+//! The file begins with [`HEAD`] bytes: `YKLABEL1`, then the rule for empty squares, the version of the game's rules and its name. A
 //! record follows for each position: its key (two words), how many moves it has (`u16`), the score of
 //! each in the order of their actions (`i8`, its mover's), and a CRC-32 of all that (little endian).
 //! Records are appended; one that a killed process left incomplete at the end is cut off.
@@ -154,7 +154,7 @@ impl Labels {
 
 fn head(game: &AnyGame, empties: Empties) -> [u8; HEAD] {
     let mut head = [0; HEAD];
-    let text = format!("YKLABEL1{} {}", game.name(), empties.name());
+    let text = format!("YKLABEL1{} {} {}", empties.name(), game.facts().rules_version, game.name());
     let length = text.len().min(HEAD);
     head[..length].copy_from_slice(&text.as_bytes()[..length]);
     head

@@ -123,7 +123,8 @@ impl Oracle for SearchOracle {
     fn look_ahead(&self, position: &AnyPosition) -> Vec<(Action, Option<Value>)> {
         // First, for the order in which it is searched leaves more in the transposition table.
         let value = self.value_of(position);
-        let best = value.and_then(|value| self.best_move(position, value));
+        let proven = value.filter(|&value| self.is_proven(value));
+        let best = proven.and_then(|value| self.best_move(position, value));
         let mut moves = Vec::new();
         self.game.for_each_successor(&position.state, |action, state| {
             let after = AnyPosition { state, side: position.side.other() };

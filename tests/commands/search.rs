@@ -43,7 +43,12 @@ fn limits_leave_proven_bounds() {
     assert_eq!((&answer["by"], &answer["score"]), (&"search".into(), &Value::Null));
     let bound = |name: &str| answer[name].as_i64().unwrap();
     assert!(bound("score_lower") <= 10 && 10 <= bound("score_upper"));
+    // A bounded table that leaves the position open does not answer in the search's place.
+    tables.ok(&["enumerate", "--size", "5x6", "--max-depth", "2"]);
+    tables.ok(&["value-iterate", "othello-5x6-depth2"]);
+    assert_eq!(tables.json(&["solve", "5x6", "--nodes", "3000"])["by"], "search");
     let shown = tables.ok(&["solve", "5x6", "--nodes", "3000"]);
+    assert!(!shown.contains("Best move"), "{shown}");
     assert!(shown.contains("not proven") && shown.contains("By search: "), "{shown}");
 }
 

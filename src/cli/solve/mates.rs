@@ -43,7 +43,7 @@ impl MateArgs {
     }
 }
 
-/// What the mate search found.
+/// Result of the mate search.
 #[derive(Serialize, JsonSchema)]
 pub(in super::super) struct Output {
     /// Always `search`.

@@ -22,6 +22,7 @@ use crate::hint::Hinted;
 use crate::registry::othello;
 use crate::render::number::{seconds, thousands};
 use crate::search::mates::Rules;
+use crate::solve::Value;
 use crate::solved::{Answer, Budget, Oracle, SearchOracle, SolvedTable, Wanted};
 use crate::table::Table;
 use mates::{MateArgs, Mates};
@@ -94,7 +95,7 @@ pub(super) struct Output<'a> {
     /// Seconds that the search took.
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds: Option<f64>,
-    /// How empty squares count, in games with scores: `uncounted` or `to-winner`.
+    /// Rule for empty squares, in games with scores: `uncounted` or `to-winner`.
     #[serde(skip_serializing_if = "Option::is_none")]
     empties: Option<&'static str>,
     #[serde(flatten)]
@@ -304,15 +305,14 @@ impl Task<'_> {
         Ok(format!("{value}\t{best}\t{}\n", answer.position))
     }
 
-    /// The solved table that contains a position, built where that is quick; `None` where the position is
-    /// to be searched.
+    /// The solved table that proves the value of a position, built where that is quick; `None` where the
+    /// position is to be searched.
     fn table_with(
         &self,
         game: &AnyGame,
         position: &AnyPosition,
         context: &Context,
     ) -> anyhow::Result<Option<SolvedTable>> {
-        let mut holders = Vec::new();
         for name in context.store.names() {
             // What cannot be opened is for 'solver list' and 'solver verify' to report.
             let Ok(table) = context.store.open(&name) else { continue };
@@ -320,13 +320,14 @@ impl Task<'_> {
                 continue;
             }
             let Ok(table) = context.solved(table.for_few_rows(), false) else { continue };
-            if let Some(value) = table.value_of(position) {
-                holders.push((value.lower != value.upper, table));
+            let is_proven = |value: Value| match table.has_scores() {
+                true => value.score().is_some(),
+                false => value.outcome().is_some(),
+            };
+            // What a bounded table leaves open may be found by search.
+            if table.value_of(position).is_some_and(is_proven) {
+                return Ok(Some(table));
             }
-        }
-        holders.sort_by_key(|(open, _)| *open);
-        if let Some((_, table)) = holders.into_iter().next() {
-            return Ok(Some(table));
         }
         let is_limited = self.args.time.is_some() || self.args.nodes.is_some();
         let is_whole = *position == game.start() && self.empties == Empties::Uncounted;
