@@ -4,6 +4,7 @@
 //! exports and commands are compiled once, for [`AnyGame`]. Its states are keys, so each question
 //! about a state unpacks it first.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use crate::game::perft::{Finished, perft_shared};
@@ -15,8 +16,6 @@ use crate::game::{
     SearchOptions, ShogiBoards, Side, Sides, StateKey, Symmetries, Symmetry, WideKey,
 };
 use crate::graph::{self, Enumerated, GraphError, Plan};
-use crate::hint::Hinted;
-use crate::policy::{self, Answers, Batch, Policy, PolicySpec};
 use crate::progress::Progress;
 use crate::search::{self, Found, Searcher, Task};
 use crate::solve::{self, Run, SolveOptions, SweepError, Verified};
@@ -82,9 +81,10 @@ impl AnyGame {
         self.rules.solve(table, options, progress, on_sweep)
     }
 
-    /// The policy that is meant, where the rules are all it needs.
-    pub fn policy(&self, spec: &PolicySpec) -> MadePolicy {
-        self.rules.clone().policy(spec)
+    /// Returns the game with its type, for loops that are worth compiling for it; `None` if it is of another.
+    pub fn of_type<G: Game>(&self) -> Option<OfType<G>> {
+        let rules: Arc<dyn Any + Send + Sync> = self.rules.clone().as_any();
+        rules.downcast().ok().map(OfType)
     }
 
     /// Returns the searcher of the game, if it has one; see [`search::of_rules`].
@@ -150,7 +150,7 @@ macro_rules! rules {
             $(fn $name(&self $(, $arg: $type)*) -> $result;)*
             $(fn $capability(&self) -> Option<&dyn $handed $(<$of>)?>;)*
             $(fn $own(&self $(, $own_arg: $own_type)*) -> $own_result;)*
-            fn policy(self: Arc<Self>, spec: &PolicySpec) -> MadePolicy;
+            fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
             fn searcher(self: Arc<Self>, options: &SearchOptions) -> Option<Box<dyn Searcher<AnyGame>>>;
         }
 
@@ -169,14 +169,13 @@ macro_rules! rules {
                 $own_body
             })*
 
-            fn policy(self: Arc<Self>, spec: &PolicySpec) -> MadePolicy {
-                let policy = policy::of_rules(spec, &self.0)?;
-                Ok(policy.map(|of_type| Box::new(Typed { game: self, of_type }) as _))
+            fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+                self
             }
 
             fn searcher(self: Arc<Self>, options: &SearchOptions) -> Option<Box<dyn Searcher<AnyGame>>> {
                 let of_type = search::of_rules(&self.0, options)?;
-                Some(Box::new(Typed { game: self, of_type }))
+                Some(Box::new(OfTypeSearcher { game: self, of_type }))
             }
         }
 
@@ -218,8 +217,6 @@ macro_rules! rules {
         }
     };
 }
-
-type MadePolicy = Result<Option<Box<dyn Policy<AnyGame>>>, Hinted>;
 
 rules! {
     |erased, game|
@@ -414,29 +411,32 @@ capabilities! {
     }
 }
 
-/// A policy or a searcher of a game whose type is known, for positions whose type is not.
-struct Typed<G: Game, T: ?Sized> {
+/// A game whose type is known, with the way to its positions.
+pub struct OfType<G: Game>(Arc<Erased<G>>);
+
+impl<G: Game> OfType<G> {
+    /// Returns the rules.
+    pub fn rules(&self) -> &G {
+        &self.0.0
+    }
+
+    /// Returns a position of the game with its type.
+    ///
+    /// # Panics
+    ///
+    /// When the position is of another game.
+    pub fn position(&self, position: &AnyPosition) -> Position<G::State> {
+        self.0.typed_position(position)
+    }
+}
+
+/// A searcher of a game whose type is known, for positions whose type is not.
+struct OfTypeSearcher<G: Game> {
     game: Arc<Erased<G>>,
-    of_type: Box<T>,
+    of_type: Box<dyn Searcher<G>>,
 }
 
-impl<G: Game> Policy<AnyGame> for Typed<G, dyn Policy<G>> {
-    fn name(&self) -> String {
-        self.of_type.name()
-    }
-
-    fn answer(
-        &self,
-        _game: &AnyGame,
-        batch: &Batch<AnyState>,
-        answers: &mut Answers,
-    ) -> Result<(), Hinted> {
-        let batch = batch.map(|position| self.game.typed_position(position));
-        self.of_type.answer(&self.game.0, &batch, answers)
-    }
-}
-
-impl<G: Game> Searcher<AnyGame> for Typed<G, dyn Searcher<G>> {
+impl<G: Game> Searcher<AnyGame> for OfTypeSearcher<G> {
     fn search(&self, _: &AnyGame, state: &AnyState, task: &Task, limits: &SearchLimits) -> Found {
         self.of_type.search(&self.game.0, &self.game.typed(state), task, limits)
     }

@@ -66,7 +66,7 @@ use crate::policy::{self, PolicySpec};
 pub fn build(spec: &PolicySpec, game: &AnyGame) -> Result<Player, Hinted> {
     let policy = match policy::of_outside(spec, game)? {
         Some(policy) => Some(policy),
-        None => game.policy(spec)?,
+        None => policy::of_game(spec, game)?,
     };
     Ok(policy.map_or(Player::Perfect, Player::Policy))
 }

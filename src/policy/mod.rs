@@ -33,6 +33,7 @@ mod mate;
 mod mcts;
 mod montecarlo;
 mod network_spec;
+mod of_game;
 #[cfg(feature = "onnx")]
 pub(crate) mod onnx;
 mod outside;
@@ -53,6 +54,7 @@ pub use lines::Lines;
 pub use mate::Mate;
 pub use mcts::Mcts;
 pub use montecarlo::MonteCarlo;
+pub use of_game::of_game;
 pub use network_spec::{Choice, NetworkSpec, Softmax, ValueRange};
 #[cfg(feature = "onnx")]
 pub use onnx::Onnx;

@@ -14,7 +14,7 @@ use crate::learn::card::{Card, LearnedFrom, Reading};
 use crate::learn::options::{KEPT, UNITS, number};
 use crate::learn::recipes::{discs, q, td};
 use crate::learn::training::{Learner, Row};
-use crate::policy::{NetworkSpec, Onnx, Policy, PolicySpec};
+use crate::policy::{NetworkSpec, Onnx, Policy, PolicySpec, of_game};
 use crate::progress::Silent;
 use crate::registry::othello;
 use crate::solved::Orienting;
@@ -219,7 +219,7 @@ fn learn<L: Learner>(
 /// The policies of these names.
 fn policies(game: &AnyGame, names: &[String]) -> anyhow::Result<Vec<Box<dyn Policy<AnyGame>>>> {
     let policy = |name: &String| {
-        let policy = game.policy(&name.parse()?)?;
+        let policy = of_game(&name.parse()?, game)?;
         let none = || Hinted::from(format!("policy '{name}' cannot be learned from"));
         Ok(policy.ok_or_else(none)?)
     };
@@ -236,7 +236,7 @@ fn play_test_games(
     row: &mut Row,
 ) -> Result<(), Hinted> {
     let spec: PolicySpec = opponent.parse()?;
-    let Some(policy) = game.policy(&spec)? else { return Ok(()) };
+    let Some(policy) = of_game(&spec, game)? else { return Ok(()) };
     let random_plies = if opponent == "random" { 0 } else { OPENING };
     let sampling = Sampling { games, random_plies, seed: 1 };
     let [first, second] = arena(game, player, policy.as_ref(), sampling, &Silent)?;
