@@ -112,7 +112,7 @@ impl Hint for Hinted {
 }
 
 /// A line without its middle if it is longer than twice `half`: what is no position may be megabytes.
-pub(crate) fn shortened(line: &str, half: usize) -> String {
+pub fn shortened(line: &str, half: usize) -> String {
     let begin = line.floor_char_boundary(half);
     let end = line.ceil_char_boundary(line.len().saturating_sub(half));
     if end <= begin { line.to_string() } else { [&line[..begin], " … ", &line[end..]].concat() }

@@ -9,7 +9,7 @@ use crate::game::{Game, GameExt, WideKey};
 use crate::hint::{Hint, Hinted};
 use crate::table::{Manifest, Table, TableError};
 
-/// Games without their types, for [`main_with`](crate::cli::main_with): `games![TicTacToe]`.
+/// Makes games without their types, in a vector: `games![TicTacToe]`.
 #[macro_export]
 macro_rules! games {
     ($($game:expr),* $(,)?) => { vec![$($crate::any::AnyGame::new($game)),*] };

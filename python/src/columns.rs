@@ -3,7 +3,7 @@
 use numpy::{Element, IntoPyArray, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use yomikiri::export::targets::{
+use yomikiri_measure::export::targets::{
     Block, Column, Format, Scalar, Shape, all_columns, choose_columns,
 };
 use yomikiri::game::encode::Layout;

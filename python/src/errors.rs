@@ -3,7 +3,7 @@
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError, PyValueError};
 use pyo3::prelude::*;
-use yomikiri::evaluate::MeasureError;
+use yomikiri_measure::evaluate::MeasureError;
 use yomikiri::hint::Hint;
 
 create_exception!(_core, YomikiriError, PyException, "What went wrong, in one line.");

@@ -98,7 +98,7 @@ impl Game {
         seed: u64,
     ) -> PyResult<(Positions, String)> {
         let (all, words) = py
-            .detach(|| yomikiri::evaluate::drawn(&self.game, empty_squares, count, seed))
+            .detach(|| yomikiri_measure::evaluate::drawn(&self.game, empty_squares, count, seed))
             .map_err(|wrong| value_error(wrong.line()))?;
         Ok((self.of(all), words))
     }
@@ -258,7 +258,7 @@ impl Positions {
     fn svgs(&self) -> Vec<String> {
         self.all
             .iter()
-            .map(|position| yomikiri::render::board(&self.game.diagram(position), &[]))
+            .map(|position| yomikiri_measure::render::board(&self.game.diagram(position), &[]))
             .collect()
     }
 
@@ -410,5 +410,5 @@ pub fn encoding(game: &AnyGame, layout: &str, planes: Option<&str>) -> Result<En
 /// A board of text as SVG.
 #[pyfunction]
 pub fn board_svg(diagram: &str) -> String {
-    yomikiri::render::board(diagram, &[])
+    yomikiri_measure::render::board(diagram, &[])
 }

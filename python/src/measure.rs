@@ -12,20 +12,20 @@ use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use yomikiri::any::{AnyGame, AnyPosition, AnyState};
-use yomikiri::evaluate::{
+use yomikiri_measure::evaluate::{
     AccuracyReport, Comparison, Judged, Labels, Match, Metrics, Piece, Player, Request, Searched,
     Words, games_bytes, measure, of_split, playable, unfolded_bytes,
 };
 use yomikiri::game::encode::Encoding;
 use yomikiri::game::{Empties, Game as _, GameExt as _, Split};
 use yomikiri::hint::{Hint as _, Hinted};
-use yomikiri::policy::{
+use yomikiri_measure::policy::{
     Amended, Amendment, Answers, Batch, Beside, Dense, Legal, Policy, PolicySpec, Steady,
     TrainedOn, TrainedSpec,
 };
 use yomikiri::progress::Progress;
-use yomikiri::render::{About, accuracy_text, comparison_text, html, match_text, summary};
-use yomikiri::render::{Compared, no_room};
+use yomikiri_measure::render::{About, accuracy_text, comparison_text, html, match_text, summary};
+use yomikiri_measure::render::{Compared, no_room};
 use yomikiri::solved::{Orienting, SolvedTable};
 use yomikiri::table::fits_memory;
 
@@ -121,7 +121,7 @@ fn players(
 }
 
 fn named(spec: &PolicySpec, game: &AnyGame, tables: &std::path::Path) -> PyResult<Player> {
-    yomikiri::learn::player(spec, game, tables)
+    yomikiri_learn::player(spec, game, tables)
         .map_err(|error| PyPolicyError::new_err(error.line()))
 }
 

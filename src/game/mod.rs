@@ -43,7 +43,7 @@ pub use drawn::{Drawn, Held, MoveSquares, PieceKind};
 pub use ext::GameExt;
 pub use planes::PlaneKinds;
 pub use search::{ScoreBounds, ScoreSearch, SearchLimits, SearchOptions, SearchWeights};
-pub(crate) use split::mix;
+pub use split::mix;
 pub use split::{Divider, Division, Split, Splits, name_word};
 pub use symmetry::{Group, Orientations, Symmetry};
 pub use types::{Action, Empties, End, Expected, Outcome, Position, Repetition, Score, Side};
@@ -380,17 +380,17 @@ pub struct NotationError(Hinted);
 
 impl NotationError {
     /// What is wrong, and where; one line.
-    pub(crate) fn new(what: impl Into<Hinted>) -> NotationError {
+    pub fn new(what: impl Into<Hinted>) -> NotationError {
         NotationError(what.into())
     }
 
     /// The same with what would be right.
-    pub(crate) fn with_hint(self, hint: impl Into<String>) -> NotationError {
+    pub fn with_hint(self, hint: impl Into<String>) -> NotationError {
         NotationError(self.0.with_hint(hint))
     }
 
     /// The same with what `wrap` makes of the message, as `line 3: ` before it.
-    pub(crate) fn map(self, wrap: impl FnOnce(String) -> String) -> NotationError {
+    pub fn map(self, wrap: impl FnOnce(String) -> String) -> NotationError {
         NotationError(self.0.map(wrap))
     }
 }

@@ -164,7 +164,7 @@ pub fn name_word(name: &str) -> u64 {
 }
 
 /// One step of SplitMix64.
-pub(crate) fn mix(x: u64) -> u64 {
+pub fn mix(x: u64) -> u64 {
     SplitMix64::seed_from_u64(x).next_u64()
 }
 

@@ -316,7 +316,7 @@ enum Nothing {}
 
 /// The rows of a layer that were found elsewhere.
 #[cfg(feature = "cluster")]
-pub(crate) struct AssembledLayer {
+pub struct AssembledLayer {
     pub keys: Vec<u64>,
     pub orientations: Vec<u16>,
     pub counts: Counts,
@@ -325,7 +325,7 @@ pub(crate) struct AssembledLayer {
 /// Makes the table of a plan whose moves are derived from layers that were found elsewhere, from the `first` on until
 /// there is none. A table that is already there is given as it is, and its layers are read all the same.
 #[cfg(feature = "cluster")]
-pub(crate) fn assemble<G: Game, E: From<GraphError> + From<TableError>>(
+pub fn assemble<G: Game, E: From<GraphError> + From<TableError>>(
     game: &G,
     plan: &Plan<G::State>,
     store: &Store,

@@ -6,7 +6,7 @@ use crate::table::{Counts, Tally};
 
 /// The counts of some rows.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Census {
+pub struct Census {
     /// Of the rows.
     pub table: Tally,
     /// Of the positions that they stand for.

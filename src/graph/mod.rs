@@ -25,18 +25,18 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 #[cfg(feature = "cluster")]
-pub(crate) use build::{AssembledLayer, assemble};
+pub use build::{AssembledLayer, assemble};
 pub use build::{Enumerated, build};
 #[cfg(feature = "cluster")]
-pub(crate) use by_block::States;
-pub(crate) use by_block::deriver;
+pub use by_block::States;
+pub use by_block::deriver;
 #[cfg(feature = "cluster")]
-pub(crate) use census::Census;
-pub(crate) use check::{LayerChecks, LayerSums, LayerToRead, Maker};
+pub use census::Census;
+pub use check::{LayerChecks, LayerSums, LayerToRead, Maker};
 pub use keys::{BucketIndex, Keys, KeysElsewhere, search};
 pub use pack::{PackError, check_packable, is_packed_of, pack};
 pub use plan::{Estimate, Index, Plan, estimate, read_roots, table_name, within_room};
-pub(crate) use ranked::ones_of;
+pub use ranked::ones_of;
 pub use ranked::{ENDLESS, Ranked, RankedGame, distance_of_end};
 pub use view::{Finder, Graph, Piece, RowMove, TerminalScores};
 

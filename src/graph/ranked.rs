@@ -243,7 +243,7 @@ pub fn distance_of_end(end: End) -> Option<u8> {
 
 /// The numbers of the bits set in a word, ascending.
 #[inline]
-pub(crate) fn ones_of(mut word: u64) -> impl Iterator<Item = u32> + Clone {
+pub fn ones_of(mut word: u64) -> impl Iterator<Item = u32> + Clone {
     std::iter::from_fn(move || {
         (word != 0).then(|| {
             let bit = word.trailing_zeros();

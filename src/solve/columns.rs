@@ -346,7 +346,7 @@ impl Values {
 
     /// Exact scores of so many rows that lie elsewhere than in a table's files; none of damaged ones.
     #[cfg(feature = "cluster")]
-    pub(crate) fn elsewhere(
+    pub fn elsewhere(
         rows: usize,
         of: Box<dyn Fn(usize) -> Option<Prospect> + Send + Sync>,
     ) -> Values {

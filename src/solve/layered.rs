@@ -186,7 +186,7 @@ fn level() -> Prospect {
 /// Installs exact values that were found elsewhere, layer by layer from the end, as one sweep in topological order
 /// would have left them.
 #[cfg(feature = "cluster")]
-pub(crate) fn install_found<G: Game>(
+pub fn install_found<G: Game>(
     game: &G,
     table: &mut Table,
     values: &[Prospect],

@@ -31,7 +31,7 @@ use std::time::Duration;
 pub use columns::{UNKNOWN_DISTANCE, UNKNOWN_SCORE, Values};
 pub use distances::ByDistance;
 #[cfg(feature = "cluster")]
-pub(crate) use layered::install_found;
+pub use layered::install_found;
 pub use options::{Order, SolveOptions};
 pub use proof::{Counterexample, Verified, prove};
 pub use ranked::{RankedError, outcome_of};

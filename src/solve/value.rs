@@ -143,7 +143,7 @@ impl Prospect {
 /// A prospect as it is kept while exact values are swept: ordered like [`Prospect`]s but for draws,
 /// whose order is turned round, so that of several states the lowest is the best to move to. Between
 /// wins or losses [`Prospect::before`] turns the order; of two draws both players prefer the nearer.
-pub(crate) trait Turned: Copy + Ord + Pod + Send + Sync {
+pub trait Turned: Copy + Ord + Pod + Send + Sync {
     /// Worse to move to than any other.
     const HIGHEST: Self;
     /// The prospect so kept.
@@ -191,7 +191,7 @@ pub(super) fn change_of(old: Option<u16>, new: Option<u16>) -> i32 {
 /// `s` in `d` plies is `256 s + 127 − d`, a draw `d`, a loss `256 s + 127 + d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(transparent)]
-pub(crate) struct Short(i16);
+pub struct Short(i16);
 
 impl Short {
     /// The furthest end there is room for, in plies.

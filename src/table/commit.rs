@@ -15,7 +15,7 @@ use super::error::{IoContext, TableError};
 
 /// A file beside its place, which is removed if it is not committed.
 #[derive(Debug)]
-pub(crate) struct Part {
+pub struct Part {
     place: PathBuf,
     part: TempPath,
 }
@@ -45,7 +45,7 @@ impl Part {
 }
 
 /// That a file can be written at a place, as far as can be seen without touching what is there.
-pub(crate) fn writable(place: &Path) -> io::Result<()> {
+pub fn writable(place: &Path) -> io::Result<()> {
     if place.is_dir() || place.as_os_str().as_encoded_bytes().ends_with(b"/") {
         return Err(io::ErrorKind::IsADirectory.into());
     }
@@ -59,7 +59,7 @@ pub(crate) fn writable(place: &Path) -> io::Result<()> {
 }
 
 /// Writes a file whole or not at all, and does not wait for the disk.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let part = Part::of(path)?;
     fs::write(part.path(), bytes)?;
     part.commit()
@@ -115,13 +115,13 @@ pub(super) fn create_dir_synced(dir: &Path) -> io::Result<()> {
 }
 
 /// Moves a file or directory whose content the disk has to its place, and waits for the disk.
-pub(crate) fn move_synced(from: &Path, to: &Path) -> io::Result<()> {
+pub fn move_synced(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)?;
     sync_dir(parent(to))
 }
 
 /// Waits for the disk to have the names of a directory's files.
-pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
+pub fn sync_dir(dir: &Path) -> io::Result<()> {
     // Directories cannot be opened on every system; there the rename alone must do.
     match File::open(dir) {
         Err(_) if cfg!(not(unix)) => Ok(()),
@@ -139,7 +139,7 @@ pub struct Lock(File);
 
 impl Lock {
     /// Takes the lock, or says that another process has it.
-    pub(crate) fn take(path: &Path) -> Result<Lock, TableError> {
+    pub fn take(path: &Path) -> Result<Lock, TableError> {
         loop {
             let lock = Lock::open(path)?;
             match lock.0.try_lock() {

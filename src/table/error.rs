@@ -103,13 +103,13 @@ impl Hint for TableError {
 }
 
 impl TableError {
-    pub(crate) fn damaged(path: &Path, what: impl Into<String>) -> TableError {
+    pub fn damaged(path: &Path, what: impl Into<String>) -> TableError {
         TableError::Damaged { path: path.to_path_buf(), what: what.into() }
     }
 }
 
 /// Adds what was tried and where to an operating system's error.
-pub(crate) trait IoContext<T> {
+pub trait IoContext<T> {
     fn at(self, action: &'static str, path: &Path) -> Result<T, TableError>;
 }
 

@@ -21,7 +21,7 @@ pub(super) enum Reading {
 }
 
 /// Maps a whole file, read-only, to be read front to back or back to front.
-pub(crate) fn map_read_only(file: &File) -> io::Result<Mmap> {
+pub fn map_read_only(file: &File) -> io::Result<Mmap> {
     map_for(file, Reading::All)
 }
 

@@ -48,12 +48,12 @@ pub use scratch::Scratch;
 pub use store::{Entry, Holds, Store, check_name};
 pub use stream::Stream;
 
-pub(crate) use commit::{Part, move_synced, sync_dir, writable, write_whole};
-pub(crate) use error::IoContext;
+pub use commit::{Part, move_synced, sync_dir, writable, write_whole};
+pub use error::IoContext;
 #[cfg(feature = "cluster")]
-pub(crate) use mmap::map_read_only;
-pub(crate) use mmap::prefetch;
-pub(crate) use store::bytes_in;
+pub use mmap::map_read_only;
+pub use mmap::prefetch;
+pub use store::bytes_in;
 
 #[cfg(target_endian = "big")]
 compile_error!("tables are little-endian and mapped as they are: no big-endian machines");
@@ -114,7 +114,7 @@ impl Table {
 
     /// What a manifest says of rows and values that lie elsewhere than in a table's files.
     #[cfg(feature = "cluster")]
-    pub(crate) fn without_files(dir: &Path, manifest: Manifest) -> Table {
+    pub fn without_files(dir: &Path, manifest: Manifest) -> Table {
         let (dir, columns, opened) = (dir.to_path_buf(), BTreeMap::new(), Moment::now());
         Table { dir, manifest, columns, reading: Reading::All, opened }
     }

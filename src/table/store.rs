@@ -210,7 +210,7 @@ pub enum Holds {
 }
 
 /// The bytes of all files in a directory and below it; links are not followed.
-pub(crate) fn bytes_in(dir: &Path) -> u64 {
+pub fn bytes_in(dir: &Path) -> u64 {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let sizes = entries.filter_map(|entry| match entry.metadata().ok()? {
         found if found.is_dir() => Some(bytes_in(&entry.path())),

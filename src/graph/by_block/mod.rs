@@ -20,7 +20,7 @@ pub use self::derive::{Deriver, deriver};
 pub(super) use self::layer::Layer;
 use self::layer::{Closed, reach};
 #[cfg(feature = "cluster")]
-pub(crate) use self::tasks::States;
+pub use self::tasks::States;
 use self::tasks::{Emit, Find, Keys, Passes, Rows, Task, Workspace};
 use super::GraphError;
 use super::build::{BuildState, Builder, declare, edge_starts, has_wide_orientations};

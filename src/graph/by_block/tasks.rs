@@ -18,24 +18,24 @@ const TOGETHER: usize = 1 << 15;
 
 /// The states of a part of a task, with what is found of them.
 #[derive(Default)]
-pub(crate) struct States {
+pub struct States {
     /// Where they are in their block, and behind them anything.
     places: Vec<u32>,
     /// Their movers' squares.
-    pub(crate) movers: Vec<u32>,
+    pub movers: Vec<u32>,
     /// How many placements each has.
-    pub(crate) moves: Vec<u32>,
+    pub moves: Vec<u32>,
     /// Those that have one placement.
     found: Found,
     /// By which symmetries that leads them where it does.
     ties: Vec<u8>,
     /// Those whose mover must pass.
-    pub(crate) passing: Vec<u32>,
+    pub passing: Vec<u32>,
 }
 
 /// By which symmetries one move of several states leads to canonical forms.
 #[derive(Clone, Copy)]
-pub(crate) enum Ties<'a> {
+pub enum Ties<'a> {
     /// By the same for all.
     By(Symmetry),
     /// By any of a set for each.
@@ -45,7 +45,7 @@ pub(crate) enum Ties<'a> {
 impl Ties<'_> {
     /// The orientations that the `at`th of the states hands on.
     #[inline(always)]
-    pub(crate) fn carry(self, group: &Group, own: Orientations, at: usize) -> Orientations {
+    pub fn carry(self, group: &Group, own: Orientations, at: usize) -> Orientations {
         match self {
             Ties::By(symmetry) => group.orientations_by(own, symmetry),
             Ties::Each(ties) => group.successor_orientations(own, ties[at]),
@@ -77,7 +77,7 @@ impl States {
 
     /// Begins to count the placements of the movers that are there.
     #[inline(always)]
-    pub(crate) fn begin(&mut self) {
+    pub fn begin(&mut self) {
         self.moves.clear();
         self.moves.resize(self.movers.len(), 0);
     }
@@ -85,7 +85,7 @@ impl States {
     /// Finds those that have a placement, and counts it: of these states the numbers, where in the block
     /// they are led to, and the symmetries that lead there.
     #[inline(always)]
-    pub(crate) fn place<B: Bits>(
+    pub fn place<B: Bits>(
         &mut self,
         rules: &Blocks<B>,
         block: &Block<B>,
@@ -100,7 +100,7 @@ impl States {
 
     /// Finds those that must pass, once all placements are counted.
     #[inline(always)]
-    pub(crate) fn pass<B: Bits>(&mut self, block: &Block<B>) {
+    pub fn pass<B: Bits>(&mut self, block: &Block<B>) {
         let States { movers, moves, found, passing, .. } = self;
         passing.clear();
         passing.extend((0..movers.len() as u32).filter(|&state| moves[state as usize] == 0));

@@ -1,0 +1,183 @@
+//! The processes of a job, connected: timely's own communication over sockets that are opened here, because timely's
+//! way of opening them waits for ever and says so on stdout.
+
+use std::io::{self, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{Sender, channel};
+use std::thread::{Builder, sleep};
+use std::time::{Duration, Instant};
+
+use timely::WorkerConfig;
+use timely::communication::allocator::AllocatorBuilder;
+use timely::communication::allocator::ProcessBuilder;
+use timely::communication::allocator::zero_copy::initialize::initialize_networking_from_sockets;
+use timely::communication::{Config, Hooks};
+use timely::execute::execute_from;
+use timely::worker::Worker;
+
+use super::{ClusterError, Done, Job};
+use yomikiri::hint::Hinted;
+
+/// How long the others are waited for.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long whoever calls may take to say who it is.
+const GREETING: Duration = Duration::from_secs(5);
+/// What a process says first.
+const NAME: [u8; 8] = *b"yomikiri";
+/// How long a host may be silent: the system asks it now and then whether it is there.
+const SILENCE: Duration = Duration::from_secs(10);
+
+/// Lets the system end a connection whose other end is gone without a word, a host that lost its power, say.
+fn notice_silence(stream: &TcpStream) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::net::sockopt;
+        sockopt::set_socket_keepalive(stream, true)?;
+        sockopt::set_tcp_keepidle(stream, SILENCE / 5)?;
+        sockopt::set_tcp_keepintvl(stream, SILENCE / 5)?;
+        sockopt::set_tcp_keepcnt(stream, 4)?;
+        sockopt::set_tcp_user_timeout(stream, SILENCE.as_millis() as u32)?;
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (stream, SILENCE);
+    Ok(())
+}
+
+/// A process that has called: which it says it is, how many workers it has, and the connection to it.
+type Caller = (u64, u64, TcpStream);
+
+/// Lets whoever calls say who it is, and passes it on. A stranger, who says something else or nothing, is hung up on.
+fn greet(mut stream: TcpStream, callers: &Sender<Caller>) -> io::Result<()> {
+    stream.set_nonblocking(false)?;
+    stream.set_read_timeout(Some(GREETING))?;
+    let mut card = [[0; 8]; 3];
+    stream.read_exact(card.as_flattened_mut())?;
+    stream.set_read_timeout(None)?;
+    stream.set_nodelay(true)?;
+    notice_silence(&stream)?;
+    let [name, number, workers] = card;
+    if name == NAME {
+        let caller = (u64::from_be_bytes(number), u64::from_be_bytes(workers), stream);
+        // Nobody waits for one who comes too late.
+        let _ = callers.send(caller);
+    }
+    Ok(())
+}
+
+/// A connection to every other process. Each listens, and calls those before it, as timely does; who calls says
+/// which process it is and how many workers it has. A process that calls again, having been started again, takes the place
+/// of what it was.
+fn sockets(
+    hosts: &[String],
+    own: usize,
+    workers: usize,
+) -> Result<Vec<Option<TcpStream>>, ClusterError> {
+    let wrong = |what: Hinted| ClusterError::Others(what);
+    let address = &hosts[own];
+    let listener = TcpListener::bind(address).map_err(|error| {
+        wrong(Hinted::new(
+            format!("{address}, where process {own} would listen, cannot be used ({error})"),
+            "give it another port",
+        ))
+    })?;
+    let _ = listener.set_nonblocking(true);
+    let (until, mut all) = (Instant::now() + PATIENCE, Vec::new());
+    let late = |who: usize| {
+        let (seconds, host) = (PATIENCE.as_secs(), &hosts[who]);
+        wrong(Hinted::new(
+            format!("process {who} at {host} was not there within {seconds} s"),
+            "start it, with the same hosts",
+        ))
+    };
+    for (number, host) in hosts.iter().enumerate().take(own) {
+        let mut stream = loop {
+            match TcpStream::connect(host) {
+                Ok(stream) => break stream,
+                Err(_) if Instant::now() < until => sleep(Duration::from_millis(50)),
+                Err(_) => return Err(late(number)),
+            }
+        };
+        let [number_of, workers] = [own, workers].map(|one| (one as u64).to_be_bytes());
+        let card = [NAME, number_of, workers].concat();
+        let said = stream.set_nodelay(true).and_then(|()| notice_silence(&stream));
+        let said = said.and_then(|()| stream.write_all(&card));
+        said.map_err(|error| {
+            wrong(format!("process {number} at {host} cannot be talked to ({error})").into())
+        })?;
+        all.push(Some(stream));
+    }
+    all.resize_with(hosts.len(), || None);
+    let (callers, called) = channel();
+    while let Some(missing) = (own + 1..hosts.len()).find(|&other| all[other].is_none()) {
+        while let Ok((stream, _)) = listener.accept() {
+            let callers = callers.clone();
+            // Without a thread for it, it is hung up on.
+            let _ = Builder::new().spawn(move || greet(stream, &callers));
+        }
+        let Ok((number, theirs, stream)) = called.try_recv() else {
+            if Instant::now() > until {
+                return Err(late(missing));
+            }
+            sleep(Duration::from_millis(20));
+            continue;
+        };
+        let slot = usize::try_from(number).ok().filter(|&number| number > own);
+        let Some(slot) = slot.and_then(|number| all.get_mut(number)) else {
+            let what = format!(
+                "a process says that it is process {number}, which is not one of those after {own}"
+            );
+            let what = Hinted::new(what, "give all of them the same hosts");
+            return Err(ClusterError::Input(what));
+        };
+        if theirs != workers as u64 {
+            let what = Hinted::new(
+                format!("process {number} has {theirs} workers and this one {workers}"),
+                "give all of them the same --threads",
+            );
+            return Err(ClusterError::Input(what));
+        }
+        *slot = Some(stream);
+    }
+    Ok(all)
+}
+
+/// Runs the workers of this process.
+pub(super) fn run(
+    job: &Job,
+    work: fn(&Job, &mut Worker) -> Result<Done, ClusterError>,
+    fail: fn(&ClusterError),
+) -> Result<Done, ClusterError> {
+    let wrong = |what: String| {
+        ClusterError::Others(format!("the processes cannot be connected ({what})").into())
+    };
+    let (builders, guard) = if job.hosts.len() > 1 {
+        let sockets = sockets(&job.hosts, job.process, job.workers)?;
+        let hooks = Hooks::default();
+        let inside = ProcessBuilder::new_typed_vector(
+            job.workers,
+            hooks.refill.clone(),
+            hooks.spill.clone(),
+        );
+        let (builders, guard) =
+            initialize_networking_from_sockets(inside, sockets, job.process, job.workers, hooks)
+                .map_err(|error| wrong(error.to_string()))?;
+        let builders = builders.into_iter().map(AllocatorBuilder::Tcp).collect();
+        (builders, Box::new(guard) as Box<dyn std::any::Any + Send>)
+    } else {
+        Config::Process(job.workers).try_build().map_err(wrong)?
+    };
+    let own = job.clone();
+    let guards = execute_from(builders, guard, WorkerConfig::default(), move |worker| {
+        let done = work(&own, worker);
+        // A worker that returned would be waited for by all others.
+        done.inspect_err(fail).unwrap_or_default()
+    });
+    let mut all = Done::default();
+    for done in guards.map_err(wrong)?.join() {
+        let done = done.map_err(wrong)?;
+        all.states += done.states;
+        all.moves += done.moves;
+        all.sent += done.sent;
+    }
+    Ok(all)
+}

@@ -1,0 +1,205 @@
+//! The parts of all workers, read in place as the rows and values of a table: a row for every state, worker by worker
+//! within a layer.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::ClusterError;
+use super::gather::{dirs, not_there};
+use super::parts::{Chunks, Extent, Kind, Part, identity_in};
+use super::post::{hash, owner, slice};
+use yomikiri::any::AnyGame;
+use yomikiri::game::othello::blocks::{Blocks, Tables};
+use yomikiri::game::{Game, GameExt, Orientations, WideKey};
+use yomikiri::graph::{Graph, KeysElsewhere};
+use yomikiri::hint::Hinted;
+use yomikiri::solve::Values;
+use yomikiri::solve::value::{Short, Turned};
+use yomikiri::table::{Counts, FORMAT, FORMAT_VERSION, Manifest, Table, TableError, or_record};
+
+/// A worker's files of a layer.
+struct Own {
+    layer: Chunks,
+    values: Chunks,
+    /// The row at which each chunk begins, counted in the file, and the end.
+    begins: Vec<usize>,
+}
+
+/// All files of a game in blocks that several processes have solved.
+pub struct Parts {
+    rules: Blocks<Tables>,
+    workers: usize,
+    first: u32,
+    /// Layer by layer, worker by worker.
+    files: Vec<Own>,
+    /// The row at which each file begins, and the end.
+    begins: Vec<usize>,
+}
+
+/// The table that the parts in some directories stand for, without files of its own.
+pub fn table_of(parts: &[PathBuf]) -> Result<Table, ClusterError> {
+    let dirs = dirs(parts)?;
+    let Some((identity, job)) = identity_in(&dirs[0])? else {
+        let what = Hinted::new("holds no states", "run 'solver enumerate' with the same hosts");
+        return Err(ClusterError::File { path: dirs[0].clone(), what });
+    };
+    let all = Part::all(&dirs, &job);
+    let (mut first_layer, mut layers, mut counts) = (0, Vec::new(), Counts::default());
+    for number in 0..=u64::BITS {
+        let mut layer = None;
+        for part in &all {
+            if let Some(own) = part.read(Kind::Layer, number)? {
+                layer.get_or_insert(Counts::default()).add(own.counts());
+            }
+        }
+        match layer {
+            Some(layer) => layers.push(layer),
+            None if layers.is_empty() => first_layer = number + 1,
+            None => break,
+        }
+    }
+    layers.iter().for_each(|layer| counts.add(layer));
+    // Nobody asks for the rows of the roots here; they are looked up.
+    let root_ids = vec![0; identity.roots.len()];
+    let manifest = Manifest {
+        format: FORMAT.to_string(),
+        format_version: FORMAT_VERSION,
+        identity,
+        complete: true,
+        conventions: BTreeMap::new(),
+        first_layer,
+        counts,
+        layers,
+        root_ids,
+        arrays: BTreeMap::new(),
+        packed: BTreeMap::new(),
+        solution: None,
+        discounted: None,
+        checksum: String::new(),
+    };
+    Ok(Table::without_files(&parts[0], manifest))
+}
+
+/// The rows and values of the parts in some directories, of a game; `table` is what they stand for.
+pub fn open(
+    game: &AnyGame,
+    table: &Table,
+    parts: &[PathBuf],
+) -> Result<(Graph, Values), ClusterError> {
+    if !game.facts().has_blocks {
+        let hint = format!("gather those of {}", game.name());
+        return Err(ClusterError::Input(Hinted::new("only parts of Othello have values", hint)));
+    }
+    let dirs = dirs(parts)?;
+    let job = identity_in(&dirs[0])?.map_or(String::new(), |(_, job)| job);
+    let parts = Part::all(&dirs, &job);
+    let (rows, columns) = game.shape();
+    let (first, counts) = (table.manifest().first_layer, table.manifest().counts);
+    let (mut files, mut begins) = (Vec::new(), vec![0]);
+    for number in first..(rows * columns) as u32 + 1 {
+        for part in &parts {
+            let layer = part.read(Kind::Layer, number)?.ok_or_else(|| not_there(part, number))?;
+            let values = part.values_of(&layer)?.ok_or_else(|| {
+                let what = Hinted::new(
+                    format!("has no values of layer {number}"),
+                    "run 'solver value-iterate' with the same hosts to the end",
+                );
+                ClusterError::File { path: part.dir().to_path_buf(), what }
+            })?;
+            let mut all = vec![0];
+            all.extend(layer.extents().iter().scan(0, |end, chunk| {
+                *end += chunk.rows as usize;
+                Some(*end)
+            }));
+            begins.push(begins[begins.len() - 1] + all[all.len() - 1]);
+            files.push(Own { layer, values, begins: all });
+        }
+    }
+    let rules = Blocks::new(game);
+    let ends = begins.iter().step_by(parts.len()).map(|&row| row as u64).collect();
+    let parts = Arc::new(Parts { rules, workers: parts.len(), first, files, begins });
+    let (view, values) = (View(Arc::clone(&parts)), View(parts));
+    let graph = Graph::elsewhere(Box::new(view), ends, first, counts);
+    let value = move |row| Some(values.value(row)?.prospect());
+    let values = Values::elsewhere(graph.states(), Box::new(value));
+    Ok((graph, values))
+}
+
+/// What the rows and the values of the parts share.
+struct View(Arc<Parts>);
+
+/// Returns what was read, and records damage.
+fn sound<T>(read: Result<T, ClusterError>, file: &Chunks) -> Option<T> {
+    or_record(read.map_err(|_| TableError::damaged(file.path(), "it is not what it should be")))
+}
+
+fn present<T>(read: Option<T>, file: &Chunks) -> Option<T> {
+    sound(read.ok_or_else(|| file.damaged()), file)
+}
+
+impl Parts {
+    /// The file of a row, its chunk, and where in that it is.
+    fn at(&self, row: usize) -> (&Own, usize, usize) {
+        let number = self.begins.partition_point(|&begin| begin <= row) - 1;
+        let (own, inside) = (&self.files[number], row - self.begins[number]);
+        let chunk = own.begins.partition_point(|&begin| begin <= inside) - 1;
+        (own, chunk, inside - own.begins[chunk])
+    }
+
+    /// The row of a place in a block.
+    fn find(&self, block: u32, place: u32) -> Option<usize> {
+        let layer = block.count_ones().checked_sub(self.first)? as usize;
+        let hash = hash(block.into());
+        let number = layer * self.workers + owner(hash, self.workers) as usize;
+        let own = self.files.get(number)?;
+        let chunks = own.layer.extents();
+        let chunk = chunks.partition_point(|chunk| chunk.slices <= slice(hash));
+        let piece = sound(own.layer.piece(chunks.get(chunk)?), &own.layer)?;
+        let rows = piece.find(block)?;
+        let places = present(piece.places.get(rows.clone()), &own.layer)?;
+        let at = places.binary_search(&place).ok()?;
+        Some(self.begins[number] + own.begins[chunk] + rows.start + at)
+    }
+}
+
+impl View {
+    fn value(&self, row: usize) -> Option<Short> {
+        let (own, chunk, at) = self.0.at(row);
+        let extent: Option<&Extent> = own.values.extents().get(chunk);
+        let values = sound(own.values.numbers(present(extent, &own.values)?), &own.values)?;
+        Some(Short::of_number(*present(values.get(at), &own.values)?))
+    }
+}
+
+impl KeysElsewhere for View {
+    fn key(&self, row: usize) -> Option<WideKey> {
+        let (own, chunk, at) = self.0.at(row);
+        let piece = sound(own.layer.piece(&own.layer.extents()[chunk]), &own.layer)?;
+        let number = piece.blocks.partition_point(|block| block[1] as usize <= at);
+        let block = present(piece.blocks.get(number), &own.layer)?[0];
+        let place = *present(piece.places.get(at), &own.layer)?;
+        Some(WideKey([self.0.rules.key(&self.0.rules.block(block), place), 0]))
+    }
+
+    fn find(&self, key: WideKey) -> Option<usize> {
+        let (block, place) = self.0.rules.of_key(key.0[0]);
+        self.0.find(block, place)
+    }
+
+    fn orientations(&self, row: usize) -> Option<Orientations> {
+        let (own, chunk, at) = self.0.at(row);
+        let piece = sound(own.layer.piece(&own.layer.extents()[chunk]), &own.layer)?;
+        Some(Orientations(*present(piece.sets.get(at), &own.layer)?))
+    }
+
+    fn check(&self) -> Result<(), TableError> {
+        for own in &self.0.files {
+            for file in [&own.layer, &own.values] {
+                let checked = file.check();
+                checked.map_err(|_| TableError::damaged(file.path(), "its checksums differ"))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,373 @@
+//! The files of the workers: a layer of a worker's own states, and the values of it, in chunks with a checksum each.
+//!
+//! A file holds one chunk after another, then a foot: what it is and what its chunks are, as JSON, the length of that and
+//! its checksum. It comes to its place by rename once the disk has it, so that a file that is there is whole. A file that
+//! lies where another belongs is damaged.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use bytemuck::Pod;
+use memmap2::Mmap;
+use serde::{Deserialize, Serialize};
+
+use super::ClusterError;
+use yomikiri::hint::Hinted;
+use yomikiri::table::{self, Counts, Identity, Lock, Store, TableError, crc32};
+
+/// How long a process may take to end whose launcher is gone.
+const ENDING: Duration = Duration::from_secs(2);
+
+/// Where the parts of a table lie.
+pub fn parts_dir(store: &Store, table: &str) -> PathBuf {
+    store.place(table).with_added_extension("parts")
+}
+
+/// What a file of chunks ends with.
+#[derive(Serialize, Deserialize)]
+struct Foot {
+    /// What the workers were asked for: how many there are, and the identity of the table.
+    job: String,
+    kind: Kind,
+    /// The layer or ply.
+    number: u32,
+    /// Whose file it is.
+    worker: usize,
+    counts: Counts,
+    chunks: Vec<Extent>,
+}
+
+/// A chunk of a file.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Extent {
+    /// The end of the slices that it holds; it begins where the one before ends.
+    pub slices: u32,
+    /// How many blocks.
+    pub blocks: u32,
+    /// How many states.
+    pub rows: u32,
+    at: u64,
+    bytes: u64,
+    crc: u32,
+    /// Whether its bytes have been compared with its checksum.
+    #[serde(skip)]
+    is_sound: AtomicBool,
+}
+
+/// What kinds of files there are, as their names begin.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Kind {
+    /// States of a layer.
+    Layer,
+    /// Their values.
+    Values,
+}
+
+/// The directory of one worker's files.
+pub(super) struct Part {
+    dir: PathBuf,
+    worker: usize,
+    job: String,
+}
+
+impl Part {
+    /// The files of a worker for a job, which is named in them.
+    pub fn new(parts: &Path, worker: usize, job: String) -> Part {
+        Part { dir: parts.join(format!("part-{worker}")), worker, job }
+    }
+
+    /// The files of all workers, each in a directory.
+    pub fn all(dirs: &[PathBuf], job: &str) -> Vec<Part> {
+        let numbered = dirs.iter().enumerate();
+        let part =
+            |(worker, dir): (_, &PathBuf)| Part { dir: dir.clone(), worker, job: job.into() };
+        numbered.map(part).collect()
+    }
+
+    /// The directory.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Keeps all other processes from writing here, as long as the lock is held. One that is just ending is waited for.
+    pub fn lock(&self) -> Result<Lock, ClusterError> {
+        let parts = self.dir.parent().unwrap_or(&self.dir);
+        let create = fs::create_dir_all(parts);
+        create.map_err(|error| ClusterError::file(parts, "be made", error))?;
+        let (path, until) = (self.dir.with_added_extension("lock"), Instant::now() + ENDING);
+        loop {
+            match Lock::take(&path) {
+                Err(TableError::Busy { .. }) if Instant::now() < until => sleep(ENDING / 100),
+                taken => return Ok(taken?),
+            }
+        }
+    }
+
+    fn file(&self, kind: Kind, number: u32) -> PathBuf {
+        let name = if kind == Kind::Layer { "layer" } else { "values" };
+        self.dir.join(format!("{name}-{number:02}"))
+    }
+
+    /// Begins a file.
+    pub fn write(&self, kind: Kind, number: u32) -> Result<Writing, ClusterError> {
+        let path = self.file(kind, number);
+        let begin = || -> std::io::Result<_> {
+            fs::create_dir_all(&self.dir)?;
+            let part = table::Part::of(&path)?;
+            let file = File::create(part.path())?;
+            Ok((part, file))
+        };
+        match begin() {
+            Ok((part, file)) => {
+                Ok(Writing { path, kind, number, part, file, at: 0, chunks: Vec::new() })
+            }
+            Err(error) => Err(ClusterError::file(&path, "be written", error)),
+        }
+    }
+
+    /// Maps a file; `None` if there is none, or it is of another job.
+    pub fn read(&self, kind: Kind, number: u32) -> Result<Option<Chunks>, ClusterError> {
+        let chunks = Chunks::open(self.file(kind, number))?;
+        let Some(chunks) = chunks.filter(|chunks| chunks.foot.job == self.job) else {
+            return Ok(None);
+        };
+        let foot = &chunks.foot;
+        match (foot.kind, foot.number, foot.worker) == (kind, number, self.worker) {
+            true => Ok(Some(chunks)),
+            false => Err(chunks.damaged()),
+        }
+    }
+
+    /// Maps the values of a layer; `None` if there are none.
+    pub fn values_of(&self, layer: &Chunks) -> Result<Option<Chunks>, ClusterError> {
+        let Some(values) = self.read(Kind::Values, layer.foot.number)? else { return Ok(None) };
+        let shape = |file: &Chunks| -> Vec<_> {
+            file.extents().iter().map(|chunk| (chunk.slices, chunk.rows)).collect()
+        };
+        match shape(&values) == shape(layer) {
+            true => Ok(Some(values)),
+            false => Err(values.damaged()),
+        }
+    }
+
+    /// How many layers there are from `first` on.
+    pub fn layers_from(&self, first: u32, end: u32) -> Result<u32, ClusterError> {
+        for number in first..end {
+            if self.read(Kind::Layer, number)?.is_none() {
+                return Ok(number - first);
+            }
+        }
+        Ok(end - first)
+    }
+}
+
+fn damaged(path: &Path) -> ClusterError {
+    ClusterError::Damaged { path: path.to_path_buf() }
+}
+
+/// What the table of some worker's files is made from, and what the workers were asked for; `None` if there is no layer.
+pub(super) fn identity_in(dir: &Path) -> Result<Option<(Identity, String)>, ClusterError> {
+    let wrong = |error| ClusterError::file(dir, "be read", error);
+    for entry in fs::read_dir(dir).map_err(wrong)? {
+        let path = entry.map_err(wrong)?.path();
+        let name = path.file_name().and_then(|name| name.to_str());
+        if name.is_some_and(|name| name.starts_with("layer-") && !name.contains('.')) {
+            let Some(Chunks { foot: Foot { job, .. }, .. }) = Chunks::open(path.clone())? else {
+                continue;
+            };
+            let identity = job.find('{').and_then(|at| serde_json::from_str(&job[at..]).ok());
+            return Ok(Some((identity.ok_or_else(|| damaged(&path))?, job)));
+        }
+    }
+    Ok(None)
+}
+
+/// A file that is being written.
+pub(super) struct Writing {
+    path: PathBuf,
+    kind: Kind,
+    number: u32,
+    part: table::Part,
+    file: File,
+    at: u64,
+    chunks: Vec<Extent>,
+}
+
+impl Writing {
+    /// Writes a chunk of states of so many slices, all that end before `slices`.
+    pub fn chunk(
+        &mut self,
+        slices: u32,
+        (blocks, rows): (usize, usize),
+        arrays: &[&[u8]],
+    ) -> Result<(), ClusterError> {
+        let (Ok(blocks), Ok(rows)) = (u32::try_from(blocks), u32::try_from(rows)) else {
+            let what = Hinted::new(
+                "more states than 4-byte numbers count are in one chunk",
+                "take more workers",
+            );
+            return Err(ClusterError::Input(what));
+        };
+        let (mut crc, mut bytes) = (crc32fast::Hasher::new(), 0);
+        let mut write = |bytes_of: &[u8]| {
+            crc.update(bytes_of);
+            bytes += bytes_of.len() as u64;
+            self.file.write_all(bytes_of)
+        };
+        let written = arrays.iter().try_for_each(|array| write(array));
+        // The next begins where numbers may begin.
+        let written = written.and_then(|()| {
+            let over = arrays.iter().map(|array| array.len()).sum::<usize>() % 8;
+            write(&[0; 8][..(8 - over) % 8])
+        });
+        written.map_err(|error| ClusterError::file(&self.path, "be written", error))?;
+        let (at, crc, is_sound) = (self.at, crc.finalize(), AtomicBool::default());
+        self.chunks.push(Extent { slices, blocks, rows, at, bytes, crc, is_sound });
+        self.at += bytes;
+        Ok(())
+    }
+
+    /// Writes what is said of the chunks, and waits for the disk.
+    pub fn finish(mut self, part: &Part, counts: Counts) -> Result<(), ClusterError> {
+        let (job, worker, chunks) = (part.job.clone(), part.worker, self.chunks);
+        let foot = Foot { job, kind: self.kind, number: self.number, worker, counts, chunks };
+        let mut foot = serde_json::to_vec(&foot).expect("plain data");
+        let (length, crc) = (foot.len() as u64, crc32(&foot));
+        foot.extend(length.to_le_bytes());
+        foot.extend(crc.to_le_bytes());
+        let written = self.file.write_all(&foot).and_then(|()| self.file.sync_all());
+        let written = written.and_then(|()| self.part.commit());
+        let written = written.and_then(|()| table::sync_dir(&part.dir));
+        written.map_err(|error| ClusterError::file(&self.path, "be written", error))
+    }
+}
+
+/// A file of chunks, mapped.
+pub(super) struct Chunks {
+    path: PathBuf,
+    map: Mmap,
+    foot: Foot,
+}
+
+/// The states of a chunk.
+pub(super) struct Piece<'a> {
+    /// The occupied squares of its blocks, ascending, and where the states of each end.
+    pub blocks: &'a [[u32; 2]],
+    /// Where in its block each state is.
+    pub places: &'a [u32],
+    /// The orientations of each.
+    pub sets: &'a [u16],
+}
+
+impl Chunks {
+    /// Maps a file; `None` if there is none.
+    fn open(path: PathBuf) -> Result<Option<Chunks>, ClusterError> {
+        let map = match File::open(&path).and_then(|file| table::map_read_only(&file)) {
+            Ok(map) => map,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(ClusterError::file(&path, "be read", error)),
+        };
+        let foot = || {
+            let (rest, ends) = map.split_last_chunk::<12>()?;
+            let [length, crc] = [&ends[..8], &ends[8..]];
+            let length = usize::try_from(u64::from_le_bytes(length.try_into().ok()?)).ok()?;
+            let foot = &rest[rest.len().checked_sub(length)?..];
+            (u32::from_le_bytes(crc.try_into().ok()?) == crc32(foot)).then_some(())?;
+            serde_json::from_slice(foot).ok()
+        };
+        let foot: Foot = foot().ok_or_else(|| damaged(&path))?;
+        Ok(Some(Chunks { path, map, foot }))
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What was counted in all chunks.
+    pub fn counts(&self) -> &Counts {
+        &self.foot.counts
+    }
+
+    /// The chunks.
+    pub fn extents(&self) -> &[Extent] {
+        &self.foot.chunks
+    }
+
+    /// How many states all chunks have.
+    pub fn rows(&self) -> u64 {
+        self.foot.chunks.iter().map(|chunk| u64::from(chunk.rows)).sum()
+    }
+
+    /// The bytes of a chunk, compared with its checksum when they are first asked for.
+    fn bytes(&self, chunk: &Extent) -> Option<&[u8]> {
+        let begin = usize::try_from(chunk.at).ok()?;
+        let end = begin.checked_add(usize::try_from(chunk.bytes).ok()?)?;
+        let bytes = self.map.get(begin..end)?;
+        if !chunk.is_sound.load(Ordering::Relaxed) {
+            (crc32fast::hash(bytes) == chunk.crc).then_some(())?;
+            chunk.is_sound.store(true, Ordering::Relaxed);
+        }
+        Some(bytes)
+    }
+
+    /// Compares the checksums of all chunks.
+    pub fn check(&self) -> Result<(), ClusterError> {
+        match self.foot.chunks.iter().all(|chunk| self.bytes(chunk).is_some()) {
+            true => Ok(()),
+            false => Err(self.damaged()),
+        }
+    }
+
+    /// What to say when the file is not what it should be.
+    pub fn damaged(&self) -> ClusterError {
+        damaged(&self.path)
+    }
+
+    /// The states of a chunk.
+    pub fn piece(&self, chunk: &Extent) -> Result<Piece<'_>, ClusterError> {
+        let cut = || {
+            let rows = chunk.rows as usize;
+            let (blocks, rest) = numbers(self.bytes(chunk)?, chunk.blocks as usize)?;
+            let (places, rest) = numbers(rest, rows)?;
+            Some(Piece { blocks, places, sets: numbers(rest, rows)?.0 })
+        };
+        cut().ok_or_else(|| self.damaged())
+    }
+
+    /// The numbers of a chunk that has one a state.
+    pub fn numbers<T: Pod>(&self, chunk: &Extent) -> Result<&[T], ClusterError> {
+        let cut = || Some(numbers(self.bytes(chunk)?, chunk.rows as usize)?.0);
+        cut().ok_or_else(|| self.damaged())
+    }
+}
+
+/// So many numbers at the beginning of some bytes, and what follows.
+fn numbers<T: Pod>(bytes: &[u8], count: usize) -> Option<(&[T], &[u8])> {
+    let (own, rest) = bytes.split_at_checked(count.checked_mul(size_of::<T>())?)?;
+    Some((bytemuck::try_cast_slice(own).ok()?, rest))
+}
+
+impl<'a> Piece<'a> {
+    /// The blocks with the rows of each.
+    pub fn ranges(&self) -> impl Iterator<Item = (u32, std::ops::Range<usize>)> + use<'a> {
+        let blocks = self.blocks;
+        (0..blocks.len()).map(move |number| (blocks[number][0], rows_of(blocks, number)))
+    }
+
+    /// The rows of a block.
+    pub fn find(&self, block: u32) -> Option<std::ops::Range<usize>> {
+        let number = self.blocks.binary_search_by_key(&block, |block| block[0]).ok()?;
+        Some(rows_of(self.blocks, number))
+    }
+}
+
+fn rows_of(blocks: &[[u32; 2]], number: usize) -> std::ops::Range<usize> {
+    let begin = number.checked_sub(1).map_or(0, |before| blocks[before][1]);
+    begin as usize..blocks[number][1] as usize
+}

@@ -1,0 +1,220 @@
+//! The search that keeps the best few moves of every position.
+//!
+//! The successors of a position get the network's values, the best moves by them are kept (the first
+//! of equals), and what they lead to is searched by negamax. A successor without a move is lost for
+//! its mover, surely, and a position that has one needs no other move; such an end is worth more the
+//! sooner it comes, and always more than what the network says. Equal positions of a ply are
+//! searched once.
+//!
+//! Values inside are the mover's probability to win; a loss in `d` plies is `-(1 - d/256)`, a win
+//! in `d` plies `1 + (1 - d/256)`, so that `1 - v` is the other side's.
+
+use rustc_hash::FxHashMap;
+
+use super::{FEATURES, Minishogi, Values, features};
+use yomikiri::game::shogi::Board;
+use yomikiri::game::{Action, Game, GameExt, Position};
+
+/// How wide and how deep to search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Beam {
+    /// How many moves a position keeps, at least 1.
+    pub width: usize,
+    /// How many plies are read, at least 1, the move itself among them.
+    pub plies: usize,
+}
+
+impl Default for Beam {
+    fn default() -> Beam {
+        Beam { width: 4, plies: 6 }
+    }
+}
+
+/// A loss in so many plies, to its mover.
+pub(super) fn loss_in(plies: usize) -> f64 {
+    -(1.0 - plies.min(255) as f64 / 256.0)
+}
+
+/// A successor at the root and what became of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Judged {
+    /// The move.
+    pub action: Action,
+    /// What the move is worth to the mover of the root: the searched value where it was kept.
+    pub value: f64,
+    /// Whether it was among the best at first sight, so that it was searched.
+    pub kept: bool,
+}
+
+impl Beam {
+    /// Judges the legal moves of a position that is not over, those in `excluded` (one flag a move,
+    /// in the order of actions; may be empty) never being kept.
+    pub fn judge(
+        &self,
+        game: &Minishogi,
+        values: &dyn Values,
+        root: &Position<Board>,
+        excluded: &[bool],
+    ) -> Vec<Judged> {
+        let mut search = Tree { game, values, beam: *self, known: FxHashMap::default() };
+        let after = search.successors(root, 1);
+        let kept = self.keep(&after, excluded);
+        let judge = |(i, next): (usize, &Successor)| Judged {
+            action: next.action,
+            value: 1.0 - next.value,
+            kept: kept.contains(&i),
+        };
+        let mut judged: Vec<Judged> = after.iter().enumerate().map(judge).collect();
+        for &i in &kept {
+            judged[i].value = 1.0 - search.value(&after[i], 1);
+        }
+        limit(&mut judged);
+        judged
+    }
+
+    /// The places of the best successors.
+    fn keep(&self, after: &[Successor], excluded: &[bool]) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..after.len()).collect();
+        order.retain(|&i| !excluded.get(i).is_some_and(|&excluded| excluded));
+        let worth = |i: usize| 1.0 - after[i].value;
+        order.sort_by(|&a, &b| worth(b).total_cmp(&worth(a)));
+        order.truncate(self.width);
+        // A sure win needs no other.
+        if order.first().is_some_and(|&i| after[i].ended) {
+            order.retain(|&i| after[i].ended);
+        }
+        order
+    }
+}
+
+/// A position after a move.
+struct Successor {
+    action: Action,
+    position: Position<Board>,
+    /// The network's value, or that of an end.
+    value: f64,
+    ended: bool,
+}
+
+struct Tree<'a> {
+    game: &'a Minishogi,
+    values: &'a dyn Values,
+    beam: Beam,
+    /// By depth and position, which tells the side to move.
+    known: FxHashMap<(usize, Board), f64>,
+}
+
+impl Tree<'_> {
+    /// The successors of a position, which are so many plies from the root.
+    fn successors(&self, position: &Position<Board>, depth: usize) -> Vec<Successor> {
+        let (mut after, mut rows) = (Vec::new(), Vec::new());
+        self.game.for_each_successor(&position.state, |action, state| {
+            let position = Position { state, side: position.side.other() };
+            let ended = self.game.is_terminal(&state);
+            after.push(Successor { action, position, value: loss_in(depth), ended });
+        });
+        let open = || after.iter().filter(|next| !next.ended).map(|next| &next.position);
+        features::append(self.game, open(), &mut rows);
+        let mut values = vec![0.0; rows.len() / FEATURES];
+        self.values.values(&rows, &mut values);
+        let open = after.iter_mut().filter(|next| !next.ended);
+        open.zip(values).for_each(|(next, value)| next.value = f64::from(value));
+        after
+    }
+
+    /// What a position is worth to its mover, so many plies from the root.
+    fn value(&mut self, at: &Successor, depth: usize) -> f64 {
+        if at.ended || depth == self.beam.plies {
+            return at.value;
+        }
+        if let Some(&known) = self.known.get(&(depth, at.position.state)) {
+            return known;
+        }
+        let after = self.successors(&at.position, depth + 1);
+        let kept = self.beam.keep(&after, &[]).into_iter();
+        let value = kept.map(|i| 1.0 - self.value(&after[i], depth + 1));
+        let value = value.fold(f64::NEG_INFINITY, f64::max);
+        self.known.insert((depth, at.position.state), value);
+        value
+    }
+}
+
+/// Moves that were not searched are worth no more than the worst that was.
+fn limit(judged: &mut [Judged]) {
+    let worst = judged.iter().filter(|judged| judged.kept).map(|judged| judged.value);
+    let worst = worst.fold(f64::INFINITY, f64::min);
+    for judged in judged.iter_mut().filter(|judged| !judged.kept) {
+        judged.value = judged.value.min(worst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rules;
+    use super::super::sample::{Bumpy, position, positions};
+    use super::*;
+
+    /// The value of a state to its mover by plain recursion; `depth` plies after the root.
+    fn reference(game: &Minishogi, beam: &Beam, at: &Position<Board>, depth: usize) -> f64 {
+        let evaluate = |position: &Position<Board>, depth| {
+            if game.is_terminal(&position.state) {
+                return loss_in(depth);
+            }
+            let (mut row, mut out) = (Vec::new(), [0.0]);
+            features::append(game, [position], &mut row);
+            Bumpy.values(&row, &mut out);
+            f64::from(out[0])
+        };
+        if depth == beam.plies || game.is_terminal(&at.state) {
+            return evaluate(at, depth);
+        }
+        let after = game.actions(&at.state);
+        let mut after: Vec<_> = after
+            .into_iter()
+            .map(|action| game.advance(at, action))
+            .map(|position| (1.0 - evaluate(&position, depth + 1), position))
+            .collect();
+        after.sort_by(|a, b| b.0.total_cmp(&a.0));
+        after.truncate(beam.width);
+        let values = after.iter().map(|(_, next)| 1.0 - reference(game, beam, next, depth + 1));
+        values.fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    #[test]
+    fn the_beam_agrees_with_plain_recursion() {
+        let game = rules();
+        for (width, plies) in [(1, 1), (2, 3), (4, 4), (3, 5), (99, 2)] {
+            let beam = Beam { width, plies };
+            for root in positions(&game, 400).iter().step_by(23) {
+                let judged = beam.judge(&game, &Bumpy, root, &[]);
+                assert_eq!(judged.len(), game.actions(&root.state).len());
+                let best = judged.iter().filter(|j| j.kept).map(|j| j.value);
+                let best = best.fold(f64::NEG_INFINITY, f64::max);
+                assert_eq!(best, reference(&game, &beam, root, 0), "{}", game.notation(root));
+                assert!(judged.iter().all(|j| j.kept || j.value <= best));
+            }
+        }
+    }
+
+    #[test]
+    fn a_mate_at_hand_is_the_only_move_kept() {
+        let game = rules();
+        let root = position(&game, "R2gk/3bp/1sGB1/P2S1/K3R b - 1");
+        let judged = Beam::default().judge(&game, &Bumpy, &root, &[]);
+        let kept: Vec<_> = judged.iter().filter(|judged| judged.kept).collect();
+        let names: Vec<_> = kept.iter().map(|j| game.action_name(root.side, j.action)).collect();
+        assert_eq!(names, ["1e1b"]);
+        assert_eq!(kept[0].value, 1.0 - loss_in(1));
+    }
+
+    #[test]
+    fn excluded_moves_are_not_kept() {
+        let game = rules();
+        let root = game.start();
+        let all = Beam::default().judge(&game, &Bumpy, &root, &[]);
+        let excluded: Vec<bool> = all.iter().map(|judged| judged.kept).collect();
+        let rest = Beam::default().judge(&game, &Bumpy, &root, &excluded);
+        assert!(rest.iter().zip(&excluded).all(|(judged, &excluded)| !(judged.kept && excluded)));
+        assert_eq!(rest.iter().filter(|judged| judged.kept).count(), 4);
+    }
+}

@@ -1,0 +1,242 @@
+//! The value network as a player: the beam's search, and before it the search for a mate by checks.
+//!
+//! A win that is proven is played, the shortest proof, and equal ones share. Otherwise moves that
+//! are proven to lose are left out (if every move loses, the longest proof is played), and of the
+//! others the beam's best is played; equal ones share. A move's score is what it is worth inside
+//! the search (see [`beam`](super::beam)); moves the beam did not keep have no probability. The
+//! position's value is that of the move it plays.
+
+use rayon::prelude::*;
+
+use super::beam::{Beam, Judged, loss_in};
+use super::quick::Quick;
+use super::{Minishogi, Values, rules};
+use yomikiri::any::AnyGame;
+use yomikiri::game::shogi::{Board, MINISHOGI};
+use yomikiri::game::{Game, GameExt, Position};
+use yomikiri::hint::Hinted;
+use yomikiri_measure::policy::card::{Card, file};
+use yomikiri_measure::policy::{Answers, Batch, NetworkSpec, Policy, share_best};
+use yomikiri::search::mates::{Fate, Rules, fates};
+
+/// How a player searches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Search {
+    /// The beam.
+    pub beam: Beam,
+    /// How many positions the search for mates by checks may look at in each position; 0 for no
+    /// search.
+    pub mate: usize,
+}
+
+/// A value network that plays minishogi.
+pub struct Player<V> {
+    name: String,
+    values: V,
+    search: Search,
+    game: Minishogi,
+    mating: Rules,
+}
+
+/// Reads a network that is to play `game` as a specification says: one ply ahead and 4 moves wide
+/// unless it says otherwise, without a search for mates. Fails where the network is for
+/// another game.
+pub fn load(
+    name: String,
+    spec: &NetworkSpec,
+    card: &Card,
+    game: &AnyGame,
+) -> Result<Player<Quick>, Hinted> {
+    let path = file(&spec.path, "onnx");
+    card.check(&path, &game.name())?;
+    let bytes = card.model(&path)?;
+    let values = Quick::read(&bytes);
+    let values =
+        values.ok_or_else(|| card.unfit(&path, "is no value network for minishogi".to_string()))?;
+    if spec.symmetric {
+        return Err(Hinted::from(format!("policy '{name}': symmetric=yes is not for minishogi"))
+            .with_hint("a network for minishogi has plies, width and mate"));
+    }
+    let number = |number: Option<u32>, otherwise| number.map_or(otherwise, |n| n as usize);
+    let beam = Beam { width: number(spec.width, 4), plies: number(spec.plies, 1) };
+    Ok(Player::new(name, values, Search { beam, mate: number(spec.mate, 0) }))
+}
+
+impl<V: Values> Player<V> {
+    /// A player of a name.
+    pub fn new(name: String, values: V, search: Search) -> Player<V> {
+        Player { name, values, search, game: rules(), mating: Rules::of(&MINISHOGI) }
+    }
+
+    /// All legal moves of a position, judged.
+    fn judge(&self, position: &Position<Board>) -> Vec<Judged> {
+        let (game, beam) = (&self.game, self.search.beam);
+        if self.search.mate == 0 {
+            return beam.judge(game, &self.values, position, &[]);
+        }
+        let actions = game.actions(&position.state);
+        let nodes = self.search.mate as u64;
+        let fates = fates(&self.mating, game, &position.state, &actions, nodes);
+        let fates = || fates.iter().copied();
+        if fates().any(|fate| matches!(fate, Fate::Wins(_))) {
+            let one_ply = Beam { plies: 1, ..beam };
+            let mut judged = one_ply.judge(game, &self.values, position, &[]);
+            settle(&mut judged, fates());
+            return judged;
+        }
+        let mut excluded: Vec<bool> = fates().map(|fate| fate != Fate::Open).collect();
+        if !excluded.contains(&false) {
+            let unsearched = |action| Judged { action, value: 0.0, kept: true };
+            let mut judged = actions.into_iter().map(unsearched).collect::<Vec<_>>();
+            settle(&mut judged, fates());
+            return judged;
+        }
+        let mut judged = beam.judge(game, &self.values, position, &excluded);
+        for (judged, excluded) in judged.iter_mut().zip(&mut excluded) {
+            *excluded = judged.kept;
+        }
+        settle(&mut judged, fates());
+        for (judged, kept) in judged.iter_mut().zip(excluded) {
+            judged.kept = kept;
+        }
+        judged
+    }
+}
+
+/// Gives moves whose fate is proven their values; they are kept, and where one wins nothing else
+/// is.
+fn settle(judged: &mut [Judged], fates: impl Iterator<Item = Fate> + Clone) {
+    let won = fates.clone().any(|fate| matches!(fate, Fate::Wins(_)));
+    for (judged, fate) in judged.iter_mut().zip(fates) {
+        judged.kept &= !won;
+        match fate {
+            Fate::Open => {}
+            Fate::Wins(plies) => {
+                judged.value = 1.0 - loss_in(plies as usize);
+                judged.kept = true;
+            }
+            Fate::Loses(plies) => judged.value = loss_in(plies as usize),
+        }
+    }
+}
+
+impl<G: Game, V: Values> Policy<G> for Player<V> {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn answer(
+        &self,
+        game: &G,
+        batch: &Batch<G::State>,
+        answers: &mut Answers,
+    ) -> Result<(), Hinted> {
+        if game.name() != self.game.name() {
+            return Err(Hinted::from(format!(
+                "policy '{}' plays {}, not {}",
+                self.name,
+                self.game.name(),
+                game.name()
+            )));
+        }
+        let planes = game.plane_kinds().count() * self.game.variant().squares();
+        // Whatever type of keys the caller's rules have, planes are the same.
+        let own = |position: &Position<G::State>| {
+            let mut written = vec![0; planes];
+            game.write_planes(&position.state, &mut written);
+            let state = self.game.read_planes(&written).expect("planes of a position are one");
+            Position { state, side: position.side }
+        };
+        let judge = |position: &Position<G::State>| self.judge(&own(position));
+        let judged: Vec<Vec<Judged>> = batch.positions().par_iter().map(judge).collect();
+        answers.probabilities.resize(batch.actions().len(), 0.0);
+        for (at, judged) in judged.iter().enumerate() {
+            let range = batch.range(at);
+            let worth = |j: &Judged| if j.kept { j.value } else { f64::NEG_INFINITY };
+            let worths: Vec<f64> = judged.iter().map(worth).collect();
+            answers.scores.extend(judged.iter().map(|judged| judged.value));
+            share_best(&worths, &mut answers.probabilities[range]);
+            let best = worths.into_iter().fold(f64::NEG_INFINITY, f64::max);
+            answers.values.push(2.0 * best.clamp(0.0, 1.0) - 1.0);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::{Bumpy, position, positions};
+    use super::*;
+    use yomikiri_measure::policy::ask;
+
+    fn player(plies: usize, mate: usize) -> Player<Bumpy> {
+        let search = Search { beam: Beam { width: 3, plies }, mate };
+        Player::new("bumpy".to_string(), Bumpy, search)
+    }
+
+    fn answers(player: &Player<Bumpy>, positions: &[Position<Board>]) -> Answers {
+        let game = rules();
+        let mut batch = Batch::default();
+        positions.iter().for_each(|p| batch.push(*p, game.actions(&p.state)));
+        let mut answers = Answers::default();
+        player.answer(&game, &batch, &mut answers).unwrap();
+        answers.check(&batch).unwrap();
+        answers
+    }
+
+    #[test]
+    fn answers_depend_on_the_position_alone() {
+        let game = rules();
+        let positions: Vec<_> = positions(&game, 300).into_iter().step_by(9).collect();
+        for player in [player(3, 0), player(2, 400)] {
+            let together = answers(&player, &positions);
+            let mut apart = Answers::default();
+            for position in &positions {
+                let one = answers(&player, &[*position]);
+                apart.probabilities.extend(one.probabilities);
+                apart.scores.extend(one.scores);
+                apart.values.extend(one.values);
+            }
+            assert_eq!(together, apart);
+        }
+    }
+
+    #[test]
+    fn proven_wins_are_played_and_proven_losses_avoided() {
+        let game = rules();
+        // Mate in 3 by either drop; the values alone see nothing of it in one ply.
+        let won = position(&game, "2k1S/4p/1gS2/4b/1KR2 b RGPb 1");
+        let player = player(1, 4_000);
+        let chosen = ask(&player, &game, &won).unwrap();
+        let chosen = chosen.iter().filter(|(_, p)| *p > 0.0);
+        for (action, _) in chosen {
+            let name = game.action_name(won.side, *action);
+            assert!(["R*5a", "R*2a"].contains(&name.as_str()), "{name}");
+        }
+        assert_eq!(answers(&player, &[won]).values, [1.0]);
+        let mut avoided = 0;
+        for root in positions(&game, 2_000).iter().step_by(40) {
+            let actions = game.actions(&root.state);
+            let fates = fates(&player.mating, &game, &root.state, &actions, 4_000);
+            let loses = |fate: Fate| matches!(fate, Fate::Loses(_));
+            if fates.iter().all(|fate| loses(*fate)) {
+                continue;
+            }
+            let answers = ask(&player, &game, root).unwrap();
+            for (fate, (_, probability)) in fates.iter().zip(answers) {
+                assert!(!loses(*fate) || probability == 0.0);
+                avoided += u32::from(loses(*fate));
+            }
+        }
+        assert!(avoided > 20, "{avoided}");
+    }
+
+    #[test]
+    fn another_game_is_refused() {
+        let animals =
+            yomikiri::game::shogi::Shogi::<u64>::new(&yomikiri::game::shogi::ANIMAL_SHOGI, true);
+        let start = animals.start();
+        let error = ask(&player(1, 0), &animals, &start).unwrap_err().to_string();
+        assert!(error.contains("plays minishogi, not animal-shogi"), "{error}");
+    }
+}

@@ -1,0 +1,265 @@
+//! Self-play of a value network, and the targets of its positions.
+//!
+//! A game opens with 0 to [`SelfPlay::random_plies`] random moves, every number equally likely, and
+//! goes on with the move after which the opponent's value is the smallest, the first of equals; a
+//! successor without a move is lost for sure. The game ends
+//!
+//! * without a move: the mover has lost;
+//! * when a position, the side to move in it, occurs for the fourth time: the first player has
+//!   lost, as tables of minishogi value infinite play. That who gives check all the while loses
+//!   instead is not looked at, as it is not there;
+//! * after [`SelfPlay::plies`] plies, without a result.
+//!
+//! **Targets** are taken from the last position backwards. V is the network's value and R the
+//! return, the mover's both: at the end R is the result (0 lost, 1 won; without a result V), before
+//! it `R_i = 1 - ((1 - γ) V(s_{i+1}) + γ R_{i+1})`, and the target of a position is
+//! `(1 - α) V(s_i) + α R_i`. Positions before the last random move are left out: what follows them
+//! says nothing of them.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use super::mates::Example;
+use super::{Minishogi, Values, features};
+use yomikiri::game::shogi::Board;
+use yomikiri::game::{Game, GameExt, Position, Side};
+use crate::chance::{below, seeded};
+use crate::options::{AT_ONCE, KEPT, OPENING, number, share};
+use yomikiri::progress::Progress;
+
+/// The purpose of the games' random numbers, beside others of the same seed.
+const SELF_PLAY: u64 = 2;
+
+/// How often a position occurs in a game that ends by it.
+const REPEATED: u8 = 4;
+
+/// Settings of games and of learning from them: options of the command too.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, clap::Args)]
+pub struct SelfPlay {
+    /// The games of an iteration.
+    #[arg(long, value_name = "N", default_value_t = 2_500, value_parser = number::<u64>(0, KEPT / 10))]
+    pub games: u64,
+    /// The most random moves at the opening of a game.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = number::<usize>(0, OPENING))]
+    pub random_plies: usize,
+    /// The plies after which a game ends without a result.
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = number::<usize>(1, AT_ONCE))]
+    pub plies: usize,
+    /// The weight of the return in a target, 0 to 1; the rest is the network's value.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.2, value_parser = narrow_share)]
+    pub alpha: f32,
+    /// The weight of later positions in a return, 0 to 1; the rest is the next value.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.8, value_parser = narrow_share)]
+    pub gamma: f32,
+}
+
+/// Reads a share in single precision.
+fn narrow_share(text: &str) -> Result<f32, String> {
+    share(text).map(|share| share as f32)
+}
+
+/// How games ended, and the positions in them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Played {
+    /// The positions of all games, in the order of games and plies, with their targets.
+    pub examples: Vec<Example>,
+    /// Games that ended without a move for the player to move, won by the first player.
+    pub first_wins: u64,
+    /// The same, won by the second player.
+    pub second_wins: u64,
+    /// Games that ended by repetition.
+    pub repeated: u64,
+    /// Games without a result.
+    pub broken_off: u64,
+}
+
+impl Played {
+    fn add(&mut self, other: Played) {
+        self.examples.extend(other.examples);
+        self.first_wins += other.first_wins;
+        self.second_wins += other.second_wins;
+        self.repeated += other.repeated;
+        self.broken_off += other.broken_off;
+    }
+}
+
+/// Plays the games of a seed from a number on; numbers tell the games of a seed apart.
+pub fn play(
+    game: &Minishogi,
+    values: &dyn Values,
+    (plan, seed): (&SelfPlay, u64),
+    first: u64,
+    progress: &dyn Progress,
+) -> Played {
+    progress.begin_with("self-play", Some(plan.games), "games");
+    let played: Vec<Played> = (first..first + plan.games)
+        .into_par_iter()
+        .map(|number| {
+            let random = seeded(seed, &[SELF_PLAY, number]);
+            let played = play_one(game, values, plan, random);
+            progress.advance(1);
+            played
+        })
+        .collect();
+    let mut all = Played::default();
+    played.into_iter().for_each(|played| all.add(played));
+    progress.finish(&format!("{} positions of {} games", all.examples.len(), plan.games));
+    all
+}
+
+/// What the network says of positions.
+fn values_of(game: &Minishogi, values: &dyn Values, positions: &[Position<Board>]) -> Vec<f32> {
+    let mut rows = Vec::new();
+    features::append(game, positions, &mut rows);
+    let mut found = vec![0.0; positions.len()];
+    values.values(&rows, &mut found);
+    found
+}
+
+fn play_one(
+    game: &Minishogi,
+    values: &dyn Values,
+    plan: &SelfPlay,
+    mut random: Xoshiro256PlusPlus,
+) -> Played {
+    let random_plies = below(&mut random, plan.random_plies + 1);
+    let mut last = game.start();
+    // The positions since the last random move.
+    let mut positions = vec![last];
+    let mut seen = FxHashMap::from_iter([(last, 1)]);
+    let mut played = Played::default();
+    let mut ply = 0;
+    // The result of the last position's mover, if there is one.
+    let result = loop {
+        let mut after = Vec::new();
+        game.for_each_successor(&last.state, |_, state| {
+            after.push(Position { state, side: last.side.other() });
+        });
+        if after.is_empty() {
+            match last.side {
+                Side::First => played.second_wins = 1,
+                Side::Second => played.first_wins = 1,
+            }
+            break Some(0.0);
+        }
+        last = if ply < random_plies {
+            positions.clear();
+            after[below(&mut random, after.len())]
+        } else if let Some(won) = after.iter().find(|p| game.is_terminal(&p.state)) {
+            *won
+        } else {
+            after[smallest(&values_of(game, values, &after))]
+        };
+        ply += 1;
+        positions.push(last);
+        let times = seen.entry(last).or_insert(0);
+        *times += 1;
+        if *times == REPEATED {
+            played.repeated = 1;
+            break Some(if last.side == Side::First { 0.0 } else { 1.0 });
+        }
+        if ply >= plan.plies {
+            played.broken_off = 1;
+            break None;
+        }
+    };
+    let own = values_of(game, values, &positions);
+    let targets = targets(&own, result, plan.alpha, plan.gamma);
+    let examples = positions.into_iter().zip(targets);
+    played.examples = examples.map(|(position, target)| Example { position, target }).collect();
+    played
+}
+
+/// The place of the smallest number, the first of equals.
+fn smallest(numbers: &[f32]) -> usize {
+    let mut best = 0;
+    for (at, number) in numbers.iter().enumerate() {
+        if *number < numbers[best] {
+            best = at;
+        }
+    }
+    best
+}
+
+/// The targets of a game's positions, whose values are `own`, each its mover's; `result` is that of
+/// the last position's mover, `None` if there is none.
+pub fn targets(own: &[f32], result: Option<f32>, alpha: f32, gamma: f32) -> Vec<f32> {
+    let mut targets = own.to_vec();
+    let mut next: Option<(f32, f32)> = None;
+    for (target, &value) in targets.iter_mut().zip(own).rev() {
+        let back = match next {
+            None => result.unwrap_or(value),
+            Some((value, back)) => 1.0 - ((1.0 - gamma) * value + gamma * back),
+        };
+        *target = (1.0 - alpha) * value + alpha * back;
+        next = Some((value, back));
+    }
+    targets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rules;
+    use super::super::sample::Bumpy;
+    use super::*;
+    use yomikiri::progress::Silent;
+
+    const SMALL: SelfPlay =
+        SelfPlay { games: 150, random_plies: 10, plies: 256, alpha: 0.2, gamma: 0.8 };
+
+    #[test]
+    fn targets_are_those_worked_out_by_hand() {
+        // The mover of the third has lost: R is 0, then 1 - 0.2 * 0.3 = 0.94, then
+        // 1 - (0.2 * 0.5 + 0.8 * 0.94) = 0.148.
+        let found = targets(&[0.6, 0.5, 0.3], Some(0.0), 0.2, 0.8);
+        let expected = [0.8 * 0.6 + 0.2 * 0.148, 0.8 * 0.5 + 0.2 * 0.94, 0.8 * 0.3];
+        assert!(
+            found.iter().zip(expected).all(|(a, b): (&f32, f32)| (a - b).abs() < 1e-6),
+            "{found:?}"
+        );
+        // Without a result the last value stands for itself.
+        assert_eq!(targets(&[0.25], None, 0.5, 0.8), [0.25]);
+        assert!(targets(&[], None, 0.2, 0.8).is_empty());
+    }
+
+    #[test]
+    fn games_are_played_by_the_rules_and_by_the_values() {
+        let game = rules();
+        let plan = SelfPlay { random_plies: 0, games: 1, ..SMALL };
+        let played = play(&game, &Bumpy, (&plan, 5), 0, &Silent);
+        let positions: Vec<_> = played.examples.iter().map(|e| e.position).collect();
+        assert_eq!(positions[0], game.start());
+        let value = |position: &Position<Board>| {
+            let (mut row, mut out) = (Vec::new(), [0.0]);
+            features::append(&game, [position], &mut row);
+            Bumpy.values(&row, &mut out);
+            if game.is_terminal(&position.state) { -1.0 } else { out[0] }
+        };
+        for pair in positions.windows(2) {
+            let after = game.actions(&pair[0].state);
+            let after: Vec<_> = after.iter().map(|&a| game.advance(&pair[0], a)).collect();
+            assert!(after.contains(&pair[1]));
+            assert!(after.iter().all(|other| value(other) >= value(&pair[1])));
+        }
+    }
+
+    #[test]
+    fn every_game_ends_in_one_way() {
+        let game = rules();
+        let played = play(&game, &Bumpy, (&SMALL, 5), 0, &Silent);
+        let Played { first_wins, second_wins, repeated, broken_off, .. } = played;
+        assert_eq!(first_wins + second_wins + repeated + broken_off, 150);
+        assert!(
+            first_wins > 0 && second_wins > 0 && repeated > 0,
+            "{first_wins} {second_wins} {repeated}"
+        );
+        let ended = played.examples.iter().filter(|e| game.is_terminal(&e.position.state)).count();
+        assert_eq!(ended as u64, first_wins + second_wins);
+        assert!(played.examples.iter().all(|e| (0.0..=1.0).contains(&e.target)));
+        let short = play(&game, &Bumpy, (&SelfPlay { plies: 5, ..SMALL }, 5), 0, &Silent);
+        assert_eq!(short.broken_off + short.first_wins + short.second_wins, 150);
+        assert!(short.broken_off > 100);
+    }
+}

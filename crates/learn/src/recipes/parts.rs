@@ -1,0 +1,96 @@
+//! A table's positions by the part they belong to: training, validation and test.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use yomikiri::any::AnyGame;
+use yomikiri_measure::evaluate::{MeasureError, Piece, Source};
+use yomikiri::game::{FoldedWords, Game, Splits, name_word};
+
+/// How many positions a piece has at least, but for the last: an inference takes a piece,
+/// and of a large table's pieces a small share is left.
+const AT_ONCE: usize = 1024;
+
+/// The positions of one part, or a stable sample of them, in the order of their source.
+#[derive(Clone, Debug)]
+pub struct Part {
+    game: AnyGame,
+    pieces: Vec<Arc<Piece>>,
+    rows: u64,
+}
+
+impl Part {
+    /// Takes a source apart: of each [`Split`](yomikiri::game::Split) the share `shares` says, the
+    /// smaller being part of the larger. All that is kept is in memory.
+    pub fn of_all(
+        source: &dyn Source,
+        splits: Splits,
+        shares: [f64; 3],
+    ) -> Result<[Part; 3], MeasureError> {
+        let game = source.game();
+        let (name, words) = (name_word(&game.name()), FoldedWords::new(game));
+        let taken = |at: usize| -> Result<[Piece; 3], MeasureError> {
+            let (filled, _) = source.fill(at).map_err(MeasureError::damaged)?;
+            let mut parts: [Piece; 3] = Default::default();
+            for all in filled {
+                for (at, position) in all.batch.positions().iter().enumerate() {
+                    let hash = splits.hash(name, words.of(&position.state));
+                    let part = splits.of_hash(hash).index();
+                    if Splits::unit_of_hash(hash) < shares[part] {
+                        parts[part].push(&all, at);
+                    }
+                }
+            }
+            Ok(parts)
+        };
+        let pieces = (0..source.pieces()).into_par_iter().map(taken);
+        let mut parts: [Vec<Piece>; 3] = Default::default();
+        for piece in pieces.collect::<Result<Vec<_>, _>>()? {
+            parts.iter_mut().zip(piece).for_each(|(part, piece)| part.push(piece));
+        }
+        let part = |pieces| Part {
+            game: source.game().clone(),
+            pieces: gather(pieces),
+            rows: source.rows(),
+        };
+        Ok(parts.map(part))
+    }
+
+    /// Its positions, piece by piece.
+    pub fn pieces(&self) -> &[Arc<Piece>] {
+        &self.pieces
+    }
+}
+
+/// The same positions in the same order, in fewer pieces.
+fn gather(all: impl IntoIterator<Item = Piece>) -> Vec<Arc<Piece>> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    for piece in all {
+        match pieces.last_mut().filter(|last| last.cases.len() < AT_ONCE) {
+            Some(last) => (0..piece.cases.len()).for_each(|at| last.push(&piece, at)),
+            None => pieces.extend(Some(piece).filter(|piece| !piece.cases.is_empty())),
+        }
+    }
+    pieces.into_iter().map(Arc::new).collect()
+}
+
+impl Source for Part {
+    fn game(&self) -> &AnyGame {
+        &self.game
+    }
+
+    fn pieces(&self) -> usize {
+        self.pieces.len()
+    }
+
+    fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    fn fill(&self, piece: usize) -> Result<(Vec<Arc<Piece>>, u64), String> {
+        let piece = self.pieces[piece].clone();
+        let rows = piece.cases.len() as u64;
+        Ok((vec![piece], rows))
+    }
+}

@@ -1,0 +1,102 @@
+//! The replay buffer: decisions of earlier games, and what followed.
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::network::Parameter;
+
+/// A decision and what followed (Lin 1992). Boards are the squares of the mover and of the
+/// opponent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Experience {
+    /// The position in which a move was chosen.
+    pub before: [u64; 2],
+    /// The next position in which a move is chosen, as its own mover sees it.
+    pub next: [u64; 2],
+    /// The result for the player who chose, if the game ended before the next decision.
+    pub reward: f32,
+    /// The action.
+    pub action: u16,
+    /// 1 if the next decision is of the same player, −1 if it is the other's, 0 if there is none.
+    pub sign: i16,
+}
+
+/// The latest decisions; the oldest are dropped.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replay {
+    capacity: usize,
+    next: usize,
+    experiences: Vec<Experience>,
+}
+
+/// The numbers of an experience in a checkpoint, which holds its bytes as floats.
+const NUMBERS: usize = size_of::<Experience>() / size_of::<f32>();
+/// The name of the buffer in a checkpoint, before the place of the oldest.
+const NAME: &str = "replay, oldest at ";
+
+impl Replay {
+    /// An empty buffer.
+    pub fn new(capacity: usize) -> Replay {
+        Replay { capacity: capacity.max(1), next: 0, experiences: Vec::new() }
+    }
+
+    /// Adds an experience, in the place of the oldest if the buffer is full.
+    pub fn push(&mut self, experience: Experience) {
+        if self.experiences.len() < self.capacity {
+            self.experiences.push(experience);
+        } else {
+            self.experiences[self.next] = experience;
+            self.next = (self.next + 1) % self.capacity;
+        }
+    }
+
+    /// All experiences.
+    pub fn experiences(&self) -> &[Experience] {
+        &self.experiences
+    }
+
+    /// The buffer as a parameter of a checkpoint, in its own order: experiences are drawn by place.
+    pub fn to_parameter(&self) -> Parameter {
+        let numbers = bytemuck::cast_slice(&self.experiences).to_vec();
+        let shape = vec![self.experiences.len(), NUMBERS];
+        Parameter { name: format!("{NAME}{}", self.next), shape, numbers }
+    }
+
+    /// The buffer of a checkpoint; `None` if the parameter is no buffer of this capacity.
+    pub fn of_parameter(capacity: usize, parameter: &Parameter) -> Option<Replay> {
+        let count = parameter.numbers.len() / NUMBERS;
+        let next = parameter.name.strip_prefix(NAME)?.parse().ok()?;
+        if parameter.shape != [count, NUMBERS] || count > capacity || next >= count.max(1) {
+            return None;
+        }
+        let experiences = bytemuck::pod_collect_to_vec(&parameter.numbers);
+        Some(Replay { capacity, next, experiences })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_are_dropped_and_a_checkpoint_keeps_the_others_in_place() {
+        let experience = |n: u64| Experience {
+            before: [n << 60 | n, !n],
+            action: n as u16,
+            reward: -0.5,
+            next: [n, u64::MAX],
+            sign: -1,
+        };
+        let mut replay = Replay::new(4);
+        (0..6).for_each(|n| replay.push(experience(n)));
+        let mut read = Replay::of_parameter(4, &replay.to_parameter()).unwrap();
+        assert_eq!(read.experiences(), [4, 5, 2, 3].map(experience));
+        assert_eq!(read, replay);
+        (6..8).for_each(|n| {
+            replay.push(experience(n));
+            read.push(experience(n));
+        });
+        assert_eq!(read, replay);
+        assert_eq!(Replay::of_parameter(3, &replay.to_parameter()), None);
+    }
+}

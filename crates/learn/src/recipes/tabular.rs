@@ -1,0 +1,422 @@
+//! The algorithms of the textbook chapter that the thesis of 2002 develops, on a table of a whole
+//! game: Monte Carlo and temporal-difference learning with a value for every state or move, and how
+//! far it is from the truth, exactly, as it learns (Sutton and Barto, *Reinforcement Learning*,
+//! chapters 5 and 6).
+//!
+//! Both sides learn from the same values, always those of the player to move; a game is worth 1, 0
+//! or −1 at its end and nothing before, and nothing is discounted. States that a symmetry carries
+//! into each other are one, as in the table, and so are moves that lead to the same state.
+//!
+//! Two methods predict how uniformly random play ends, a value for every state: first-visit Monte
+//! Carlo and TD(0). Their truth is the exact expectation. The others learn to play, a value for
+//! every move: their truth is the table. No state comes twice in a game of layers, so that every
+//! visit is a first visit.
+
+use clap::ValueEnum;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::{Deserialize, Serialize};
+
+use crate::chance::{below, seeded, unit};
+use crate::options::{number, share};
+
+/// Learners, in the order of the textbook. The numbers are part of the seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Algorithm {
+    /// First-visit Monte Carlo: how random play ends, as the mean of what followed
+    MonteCarlo = 0,
+    /// Monte Carlo control with exploring starts: a random move of a random state, then the best
+    ExploringStarts = 2,
+    /// On-policy Monte Carlo control: now and then a random move
+    EpsilonSoft = 3,
+    /// Off-policy Monte Carlo control: the best moves, learned from games with random ones by
+    /// weighted importance sampling
+    OffPolicy = 4,
+    /// TD(0): how random play ends, each state's value moved towards the next one's
+    Td = 1,
+    /// Sarsa: a move's value moved towards that of the move that was made next
+    Sarsa = 5,
+    /// Q-learning: a move's value moved towards that of the best next move
+    QLearning = 6,
+}
+
+impl Algorithm {
+    /// Its name on the command line.
+    pub fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_string())
+    }
+
+    /// Whether it predicts random play, and does not learn to play.
+    pub fn predicts(self) -> bool {
+        matches!(self, Algorithm::MonteCarlo | Algorithm::Td)
+    }
+}
+
+/// The settings of learning, which are options of the command too.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, clap::Args)]
+pub struct Settings {
+    /// The games.
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = number::<u64>(1, 1 << 40))]
+    pub games: u64,
+    /// The games between two measurements.
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = number::<u64>(1, 1 << 40))]
+    pub every: u64,
+    /// ε, the share of random moves; of the games of off-policy learning too.
+    #[arg(long, value_name = "ε", default_value_t = 0.1, value_parser = share)]
+    pub epsilon: f64,
+    /// α, the step of td, sarsa and q-learning; the others take means.
+    #[arg(long, value_name = "α", default_value_t = 0.1, value_parser = share)]
+    pub alpha: f64,
+    /// The seed.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+}
+
+/// A state of a whole layered game with its solution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    /// The numbers of the states to which its moves lead.
+    pub moves: Vec<u32>,
+    /// What it is worth to its mover: 1, 0 or −1.
+    pub outcome: i8,
+    /// For how many positions it stands.
+    pub positions: u32,
+}
+
+/// A whole layered game with its solution, in memory: its states and moves by number.
+#[derive(Debug)]
+pub struct Chart {
+    root: usize,
+    /// The first move of each state, and the end.
+    first: Vec<usize>,
+    /// Where each move leads.
+    targets: Vec<u32>,
+    /// Of each move the first of its state that leads there too, which has the value of both.
+    same: Vec<u32>,
+    /// What a state is worth to its mover in truth; of ends, by the rules.
+    truth: Vec<f64>,
+    /// For how many positions a state stands.
+    weights: Vec<f64>,
+    /// What a state is worth to its mover if all moves are random.
+    random: Vec<f64>,
+    /// The states with moves.
+    open: Vec<u32>,
+}
+
+impl Chart {
+    /// The chart of all states of a game, in order, and the number of the start.
+    ///
+    /// # Panics
+    ///
+    /// When a move leads to no state.
+    pub fn new(root: usize, states: impl IntoIterator<Item = State>) -> Chart {
+        let mut chart = Chart {
+            root,
+            first: vec![0],
+            targets: Vec::new(),
+            same: Vec::new(),
+            truth: Vec::new(),
+            weights: Vec::new(),
+            random: Vec::new(),
+            open: Vec::new(),
+        };
+        for (row, State { moves, outcome, positions }) in states.into_iter().enumerate() {
+            let begin = chart.targets.len();
+            for &target in &moves {
+                let same = chart.targets[begin..].iter().position(|&other| other == target);
+                chart.same.push((begin + same.unwrap_or(chart.targets.len() - begin)) as u32);
+                chart.targets.push(target);
+            }
+            if !moves.is_empty() {
+                chart.open.push(row as u32);
+            }
+            chart.first.push(chart.targets.len());
+            chart.truth.push(f64::from(outcome));
+            chart.weights.push(f64::from(positions));
+            chart.random.push(f64::NAN);
+        }
+        (0..chart.truth.len()).for_each(|row| _ = chart.expect(row));
+        chart
+    }
+
+    /// How many states there are.
+    pub fn states(&self) -> usize {
+        self.truth.len()
+    }
+
+    /// What random play is worth to the mover of a state.
+    pub fn random(&self, row: usize) -> f64 {
+        self.random[row]
+    }
+
+    /// The state to which a move leads.
+    pub fn target(&self, at: usize) -> usize {
+        self.targets[at] as usize
+    }
+
+    /// What random play is worth in a state: the mean over its moves, each from the next.
+    fn expect(&mut self, row: usize) -> f64 {
+        if self.random[row].is_nan() {
+            let moves = self.moves(row);
+            self.random[row] = match moves.len() {
+                0 => self.truth[row],
+                count => {
+                    let after = |at: usize| self.targets[at] as usize;
+                    let after: Vec<usize> = moves.map(after).collect();
+                    after.into_iter().map(|row| -self.expect(row)).sum::<f64>() / count as f64
+                }
+            };
+        }
+        self.random[row]
+    }
+
+    /// The numbers of a state's moves.
+    pub fn moves(&self, row: usize) -> std::ops::Range<usize> {
+        self.first[row]..self.first[row + 1]
+    }
+
+    /// Whether the outcome of a state depends on the move.
+    fn is_decisive(&self, row: usize) -> bool {
+        let mut worths = self.moves(row).map(|at| self.truth[self.targets[at] as usize]);
+        let first = worths.next();
+        worths.any(|worth| Some(worth) != first)
+    }
+}
+
+/// How far an algorithm was after some games.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Point {
+    /// So many.
+    pub games: u64,
+    /// The root of the mean square of what the values of all positions with moves differ from the
+    /// truth by.
+    pub error: f64,
+    /// The share of moves that keep the result, in positions where not all do, equals sharing.
+    pub right: f64,
+}
+
+/// Values that an algorithm learns, and how it goes on.
+pub struct Tabular<'a> {
+    chart: &'a Chart,
+    algorithm: Algorithm,
+    settings: Settings,
+    chance: Xoshiro256PlusPlus,
+    /// Of each state, if the algorithm predicts.
+    values: Vec<f64>,
+    /// Of each move, at the first that leads to the same state, if it learns to play.
+    worths: Vec<f64>,
+    /// How many games, or how much of their weight, the mean of a state or move has in it.
+    weights: Vec<f64>,
+}
+
+impl<'a> Tabular<'a> {
+    /// Begins: nothing is worth anything but ends.
+    pub fn new(chart: &'a Chart, algorithm: Algorithm, settings: &Settings) -> Tabular<'a> {
+        let ends = |row: usize| if chart.moves(row).is_empty() { chart.truth[row] } else { 0.0 };
+        Tabular {
+            chart,
+            algorithm,
+            settings: settings.clone(),
+            chance: seeded(settings.seed, &[algorithm as u64]),
+            values: (0..chart.truth.len()).map(ends).collect(),
+            worths: vec![0.0; chart.targets.len()],
+            weights: vec![0.0; chart.targets.len().max(chart.truth.len())],
+        }
+    }
+
+    /// Plays and learns; gives a point before the first game and after every few.
+    pub fn learn(&mut self, mut each: impl FnMut(u64)) -> Vec<Point> {
+        let Settings { games, every, .. } = self.settings;
+        let mut points = vec![self.measure(0)];
+        let mut played = 0;
+        while played < games {
+            let some = every.min(games - played);
+            (0..some).for_each(|_| self.game());
+            played += some;
+            points.push(self.measure(played));
+            each(some);
+        }
+        points
+    }
+
+    /// What random play is worth to the mover of a state, as far as is known; of methods that predict.
+    pub fn value(&self, row: usize) -> f64 {
+        self.values[row]
+    }
+
+    /// What a move is worth to who makes it, as far as is known.
+    pub fn worth(&self, at: usize) -> f64 {
+        match self.algorithm.predicts() {
+            true => -self.values[self.chart.targets[at] as usize],
+            false => self.worths[self.chart.same[at] as usize],
+        }
+    }
+
+    /// How far it is.
+    fn measure(&self, games: u64) -> Point {
+        let Chart { truth, random, weights, open, .. } = self.chart;
+        let (mut squares, mut all, mut right, mut decisive) = (0.0, 0.0, 0.0, 0.0);
+        for row in open.iter().map(|&row| row as usize) {
+            let found = self.chart.moves(row).map(|at| self.worth(at)).fold(f64::MIN, f64::max);
+            let difference = match self.algorithm.predicts() {
+                true => self.values[row] - random[row],
+                false => found - truth[row],
+            };
+            squares += weights[row] * difference * difference;
+            all += weights[row];
+            if self.chart.is_decisive(row) {
+                let best = self.chart.moves(row).filter(|&at| self.worth(at) == found);
+                let targets: Vec<u32> = best.map(|at| self.chart.targets[at]).collect();
+                let keeps = |target: &&u32| -truth[**target as usize] == truth[row];
+                let kept = targets.iter().filter(keeps).count();
+                right += weights[row] * kept as f64 / targets.len() as f64;
+                decisive += weights[row];
+            }
+        }
+        Point { games, error: (squares / all).sqrt(), right: right / decisive }
+    }
+
+    fn game(&mut self) {
+        match self.algorithm {
+            Algorithm::MonteCarlo => self.monte_carlo_prediction(),
+            Algorithm::Td => self.td(),
+            Algorithm::ExploringStarts | Algorithm::EpsilonSoft => self.monte_carlo_control(),
+            Algorithm::OffPolicy => self.off_policy(),
+            Algorithm::Sarsa | Algorithm::QLearning => self.one_step_control(),
+        }
+    }
+
+    fn after(&self, at: usize) -> usize {
+        self.chart.targets[at] as usize
+    }
+
+    fn is_over(&self, row: usize) -> bool {
+        self.chart.moves(row).is_empty()
+    }
+
+    fn any_move(&mut self, row: usize) -> usize {
+        let moves = self.chart.moves(row);
+        moves.start + below(&mut self.chance, moves.len())
+    }
+
+    /// The moves that are worth most.
+    fn best(&self, row: usize) -> Vec<usize> {
+        let moves = self.chart.moves(row);
+        let most = moves.clone().map(|at| self.worth(at)).fold(f64::MIN, f64::max);
+        moves.filter(|&at| self.worth(at) == most).collect()
+    }
+
+    fn best_move(&mut self, row: usize) -> usize {
+        let best = self.best(row);
+        best[below(&mut self.chance, best.len())]
+    }
+
+    /// The best move, and now and then any.
+    fn soft_move(&mut self, row: usize) -> usize {
+        match unit(&mut self.chance) < self.settings.epsilon {
+            true => self.any_move(row),
+            false => self.best_move(row),
+        }
+    }
+
+    /// The chance of that move.
+    fn chance_of(&self, row: usize, at: usize) -> f64 {
+        let (epsilon, best) = (self.settings.epsilon, self.best(row));
+        let among_best = if best.contains(&at) { (1.0 - epsilon) / best.len() as f64 } else { 0.0 };
+        epsilon / self.chart.moves(row).len() as f64 + among_best
+    }
+
+    /// Plays on from a state: the states and moves, and what the end is worth to who has no move.
+    fn play(
+        &mut self,
+        mut row: usize,
+        mut choose: impl FnMut(&mut Self, usize) -> usize,
+    ) -> (Vec<(usize, usize)>, f64) {
+        let mut made = Vec::new();
+        while !self.is_over(row) {
+            let at = choose(self, row);
+            made.push((row, at));
+            row = self.after(at);
+        }
+        (made, self.chart.truth[row])
+    }
+
+    fn monte_carlo_prediction(&mut self) {
+        let (made, mut result) = self.play(self.chart.root, Self::any_move);
+        for (row, _) in made.into_iter().rev() {
+            result = -result;
+            self.weights[row] += 1.0;
+            self.values[row] += (result - self.values[row]) / self.weights[row];
+        }
+    }
+
+    fn td(&mut self) {
+        let mut row = self.chart.root;
+        while !self.is_over(row) {
+            let at = self.any_move(row);
+            let next = self.after(at);
+            self.values[row] += self.settings.alpha * (-self.values[next] - self.values[row]);
+            row = next;
+        }
+    }
+
+    fn monte_carlo_control(&mut self) {
+        let (mut made, mut result) = match self.algorithm {
+            Algorithm::ExploringStarts => {
+                let row = self.chart.open[below(&mut self.chance, self.chart.open.len())] as usize;
+                let at = self.any_move(row);
+                let (mut made, result) = self.play(self.after(at), Self::best_move);
+                made.insert(0, (row, at));
+                (made, result)
+            }
+            _ => self.play(self.chart.root, Self::soft_move),
+        };
+        while let Some((_, at)) = made.pop() {
+            result = -result;
+            let at = self.chart.same[at] as usize;
+            self.weights[at] += 1.0;
+            self.worths[at] += (result - self.worths[at]) / self.weights[at];
+        }
+    }
+
+    fn off_policy(&mut self) {
+        let (mut made, mut result) = self.play(self.chart.root, Self::soft_move);
+        // The chances are those of the game, before anything was learned from it.
+        let chances: Vec<f64> = made.iter().map(|&(row, at)| self.chance_of(row, at)).collect();
+        let mut weight = 1.0;
+        while let Some((row, at)) = made.pop() {
+            result = -result;
+            let first = self.chart.same[at] as usize;
+            self.weights[first] += weight;
+            self.worths[first] += weight / self.weights[first] * (result - self.worths[first]);
+            // What came before is worth what the best moves bring: those of another are left out.
+            let best = self.best(row);
+            if !best.contains(&at) {
+                break;
+            }
+            weight *= 1.0 / best.len() as f64 / chances[made.len()];
+        }
+    }
+
+    fn one_step_control(&mut self) {
+        let mut at = self.soft_move(self.chart.root);
+        loop {
+            let next = self.after(at);
+            let (target, then) = match self.is_over(next) {
+                true => (self.chart.truth[next], None),
+                false => {
+                    let then = self.soft_move(next);
+                    let followed = match self.algorithm {
+                        Algorithm::Sarsa => then,
+                        _ => self.best(next)[0],
+                    };
+                    (self.worth(followed), Some(then))
+                }
+            };
+            let first = self.chart.same[at] as usize;
+            self.worths[first] += self.settings.alpha * (-target - self.worths[first]);
+            let Some(then) = then else { break };
+            at = then;
+        }
+    }
+}

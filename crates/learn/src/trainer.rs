@@ -1,0 +1,129 @@
+//! Training steps, with the work of each shared among threads.
+//!
+//! A batch is split in a way that does not depend on the number of threads. One thread computes the
+//! gradient of a part, and the gradients are added in order: the weights after a step are the same
+//! with any number of threads.
+
+use rayon::prelude::*;
+
+use super::equivariance::Ties;
+use super::network::Network;
+use super::optimiser::{Method, Optimiser};
+use super::passes::Gradient;
+use yomikiri::hint::{Hinted, Kind};
+
+/// A network in training.
+#[derive(Debug)]
+pub struct Trainer {
+    /// The network as it is.
+    pub network: Network,
+    /// The optimiser.
+    pub optimiser: Optimiser,
+    /// Which weights stay equal.
+    ties: Option<Ties>,
+}
+
+impl Trainer {
+    /// Before the first step.
+    pub fn new(network: Network, method: Method) -> Trainer {
+        let optimiser = Optimiser::new(method, &network);
+        Trainer { network, optimiser, ties: None }
+    }
+
+    /// The same, with weights that are made equal and stay so.
+    pub fn tied(mut self, ties: Ties) -> Trainer {
+        ties.tie(&mut self.network);
+        Trainer { ties: Some(ties), ..self }
+    }
+
+    /// One step against the gradient of the sum of the parts' losses, with `factor` times the
+    /// learning rate; gives that sum. A gradient whose norm is above `max_norm` is clipped to it
+    /// (Pascanu, Mikolov and Bengio 2013). Fails where the loss is no number.
+    pub fn step<T: Send>(
+        &mut self,
+        parts: Vec<T>,
+        factor: f64,
+        max_norm: Option<f64>,
+        gradient: impl Fn(&Network, T) -> Gradient + Sync,
+    ) -> Result<f64, Hinted> {
+        let network = &self.network;
+        let parts = parts.into_par_iter().map(|part| gradient(network, part));
+        let found: Vec<Gradient> = parts.collect();
+        let mut total = 0.0;
+        let mut sum: Vec<Vec<f32>> =
+            network.parameters().iter().map(|p| vec![0.0; p.numbers.len()]).collect();
+        for (loss, gradient) in found {
+            total += loss;
+            for (sum, part) in sum.iter_mut().zip(gradient) {
+                sum.iter_mut().zip(part).for_each(|(sum, gradient)| *sum += gradient);
+            }
+        }
+        if let Some(ties) = &self.ties {
+            ties.average(&mut sum);
+        }
+        let mut scale = 1.0;
+        if let Some(max_norm) = max_norm {
+            let squares =
+                sum.iter().flatten().map(|&gradient| f64::from(gradient) * f64::from(gradient));
+            let norm = squares.sum::<f64>().sqrt();
+            if norm > max_norm {
+                scale = (max_norm / norm) as f32;
+                sum.iter_mut().flatten().for_each(|gradient| *gradient *= scale);
+            }
+        }
+        if !total.is_finite() || !scale.is_finite() {
+            let what = "training has diverged: the loss is no number";
+            return Err(Hinted::new(what, "lower the learning rate").of_kind(Kind::Failure));
+        }
+        self.optimiser.step(&mut self.network, &sum, factor);
+        Ok(total)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::{Activation, Architecture, Head};
+    use crate::passes::{Pass, squared_errors};
+
+    fn network() -> Network {
+        let head = Head { name: "value".into(), outputs: 1, activation: Activation::Tanh };
+        let (hidden, activation) = (vec![8], Activation::Sigmoid);
+        Network::new(Architecture::Mlp { inputs: 3, hidden, activation, heads: vec![head] }, 1)
+    }
+
+    fn gradient(network: &Network, (inputs, targets): &(Vec<f32>, Vec<f32>)) -> Gradient {
+        let pass = Pass::new(network, inputs.clone(), None);
+        let (loss, errors) = squared_errors(&pass.answers[0], targets, 1.0);
+        pass.backward(loss, vec![errors])
+    }
+
+    #[test]
+    fn gradients_are_differences() {
+        let head = Head { name: "value".into(), outputs: 1, activation: Activation::Tanh };
+        let (planes, rows, columns) = (1, 1, 3);
+        let (channels, blocks, heads) = (2, 1, vec![head]);
+        let residual = Architecture::Residual { planes, rows, columns, channels, blocks, heads };
+        differences(network());
+        for (seed, most) in [(1, 0.7), (2, 0.7), (3, 0.7), (1, 0.4), (2, 0.4), (3, 0.4)] {
+            differences(Network::uniform(residual.clone(), seed, -most, most));
+        }
+    }
+
+    fn differences(network: Network) {
+        let data = (vec![0.3, -1.0, 2.0, 1.0, 0.5, 0.0], vec![0.5, -0.25]);
+        let at = |network: &Network| gradient(network, &data).0;
+        let (_, gradients) = gradient(&network, &data);
+        for (parameter, gradients) in gradients.iter().enumerate() {
+            for (place, &gradient) in gradients.iter().enumerate() {
+                let moved = |by: f32| {
+                    let mut network = network.clone();
+                    network.parameters_mut()[parameter].numbers[place] += by;
+                    at(&network)
+                };
+                let difference = (moved(0.001) - moved(-0.001)) / 0.002;
+                assert!((difference - f64::from(gradient)).abs() < 1e-3, "{difference} {gradient}");
+            }
+        }
+    }
+}

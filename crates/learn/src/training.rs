@@ -1,0 +1,248 @@
+//! A training run: iterations, history, checkpoints.
+//!
+//! An iteration is an epoch of a data set, or some games and the fit to them. After an iteration,
+//! but no more often than every few seconds, a checkpoint is written beside the network, as one
+//! file that is renamed into place: a line of JSON, then the tensors' numbers. An interrupted run resumes at
+//! the last checkpoint and ends with the same weights.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::cannot_write;
+use super::card::{self, Card, Training};
+use super::network::{Network, Parameter};
+use super::onnx::model;
+use super::optimiser::{Method, Optimiser};
+use super::trainer::Trainer;
+use yomikiri::any::AnyGame;
+use yomikiri::hint::Hinted;
+use yomikiri_measure::policy::{NetworkSpec, Onnx};
+use yomikiri::progress::Progress;
+
+/// The metrics of an iteration, by name.
+pub type Row = BTreeMap<String, f64>;
+
+/// A way of training, in iterations.
+pub trait Learner {
+    /// How many iterations there are.
+    fn iterations(&self) -> u64;
+
+    /// The network in training.
+    fn trainer(&mut self) -> &mut Trainer;
+
+    /// Trains for an iteration, the first being 0; gives its metrics. Its random numbers depend on
+    /// the settings and the iteration alone.
+    fn iterate(&mut self, iteration: u64, progress: &dyn Progress) -> Result<Row, Hinted>;
+
+    /// What later iterations depend on besides the trainer.
+    fn state(&self) -> Vec<Parameter> {
+        Vec::new()
+    }
+
+    /// Restores an earlier [`state`](Learner::state); `None` if it does not fit.
+    fn restore(&mut self, state: Vec<Parameter>) -> Option<()> {
+        state.is_empty().then_some(())
+    }
+}
+
+/// The first line of a checkpoint.
+#[derive(Serialize, Deserialize)]
+struct Checkpoint {
+    settings: serde_json::Value,
+    method: Method,
+    iterations: u64,
+    steps: u64,
+    history: Vec<Row>,
+    /// The names and shapes of the tensors: the network's, the optimiser's and the learner's own.
+    tensors: Vec<(String, Vec<usize>)>,
+    crc32: String,
+}
+
+/// A training run.
+pub struct Run {
+    /// The name of its files, with or without an ending.
+    pub name: PathBuf,
+    /// The least time between two checkpoints.
+    pub between: Duration,
+    /// After how many iterations the network is measured.
+    pub every: u64,
+    /// The optimiser.
+    pub method: Method,
+    /// The shape of a position that the model takes.
+    pub shape: Vec<usize>,
+    /// The network's card, and the rest of it.
+    pub card: Card,
+    /// What was asked for.
+    pub training: Training,
+}
+
+impl Run {
+    /// Makes policies of the network in training, read as its card will say.
+    pub fn player(
+        &self,
+        game: &AnyGame,
+    ) -> impl Fn(&Network, &NetworkSpec) -> Result<Onnx, Hinted> + use<> {
+        let (card, shape, game) = (self.card.clone(), self.shape.clone(), game.clone());
+        move |network, spec| {
+            let spec = NetworkSpec { limit: Some(Duration::MAX), ..spec.clone() };
+            let bytes = (model(network, &shape), None);
+            Onnx::of_bytes(&spec, "network".to_string(), bytes, Some(&card), &game)
+        }
+    }
+
+    /// Runs the training to its end, resuming an interrupted run; writes the network with its card and
+    /// returns that. `measure` gives metrics of an iteration, or, when it gets the history, the
+    /// results; it may then write other files beside the network, since the card comes last and says
+    /// that all is there.
+    pub fn run<L: Learner>(
+        self,
+        learner: &mut L,
+        progress: &dyn Progress,
+        mut measure: impl FnMut(&mut L, Option<&[Row]>) -> Result<Row, Hinted>,
+    ) -> Result<Card, Hinted> {
+        let name = &self.name;
+        let place = card::file(name, "checkpoint");
+        if let Some(dir) = name.parent() {
+            fs::create_dir_all(dir).map_err(|error| cannot_write(dir, error))?;
+        }
+        let (begin, mut history) = self.resume(learner, &place)?;
+        let title = format!("training {}", name.file_name().unwrap_or_default().to_string_lossy());
+        progress.begin_with(&title, Some(learner.iterations()), "iterations");
+        progress.advance(begin);
+        let mut saved = Instant::now();
+        for iteration in begin..learner.iterations() {
+            let mut row = learner.iterate(iteration, progress).inspect_err(|_| {
+                // What led to it is worth a look; that it cannot be written matters less than why.
+                let _ = write_history(name, &history);
+            })?;
+            if (iteration + 1).is_multiple_of(self.every) {
+                row.extend(measure(learner, None)?);
+            }
+            progress.note(&row_text(&row));
+            tracing::debug!(iteration, row = row_text(&row), "trained");
+            history.push(row);
+            // A checkpoint does not change the result, so that the clock may decide when to write one.
+            if saved.elapsed() >= self.between {
+                self.save(learner, &place, &history, iteration + 1)?;
+                saved = Instant::now();
+            }
+            progress.advance(1);
+        }
+        write_history(name, &history)?;
+        let Run { name, shape, mut card, mut training, .. } = self;
+        training.results = measure(learner, Some(&history))?;
+        let training = serde_json::to_value(training).expect("it is plain data");
+        card.training = training.as_object().cloned().unwrap_or_default();
+        card::write(&name, &mut card, &learner.trainer().network, &shape)?;
+        match fs::remove_file(&place) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(cannot_write(&place, error));
+            }
+            _ => {}
+        }
+        progress.finish("trained");
+        Ok(card)
+    }
+
+    fn save(
+        &self,
+        learner: &mut impl Learner,
+        place: &Path,
+        history: &[Row],
+        iterations: u64,
+    ) -> Result<(), Hinted> {
+        let trainer = learner.trainer();
+        let state = trainer.optimiser.state(&trainer.network);
+        let (network, steps) = (trainer.network.parameters().to_vec(), trainer.optimiser.steps());
+        let all = [network, state, learner.state()].concat();
+        let bytes: Vec<u8> =
+            all.iter().flat_map(|p| &p.numbers).flat_map(|n| n.to_le_bytes()).collect();
+        let head = Checkpoint {
+            settings: self.training.settings.clone(),
+            method: self.method,
+            iterations,
+            steps,
+            history: history.to_vec(),
+            tensors: all.into_iter().map(|parameter| (parameter.name, parameter.shape)).collect(),
+            crc32: format!("{:08x}", crc32fast::hash(&bytes)),
+        };
+        let mut text = serde_json::to_vec(&head).expect("a checkpoint is plain data");
+        text.push(b'\n');
+        text.extend(bytes);
+        card::write_whole(place, &text)
+    }
+
+    /// Restores the learner from its checkpoint, if there is one; gives the next iteration and the
+    /// history.
+    fn resume(&self, learner: &mut impl Learner, place: &Path) -> Result<(u64, Vec<Row>), Hinted> {
+        let bytes = match fs::read(place) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok((0, Vec::new()));
+            }
+            Err(error) => return Err(format!("cannot read {}: {error}", place.display()).into()),
+        };
+        let unfit = |what: Hinted| what.map(|what| format!("{} {what}", place.display()));
+        let damaged = || unfit(Hinted::new("is damaged", "remove it to begin again"));
+        let end = bytes.iter().position(|&byte| byte == b'\n').ok_or_else(damaged)?;
+        let head: Checkpoint = serde_json::from_slice(&bytes[..end]).map_err(|_| damaged())?;
+        let bytes = &bytes[end + 1..];
+        if format!("{:08x}", crc32fast::hash(bytes)) != head.crc32 {
+            return Err(damaged());
+        }
+        if head.settings != self.training.settings || head.method != self.method {
+            return Err(unfit(Hinted::new(
+                "is the checkpoint of a training run with other settings",
+                "remove it to begin again, or choose another --out",
+            )));
+        }
+        let mut numbers = bytes.as_chunks().0.iter().map(|&n| f32::from_le_bytes(n));
+        let parameter = |(name, shape): (String, Vec<usize>)| {
+            let count = shape.iter().try_fold(1usize, |all, &n| all.checked_mul(n))?;
+            let numbers: Vec<f32> = numbers.by_ref().take(count).collect();
+            (numbers.len() == count).then_some(Parameter { name, shape, numbers })
+        };
+        let all: Option<Vec<Parameter>> = head.tensors.into_iter().map(parameter).collect();
+        let mut all = all.ok_or_else(damaged)?.into_iter();
+        let trainer = learner.trainer();
+        let weights = trainer.network.parameters().len();
+        let moments = trainer.optimiser.state(&trainer.network).len();
+        let architecture = trainer.network.architecture().clone();
+        trainer.network =
+            Network::of(architecture, all.by_ref().take(weights).collect()).ok_or_else(damaged)?;
+        let moments = all.by_ref().take(moments).collect();
+        trainer.optimiser =
+            Optimiser::with_state(self.method, &trainer.network, head.steps, moments)
+                .ok_or_else(damaged)?;
+        learner.restore(all.collect()).ok_or_else(damaged)?;
+        Ok((head.iterations, head.history))
+    }
+}
+
+/// Writes the metrics as CSV, a row an iteration, a column a metric.
+fn write_history(name: &Path, history: &[Row]) -> Result<(), Hinted> {
+    let names: BTreeSet<&String> = history.iter().flat_map(Row::keys).collect();
+    let is_number = |name: &&String| ["epoch", "iteration"].contains(&name.as_str());
+    let (first, others): (Vec<&String>, Vec<&String>) = names.into_iter().partition(is_number);
+    let names = [first, others].concat();
+    let place = card::file(name, "csv");
+    let failed = |error: csv::Error| cannot_write(&place, error.into());
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    csv.write_record(&names).map_err(failed)?;
+    for row in history {
+        let number = |name: &&String| row.get(*name).map_or(String::new(), f64::to_string);
+        csv.write_record(names.iter().map(number)).map_err(failed)?;
+    }
+    let bytes = csv.into_inner().map_err(|error| cannot_write(&place, error.into_error()))?;
+    card::write_whole(&place, &bytes)
+}
+
+/// The metrics, for people.
+fn row_text(row: &Row) -> String {
+    let number = |(name, value): (&String, &f64)| format!("{name} {value:.4}");
+    row.iter().map(number).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,316 @@
+//! How often, and by how much, a policy's moves are worse than the best, and how good its values
+//! are.
+//!
+//! Policies answer in every judged position of a [`Source`], all of them in one pass, because
+//! getting a position's moves and their values costs more than a cheap policy's answer. Sums are
+//! made of pieces of a fixed size and added in order, so that the number of threads changes no bit
+//! of them.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::details::{DetailSums, Details, HeldOut};
+use super::figures::{FiguresBySet, FiguresBySplit};
+use super::forced::ForcedFigures;
+use super::mistakes::Mistake;
+use super::player::Player;
+use super::searched::Intervals;
+use super::source::{Judged, Piece, Source, Wanted};
+use super::unfolded::Unfolded;
+use yomikiri::any::AnyGame;
+use yomikiri::game::{Divider, Game, Split};
+use yomikiri::hint::{Hint, Hinted, Kind};
+use yomikiri::parallel;
+use crate::policy::{Answers, TrainedOn};
+use yomikiri::progress::Progress;
+use yomikiri::solved::SolvedTable;
+use yomikiri::table::TableError;
+
+/// The figures of one policy on one table.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct PolicyAccuracy {
+    /// The policy's name.
+    pub policy: String,
+    /// On all judged positions.
+    pub total: FiguresBySet,
+    /// Apart on those it has learned from and on others; `None` where that is not known.
+    pub splits: Option<FiguresBySplit>,
+    /// Whether it comes from outside and nothing says which positions it has learned from.
+    pub may_have_learned: bool,
+    /// More, on all judged positions.
+    #[serde(flatten)]
+    pub details: Details,
+    /// The same on those it has not learned from; `None` where that is not known, or there are none.
+    #[serde(rename = "held_out")]
+    pub held_out_details: Option<HeldOut>,
+    /// Where a bounded table proves something of some moves only; `None` of other tables.
+    pub forced: Option<ForcedFigures>,
+    /// Confidence intervals of the means over decisive positions, where positions are a sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intervals: Option<Intervals>,
+    /// Where it gives away the most, if that was asked for and games are not played out; in games
+    /// it counts how often a position is met.
+    pub costliest: Vec<Mistake>,
+}
+
+impl PolicyAccuracy {
+    /// The figures that say how good it is: on the positions that it has not learned from, where
+    /// there are such, or else on all.
+    pub fn held_out(&self) -> &FiguresBySet {
+        let apart = self.splits.as_ref();
+        apart.and_then(|apart| Some(apart.of(apart.held_out()?))).unwrap_or(&self.total)
+    }
+
+    /// More about the same positions.
+    pub fn held_out_details(&self) -> &Details {
+        self.held_out_details.as_ref().map_or(&self.details, |held_out| &held_out.details)
+    }
+}
+
+/// What was measured on a table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// In how many positions policies were judged.
+    pub judged: u64,
+    /// About how many of them they were asked: the others are images of those.
+    pub asked: u64,
+    /// Time of each policy for a position, in seconds of one thread; `None` for perfect, whose answers are the
+    /// table's.
+    pub seconds: Vec<Option<f64>>,
+    /// The figures of each policy.
+    pub policies: Vec<PolicyAccuracy>,
+}
+
+/// What went wrong while policies were measured.
+#[derive(Debug, thiserror::Error)]
+pub enum MeasureError {
+    /// The table is damaged.
+    #[error("{0}")]
+    Damaged(Hinted),
+    /// The values of positions cannot be found.
+    #[error("{0}")]
+    Labels(Hinted),
+    /// The same, where it is known which file.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// A policy failed.
+    #[error("policy '{policy}': {error}")]
+    Policy {
+        /// Its name.
+        policy: String,
+        /// How.
+        error: Hinted,
+    },
+    /// The results could not be written.
+    #[error(transparent)]
+    Output(#[from] std::io::Error),
+}
+
+impl MeasureError {
+    /// That a table does not hold what it should.
+    pub fn damaged(what: String) -> MeasureError {
+        MeasureError::Damaged(what.into())
+    }
+}
+
+impl From<MeasureError> for Hinted {
+    fn from(error: MeasureError) -> Hinted {
+        Hinted::of(&error)
+    }
+}
+
+impl Hint for MeasureError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        match self {
+            MeasureError::Damaged(what) | MeasureError::Labels(what) => what.hint(),
+            MeasureError::Table(error) => error.hint(),
+            MeasureError::Policy { error, .. } => error.hint(),
+            MeasureError::Output(_) => None,
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            MeasureError::Damaged(_) | MeasureError::Table(_) => Kind::Damaged,
+            MeasureError::Labels(what) => what.kind(),
+            MeasureError::Policy { error, .. } => error.kind(),
+            MeasureError::Output(_) => Kind::Failure,
+        }
+    }
+}
+
+/// How many pieces are in work before their sums are added.
+const WINDOW: usize = 128;
+
+/// Receives every piece in order, with what each policy answered.
+pub type Sink<'s> = dyn FnMut(&Piece, &[Answers]) -> std::io::Result<()> + 's;
+
+/// Judges policies in every judged position of a source, or in those that are wanted; `sink` receives
+/// what they answered.
+pub fn measure(
+    source: &dyn Source,
+    wanted: Option<&Wanted<'_>>,
+    players: &[Player],
+    mut sink: Option<&mut Sink<'_>>,
+    progress: &dyn Progress,
+) -> Result<Measured, MeasureError> {
+    let names: Vec<String> = players.iter().map(Player::name).collect();
+    progress.begin(&format!("judging {}", names.join(", ")), Some(source.rows()));
+    let mut sums = vec![Sums::default(); players.len()];
+    let (mut judged, mut asked, mut taken) = (0, 0, vec![Duration::ZERO; players.len()]);
+    let keep = sink.is_some();
+    let dividers: Vec<_> = players.iter().map(|player| player.divider(source.game())).collect();
+    for begin in (0..source.pieces()).step_by(WINDOW) {
+        let window = WINDOW.min(source.pieces() - begin);
+        let parts = parallel::try_map(window, &|place| {
+            let (pieces, rows) = source.fill(begin + place).map_err(MeasureError::damaged)?;
+            let part = |at: usize| {
+                let piece = match wanted {
+                    None => pieces[at].clone(),
+                    Some(wanted) => Arc::new(pieces[at].only(wanted)),
+                };
+                judge(source, piece, players, &dividers, keep)
+            };
+            let parts = parallel::try_map(pieces.len(), &part)?;
+            progress.advance(rows);
+            Ok::<Vec<Part>, MeasureError>(parts)
+        });
+        for part in parts?.into_iter().flatten() {
+            judged += part.judged;
+            asked += part.asked;
+            taken.iter_mut().zip(part.taken).for_each(|(sum, part)| *sum += part);
+            let both = sums.iter_mut().flatten().zip(part.sums.iter().flatten());
+            both.for_each(|(sum, part)| sum.add(part));
+            if let (Some(sink), Some(piece)) = (&mut sink, &part.piece) {
+                sink(piece, &part.answers)?;
+            }
+        }
+    }
+    progress.finish(&format!("{judged} positions"));
+    let named = names.into_iter().zip(&sums).zip(players);
+    let named = named.map(|((name, sums), player)| {
+        PolicyAccuracy::of(sums, source.game(), name, player.learned_from())
+    });
+    let policies = named.collect();
+    let seconds = |(taken, player): (Duration, &Player)| {
+        player.policy().map(|_| taken.as_secs_f64() / asked.max(1) as f64)
+    };
+    let seconds = taken.into_iter().zip(players).map(seconds).collect();
+    Ok(Measured { judged, asked, seconds, policies })
+}
+
+/// What was found out about a piece.
+struct Part {
+    judged: u64,
+    asked: u64,
+    /// One of each policy.
+    sums: Vec<Sums>,
+    /// Time that each took to answer.
+    taken: Vec<Duration>,
+    /// The piece and what each policy answered, if there is a sink.
+    piece: Option<Arc<Piece>>,
+    answers: Vec<Answers>,
+}
+
+fn judge(
+    source: &dyn Source,
+    piece: Arc<Piece>,
+    players: &[Player],
+    dividers: &[Option<Divider<AnyGame>>],
+    keep: bool,
+) -> Result<Part, MeasureError> {
+    let game = source.game();
+    let has_squares = game.bitboards().is_some();
+    let judged = piece.cases.iter().map(|case| u64::from(case.weight)).sum();
+    let (asked, sums) = (piece.batch.len() as u64, Vec::with_capacity(players.len()));
+    let (taken, answers) = (Vec::with_capacity(players.len()), Vec::new());
+    let mut found = Part { judged, asked, sums, taken, piece: None, answers };
+    let mut answers = Answers::default();
+    for (player, divider) in players.iter().zip(dividers) {
+        let failed = |error| MeasureError::Policy { policy: player.name(), error };
+        answers.clear();
+        answers.reserve(&piece.batch);
+        let begun = Instant::now();
+        if !piece.batch.is_empty() {
+            player.answer(game, &piece, &mut answers).map_err(failed)?;
+        }
+        found.taken.push(begun.elapsed());
+        let mut sums = Sums::default();
+        for (at, case) in piece.cases.iter().enumerate() {
+            let range = piece.batch.range(at);
+            let state = &piece.batch.positions()[at].state;
+            let split = divider.as_ref().and_then(|divider| divider.of(state));
+            let answer = answers.at(at, range.clone());
+            let truths = &piece.truths[range.clone()];
+            let part = &mut sums[split.map_or(Split::ALL.len(), Split::index)];
+            part.add_position(case, truths, &answer);
+            if has_squares && piece.has_images {
+                let actions = &piece.batch.actions()[range];
+                part.squares.add_position(case, actions, truths, answer.probabilities);
+            }
+        }
+        sums.iter_mut().for_each(DetailSums::settle);
+        found.sums.push(sums);
+        if keep {
+            found.answers.push(std::mem::take(&mut answers));
+        }
+    }
+    found.piece = keep.then_some(piece);
+    Ok(found)
+}
+
+/// Appends what policies do in the positions of a piece: of each one probability a move.
+pub(super) fn gather(all: &mut Vec<Vec<f64>>, answers: &[Answers]) {
+    all.resize_with(answers.len(), Vec::new);
+    all.iter_mut().zip(answers).for_each(|(all, part)| all.extend(&part.probabilities));
+}
+
+/// What players do in all positions that games on a table come to: of each one probability an edge of
+/// the unfolded table.
+pub fn play_everywhere(
+    table: &SolvedTable,
+    unfolded: &Unfolded,
+    players: &[Player],
+    progress: &dyn Progress,
+) -> Result<Vec<Vec<f64>>, MeasureError> {
+    let mut all = Vec::new();
+    let mut sink = |_: &Piece, answers: &[Answers]| {
+        gather(&mut all, answers);
+        Ok(())
+    };
+    measure(&Judged::everywhere(table, unfolded), None, players, Some(&mut sink), progress)?;
+    table.table().check_read()?;
+    Ok(all)
+}
+
+/// The sums of one policy: over the positions of each part they were divided into when it learned, then
+/// over the others.
+type Sums = [DetailSums; 4];
+
+impl PolicyAccuracy {
+    fn of(sums: &Sums, game: &AnyGame, policy: String, learned: TrainedOn) -> PolicyAccuracy {
+        let mut all = DetailSums::default();
+        sums.iter().for_each(|part| all.add(part));
+        let [train, validation, test] = Split::ALL.map(|split| sums[split.index()].total);
+        let splits = learned.division().map(|_| FiguresBySplit { train, validation, test });
+        let held_out = splits.as_ref().and_then(FiguresBySplit::held_out);
+        PolicyAccuracy {
+            policy,
+            total: all.total,
+            splits,
+            may_have_learned: learned == TrainedOn::Unknown,
+            details: all.details(game),
+            held_out_details: held_out.map(|split| HeldOut {
+                split: split.name(),
+                details: sums[split.index()].details(game),
+            }),
+            forced: None,
+            intervals: None,
+            costliest: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! Two policies position by position: where they differ, and what that costs the one or the other; and
+//! how alike policies choose.
+//!
+//! Either may be several players, one for each seed of the same recipe; then what it gives away in
+//! a position is the mean over its players.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::figures::{Figures, mean};
+use super::judgement::likeliest;
+use super::source::Piece;
+use yomikiri::any::AnyGame;
+use yomikiri::game::GameExt;
+use crate::policy::Answers;
+
+/// What is given away is compared as equal up to this.
+const EQUAL: f64 = 1e-9;
+
+/// What two policies give away in the same positions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Comparison {
+    /// In every judged position.
+    pub all: Pairs,
+    /// Where the moves differ in outcome.
+    pub decisive_outcome: Pairs,
+    /// Where they differ in score; nothing where there are no scores.
+    pub decisive_score: Pairs,
+    /// Where the difference is the greatest, by score and then by outcome, the greatest first.
+    pub costliest: Vec<Difference>,
+}
+
+/// Positions in which two policies were compared.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Pairs {
+    /// How many.
+    pub states: u64,
+    /// In how many of them their probabilities of moves differ.
+    pub states_apart: u64,
+    /// By what is given away of the outcome.
+    pub outcome: Paired,
+    /// By what is given away of the score; zeros where there are no scores.
+    pub score: Paired,
+    /// What each seed of the first and of the second policy gives away of outcome and score, on
+    /// average.
+    pub seeds: Vec<[Lost; 2]>,
+}
+
+/// What a policy gives away on average.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Lost {
+    /// Of the outcome.
+    pub outcome: f64,
+    /// Of the score.
+    pub score: f64,
+}
+
+/// Who gives away less, and how much on average.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Paired {
+    /// Positions in which the first gives away less.
+    pub first_better: u64,
+    /// In which both give away the same.
+    pub equal: u64,
+    /// In which the second gives away less.
+    pub second_better: u64,
+    /// What the first gives away on average.
+    pub first_lost: f64,
+    /// What the second gives away on average.
+    pub second_lost: f64,
+}
+
+/// A position in which one policy gives away more than the other.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Difference {
+    /// The row of the table that it belongs to; of all images of a position only one is kept.
+    pub row: u32,
+    /// The position in the game's one-line notation.
+    pub position: String,
+    /// The board as text.
+    pub diagram: String,
+    /// The name of the side to move.
+    pub mover: String,
+    /// The likeliest move of each policy (of its first seed).
+    pub moves: [String; 2],
+    /// What each gives away of the outcome.
+    pub outcome_lost: [f64; 2],
+    /// And of the score.
+    pub score_lost: [f64; 2],
+}
+
+impl Difference {
+    /// How much more is given away by the worse, of the score and of the outcome.
+    fn size(&self) -> [f64; 2] {
+        [self.score_lost, self.outcome_lost].map(|[first, second]| (first - second).abs())
+    }
+}
+
+impl Paired {
+    fn add(&mut self, [first, second]: [f64; 2]) {
+        let difference = second - first;
+        match difference.abs() <= EQUAL {
+            true => self.equal += 1,
+            false if difference > 0.0 => self.first_better += 1,
+            false => self.second_better += 1,
+        }
+        self.first_lost += first;
+        self.second_lost += second;
+    }
+
+    fn averaged(&mut self, states: u64) {
+        self.first_lost = mean(self.first_lost, states).unwrap_or(0.0);
+        self.second_lost = mean(self.second_lost, states).unwrap_or(0.0);
+    }
+}
+
+impl Pairs {
+    fn add(&mut self, lost: &[[Lost; 2]], mean: [Lost; 2], is_apart: bool) {
+        self.states += 1;
+        self.states_apart += u64::from(is_apart);
+        self.outcome.add(mean.map(|lost| lost.outcome));
+        self.score.add(mean.map(|lost| lost.score));
+        self.seeds.resize(lost.len(), Default::default());
+        for (sums, lost) in self.seeds.iter_mut().zip(lost) {
+            for (sum, lost) in sums.iter_mut().zip(lost) {
+                sum.outcome += lost.outcome;
+                sum.score += lost.score;
+            }
+        }
+    }
+
+    fn averaged(&mut self) {
+        self.outcome.averaged(self.states);
+        self.score.averaged(self.states);
+        for lost in self.seeds.iter_mut().flatten() {
+            lost.outcome /= self.states.max(1) as f64;
+            lost.score /= self.states.max(1) as f64;
+        }
+    }
+}
+
+impl Comparison {
+    /// Adds the positions of a piece. `answers` are those of the first and the second policy for the
+    /// first seed, then for the next; of the greatest differences `most` are kept.
+    pub fn add(&mut self, game: &AnyGame, piece: &Piece, answers: &[Answers], most: usize) {
+        for (at, case) in piece.cases.iter().enumerate() {
+            let range = piece.batch.range(at);
+            let truths = &piece.truths[range.clone()];
+            let probabilities = |answers: &Answers| answers.probabilities[range.clone()].to_vec();
+            let lost = |probabilities: &[f64]| {
+                let figures = Figures::of_position(case, truths, probabilities, probabilities);
+                Lost { outcome: figures.loss_outcome, score: figures.loss_score }
+            };
+            let chosen: Vec<[Vec<f64>; 2]> = answers
+                .as_chunks()
+                .0
+                .iter()
+                .map(|pair: &[Answers; 2]| pair.each_ref().map(probabilities))
+                .collect();
+            let all: Vec<[Lost; 2]> =
+                chosen.iter().map(|pair| pair.each_ref().map(|own| lost(own))).collect();
+            let average = [0, 1].map(|who| Lost {
+                outcome: all.iter().map(|pair| pair[who].outcome).sum::<f64>() / all.len() as f64,
+                score: all.iter().map(|pair| pair[who].score).sum::<f64>() / all.len() as f64,
+            });
+            let differ = |pair: &[Vec<f64>; 2]| {
+                pair[0].iter().zip(&pair[1]).any(|(a, b)| (a - b).abs() > EQUAL)
+            };
+            let is_apart = chosen.iter().any(differ);
+            self.all.add(&all, average, is_apart);
+            if case.differs_in_outcome {
+                self.decisive_outcome.add(&all, average, is_apart);
+            }
+            if case.differs_in_score {
+                self.decisive_score.add(&all, average, is_apart);
+            }
+            let position = &piece.batch.positions()[at];
+            let difference = || Difference {
+                row: case.row,
+                position: game.notation(position),
+                diagram: game.diagram(position),
+                mover: game.side_name(position.side).to_string(),
+                moves: chosen[0].each_ref().map(|own| {
+                    let action = piece.batch.actions()[range.clone()][likeliest(own)];
+                    game.action_name(position.side, action)
+                }),
+                outcome_lost: average.map(|lost| lost.outcome),
+                score_lost: average.map(|lost| lost.score),
+            };
+            let size = [
+                (average[0].score - average[1].score).abs(),
+                (average[0].outcome - average[1].outcome).abs(),
+            ];
+            self.keep(case.row, size, most, difference);
+        }
+    }
+
+    /// Keeps a difference if it is among the greatest, and the greatest of its row.
+    fn keep(&mut self, row: u32, size: [f64; 2], most: usize, difference: impl Fn() -> Difference) {
+        let is_full = self.costliest.len() >= most;
+        let is_small = |other: &Difference| size <= other.size();
+        let same = self.costliest.iter().position(|other| other.row == row);
+        if most == 0
+            || size[0].max(size[1]) <= EQUAL
+            || is_full && self.costliest.last().is_some_and(is_small)
+            || same.is_some_and(|same| is_small(&self.costliest[same]))
+        {
+            return;
+        }
+        if let Some(same) = same {
+            self.costliest.remove(same);
+        }
+        let place = self.costliest.partition_point(|other| other.size() >= size);
+        self.costliest.insert(place, difference());
+        self.costliest.truncate(most);
+    }
+
+    /// Makes means of sums, once all positions are added.
+    pub fn averaged(mut self) -> Comparison {
+        let sets = [&mut self.all, &mut self.decisive_outcome, &mut self.decisive_score];
+        sets.into_iter().for_each(Pairs::averaged);
+        self
+    }
+}
+
+/// For each two policies, over the positions with a choice, the sum of what their probabilities
+/// have in common: Σ min(p, q) over the moves, which is 1 less the total variation distance.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Agreement {
+    /// Policy by policy, row by row.
+    sums: Vec<f64>,
+    positions: f64,
+}
+
+impl Agreement {
+    /// Adds what policies, always the same ones, answered for a piece.
+    pub fn add(&mut self, piece: &Piece, answers: &[Answers]) {
+        let count = answers.len();
+        self.sums.resize(count * count, 0.0);
+        for (at, case) in piece.cases.iter().enumerate() {
+            let moves = piece.batch.range(at);
+            if moves.len() < 2 {
+                continue;
+            }
+            let weight = f64::from(case.weight);
+            self.positions += weight;
+            for (row, first) in answers.iter().enumerate() {
+                for (column, second) in answers.iter().enumerate().take(row + 1) {
+                    let both = first.probabilities[moves.clone()]
+                        .iter()
+                        .zip(&second.probabilities[moves.clone()]);
+                    let common: f64 = both.map(|(p, q)| p.min(*q)).sum();
+                    self.sums[row * count + column] += weight * common;
+                }
+            }
+        }
+    }
+
+    /// The mean for two policies by their places, 0 to 1; 0 where there was no position.
+    pub fn of(&self, first: usize, second: usize) -> f64 {
+        let count = self.sums.len().isqrt();
+        let sum = self.sums.get(first.max(second) * count + first.min(second));
+        sum.map_or(0.0, |sum| sum / self.positions.max(1.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use yomikiri::any::AnyGame;
+    use crate::evaluate::{Case, Truth};
+    use yomikiri::game::othello::Othello;
+    use yomikiri::game::{Action, Game, Outcome};
+
+    #[test]
+    fn what_is_common_is_the_lesser_probability() {
+        let own = Truth { outcome: Outcome::Draw, score: None, distance: None, rank: 0 };
+        let start = AnyGame::new(Othello::<u64>::new(4, 4, true)).start();
+        let mut piece = Piece::default();
+        for (row, moves) in [(0, 2), (1, 4), (2, 1)] {
+            piece.batch.push(start, (0..moves).map(Action));
+            piece.cases.push(Case::of(row, None, own, &[own]).unwrap());
+        }
+        let first = vec![1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+        let even = vec![0.5, 0.5, 0.25, 0.25, 0.25, 0.25, 1.0];
+        let of = |probabilities| Answers { probabilities, ..Answers::default() };
+        let mut agreement = Agreement::default();
+        agreement.add(&piece, &[of(first), of(even)]);
+        // Where there is a choice: a half, and a quarter.
+        assert_eq!([agreement.of(0, 1), agreement.of(1, 0)], [0.375; 2]);
+        assert_eq!([agreement.of(0, 0), agreement.of(1, 1)], [1.0; 2]);
+        assert_eq!(Agreement::default().of(0, 0), 0.0);
+    }
+}

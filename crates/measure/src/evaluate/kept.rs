@@ -1,0 +1,124 @@
+//! What measuring a policy needs of a table alone, kept for the next one.
+//!
+//! Whoever trains measures again and again on one table. To get the judged positions with their moves
+//! and values, and the actual positions for games, then takes longer than a small network.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use super::games::Baselines;
+use super::play::Play;
+use super::source::Piece;
+use super::unfolded::Unfolded;
+use yomikiri::parallel::lock;
+use yomikiri::solved::{Orienting, States};
+
+/// By which positions of a row are taken, and the number of the piece.
+type Filled = HashMap<(Orienting, usize), Vec<Arc<Piece>>>;
+
+/// Judged positions of one table, its actual positions, and the baselines of games on it, from the first
+/// time they are asked for.
+#[derive(Debug)]
+pub struct Kept {
+    most: usize,
+    pieces: Mutex<Filled>,
+    unfolded: OnceLock<Arc<Unfolded>>,
+    baselines: OnceLock<Arc<Baselines>>,
+}
+
+impl Default for Kept {
+    /// Of tables of up to 131,072 rows: 4×4 Othello has 12,351, which take 13 MB.
+    fn default() -> Kept {
+        Kept::up_to(1 << 17)
+    }
+}
+
+impl Kept {
+    /// Nothing yet; judged positions and baselines only of a table of no more rows.
+    pub fn up_to(most: usize) -> Kept {
+        Kept {
+            most,
+            pieces: Mutex::default(),
+            unfolded: OnceLock::new(),
+            baselines: OnceLock::new(),
+        }
+    }
+
+    /// A piece of judged positions, which `fill` makes if it is not kept.
+    pub(super) fn pieces(
+        &self,
+        states: &States,
+        key: (Orienting, usize),
+        fill: impl FnOnce() -> Result<Vec<Arc<Piece>>, String>,
+    ) -> Result<Vec<Arc<Piece>>, String> {
+        if states.rows() > self.most {
+            return fill();
+        }
+        if let Some(found) = lock(&self.pieces).get(&key) {
+            return Ok(found.clone());
+        }
+        let filled = fill()?;
+        lock(&self.pieces).insert(key, filled.clone());
+        Ok(filled)
+    }
+
+    /// The table unfolded, which all who ask call with the same states.
+    pub(super) fn unfolded(&self, states: &States) -> Result<Arc<Unfolded>, String> {
+        match self.unfolded.get() {
+            Some(found) => Ok(found.clone()),
+            None => {
+                let made = Arc::new(Unfolded::new(states)?);
+                Ok(self.unfolded.get_or_init(|| made).clone())
+            }
+        }
+    }
+
+    /// The baselines of games on the table.
+    pub(super) fn baselines(&self, play: &Play<'_>) -> Arc<Baselines> {
+        match self.baselines.get() {
+            Some(found) => found.clone(),
+            None if play.table().states().rows() > self.most => Arc::new(Baselines::new(play)),
+            None => {
+                let made = Arc::new(Baselines::new(play));
+                self.baselines.get_or_init(|| made).clone()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use yomikiri::any::AnyGame;
+    use crate::evaluate::{Judged, Source};
+    use yomikiri::game::othello::Othello;
+    use yomikiri::progress::Silent;
+    use yomikiri::solved::SolvedTable;
+    use yomikiri::table::Store;
+
+    #[test]
+    fn positions_are_filled_once_where_they_fit() {
+        let dir = tempfile::tempdir().unwrap();
+        let game = AnyGame::new(Othello::<u64>::new(4, 4, true));
+        let table = SolvedTable::of_whole(game, &Store::at(dir.path()), &Silent).unwrap();
+        let (all, none) = (Kept::default(), Kept::up_to(100));
+        for orienting in [Orienting::All, Orienting::First] {
+            let judged = Judged::new(&table, orienting);
+            let filled = judged.fill(0).unwrap();
+            let [one, same] = [(); 2].map(|()| judged.kept_in(Some(&all)).fill(0).unwrap());
+            assert!(one.0.iter().zip(&same.0).all(|(one, same)| Arc::ptr_eq(one, same)));
+            for again in [same, judged.kept_in(Some(&none)).fill(0).unwrap()] {
+                assert_eq!((again.0.len(), again.1), (filled.0.len(), filled.1));
+                for (part, filled) in again.0.iter().zip(&filled.0) {
+                    assert_eq!((&part.cases, &part.truths), (&filled.cases, &filled.truths));
+                }
+            }
+        }
+        assert!(lock(&none.pieces).is_empty());
+        let [first, second] = [(); 2].map(|()| all.unfolded(table.states()).unwrap());
+        assert!(Arc::ptr_eq(&first, &second));
+        let play = Play::new(&first, &table);
+        let [one, same] = [(); 2].map(|()| all.baselines(&play));
+        assert!(Arc::ptr_eq(&one, &same) && one == none.baselines(&play));
+    }
+}

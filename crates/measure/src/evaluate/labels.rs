@@ -1,0 +1,209 @@
+//! Exact values of moves that were found by search, kept in a file.
+//!
+//! The file begins with [`HEAD`] bytes: `YKLABEL1`, then the rule for empty squares, the version of the game's rules and its name. A
+//! record follows for each position: its key (two words), how many moves it has (`u16`), the score of
+//! each in the order of their actions (`i8`, its mover's), and a CRC-32 of all that (little endian).
+//! Records are appended; one that a killed process left incomplete at the end is cut off.
+
+use std::collections::hash_map::Entry;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use rustc_hash::FxHashMap;
+
+use super::MeasureError;
+use yomikiri::any::{AnyGame, AnyPosition, AnyState};
+use yomikiri::game::{Action, Empties, Game, GameExt, Score, SearchLimits, SearchOptions, WideKey};
+use yomikiri::hint::Hinted;
+use yomikiri::parallel;
+use yomikiri::progress::Progress;
+use yomikiri::search::Task;
+use yomikiri::table::TableError;
+
+/// Bytes before the first record.
+const HEAD: usize = 64;
+/// Bytes of a record beside its scores.
+const FRAME: usize = 16 + 2 + 4;
+/// Most moves that a record has room for.
+const MOST_MOVES: usize = 1024;
+/// Positions searched before their labels are written.
+const AT_ONCE: usize = 256;
+/// Bytes of each thread's transposition table.
+const TABLE_BYTES: usize = 64 << 20;
+
+/// Scores of the moves of positions, each for who makes it.
+pub struct Labels {
+    game: AnyGame,
+    empties: Empties,
+    file: File,
+    path: PathBuf,
+    known: FxHashMap<WideKey, Vec<i8>>,
+}
+
+impl Labels {
+    /// Opens or begins the labels of a game in a directory. Fails where they are damaged, of another
+    /// version, or in use.
+    pub fn open(dir: &Path, game: &AnyGame, empties: Empties) -> Result<Labels, MeasureError> {
+        let path = dir.join(format!("{}-{}.labels", game.name(), empties.name()));
+        fs::create_dir_all(dir)?;
+        let mut options = OpenOptions::new();
+        let mut file = options.read(true).write(true).create(true).truncate(false).open(&path)?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => {
+                let what = format!("{} is in use by another process", path.display());
+                let hint = "wait for it, or give another --tables";
+                return Err(MeasureError::Labels(Hinted::new(what, hint)));
+            }
+            Err(TryLockError::Error(error)) => return Err(error.into()),
+            Ok(()) => {}
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        let head = head(game, empties);
+        if bytes.len() < HEAD && head.starts_with(&bytes) {
+            file.set_len(0)?;
+            file.seek(SeekFrom::Start(0))?;
+            file.write_all(&head)?;
+            bytes = head.to_vec();
+        }
+        let damaged = |what: String| MeasureError::Table(TableError::damaged(&path, what));
+        if !bytes.starts_with(&head) {
+            return Err(damaged("it does not begin as the labels of this game do".to_string()));
+        }
+        let (known, whole) = records(&bytes).map_err(damaged)?;
+        file.set_len(whole as u64)?;
+        file.seek(SeekFrom::End(0))?;
+        Ok(Labels { game: game.clone(), empties, file, path, known })
+    }
+
+    /// Returns how empty squares count in the scores.
+    pub fn empties(&self) -> Empties {
+        self.empties
+    }
+
+    /// Returns the game.
+    pub fn game(&self) -> &AnyGame {
+        &self.game
+    }
+
+    /// Searches the positions that have no labels yet and appends theirs to the file. Fails for a game
+    /// that cannot be searched.
+    pub fn find(
+        &mut self,
+        positions: &[AnyPosition],
+        progress: &dyn Progress,
+    ) -> Result<(), MeasureError> {
+        let is_new =
+            |position: &&AnyPosition| !self.known.contains_key(&self.game.key(&position.state));
+        let wanted: Vec<AnyState> = positions.iter().filter(is_new).map(|p| p.state).collect();
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let threads = rayon::current_num_threads();
+        let options = SearchOptions {
+            empties: self.empties,
+            memory: TABLE_BYTES,
+            ..SearchOptions::default()
+        };
+        let searchers: Option<Vec<_>> =
+            (0..threads).map(|_| self.game.searcher(&options)).collect();
+        let searchers = searchers.ok_or_else(|| {
+            let what = format!("{} cannot be searched to its ends", self.game.name());
+            MeasureError::Labels(Hinted::new(what, "give the name of a solved table"))
+        })?;
+        progress.begin_with("searching", Some(wanted.len() as u64), "positions");
+        for chunk in wanted.chunks(AT_ONCE) {
+            // Neighbours go to one thread, whose transposition table then serves them all.
+            let each = chunk.len().div_ceil(threads);
+            let found = parallel::try_map(threads, &|thread| {
+                let from = (thread * each).min(chunk.len());
+                let states = &chunk[from..(from + each).min(chunk.len())];
+                let search = |state: &AnyState| {
+                    progress.advance(1);
+                    scores(&self.game, searchers[thread].as_ref(), state)
+                };
+                Ok::<_, MeasureError>(states.iter().map(search).collect::<Vec<_>>())
+            })?;
+            let mut bytes = Vec::new();
+            for (state, scores) in chunk.iter().zip(found.into_iter().flatten()) {
+                let key = self.game.key(state);
+                if let Entry::Vacant(vacant) = self.known.entry(key) {
+                    record(key, &scores, &mut bytes);
+                    vacant.insert(scores);
+                }
+            }
+            self.file.write_all(&bytes)?;
+        }
+        self.file.sync_data()?;
+        progress.finish("values found by search");
+        Ok(())
+    }
+
+    /// Returns the moves of a position with their scores; `None` if it has no label.
+    pub fn moves(&self, state: &AnyState) -> Result<Option<Vec<(Action, Score)>>, MeasureError> {
+        let Some(scores) = self.known.get(&self.game.key(state)) else { return Ok(None) };
+        let actions = self.game.actions(state);
+        if actions.len() != scores.len() {
+            let what = "a record has another number of moves than its position";
+            return Err(TableError::damaged(&self.path, what).into());
+        }
+        Ok(Some(actions.into_iter().zip(scores.iter().map(|&score| Score(score))).collect()))
+    }
+}
+
+fn head(game: &AnyGame, empties: Empties) -> [u8; HEAD] {
+    let mut head = [0; HEAD];
+    let text = format!("YKLABEL1{} {} {}", empties.name(), game.facts().rules_version, game.name());
+    let length = text.len().min(HEAD);
+    head[..length].copy_from_slice(&text.as_bytes()[..length]);
+    head
+}
+
+/// Reads the records behind the head; returns the length of what is whole as well.
+fn records(bytes: &[u8]) -> Result<(FxHashMap<WideKey, Vec<i8>>, usize), String> {
+    let mut known = FxHashMap::default();
+    let mut at = HEAD;
+    while let Some(frame) = bytes.get(at..at + 18) {
+        let word = |from: usize| {
+            let word = frame[from..from + 8].try_into();
+            u64::from_le_bytes(word.expect("eight bytes"))
+        };
+        let count = usize::from(u16::from_le_bytes([frame[16], frame[17]]));
+        if count > MOST_MOVES {
+            return Err(format!("the record at byte {at} has {count} moves"));
+        }
+        let Some(record) = bytes.get(at..at + FRAME + count) else { break };
+        let (content, sum) = record.split_at(record.len() - 4);
+        if crc32fast::hash(content).to_le_bytes() != sum {
+            return Err(format!("the record at byte {at} does not match its checksum"));
+        }
+        let scores = content[18..].iter().map(|&score| score as i8).collect();
+        known.insert(WideKey([word(0), word(8)]), scores);
+        at += record.len();
+    }
+    Ok((known, at))
+}
+
+fn record(key: WideKey, scores: &[i8], out: &mut Vec<u8>) {
+    let from = out.len();
+    key.0.iter().for_each(|word| out.extend(word.to_le_bytes()));
+    out.extend((scores.len() as u16).to_le_bytes());
+    out.extend(scores.iter().map(|&score| score as u8));
+    let sum = crc32fast::hash(&out[from..]);
+    out.extend(sum.to_le_bytes());
+}
+
+/// Searches the exact score of each move of a state, for who makes it.
+fn scores(
+    game: &AnyGame,
+    searcher: &dyn yomikiri::search::Searcher<AnyGame>,
+    state: &AnyState,
+) -> Vec<i8> {
+    let mut scores = Vec::new();
+    game.for_each_successor(state, |_, after| {
+        let found = searcher.search(game, &after, &Task::EXACT, &SearchLimits::default());
+        scores.push((-found.value.lower.score()).0);
+    });
+    scores
+}

@@ -1,0 +1,207 @@
+//! A whole report: what is asked for, and the one way in which it is made.
+
+use super::accuracy::{MeasureError, Sink, gather, measure, play_everywhere};
+use super::compare::Agreement;
+use super::forced::ForcedFigures;
+use super::games::{BothSides, Match, Opening, Played, games};
+use super::kept::Kept;
+use super::mistakes::Costliest;
+use super::play::Play;
+use super::player::Player;
+use super::report::{AccuracyReport, Words};
+use super::source::{Judged, Piece, Wanted};
+use super::unfolded::Unfolded;
+use yomikiri::game::{GameExt, Repetition, Side};
+use yomikiri::hint::{Hint, Hinted};
+use crate::policy::Answers;
+use yomikiri::progress::Progress;
+use yomikiri::solved::{Orienting, SolvedTable};
+use yomikiri::table::Manifest;
+
+/// What a report is to say.
+pub struct Request<'a> {
+    /// Measured on.
+    pub table: &'a SolvedTable,
+    /// Whom.
+    pub players: &'a [Player],
+    /// Which positions of a row they are asked about.
+    pub orienting: Orienting,
+    /// Which positions are measured, and which those are in words; `None` for all.
+    pub chosen: Option<(&'a Wanted<'a>, String)>,
+    /// Whether games between them are played out, where all positions are measured and the table
+    /// allows it ([`Request::why_no_games`]).
+    pub games: bool,
+    /// How many of each policy's costliest mistakes are kept.
+    pub mistakes: usize,
+    /// Whether it is found out how alike they choose.
+    pub agreement: bool,
+    /// Where what is needed of the table alone is kept for the next report on it, if at all.
+    pub kept: Option<&'a Kept>,
+}
+
+impl Request<'_> {
+    /// Why games cannot be played out; `None` where they can: on a table that is [`playable`], where
+    /// every position is asked about.
+    pub fn why_no_games(&self) -> Option<String> {
+        if self.chosen.is_some() {
+            return Some(
+                "the figures are of some positions, games lead to all of them".to_string(),
+            );
+        }
+        if self.orienting != Orienting::All {
+            return Some("policies are asked about one image of a position only".to_string());
+        }
+        playable(self.table).err().map(|wrong| format!("the table {}", wrong.line()))
+    }
+
+    /// About how much memory games take, in bytes.
+    pub fn bytes_of_games(&self) -> f64 {
+        games_bytes(self.table.table().manifest(), self.players.len())
+    }
+
+    /// Makes the report; `sink` receives every piece with what each player answers.
+    pub fn report(
+        self,
+        mut sink: Option<&mut Sink<'_>>,
+        progress: &dyn Progress,
+    ) -> Result<AccuracyReport, MeasureError> {
+        let Request { table, players, orienting, .. } = self;
+        let why_no_games = if self.games { self.why_no_games() } else { None };
+        // For this report alone, where nothing is kept for the next.
+        let own = Kept::up_to(0);
+        let kept = self.kept.unwrap_or(&own);
+        let unfolded = match self.games && why_no_games.is_none() {
+            true => Some(kept.unfolded(table.states()).map_err(MeasureError::damaged)?),
+            false => None,
+        };
+        let judged = Judged::new(table, orienting).kept_in(self.kept);
+        let wanted = self.chosen.as_ref().map(|(wanted, _)| *wanted);
+        // Where rows tell their orientations the judged positions are those that games come to.
+        let gathers = unfolded.is_some() && table.states().has_orientations();
+        let mut gathered = Vec::new();
+        let costliest = if unfolded.is_some() { 0 } else { self.mistakes };
+        let costliest = |_| Costliest::new(table.game(), costliest);
+        let mut costliest: Vec<Costliest> = players.iter().map(costliest).collect();
+        let is_kept = gathers || sink.is_some() || self.mistakes > 0 || self.agreement;
+        let mut agreement = Agreement::default();
+        let mut collect = |piece: &Piece, answers: &[Answers]| {
+            if gathers {
+                gather(&mut gathered, answers);
+            }
+            if self.agreement {
+                agreement.add(piece, answers);
+            }
+            let all = costliest.iter_mut().zip(answers);
+            all.for_each(|(costliest, answers)| costliest.add(table.game(), piece, answers));
+            sink.as_mut().map_or(Ok(()), |sink| sink(piece, answers))
+        };
+        let collect: Option<&mut Sink<'_>> = if is_kept { Some(&mut collect) } else { None };
+        let measured = measure(&judged, wanted, players, collect, progress)?;
+        let mut report = AccuracyReport::new(&judged, measured)?;
+        if !table.table().manifest().complete {
+            let forced = Judged::forced(table, orienting);
+            let measured = measure(&forced, wanted, players, None, progress)?.policies;
+            for (policy, measured) in report.policies.iter_mut().zip(&measured) {
+                policy.forced = Some(ForcedFigures::of(measured));
+            }
+        }
+        report.why_no_games = why_no_games;
+        report.agreement = self.agreement.then_some(agreement);
+        for (policy, costliest) in report.policies.iter_mut().zip(costliest) {
+            policy.costliest = costliest.mistakes();
+        }
+        report.table.chosen = self.chosen.map(|(_, words)| words);
+        if let Some(unfolded) = unfolded {
+            // Games go where positions lead, which damage leaves without answers.
+            table.table().check_read()?;
+            if !gathers {
+                gathered = play_everywhere(table, &unfolded, players, progress)?;
+            }
+            let names: Vec<String> = players.iter().map(Player::name).collect();
+            let played = names.iter().zip(&gathered);
+            let played = played.map(|(name, probabilities)| Played { name, probabilities });
+            let play = Play::new(&unfolded, table);
+            progress.begin("playing games", None);
+            let played: Vec<Played<'_>> = played.collect();
+            report.games = Some(games(&play, &kept.baselines(&play), &played, self.mistakes));
+            progress.finish("games played");
+        }
+        table.table().check_read()?;
+        Ok(report)
+    }
+}
+
+impl Match {
+    /// What games between the first and the second of two players come to on a table that is
+    /// [`playable`].
+    pub fn of(
+        table: &SolvedTable,
+        players: &[Player],
+        openings: u32,
+        progress: &dyn Progress,
+    ) -> Result<Match, MeasureError> {
+        playable(table).map_err(MeasureError::Damaged)?;
+        let unfolded = Unfolded::new(table.states()).map_err(MeasureError::damaged)?;
+        let moves = play_everywhere(table, &unfolded, players, progress)?;
+        let play = Play::new(&unfolded, table);
+        let [own, other] = [0, 1].map(|at| &moves[at][..]);
+        let opening = |random_plies| {
+            let from = play.after_random_plies(random_plies);
+            let result = |first, second| play.result(&play.walk(first, second, &from));
+            let results =
+                BothSides { first: result(own, other), second: result(other, own).reversed() };
+            Opening { random_plies, results }
+        };
+        let game = table.game();
+        let found = Match {
+            table: table.table().name(),
+            policy: players[0].name(),
+            opponent: players[1].name(),
+            sides: Side::ALL.map(|side| game.side_name(side)),
+            units: Words::of(game).units,
+            most_plies: play.most_plies(),
+            openings: (0..=openings).map(opening).collect(),
+        };
+        table.table().check_read()?;
+        Ok(found)
+    }
+}
+
+/// Whether games can be played out on a table, or why they cannot.
+pub fn playable(table: &SolvedTable) -> Result<(), Hinted> {
+    if !table.table().manifest().complete {
+        let what = "is bounded: games lead out of it";
+        return Err(Hinted::new(what, "give a table of a whole game"));
+    }
+    if table.values().repetition() == Repetition::Unknown {
+        let what = "leaves open what play without end counts as";
+        return Err(Hinted::new(what, "solve it with --repetition draw"));
+    }
+    Ok(())
+}
+
+/// About how much memory a match between so many policies takes on the actual positions of a table, in
+/// bytes.
+pub fn unfolded_bytes(manifest: &Manifest, policies: usize) -> f64 {
+    bytes(manifest, policies, 160)
+}
+
+/// The same with all that a report says of their games.
+pub fn games_bytes(manifest: &Manifest, policies: usize) -> f64 {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    bytes(manifest, policies, 40 + 200 * policies.clamp(1, processors))
+}
+
+/// The table unfolded, what policies and baselines answer, and so many bytes a position.
+fn bytes(manifest: &Manifest, policies: usize, each: usize) -> f64 {
+    // Where actual positions are not counted there are at most all images of the rows, with either
+    // side to move if the table does not tell.
+    let sides = if manifest.identity.sides.is_some() { 1 } else { 2 };
+    let images = u64::from(manifest.identity.symmetry_order) * sides;
+    let counts = &manifest.counts;
+    let counts = counts.reachable.unwrap_or_else(|| counts.table.times(images));
+    let (positions, moves) = (counts.states, counts.transitions);
+    // Probabilities and scores of each policy, and those of the baselines.
+    let answers = moves as f64 * 16.0 * (policies + 2) as f64;
+    Unfolded::bytes(positions, moves) as f64 * 2.0 + answers + positions as f64 * each as f64
+}

@@ -1,0 +1,275 @@
+//! Positions whose moves have labels found by search, as a source of judged positions.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rustc_hash::FxHashSet;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::accuracy::{MeasureError, Measured, Sink, measure};
+use super::labels::Labels;
+use super::mistakes::Costliest;
+use super::player::Player;
+use super::report::{AccuracyReport, TableFacts, Words};
+use super::source::{Case, Piece, Source, Truth};
+use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri::game::{Empties, Game, GameExt, mix};
+use yomikiri::hint::Hinted;
+use crate::policy::Answers;
+use yomikiri::progress::Progress;
+use yomikiri::solve::Value;
+
+/// Resamples of a confidence interval.
+const RESAMPLES: usize = 1000;
+
+/// A 95 % confidence interval: the percentile bootstrap over positions (B. Efron, "Bootstrap Methods:
+/// Another Look at the Jackknife", 1979), 1,000 resamples of a fixed seed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Interval {
+    /// Lower end.
+    pub lower: f64,
+    /// Upper end.
+    pub upper: f64,
+}
+
+/// Confidence intervals of a policy's means over positions whose moves differ in outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Intervals {
+    /// Probability of moves that keep the result.
+    pub result_kept: Interval,
+    /// Score given away, or outcome in games without scores.
+    pub lost: Interval,
+}
+
+impl Interval {
+    /// The interval of a mean; `None` of nothing.
+    fn of(values: &[f64]) -> Option<Interval> {
+        if values.is_empty() {
+            return None;
+        }
+        let mut random = SplitMix64::seed_from_u64(0);
+        let mut mean = || {
+            let draw = |_| values[(random.next_u64() % values.len() as u64) as usize];
+            (0..values.len()).map(draw).sum::<f64>() / values.len() as f64
+        };
+        let mut means: Vec<f64> = (0..RESAMPLES).map(|_| mean()).collect();
+        means.sort_by(f64::total_cmp);
+        Some(Interval {
+            lower: means[RESAMPLES / 40],
+            upper: means[RESAMPLES - 1 - RESAMPLES / 40],
+        })
+    }
+}
+
+/// Draws distinct positions from games of random moves, each stopped at a number of empty squares drawn
+/// from a range (8 to 12 by default), in a fixed order for a seed. Returns them and what they are in
+/// words. There are fewer than `count` where 20 games for each do not find as many.
+///
+/// Fails for games without empty squares, and for a range that is not below the start's.
+pub fn drawn(
+    game: &AnyGame,
+    range: Option<(u32, u32)>,
+    count: usize,
+    seed: u64,
+) -> Result<(Vec<AnyPosition>, String), Hinted> {
+    let (rows, columns) = game.shape();
+    let squares = (rows * columns) as u32;
+    if game.layers().is_none_or(|layers| layers.unit() != "discs") || squares == 0 {
+        let what = format!("positions of {} cannot be drawn: it has no empty squares", game.name());
+        return Err(Hinted::new(what, "name a table, or give positions"));
+    }
+    let most = squares - game.layer(&game.start().state) - 1;
+    let (from, to) = range.unwrap_or((8.min(most), 12.min(most)));
+    if from > to || to > most {
+        let what = format!("{from} to {to} empty squares: the start has {}", most + 1);
+        return Err(Hinted::new(what, "give two numbers below that, the smaller first"));
+    }
+    let found = at_layers(game, squares - to..=squares - from, count, seed);
+    if found.is_empty() {
+        return Err(Hinted::new("no position was drawn", "give more empty squares"));
+    }
+    Ok((found, format!("from random games, {from} to {to} squares empty, seed {seed}")))
+}
+
+fn at_layers(
+    game: &AnyGame,
+    layers: RangeInclusive<u32>,
+    count: usize,
+    seed: u64,
+) -> Vec<AnyPosition> {
+    let span = u64::from(layers.end() - layers.start()) + 1;
+    let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
+    for number in 0..20 * count as u64 {
+        if found.len() == count {
+            break;
+        }
+        let mut random = SplitMix64::seed_from_u64(mix(seed) ^ mix(number));
+        let layer = layers.start() + (random.next_u64() % span) as u32;
+        let mut position = game.start();
+        loop {
+            let actions = game.actions(&position.state);
+            if actions.is_empty() || game.layer(&position.state) >= layer {
+                break;
+            }
+            let at = random.next_u64() % actions.len() as u64;
+            position = game.advance(&position, actions[at as usize]);
+        }
+        let is_wanted = game.layer(&position.state) == layer && !game.is_terminal(&position.state);
+        if is_wanted && seen.insert(position) {
+            found.push(position);
+        }
+    }
+    found
+}
+
+/// Positions with the exact values of their moves.
+pub struct Searched {
+    game: AnyGame,
+    empties: Empties,
+    parts: Vec<Arc<Piece>>,
+    count: u64,
+}
+
+impl Searched {
+    /// Puts positions together with their labels; those in which the game is over are left out, those
+    /// without a label are an error of the caller.
+    pub fn new(positions: &[AnyPosition], labels: &Labels) -> Result<Searched, MeasureError> {
+        let game = labels.game().clone();
+        let scored = game.scores().is_some();
+        let truth = |score| Truth::of(Value::of_scores(score, score, None), scored);
+        let (mut parts, mut count) = (Vec::new(), 0);
+        for (row, position) in positions.iter().enumerate() {
+            let moves = labels.moves(&position.state)?.unwrap_or_default();
+            let Some(best) = moves.iter().map(|(_, score)| *score).max() else { continue };
+            let truths: Option<Vec<Truth>> = moves.iter().map(|(_, score)| truth(*score)).collect();
+            let layer = game.layers().map(|layers| layers.layer_of(&position.state));
+            let case = truth(best)
+                .zip(truths)
+                .and_then(|(own, truths)| Some((Case::of(row, layer, own, &truths)?, truths)));
+            let Some((case, truths)) = case else { continue };
+            let out = Piece::with_room(&mut parts);
+            out.batch.push(*position, moves.iter().map(|(action, _)| *action));
+            out.truths.extend(truths);
+            out.cases.push(case);
+            count += 1;
+        }
+        Ok(Searched {
+            game,
+            empties: labels.empties(),
+            parts: parts.into_iter().map(Arc::new).collect(),
+            count,
+        })
+    }
+}
+
+impl Searched {
+    /// Measures players; `words` say what the positions are. Of a sample there are confidence
+    /// intervals. `mistakes` of each are kept.
+    pub fn report(
+        &self,
+        players: &[Player],
+        (words, is_sample): (String, bool),
+        mistakes: usize,
+        mut sink: Option<&mut Sink<'_>>,
+        progress: &dyn Progress,
+    ) -> Result<AccuracyReport, MeasureError> {
+        let game = &self.game;
+        let mut costliest: Vec<Costliest> =
+            players.iter().map(|_| Costliest::new(game, mistakes)).collect();
+        let mut samples = vec![Sample::default(); players.len()];
+        let mut collect = |piece: &Piece, answers: &[Answers]| {
+            let all = costliest.iter_mut().zip(&mut samples).zip(answers);
+            for ((costliest, sample), answers) in all {
+                costliest.add(game, piece, answers);
+                sample.add(piece, answers);
+            }
+            sink.as_mut().map_or(Ok(()), |sink| sink(piece, answers))
+        };
+        let measured = measure(self, None, players, Some(&mut collect), progress)?;
+        let Measured { judged, asked, seconds, mut policies } = measured;
+        for ((policy, costliest), sample) in policies.iter_mut().zip(costliest).zip(samples) {
+            policy.costliest = costliest.mistakes();
+            policy.intervals = is_sample.then(|| sample.intervals()).flatten();
+        }
+        let table = TableFacts {
+            name: format!("{} by search", game.name()),
+            searched: Some(words.clone()),
+            taken: None,
+            game: game.name(),
+            complete: true,
+            symmetry_order: 1,
+            keeps_sides: true,
+            empties: game.scores().map(|_| self.empties.name().to_string()),
+            repetition: None,
+            rows: self.count,
+            reachable_states: None,
+            terminal_states: 0,
+            nonterminal_states: self.count,
+            judged_states: judged,
+            asked_states: asked,
+            chosen: Some(words),
+            roots: Vec::new(),
+        };
+        Ok(AccuracyReport {
+            perspective: "mover",
+            table,
+            policies,
+            games: None,
+            why_no_games: None,
+            agreement: None,
+            seconds,
+            sweeps: Vec::new(),
+            words: Words::of(game),
+        })
+    }
+}
+
+/// What a policy keeps and loses in each position whose moves differ in outcome.
+#[derive(Clone, Debug, Default)]
+struct Sample {
+    kept: Vec<f64>,
+    lost: Vec<f64>,
+}
+
+impl Sample {
+    fn add(&mut self, piece: &Piece, answers: &Answers) {
+        for (at, case) in piece.cases.iter().enumerate().filter(|(_, case)| case.differs_in_outcome)
+        {
+            let range = piece.batch.range(at);
+            let truths = &piece.truths[range.clone()];
+            let probabilities = answers.at(at, range).probabilities;
+            let mean = |worth: &dyn Fn(&Truth) -> f64| -> f64 {
+                truths.iter().zip(probabilities).map(|(truth, p)| p * worth(truth)).sum()
+            };
+            self.kept.push(mean(&|truth| f64::from(u8::from(truth.outcome == case.own.outcome))));
+            let own = f64::from(case.own.q_score().0);
+            self.lost.push(mean(&|truth| own - f64::from(truth.q_score().0)));
+        }
+    }
+
+    fn intervals(&self) -> Option<Intervals> {
+        Some(Intervals { result_kept: Interval::of(&self.kept)?, lost: Interval::of(&self.lost)? })
+    }
+}
+
+impl Source for Searched {
+    fn game(&self) -> &AnyGame {
+        &self.game
+    }
+
+    fn pieces(&self) -> usize {
+        self.parts.len()
+    }
+
+    fn rows(&self) -> u64 {
+        self.count
+    }
+
+    fn fill(&self, piece: usize) -> Result<(Vec<Arc<Piece>>, u64), String> {
+        let part = &self.parts[piece];
+        Ok((vec![part.clone()], part.cases.len() as u64))
+    }
+}

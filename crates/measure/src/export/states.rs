@@ -1,0 +1,274 @@
+//! The positions of a table as arrays (`planes`, `legal`, `side`, `row`), as text (`positions.txt`), and
+//! what they mean (`states.json`, [`States`]).
+//!
+//! `docs/policy-protocol.md` says what is in them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::ExportError;
+use super::folder::{Folder, is_used, unchanged, write_synced};
+use super::targets::{
+    Block, Column, Encoder, Example, FileCard, Format, Shape, choose_columns, stream, table_crc32,
+    write_arrays_and_lines,
+};
+use yomikiri::any::AnyGame;
+use yomikiri::game::encode::Layout;
+use yomikiri::game::{Game, GameExt, Split};
+use yomikiri::graph::{Piece, StateKind};
+use yomikiri::progress::Progress;
+use yomikiri::solve::Value;
+use yomikiri::solved::{Orienting, States as TableStates};
+use yomikiri::table::{IoContext, Table, TableError};
+
+/// What `schema` says in every `states.json`.
+pub const SCHEMA: &str = "yomikiri-states";
+/// The version of what is written; raised when a file changes its meaning or goes away.
+pub const SCHEMA_VERSION: u32 = 1;
+
+const STATES: &str = "states.json";
+const POSITIONS: &str = "positions.txt";
+const ARRAYS: [&str; 4] = ["planes", "legal", "side", "row"];
+
+/// How many chunks are in memory at a time.
+const AT_ONCE: usize = 16;
+/// Bytes that a line of `positions.txt` is expected to take at most, by the squares of the board.
+const LINE_BYTES: u64 = 24;
+
+fn is_ours(name: &str) -> bool {
+    let array = name.strip_suffix(".npy");
+    name == STATES || name == POSITIONS || array.is_some_and(|name| ARRAYS.contains(&name))
+}
+
+/// What an export of states is: `states.json`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct States {
+    /// Always [`SCHEMA`].
+    pub schema: String,
+    /// The version of the schema.
+    pub schema_version: u32,
+    /// The game, `othello-4x4`.
+    pub game: String,
+    /// The table's name.
+    pub table: String,
+    /// CRC-32 of the JSON of what the table was made from (its manifest's `identity`).
+    pub table_identity_crc32: String,
+    /// `all` or `canonical`.
+    pub states_of: String,
+    /// How many positions there are.
+    pub positions: u64,
+    /// How many action indices there are.
+    pub actions: u64,
+    /// How many rows and columns the board has.
+    pub board: [u64; 2],
+    /// What each plane holds.
+    pub planes: Vec<String>,
+    /// What everything means, in words.
+    pub conventions: BTreeMap<String, String>,
+    /// The other files.
+    pub files: BTreeMap<String, StatesFile>,
+}
+
+/// A file of an export.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatesFile {
+    /// NumPy's name of the scalar type; absent for text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dtype: Option<String>,
+    /// The array's shape, or how many lines the text has.
+    pub shape: Vec<u64>,
+    /// CRC-32 of the whole file, in hexadecimal.
+    pub crc32: String,
+}
+
+/// An export that is at its place.
+#[derive(Clone, Debug)]
+pub struct Exported {
+    /// What it is.
+    pub states: States,
+    /// Where it lies.
+    pub place: PathBuf,
+    /// Whether it was there already.
+    pub reused: bool,
+    /// How many bytes its files take.
+    pub bytes: u64,
+}
+
+/// About how many bytes an export of so many positions takes.
+pub fn bytes_of(game: &AnyGame, positions: u64) -> u64 {
+    let (rows, columns) = game.shape();
+    let squares = (rows * columns) as u64;
+    let planes = game.plane_kinds().count() as u64 * squares;
+    // Side and row take five.
+    positions * (planes + game.action_count() as u64 + 5 + squares + LINE_BYTES)
+}
+
+/// Writes the positions of a table into a directory at `place`.
+///
+/// An export that is there already and is the same is left alone; another is replaced if all its
+/// files are still as they were written. Fails where something else is at the place, or where a row
+/// of the table is no position.
+pub fn write_states(
+    states: &TableStates,
+    of: Orienting,
+    place: &Path,
+    progress: &dyn Progress,
+) -> Result<Exported, ExportError> {
+    let (game, table) = (states.game(), states.table());
+    let damaged = |what| TableError::damaged(table.dir(), what);
+    let expected = describe(game, table, of, states.open_positions(of).map_err(damaged)?);
+    if let Some(found) = intact(place)? {
+        let without_files = States { files: BTreeMap::new(), ..found.clone() };
+        if without_files == expected {
+            return exported(found, place, true);
+        }
+    }
+    let folder = Folder::begin(place, &is_ours)?;
+    progress.begin(&format!("writing {}", place.display()), Some(states.rows() as u64));
+    let (columns, shape) = columns(game);
+    let encoder = Encoder::new(game, game, &columns, shape);
+    let mut sinks = write_arrays_and_lines(&folder.file(""), POSITIONS, &columns)?;
+    let mut count = 0;
+    let encode = |rows: &Piece| block(states, of, rows, &encoder);
+    stream(states.pieces(), AT_ONCE, &encode, |piece| {
+        let (block, rows) = piece.map_err(damaged)?;
+        sinks.iter_mut().try_for_each(|sink| sink.append(&block))?;
+        count += block.rows as u64;
+        progress.advance(rows);
+        Ok(())
+    })?;
+    progress.finish(&format!("{count} positions"));
+    if count != expected.positions {
+        let what = format!("it has {count} positions where its counts say {}", expected.positions);
+        return Err(damaged(what).into());
+    }
+    table.check_read()?;
+    let mut files = BTreeMap::new();
+    for sink in sinks {
+        files.extend(sink.finish()?);
+    }
+    let files = files.into_iter().map(|(name, card)| {
+        let column = columns.iter().find(|column| name == format!("{}.npy", column.name));
+        let file = StatesFile::new(column, card);
+        (name, file)
+    });
+    let states = States { files: files.collect(), ..expected };
+    let text = serde_json::to_string_pretty(&states).expect("a description is plain data") + "\n";
+    write_synced(&folder.file(STATES), &text)?;
+    folder.commit()?;
+    exported(states, place, false)
+}
+
+/// The columns that are written: the arrays, and the positions as text.
+fn columns(game: &AnyGame) -> (Vec<Column>, Shape) {
+    let shape = Shape {
+        layout: Layout::Nchw,
+        scores: false,
+        layers: false,
+        bounds: false,
+        splits: false,
+        temperature: None,
+    };
+    let names = [&ARRAYS[..], &["board"]].concat().into_iter().map(str::to_string);
+    let names: Vec<String> = names.collect();
+    let columns = choose_columns(game, Format::Npy, &shape, Some(&names));
+    let mut columns = columns.expect("every game has these columns");
+    columns.sort_by_key(Column::is_text);
+    (columns, shape)
+}
+
+/// The positions of a piece of a table, and how many rows it has.
+fn block(
+    states: &TableStates,
+    of: Orienting,
+    rows: &Piece,
+    encoder: &Encoder<'_>,
+) -> Result<(Block, u64), String> {
+    let mut block = Block::new(encoder.columns.len());
+    states.visit_open(rows, of, |row, position| {
+        let unknown = |action| (action, Value::CUT_OFF);
+        let moves = states.game().actions(&position.state).into_iter().map(unknown);
+        let example = Example {
+            row: row as u32,
+            position,
+            layer: None,
+            kind: StateKind::Interior,
+            value: Value::CUT_OFF,
+            scored: false,
+            moves: moves.collect(),
+            orientations: None,
+            weight: 1.0,
+        };
+        encoder.add(&example, Split::Train, &mut block);
+    })?;
+    Ok((block, rows.rows.len() as u64))
+}
+
+fn exported(states: States, place: &Path, reused: bool) -> Result<Exported, ExportError> {
+    let names = states.files.keys().map(String::as_str).chain([STATES]);
+    let length = |name| {
+        let path = place.join(name);
+        fs::metadata(&path).at("read", &path).map(|metadata| metadata.len())
+    };
+    let bytes = names.map(length).sum::<Result<u64, TableError>>()?;
+    Ok(Exported { states, place: place.to_path_buf(), reused, bytes })
+}
+
+/// What an export of a table is, but for its files.
+fn describe(game: &AnyGame, table: &Table, of: Orienting, positions: u64) -> States {
+    let manifest = table.manifest();
+    let (rows, columns) = game.shape();
+    let perspective = "planes and legal moves are those of the player to move (the mover)";
+    let order = "by row, then by side and symmetry; finished games are left out";
+    let others = [("perspective", perspective.to_string()), ("order", order.to_string())];
+    let actions = manifest.conventions.get("actions").map(|text| ("actions", text.clone()));
+    let of_column = |column: Column| match column.is_text() {
+        true => ("positions", format!("one a line, {}", column.about)),
+        false => (column.name, column.about),
+    };
+    let conventions = self::columns(game).0.into_iter().map(of_column).chain(others).chain(actions);
+    States {
+        schema: SCHEMA.to_string(),
+        schema_version: SCHEMA_VERSION,
+        game: manifest.identity.game.clone(),
+        table: table.name(),
+        table_identity_crc32: table_crc32(table),
+        states_of: of.name().to_string(),
+        positions,
+        actions: game.action_count() as u64,
+        board: [rows as u64, columns as u64],
+        planes: game.plane_kinds().names(),
+        conventions: conventions.map(|(name, text)| (name.to_string(), text)).collect(),
+        files: BTreeMap::new(),
+    }
+}
+
+/// The export at a place, if one is there; fails where there is something else, or an export of
+/// which a file was changed.
+fn intact(place: &Path) -> Result<Option<States>, ExportError> {
+    let taken = |what: String| ExportError::Taken { place: place.to_path_buf(), what };
+    if !is_used(place)? {
+        return Ok(None);
+    }
+    let text = fs::read(place.join(STATES)).unwrap_or_default();
+    let found = serde_json::from_slice::<States>(&text).ok();
+    // Names are those of files, and what is no name of ours may be anything on the machine.
+    let ours = |states: &States| states.files.keys().all(|name| is_ours(name));
+    let found = found.filter(|states| states.schema == SCHEMA && ours(states));
+    let found = found.ok_or_else(|| taken("is there and holds no export of states".to_string()))?;
+    for (name, file) in &found.files {
+        unchanged(place, &place.join(name), &file.crc32)?;
+    }
+    Ok(Some(found))
+}
+
+impl StatesFile {
+    fn new(column: Option<&Column>, FileCard { crc32, rows, .. }: FileCard) -> StatesFile {
+        let row = column.map_or(&[][..], |column| &column.shape);
+        let dtype = column.map(|column| column.scalar.descr());
+        StatesFile { dtype, shape: [&[rows], row].concat(), crc32 }
+    }
+}

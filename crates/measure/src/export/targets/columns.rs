@@ -1,0 +1,395 @@
+//! The columns of an export: their names, types and meaning.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::encode::Encoder;
+use super::example::Example;
+use yomikiri::any::AnyGame;
+use yomikiri::game::encode::{Encoding, Layout, Plane};
+use yomikiri::game::{Game, GameExt, Side, Split};
+use yomikiri::solve::Value;
+
+/// What `i8` columns hold where there is no such move, or no proven value.
+pub const MISSING: i8 = i8::MIN;
+/// What `distance` holds where it is not known exactly, or the game does not end.
+pub const NO_DISTANCE: u16 = u16::MAX;
+
+/// The type of a column's numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scalar {
+    /// Unsigned byte.
+    U8,
+    /// Signed byte.
+    I8,
+    /// Two bytes.
+    U16,
+    /// Four bytes.
+    U32,
+    /// Eight bytes.
+    U64,
+    /// Single precision.
+    F32,
+    /// UTF-8; in arrays padded with zeros to so many bytes.
+    Text(usize),
+}
+
+impl Scalar {
+    /// NumPy's name of the type.
+    pub fn descr(self) -> String {
+        match self {
+            Scalar::U8 => "|u1".to_string(),
+            Scalar::I8 => "|i1".to_string(),
+            Scalar::U16 => "<u2".to_string(),
+            Scalar::U32 => "<u4".to_string(),
+            Scalar::U64 => "<u8".to_string(),
+            Scalar::F32 => "<f4".to_string(),
+            Scalar::Text(width) => format!("|S{width}"),
+        }
+    }
+
+    /// Bytes that a number takes.
+    pub fn size(self) -> usize {
+        match self {
+            Scalar::U8 | Scalar::I8 => 1,
+            Scalar::U16 => 2,
+            Scalar::U32 | Scalar::F32 => 4,
+            Scalar::U64 => 8,
+            Scalar::Text(width) => width,
+        }
+    }
+}
+
+/// What is written of an example into a column.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Content {
+    /// Its bytes.
+    Bytes(fn(&Encoder<'_>, &Example, Split, &mut Vec<u8>)),
+    /// A number of a value: the position's or, a number an action, of each move.
+    OfValue(fn(&Example, Value) -> i8),
+}
+
+/// A column.
+#[derive(Clone, Debug)]
+pub struct Column {
+    pub(super) content: Content,
+    /// Its name.
+    pub name: &'static str,
+    /// The type of its numbers.
+    pub scalar: Scalar,
+    /// The shape of a row's numbers; empty for one number.
+    pub shape: Vec<u64>,
+    /// What it means.
+    pub about: String,
+    /// Whether [`MISSING`] or [`NO_DISTANCE`] stand in it for what is not there.
+    pub has_missing: bool,
+}
+
+impl Column {
+    /// How many numbers a row has.
+    pub fn width(&self) -> usize {
+        self.shape.iter().product::<u64>() as usize
+    }
+
+    /// Bytes that a row takes in an array.
+    pub fn row_bytes(&self) -> usize {
+        self.width() * self.scalar.size()
+    }
+
+    /// Whether it depends on the moves of a position, which take longer to look up than itself.
+    pub fn is_of_moves(&self) -> bool {
+        let is_each = matches!(self.content, Content::OfValue(_)) && !self.shape.is_empty();
+        is_each || ["policy", "proven", "moves"].contains(&self.name)
+    }
+
+    /// Whether it is text.
+    pub fn is_text(&self) -> bool {
+        matches!(self.scalar, Scalar::Text(_))
+    }
+}
+
+/// A column in the data card.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+pub struct ColumnCard {
+    /// Its name.
+    pub name: String,
+    /// NumPy's name of the type.
+    pub dtype: String,
+    /// The shape of a row's numbers.
+    pub shape: Vec<u64>,
+    /// What it means.
+    pub about: String,
+}
+
+/// Some rows of all columns.
+#[derive(Clone, Debug, Default)]
+pub struct Block {
+    /// How many rows.
+    pub rows: usize,
+    /// The bytes of each column: little-endian numbers, or text without breaks.
+    pub data: Vec<Vec<u8>>,
+    /// Of text the end of each row.
+    pub ends: Vec<Vec<usize>>,
+}
+
+impl Block {
+    /// A block without rows.
+    pub fn new(columns: usize) -> Block {
+        Block { rows: 0, data: vec![Vec::new(); columns], ends: vec![Vec::new(); columns] }
+    }
+
+    /// A row of a column of text.
+    pub fn text(&self, column: usize, row: usize) -> &[u8] {
+        let begin = row.checked_sub(1).map_or(0, |before| self.ends[column][before]);
+        &self.data[column][begin..self.ends[column][row]]
+    }
+
+    /// A row of a column of numbers.
+    pub fn numbers(&self, column: &Column, at: usize, row: usize) -> &[u8] {
+        &self.data[at][row * column.row_bytes()..][..column.row_bytes()]
+    }
+
+    /// Adds the rows of another block of the same columns.
+    pub fn extend(&mut self, other: &Block) {
+        self.rows += other.rows;
+        for at in 0..self.data.len() {
+            let before = self.data[at].len();
+            self.data[at].extend_from_slice(&other.data[at]);
+            self.ends[at].extend(other.ends[at].iter().map(|end| before + end));
+        }
+    }
+}
+
+/// What the columns of an export depend on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shape {
+    /// The layout of planes.
+    pub layout: Layout,
+    /// Whether values have scores.
+    pub scores: bool,
+    /// Whether rows have layers.
+    pub layers: bool,
+    /// Whether unproven rows are there, and so bounds.
+    pub bounds: bool,
+    /// Whether there is a column of the split.
+    pub splits: bool,
+    /// `policy` is the softmax of values divided by this; uniform over the best moves if `None`.
+    pub temperature: Option<f64>,
+}
+
+/// The list of an export's columns while it is made.
+struct List<'a> {
+    columns: Vec<Column>,
+    shape: &'a Shape,
+    actions: Vec<u64>,
+}
+
+/// How many numbers of a value a row has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Each {
+    Position,
+    Action,
+}
+
+impl List<'_> {
+    fn add(
+        &mut self,
+        name: &'static str,
+        (scalar, shape): (Scalar, &[u64]),
+        about: impl Into<String>,
+        bytes: fn(&Encoder<'_>, &Example, Split, &mut Vec<u8>),
+    ) {
+        let (shape, about, content) = (shape.to_vec(), about.into(), Content::Bytes(bytes));
+        self.columns.push(Column { content, name, scalar, shape, about, has_missing: false });
+    }
+
+    /// A column that says of each action whether something is so.
+    fn flags(&mut self, name: &'static str, about: &str, of: fn(&Example, Value) -> i8) {
+        let (shape, about, content) = (self.actions.clone(), about.into(), Content::OfValue(of));
+        let (scalar, has_missing) = (Scalar::U8, false);
+        self.columns.push(Column { content, name, scalar, shape, about, has_missing });
+    }
+
+    /// A column in which numbers may be missing.
+    fn value(
+        &mut self,
+        name: &'static str,
+        each: Each,
+        about: &str,
+        of: fn(&Example, Value) -> i8,
+    ) {
+        let shape = if each == Each::Action { self.actions.clone() } else { Vec::new() };
+        let about = format!("{about}; {MISSING} if there is none or it is not proven");
+        let (content, scalar, has_missing) = (Content::OfValue(of), Scalar::I8, true);
+        self.columns.push(Column { content, name, scalar, shape, about, has_missing });
+    }
+
+    /// What the position is.
+    fn position(&mut self, game: &AnyGame) {
+        use Scalar::{I8, Text, U16, U32, U64};
+        let (rows, columns) = game.shape();
+        let words: &[u64] = if game.facts().key_words == 1 { &[] } else { &[2] };
+        self.add("row", (U32, &[]), "the row of the table", |_, example, _, out| {
+            out.extend(example.row.to_le_bytes());
+        });
+        let about = "the canonical key under all symmetries of the board, which decides the split";
+        self.add("key", (U64, words), about, |encoder, example, _, out| {
+            let key = encoder.folded.canonical(&example.position.state).key;
+            let words = key.0.iter().take(encoder.game.facts().key_words);
+            words.for_each(|word| out.extend(word.to_le_bytes()));
+        });
+        let bitboards = game.bitboards().is_some();
+        if bitboards {
+            let about = format!(
+                "the mover's squares: bit row * {columns} + column, a1 at the top left being bit 0"
+            );
+            self.add("mover", (U64, &[]), about, |encoder, example, _, out| {
+                let squares = encoder.game.squares(&example.position.state).unwrap_or_default();
+                out.extend(squares.0.to_le_bytes());
+            });
+            let about = "the opponent's squares, in the same order";
+            self.add("opponent", (U64, &[]), about, |encoder, example, _, out| {
+                let squares = encoder.game.squares(&example.position.state).unwrap_or_default();
+                out.extend(squares.1.to_le_bytes());
+            });
+        }
+        let (scalar, shape, about) = planes_of(game, self.shape.layout);
+        self.add("planes", (scalar, &shape), about, |encoder, example, _, out| {
+            encoder.planes(&example.position, out);
+        });
+        // An OBF line has the squares, a space, the side and a semicolon; SFEN is longer.
+        let line = if bitboards { rows * columns + 3 } else { 3 * rows * columns + 24 };
+        let about = "the position as 'solver query' reads it";
+        self.add("board", (Text(line), &[]), about, |encoder, example, _, out| {
+            out.extend(encoder.game.notation(&example.position).into_bytes());
+        });
+        let [first, second] = Side::ALL.map(|side| game.side_name(side));
+        let about = format!("who is to move: 0 {first}, 1 {second}");
+        self.add("side", (I8, &[]), about, |_, example, _, out| {
+            out.push(example.position.side.index() as u8);
+        });
+        if self.shape.layers {
+            let about = match game.layers() {
+                Some(layers) => format!("the number of {}", layers.unit()),
+                None => "plies from the nearest root".to_string(),
+            };
+            self.add("layer", (U16, &[]), about, |_, example, _, out| {
+                let layer = example.layer.unwrap_or(u32::from(u16::MAX)) as u16;
+                out.extend(layer.to_le_bytes());
+            });
+        }
+    }
+
+    /// What is known of it.
+    fn values(&mut self) {
+        use Scalar::{F32, U8, U16};
+        let Shape { scores, temperature, splits, .. } = *self.shape;
+        self.flags("legal", "1 where the action is legal", |_, _| 1);
+        let outcome = |_: &Example, value| Example::outcome_of(value).unwrap_or(MISSING);
+        let score = |example: &Example, value| example.score_of(value).unwrap_or(MISSING);
+        let about = "the mover's exact outcome: 1 win, 0 draw, -1 loss";
+        self.value("outcome", Each::Position, about, outcome);
+        if scores {
+            self.value("score", Each::Position, "the mover's exact final score", score);
+        }
+        let about = format!(
+            "plies to the end under best play; {NO_DISTANCE} if there is none or it is not proven"
+        );
+        self.add("distance", (U16, &[]), about, |_, example, _, out| {
+            out.extend(example.value.distance().unwrap_or(NO_DISTANCE).to_le_bytes());
+        });
+        self.columns.iter_mut().rev().take(1).for_each(|column| column.has_missing = true);
+        self.value("q_outcome", Each::Action, "each action's outcome for the mover", outcome);
+        if scores {
+            self.value("q_score", Each::Action, "each action's score for the mover", score);
+        }
+        let about = match scores {
+            true => "1 for every move with the best score",
+            false => {
+                "1 for every move as good as any: the best outcome, won soonest or lost latest as far as that is known"
+            }
+        };
+        self.flags("optimal", about, |example, value| {
+            i8::from(example.is_optimal(value) && example.is_proven())
+        });
+        let about = "1 for every move that keeps the outcome";
+        self.flags("optimal_outcome", about, |example, value| {
+            i8::from(example.keeps_outcome(value) && example.is_proven())
+        });
+        let of = if scores { "scores" } else { "outcomes" };
+        let about = match temperature {
+            None => "the same probability for every move of `optimal`".to_string(),
+            Some(t) => format!("softmax of the moves' exact {of} / {t} over the legal moves"),
+        };
+        let about = about + ", 0 elsewhere; all 0 where there is no move or not all is proven";
+        let actions = self.actions.clone();
+        self.add("policy", (F32, &actions), about, |encoder, example, _, out| {
+            encoder.policy(example, out);
+        });
+        let about = "1 if the value and those of all moves are proven";
+        self.add("proven", (U8, &[]), about, |_, example, _, out| {
+            out.push(u8::from(example.is_proven()));
+        });
+        let about = "how many actual positions the example stands for";
+        self.add("weight", (F32, &[]), about, |_, example, _, out| {
+            out.extend(example.weight.to_le_bytes());
+        });
+        if splits {
+            let about = "0 train, 1 validation, 2 test";
+            self.add("split", (U8, &[]), about, |_, _, split, out| out.push(split.index() as u8));
+        }
+    }
+
+    /// What is known where it is not proven.
+    fn bounds(&mut self) {
+        type Bounds = [fn(&Example, Value) -> i8; 2];
+        let outcomes: Bounds =
+            [|_, value| value.lower.outcome().value(), |_, value| value.upper.outcome().value()];
+        let scores: Bounds = [|_, value| value.lower.score().0, |_, value| value.upper.score().0];
+        let has_scores = self.shape.scores;
+        let mut both = |names: [&'static str; 2], each, of, bounds: Bounds| {
+            self.value(names[0], each, &format!("the least that {of} can be"), bounds[0]);
+            self.value(names[1], each, &format!("the most that {of} can be"), bounds[1]);
+        };
+        both(["lower", "upper"], Each::Position, "the outcome", outcomes);
+        if has_scores {
+            both(["score_lower", "score_upper"], Each::Position, "the score", scores);
+        }
+        both(["q_lower", "q_upper"], Each::Action, "each action's outcome", outcomes);
+        if has_scores {
+            let names = ["q_score_lower", "q_score_upper"];
+            both(names, Each::Action, "each action's score", scores);
+        }
+    }
+}
+
+/// Type, shape and meaning of the planes of a layout.
+fn planes_of(game: &AnyGame, layout: Layout) -> (Scalar, Vec<u64>, String) {
+    let none = |_| Encoding::of(Layout::Nchw, &[], game.shape());
+    let encoding = Encoding::of_game(game, layout, None).unwrap_or_else(none);
+    let planes = match Plane::own(game) {
+        Some(_) => game.plane_kinds().names(),
+        None => encoding.planes.iter().map(Plane::to_string).collect(),
+    };
+    let about = format!("the position as its mover sees it, as {layout}: {}", planes.join("; "));
+    let scalar = if layout == Layout::Signed { Scalar::I8 } else { Scalar::U8 };
+    (scalar, encoding.shape.iter().map(|&n| n as u64).collect(), about)
+}
+
+/// Every column that an export of this shape can have.
+pub fn all_columns(game: &AnyGame, shape: &Shape) -> Vec<Column> {
+    let actions = vec![game.action_count() as u64];
+    let mut list = List { columns: Vec::new(), shape, actions };
+    list.position(game);
+    list.values();
+    if shape.bounds {
+        list.bounds();
+    }
+    // A name, its value and two signs a move; no position of a game here has 600 moves.
+    let longest = 12 * game.action_count().min(600);
+    let about = "every legal move with its exact score, in games without scores its outcome; ? if not proven";
+    list.add("moves", (Scalar::Text(longest), &[]), about, |encoder, example, _, out| {
+        encoder.moves(example, out);
+    });
+    list.columns
+}

@@ -1,0 +1,453 @@
+//! Exact values as targets to learn from: the positions of a solved table with the values of all
+//! their moves, the best moves and a policy, in files that other programs read.
+//!
+//! [`write_targets`] goes through a table once (twice or three times for samples) in chunks, which
+//! are encoded on all threads and written in order, so that the bytes depend on the table and on
+//! the request alone. Memory is bounded by a few chunks, whatever the table's size.
+//! `docs/targets.md` says what the columns hold.
+
+mod card;
+mod columns;
+mod encode;
+mod example;
+mod place;
+mod select;
+mod sink;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+
+use serde_json::json;
+
+use yomikiri::hint::Hinted;
+use yomikiri::parallel;
+
+pub use card::{Card, Counts, Group, TARGETS_SCHEMA, TARGETS_VERSION};
+pub use columns::{Block, Column, ColumnCard, MISSING, NO_DISTANCE, Scalar, Shape, all_columns};
+pub use encode::Encoder;
+pub use example::{Example, Images};
+pub use select::Selection;
+pub(in crate::export) use sink::write_arrays_and_lines;
+pub use sink::{FileCard, Format, Lines};
+
+use self::example::visit_rows;
+use self::place::Place;
+use self::select::Selector;
+use super::ExportError;
+use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri::game::encode::{Encoding, Layout};
+use yomikiri::game::{FoldedWords, Game, GameExt, Split, Splits, name_word};
+use yomikiri::graph::Piece as Rows;
+use yomikiri::progress::Progress;
+use yomikiri::solved::SolvedTable;
+use yomikiri::table::{IoContext, Table, TableError, move_synced};
+
+/// A request for an export of targets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Targets {
+    /// What is written.
+    pub format: Format,
+    /// The layout of planes.
+    pub layout: Layout,
+    /// Which rows.
+    pub selection: Selection,
+    /// Which images of each.
+    pub images: Images,
+    /// What the policy is: see [`Shape::temperature`].
+    pub temperature: Option<f64>,
+    /// The columns by name; those that suit the format if `None`, every one if it is `all` alone.
+    pub columns: Option<Vec<String>>,
+    /// Rows of an array's file, for directories.
+    pub shard_rows: Option<u64>,
+}
+
+/// The default columns.
+fn suits(game: &AnyGame, format: Format, column: &Column) -> bool {
+    // Arrays of moves are long in games whose actions are many.
+    let short = game.action_count() <= 65;
+    match format {
+        Format::Npy | Format::Npz => column.name != "moves",
+        // Bitboards say the same.
+        Format::Parquet => {
+            let planes = column.name == "planes" && game.plane_kinds().held.is_empty();
+            column.name != "moves" && !planes
+        }
+        Format::Jsonl => column.name != "planes" && (short || column.shape.is_empty()),
+        Format::Csv => column.shape.is_empty(),
+        Format::Obf => ["board", "moves"].contains(&column.name),
+    }
+}
+
+impl Targets {
+    /// What is wrong with the request for a game, in one line.
+    fn refuse(&self, table: &SolvedTable) -> Option<Hinted> {
+        let game = table.game();
+        let bitboards = game.bitboards().is_some();
+        let Selection { decisive, per_layer, .. } = self.selection;
+        let spec = game.name();
+        let whole_group = game.folded().group().order();
+        if self.layout != Layout::Nchw
+            && let Err(what) = Encoding::of_game(game, self.layout, None)
+        {
+            return Some(format!("--layout {}: {what}", self.layout).into());
+        }
+        if self.format == Format::Obf && !bitboards {
+            return Some(Hinted::new(
+                format!("OBF is of Othello and not of {spec}"),
+                "choose another extension",
+            ));
+        }
+        if self.format == Format::Obf && self.columns.is_some() {
+            return Some("OBF has no columns to choose".into());
+        }
+        if self.shard_rows.is_some() && self.format != Format::Npy {
+            return Some(
+                "--shard-rows is for directories of arrays: give an --out without extension".into(),
+            );
+        }
+        if self.images == Images::Expanded && game.group().order() < whole_group {
+            return Some("--expand-symmetry needs a table whose states are folded: this one has every image that is reachable already".into());
+        }
+        if decisive == Some(true) && !table.has_scores() {
+            return Some(format!("--decisive-by score: {spec} has no scores").into());
+        }
+        if per_layer.is_some() && !table.states().has_layers() {
+            return Some(Hinted::new(
+                "--per-layer: this table does not keep the layers of its rows",
+                "use --sample",
+            ));
+        }
+        None
+    }
+
+    fn shape(&self, table: &SolvedTable) -> Shape {
+        Shape {
+            layout: self.layout,
+            scores: table.has_scores(),
+            layers: table.states().has_layers(),
+            bounds: self.selection.unproven,
+            splits: self.selection.split.is_none(),
+            temperature: self.temperature,
+        }
+    }
+
+    fn parameters(&self) -> BTreeMap<String, serde_json::Value> {
+        let Selection { splits, split, terminals, unproven, decisive, per_layer, sample } =
+            self.selection;
+        let decisive = decisive.map(|by_score| if by_score { "score" } else { "outcome" });
+        let policy = match self.temperature {
+            None => json!("uniform"),
+            Some(temperature) => json!({ "softmax_temperature": temperature }),
+        };
+        [
+            ("layout", json!(self.layout.to_string())),
+            ("states_of", json!(self.images.name())),
+            ("split", json!(split.map_or("all", Split::name))),
+            ("split_fractions", json!([splits.train, splits.validation, splits.test()])),
+            ("split_seed", json!(splits.seed)),
+            ("terminals", json!(terminals)),
+            ("unproven", json!(unproven)),
+            ("decisive_by", json!(decisive)),
+            ("per_layer", json!(per_layer)),
+            ("sample", json!(sample)),
+            ("policy", policy),
+            ("shard_rows", json!(self.shard_rows)),
+        ]
+        .map(|(name, value)| (name.to_string(), value))
+        .into()
+    }
+}
+
+/// The columns with these names, in the order of all; those that suit the format if none are named.
+pub fn choose_columns(
+    game: &AnyGame,
+    format: Format,
+    shape: &Shape,
+    names: Option<&[String]>,
+) -> Result<Vec<Column>, Hinted> {
+    let all = all_columns(game, shape);
+    let Some(names) = names else {
+        return Ok(all.into_iter().filter(|column| suits(game, format, column)).collect());
+    };
+    if names == ["all"] {
+        return Ok(all);
+    }
+    let known: Vec<&str> = all.iter().map(|column| column.name).collect();
+    if let Some(name) = names.iter().find(|name| !known.contains(&name.as_str())) {
+        return Err(Hinted::new(
+            format!("there is no column '{name}' here"),
+            format!("there are {}", known.join(", ")),
+        ));
+    }
+    Ok(all.into_iter().filter(|column| names.iter().any(|name| name == column.name)).collect())
+}
+
+/// About how many bytes a row takes in memory.
+fn row_bytes(columns: &[Column]) -> usize {
+    columns.iter().map(Column::row_bytes).sum()
+}
+
+/// About how many bytes an export takes at most, uncompressed, if every row is exported.
+pub fn targets_bytes(table: &SolvedTable, targets: &Targets) -> u64 {
+    let game = table.game();
+    let names = targets.columns.as_deref();
+    let columns = choose_columns(game, targets.format, &targets.shape(table), names);
+    let bytes = columns.map_or(0, |columns| row_bytes(&columns)) as u64;
+    let images = match targets.images {
+        Images::Canonical => 1,
+        _ => game.group().order() as u64,
+    };
+    let fewest =
+        [targets.selection.sample, Some(table.states().rows() as u64)].into_iter().flatten().min();
+    let copies = if targets.format == Format::Npz { 2 } else { 1 };
+    // Text and compressed numbers take less or not much more than arrays.
+    bytes * images * copies * fewest.unwrap_or(0)
+}
+
+/// About how many rows a piece of a table has.
+const CHUNK: usize = 1 << 11;
+
+/// The examples of a chunk, encoded and counted.
+struct Piece {
+    block: Block,
+    counts: Counts,
+    rows: u64,
+}
+
+/// Writes the examples of a solved table to a file or directory at `path`, and its data card beside
+/// or in it.
+///
+/// What stands there is replaced only if it is an export of targets that was not changed since.
+pub fn write_targets(
+    table: &SolvedTable,
+    targets: &Targets,
+    path: &Path,
+    progress: &dyn Progress,
+) -> Result<Card, ExportError> {
+    let (game, states) = (table.game(), table.states());
+    let wrong = |what: Hinted| ExportError::Request { what };
+    if let Some(what) = targets.refuse(table) {
+        return Err(wrong(what));
+    }
+    let shape = targets.shape(table);
+    let names = targets.columns.as_deref();
+    let columns = choose_columns(game, targets.format, &shape, names).map_err(wrong)?;
+    let (folded, words) = (game.folded(), FoldedWords::new(game));
+    let damaged = |what: String| ExportError::from(TableError::damaged(table.table().dir(), what));
+    let place = Place::begin(path, targets.format)?;
+    let samples = targets.selection.per_layer.is_some() || targets.selection.sample.is_some();
+    if samples {
+        progress.begin("choosing a sample", None);
+    }
+    let selector = Selector::new(targets.selection, &words, table, &|rows| progress.advance(rows));
+    let selector = selector.map_err(damaged)?;
+    if samples {
+        progress.finish("chosen");
+    }
+    let encoder = Encoder::new(game, &folded, &columns, shape);
+    let mut sink =
+        sink::begin(targets.format, &place.dir(), place.name(), &columns, targets.shard_rows)?;
+    progress.begin(&format!("writing {}", path.display()), Some(states.rows() as u64));
+    let piece = |rows: &Rows| piece_of(table, &selector, &encoder, targets.images, rows);
+    let mut counts = Counts::default();
+    stream(states.pieces(), chunks_at_once(&columns, targets.images, game), &piece, |piece| {
+        let piece = piece.map_err(damaged)?;
+        sink.append(&piece.block)?;
+        counts.add(&piece.counts);
+        progress.advance(piece.rows);
+        Ok(())
+    })?;
+    let files = sink.finish()?;
+    table.table().check_read()?;
+    let card = describe(game, table.table(), targets, &columns, counts, files);
+    place.commit(&card)?;
+    progress.finish(&format!("{} examples", card.rows));
+    Ok(card)
+}
+
+fn piece_of(
+    table: &SolvedTable,
+    selector: &Selector<'_>,
+    encoder: &Encoder<'_>,
+    images: Images,
+    rows: &Rows,
+) -> Result<Piece, String> {
+    let (block, counts) = (Block::new(encoder.columns.len()), Counts::default());
+    let mut piece = Piece { block, counts, rows: rows.rows.len() as u64 };
+    visit_rows(table, rows, &mut |row| {
+        let Some(split) = selector.select(&row) else { return };
+        images.for_each(table.game(), &row, &mut |example| {
+            encoder.add(example, split, &mut piece.block);
+            piece.counts.count(example, split);
+        });
+    })?;
+    Ok(piece)
+}
+
+/// How many chunks are in memory at a time: as many as take about 64 MB, and at least two.
+fn chunks_at_once(columns: &[Column], images: Images, game: &AnyGame) -> usize {
+    let images = if images == Images::Canonical { 1 } else { game.group().order() };
+    let chunk = CHUNK * images * row_bytes(columns).max(1);
+    ((1 << 26) / chunk).clamp(2, 256)
+}
+
+/// Makes pieces on all threads and takes them in order, while the next are being made.
+pub(super) fn stream<P: Send>(
+    chunks: &[Rows],
+    at_once: usize,
+    make: &(impl Fn(&Rows) -> P + Sync),
+    mut take: impl FnMut(P) -> Result<(), ExportError> + Send,
+) -> Result<(), ExportError> {
+    let mut ready: Vec<P> = Vec::new();
+    for some in chunks.chunks(at_once).chain([&[][..]]) {
+        let pieces = std::mem::take(&mut ready);
+        let (taken, made) = rayon::join(
+            || pieces.into_iter().try_for_each(&mut take),
+            || parallel::map(some.len(), &|place| make(&some[place])),
+        );
+        taken?;
+        ready = made;
+    }
+    Ok(())
+}
+
+/// CRC-32 of the JSON of what a table was made from, in hexadecimal.
+pub(super) fn table_crc32(table: &Table) -> String {
+    let identity = &table.manifest().identity;
+    let identity = serde_json::to_vec(identity).expect("an identity is plain data");
+    format!("{:08x}", crc32fast::hash(&identity))
+}
+
+fn describe(
+    game: &AnyGame,
+    table: &Table,
+    targets: &Targets,
+    columns: &[Column],
+    counts: Counts,
+    files: BTreeMap<String, FileCard>,
+) -> Card {
+    let manifest = table.manifest();
+    let (rows, board_columns) = game.shape();
+    let from_table = |name: &str| manifest.conventions.get(name).cloned();
+    let solution = manifest.solution.as_ref();
+    let empties = solution.and_then(|solution| solution.empties.clone());
+    let repetition = solution.and_then(|solution| solution.repetition.clone());
+    let conventions = [
+        ("perspective", Some("all values are those of the player to move (the mover)".to_string())),
+        ("actions", from_table("actions")),
+        ("passes", from_table("passes")),
+        ("empties at the end", empties),
+        ("play without end", repetition),
+        ("missing", Some(format!("{MISSING} in columns of values, {NO_DISTANCE} in distance; null in Parquet and JSON, empty in CSV"))),
+        ("split", Some("h = seed; for w in [fnv1a64(game), key...]: h = splitmix64(h ^ w); (h >> 11) / 2^53 below the first fraction is train, below the first two validation".to_string())),
+        ("sample", Some("the rows with the smallest splitmix64(h), among equal ones the first".to_string())),
+    ];
+    let about = |column: &Column| ColumnCard {
+        name: column.name.to_string(),
+        dtype: column.scalar.descr(),
+        shape: column.shape.clone(),
+        about: column.about.clone(),
+    };
+    let total = counts.total();
+    Card {
+        schema: TARGETS_SCHEMA.to_string(),
+        schema_version: TARGETS_VERSION,
+        game: manifest.identity.game.clone(),
+        table: table.name(),
+        table_identity_crc32: table_crc32(table),
+        format: targets.format.name().to_string(),
+        parameters: targets.parameters(),
+        rows: total.rows,
+        positions: total.positions,
+        actions: game.action_count() as u64,
+        board: [rows as u64, board_columns as u64],
+        columns: columns.iter().map(about).collect(),
+        conventions: conventions
+            .into_iter()
+            .filter_map(|(name, text)| Some((name.to_string(), text?)))
+            .collect(),
+        counts,
+        files,
+    }
+}
+
+/// Looks positions up in a table: the found ones as a block, in their order, and the places of those
+/// that are not in the table. Fails where the table is damaged.
+pub fn look_up(
+    encoder: &Encoder<'_>,
+    table: &SolvedTable,
+    splits: &Splits,
+    positions: &[AnyPosition],
+) -> Result<(Block, Vec<usize>), TableError> {
+    let (name, words) = (name_word(&encoder.game.name()), FoldedWords::new(encoder.game));
+    let with_moves = encoder.columns.iter().any(Column::is_of_moves);
+    let with_split = encoder.columns.iter().any(|column| column.name == "split");
+    let some = |places: Range<usize>| {
+        let (mut block, mut missing) = (Block::new(encoder.columns.len()), Vec::new());
+        for at in places {
+            let position = &positions[at];
+            let Some(example) = Example::look_up(table, position, with_moves) else {
+                missing.push(at);
+                continue;
+            };
+            let split = match with_split {
+                true => splits.of_hash(splits.hash(name, words.of(&position.state))),
+                false => Split::Train,
+            };
+            encoder.add(&example, split, &mut block);
+        }
+        (block, missing)
+    };
+    let mut parts = parallel::map_ranges(positions.len(), 1 << 11, &some).into_iter();
+    let (mut block, mut missing) =
+        parts.next().unwrap_or_else(|| (Block::new(encoder.columns.len()), Vec::new()));
+    for (part, places) in parts {
+        block.extend(&part);
+        missing.extend(places);
+    }
+    table.table().check_read()?;
+    Ok((block, missing))
+}
+
+/// The examples of some pieces of a table ([`States::pieces`](yomikiri::solved::States::pieces)), in
+/// order; there can be no sample of them.
+pub fn read_rows(
+    encoder: &Encoder<'_>,
+    table: &SolvedTable,
+    selection: Selection,
+    images: Images,
+    pieces: Range<usize>,
+) -> Result<Block, String> {
+    let words = FoldedWords::new(encoder.game);
+    let selection = Selection { per_layer: None, sample: None, ..selection };
+    let selector = Selector::new(selection, &words, table, &|_| ())?;
+    let pieces = &table.states().pieces()[pieces];
+    let one = |at: usize| piece_of(table, &selector, encoder, images, &pieces[at]);
+    let mut block = Block::new(encoder.columns.len());
+    for piece in parallel::map(pieces.len(), &one) {
+        block.extend(&piece?.block);
+    }
+    table.table().check_read().map_err(|error| error.to_string())?;
+    Ok(block)
+}
+
+/// Writes a block to a file, which is at its place once it is whole. What is there is replaced.
+pub fn write_blocks(
+    format: Format,
+    path: &Path,
+    columns: &[Column],
+    block: &Block,
+) -> Result<(), ExportError> {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let name = name.ok_or_else(|| ExportError::Taken {
+        place: path.to_path_buf(),
+        what: "is no name of a file".to_string(),
+    })?;
+    let folder = super::folder::Folder::beside(path, &|other| other == name)?;
+    let mut sink = sink::begin(format, &folder.file(""), &name, columns, None)?;
+    sink.append(block)?;
+    sink.finish()?;
+    move_synced(&folder.file(&name), path).at("write", path)?;
+    Ok(folder.abandon()?)
+}

@@ -1,0 +1,149 @@
+//! The files that examples are written to.
+
+mod npy;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod text;
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::columns::{Block, Column};
+use yomikiri::table::TableError;
+pub use text::Lines;
+
+/// What examples are written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// A directory of `.npy` arrays.
+    Npy,
+    /// The same arrays in one file.
+    Npz,
+    /// Parquet.
+    Parquet,
+    /// A JSON object a line.
+    Jsonl,
+    /// Comma-separated values.
+    Csv,
+    /// A board a line with the score of every move.
+    Obf,
+}
+
+impl Format {
+    /// The format that a path's extension asks for: a directory if it has none.
+    pub fn of_path(path: &Path) -> Option<Format> {
+        let extension =
+            path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
+        match extension.as_deref() {
+            None => Some(Format::Npy),
+            Some("npz") => Some(Format::Npz),
+            Some("parquet") => Some(Format::Parquet),
+            Some("jsonl" | "ndjson") => Some(Format::Jsonl),
+            Some("csv") => Some(Format::Csv),
+            Some("obf") => Some(Format::Obf),
+            Some(_) => None,
+        }
+    }
+
+    /// `npy`, `npz`, `parquet`, `jsonl`, `csv` or `obf`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Npy => "npy",
+            Format::Npz => "npz",
+            Format::Parquet => "parquet",
+            Format::Jsonl => "jsonl",
+            Format::Csv => "csv",
+            Format::Obf => "obf",
+        }
+    }
+}
+
+/// A file in the data card.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+pub struct FileCard {
+    /// How many bytes it has.
+    pub bytes: u64,
+    /// CRC-32 of the whole file, in hexadecimal.
+    pub crc32: String,
+    /// How many examples are in it.
+    pub rows: u64,
+}
+
+/// Takes examples in order.
+pub trait Sink: Send {
+    /// Writes the rows of a block.
+    fn append(&mut self, block: &Block) -> Result<(), TableError>;
+
+    /// Completes the files and describes each by its name.
+    fn finish(self: Box<Self>) -> Result<BTreeMap<String, FileCard>, TableError>;
+}
+
+/// Begins the files of a format in a directory: `name` is the file's, where it is one.
+pub(super) fn begin(
+    format: Format,
+    dir: &Path,
+    name: &str,
+    columns: &[Column],
+    shard_rows: Option<u64>,
+) -> Result<Box<dyn Sink>, TableError> {
+    Ok(match format {
+        Format::Npy => Box::new(npy::Shards::begin(dir, columns, shard_rows)),
+        Format::Npz => Box::new(npy::Archive::begin(dir, name, columns)),
+        Format::Jsonl | Format::Csv | Format::Obf => {
+            Box::new(text::TextFile::begin(format, dir, name, columns)?)
+        }
+        #[cfg(feature = "parquet")]
+        Format::Parquet => Box::new(parquet::ParquetFile::begin(dir, name, columns)?),
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet => {
+            let source = std::io::Error::other("this program was built without Parquet");
+            return Err(TableError::Io { action: "write", path: dir.join(name), source });
+        }
+    })
+}
+
+/// Begins arrays of the columns that are numbers, and a file of lines of the position, which is the last.
+pub(in crate::export) fn write_arrays_and_lines(
+    dir: &Path,
+    lines: &str,
+    columns: &[Column],
+) -> Result<[Box<dyn Sink>; 2], TableError> {
+    let arrays = npy::Shards::begin(dir, &columns[..columns.len() - 1], None);
+    Ok([Box::new(arrays), Box::new(text::TextFile::begin(Format::Obf, dir, lines, columns)?)])
+}
+
+/// A writer that knows how many bytes went through it and their checksum.
+pub(super) struct Summed<W> {
+    inner: W,
+    bytes: u64,
+    sum: crc32fast::Hasher,
+}
+
+impl<W: Write> Summed<W> {
+    pub fn new(inner: W) -> Summed<W> {
+        Summed { inner, bytes: 0, sum: crc32fast::Hasher::new() }
+    }
+
+    /// The file in the data card, which has so many examples.
+    pub fn card(&self, rows: u64) -> FileCard {
+        let crc32 = format!("{:08x}", self.sum.clone().finalize());
+        FileCard { bytes: self.bytes, crc32, rows }
+    }
+}
+
+impl<W: Write> Write for Summed<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let written = self.inner.write(bytes)?;
+        self.sum.update(&bytes[..written]);
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.inner.flush()
+    }
+}

@@ -1,0 +1,14 @@
+//! Policies measured against exact values, and exact values as targets to learn from.
+//!
+//! * [`policy`]: what chooses moves;
+//! * [`evaluate`]: policies measured on solved tables and by search;
+//! * [`export`]: positions for other programs to answer, and exact targets;
+//! * [`render`]: values in words; reports as text, as a page with plots, as CSV and Parquet.
+
+// An `expect` says why it holds; tests may unwrap.
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
+pub mod evaluate;
+pub mod export;
+pub mod policy;
+pub mod render;

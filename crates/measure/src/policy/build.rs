@@ -1,0 +1,113 @@
+//! From a specification to a policy.
+
+use super::spec::{PlayOn, ReadAhead};
+use super::steady::Steady;
+use super::wrapped::Amended;
+use super::{
+    ByRule, Evaluation, Exec, Greedy, Lines, Mate, Material, Mcts, Minimax, MonteCarlo, Moves,
+    Policy, PolicySpec, Predictions, Random, Rule, Weights,
+};
+use yomikiri::game::{Game, GameExt};
+use yomikiri::hint::Hinted;
+
+/// Makes a policy that goes by the rules alone, apart from a file of weights that may be named.
+/// `None` if the one that is meant needs more: a program, a network, a solved table.
+pub fn of_rules<G: Game>(
+    spec: &PolicySpec,
+    game: &G,
+) -> Result<Option<Box<dyn Policy<G>>>, Hinted> {
+    spec.check(game)?;
+    if let PolicySpec::Mate(nodes) = *spec {
+        return Ok(Mate::new(spec.to_string(), nodes, game).and_then(by_rule));
+    }
+    let weights = match spec.weights_file() {
+        Some(path) => Weights::read(game.shape(), path)?,
+        None if game.bitboards().is_some_and(|board| board.has_square_weights()) => {
+            Weights::of_board(game.shape())
+        }
+        None => return of_any(spec, Material),
+    };
+    Ok(match spec {
+        PolicySpec::Weights | PolicySpec::WeightsFile(_) => by_rule(weights),
+        _ => of_any(spec, weights)?,
+    })
+}
+
+/// Makes a policy that asks files, a model or a program. `None` for every other.
+pub fn of_outside<G: Game>(
+    spec: &PolicySpec,
+    game: &G,
+) -> Result<Option<Box<dyn Policy<G>>>, Hinted> {
+    Ok(match spec {
+        PolicySpec::Predictions(dir) => Some(Box::new(Predictions::read(game, dir)?)),
+        PolicySpec::Exec { command, limit } => {
+            Some(Box::new(Steady::program(Exec::start(game, command, *limit)?)))
+        }
+        PolicySpec::Amended(policy, amendment) => of_outside(policy, game)?.map(|policy| {
+            let (name, amendment) = (spec.to_string(), *amendment);
+            Box::new(Amended { name, policy, amendment }) as Box<dyn Policy<G>>
+        }),
+        PolicySpec::Network(network) if !network.kept => {
+            spec.check(game)?;
+            Some(network.load(spec.to_string(), game)?)
+        }
+        _ => None,
+    })
+}
+
+/// What goes by nothing but the rules, which every game has; searches look for what `evaluation`
+/// finds good.
+fn of_any<G: Game>(
+    spec: &PolicySpec,
+    evaluation: impl Evaluation<G> + 'static,
+) -> Result<Option<Box<dyn Policy<G>>>, Hinted> {
+    let name = spec.to_string();
+    Ok(match *spec {
+        PolicySpec::Random => by_rule(Random),
+        PolicySpec::Greedy => by_rule(Greedy),
+        PolicySpec::Reads(reader, plies, _) => match reader {
+            ReadAhead::NHand => by_rule(Lines::new(name, plies, Material)),
+            ReadAhead::NHandCustom => by_rule(Lines::new(name, plies, evaluation)),
+            // The turns of a player are two plies apart, and the opponent's first follows the move.
+            ReadAhead::NLeast => by_rule(Lines::new(name, 2 * plies - 1, Moves)),
+            ReadAhead::NMost => by_rule(Lines::new(name, 2 * plies, Moves)),
+            ReadAhead::Minimax => by_rule(Minimax::new(name, plies, evaluation)),
+            ReadAhead::AlphaBeta => by_rule(Minimax::alpha_beta(name, plies, evaluation)),
+        },
+        PolicySpec::Plays(PlayOn::MonteCarlo, playouts, seed) => {
+            Some(Box::new(MonteCarlo::new(playouts, seed)))
+        }
+        PolicySpec::Plays(PlayOn::Mcts, simulations, seed) => {
+            Some(Box::new(Mcts::new(simulations, seed)))
+        }
+        PolicySpec::Perfect => None,
+        _ => {
+            return Err(Hinted::from(format!("policy '{name}' is not made from the rules"))
+                .with_hint("learn::player reads trained networks"));
+        }
+    })
+}
+
+fn by_rule<G: Game>(rule: impl Rule<G> + 'static) -> Option<Box<dyn Policy<G>>> {
+    Some(Box::new(ByRule(rule)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::{four, minishogi};
+    use super::*;
+    use yomikiri::hint::Hint as _;
+
+    #[test]
+    fn only_the_perfect_policy_waits_for_a_table() {
+        let perfect = PolicySpec::Perfect;
+        assert!(of_rules(&perfect, &four()).unwrap().is_none());
+        assert!(of_rules(&perfect, &minishogi()).unwrap().is_none());
+        let learned: PolicySpec = "learned:x".parse().unwrap();
+        let errors = [of_rules(&learned, &four()).err(), of_rules(&learned, &minishogi()).err()];
+        for error in errors {
+            let message = error.expect("a network is not perfect").line();
+            assert!(message.starts_with("policy 'learned:x' ") && !message.contains('\n'));
+        }
+    }
+}

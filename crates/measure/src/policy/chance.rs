@@ -1,0 +1,167 @@
+//! Random numbers from a seed and a purpose, and games played at random.
+//!
+//! The random numbers of a position depend on the seed, the position and the side to move alone, so
+//! that the answer does not depend on earlier requests. The generators (SplitMix64 to mix the seed,
+//! xoshiro256++ to draw) are published algorithms, whose numbers do not change with the version of
+//! a library.
+
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
+
+use yomikiri::game::{Action, Game, Outcome, Position, StateWords};
+
+/// After how many plies a playout is broken off and counts as a draw. No game of Othello is as
+/// long; in minishogi, where nothing else need stop it, chance plays so long in about 2 games of
+/// 100.
+pub const PLAYOUT_PLIES: u32 = 512;
+
+/// The random numbers of a seed for one purpose; work can be resumed anywhere and shared among
+/// threads in any way.
+pub fn seeded(seed: u64, purpose: &[u64]) -> Xoshiro256PlusPlus {
+    let mix = |mixed: u64, word: &u64| SplitMix64::seed_from_u64(mixed ^ word).next_u64();
+    Xoshiro256PlusPlus::seed_from_u64(purpose.iter().fold(mix(0, &seed), mix))
+}
+
+/// A number from 0 up to 1.
+pub fn unit(random: &mut impl Rng) -> f64 {
+    (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// A number below `bound`, which is at least 1; all have the same probability (to one part in 2⁶⁴ /
+/// `bound`).
+pub fn below(random: &mut impl Rng, bound: usize) -> usize {
+    ((u128::from(random.next_u64()) * bound as u128) >> 64) as usize
+}
+
+/// The index that `unit`, a number from 0 up to 1, selects among probabilities that sum to 1.
+pub fn sample(probabilities: &[f64], mut unit: f64) -> usize {
+    for (at, probability) in probabilities.iter().enumerate() {
+        unit -= probability;
+        if unit < 0.0 {
+            return at;
+        }
+    }
+    // What rounding left over goes to the last that is possible.
+    probabilities.iter().rposition(|&probability| probability > 0.0).unwrap_or(0)
+}
+
+/// The random numbers of one position.
+#[derive(Debug)]
+pub(super) struct Chance {
+    numbers: Xoshiro256PlusPlus,
+    /// Reused for every ply.
+    actions: Vec<Action>,
+}
+
+impl Chance {
+    pub(super) fn new<G: Game>(game: &G, seed: u64, position: &Position<G::State>) -> Chance {
+        let words = StateWords::of(game, &position.state);
+        let purpose = [words.as_slice(), &[position.side.index() as u64]].concat();
+        Chance { numbers: seeded(seed, &purpose), actions: Vec::new() }
+    }
+
+    /// One of the numbers below `count`.
+    pub(super) fn below(&mut self, count: usize) -> usize {
+        below(&mut self.numbers, count)
+    }
+
+    /// The result for its mover of a game played on from a state, every legal move of either side
+    /// being equally likely: 1 a win, 0 a draw, −1 a loss.
+    pub(super) fn playout<G: Game>(&mut self, game: &G, state: &G::State) -> i64 {
+        let (mut state, mut sign) = (*state, 1);
+        for _ in 0..PLAYOUT_PLIES {
+            self.actions.clear();
+            game.for_each_action(&state, |action| self.actions.push(action));
+            if self.actions.is_empty() {
+                break;
+            }
+            let chosen = self.below(self.actions.len());
+            state = game.play(&state, self.actions[chosen]);
+            sign = -sign;
+        }
+        game.result(&state).map_or(0, |outcome| sign * value(outcome))
+    }
+}
+
+/// 1 a win, 0 a draw, −1 a loss.
+pub(super) fn value(outcome: Outcome) -> i64 {
+    i64::from(outcome.value())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::{animals, answers, four, minishogi, positions};
+    use super::super::{Answers, Mcts, MonteCarlo, Policy};
+    use super::*;
+    use yomikiri::game::{Game, GameExt};
+
+    #[test]
+    fn every_position_side_and_seed_has_its_own_random_numbers() {
+        let game = minishogi();
+        let mut first = std::collections::HashSet::new();
+        let positions = positions(&game, 200);
+        for &position in &positions {
+            for side in [position.side, position.side.other()] {
+                for seed in [0, 1, u64::MAX] {
+                    let mut chance = Chance::new(&game, seed, &Position { side, ..position });
+                    first.insert(chance.numbers.next_u64());
+                }
+            }
+        }
+        assert!(first.len() > 5 * positions.len());
+        let numbers = |seed| Chance::new(&game, seed, &positions[0]).numbers.next_u64();
+        assert_eq!(numbers(3), numbers(3));
+    }
+
+    /// Random numbers must stay the same in every version and on every machine.
+    #[test]
+    fn random_numbers_are_known() {
+        let game = four();
+        let mut chance = Chance::new(&game, 0, &game.start());
+        assert_eq!([0; 8].map(|_| chance.below(100)), [68, 50, 65, 68, 61, 46, 95, 13]);
+    }
+
+    #[test]
+    fn games_that_do_not_end_are_draws() {
+        // Two kings alone.
+        let game = minishogi();
+        let kings = game.parse_position("k4/5/5/5/4K b - 1", &game.start()).unwrap();
+        let mut chance = Chance::new(&game, 0, &kings);
+        assert!((0..20).all(|_| chance.playout(&game, &kings.state) == 0));
+        let drawn = answers(&MonteCarlo::new(3, 0), &game, &[kings]);
+        assert_eq!((drawn.scores, drawn.values), (vec![0.0; 3], vec![0.0]));
+        assert_eq!(answers(&Mcts::new(30, 0), &game, &[kings]).values, [0.0]);
+    }
+
+    fn depends_on_the_position_alone<G: Game>(game: &G, count: usize, policy: &dyn Policy<G>) {
+        let mut positions = positions(game, count);
+        let together = answers(policy, game, &positions);
+        let one_by_one = |positions: &[Position<G::State>]| {
+            let mut all = Answers::default();
+            for position in positions {
+                let one = answers(policy, game, &[*position]);
+                all.probabilities.extend(one.probabilities);
+                all.scores.extend(one.scores);
+                all.values.extend(one.values);
+            }
+            all
+        };
+        assert_eq!(one_by_one(&positions), together);
+        positions.reverse();
+        assert_eq!(one_by_one(&positions), answers(policy, game, &positions));
+    }
+
+    #[test]
+    fn answers_depend_on_the_position_alone() {
+        for seed in [0, 9] {
+            let (carlo, tree) = (MonteCarlo::new(5, seed), Mcts::new(40, seed));
+            depends_on_the_position_alone(&four(), 100, &carlo);
+            depends_on_the_position_alone(&four(), 100, &tree);
+            depends_on_the_position_alone(&animals(), 50, &carlo);
+            depends_on_the_position_alone(&animals(), 50, &tree);
+        }
+        let positions = positions(&four(), 100);
+        let of_seed = |seed| answers(&MonteCarlo::new(5, seed), &four(), &positions);
+        assert_ne!(of_seed(0), of_seed(9));
+    }
+}

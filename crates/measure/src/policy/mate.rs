@@ -1,0 +1,126 @@
+//! Mates by checks: given where there is one, not allowed where that can be helped.
+
+use super::Rule;
+use yomikiri::game::shogi::Shogi;
+use yomikiri::game::{Action, Game, Position, WideKey};
+use yomikiri::search::mates::{Fate, Rules, fates};
+
+/// Plays a mate by checks, and avoids moves that allow one; the other moves are equally likely. Where every
+/// move allows a mate, the one against which the longest was found is played.
+#[derive(Debug)]
+pub struct Mate {
+    name: String,
+    nodes: u32,
+    rules: Rules,
+    game: Shogi<WideKey>,
+}
+
+impl Mate {
+    /// A policy that searches for its own mate in so many positions, and for the opponent's in as many together;
+    /// `None` for games outside the shogi family.
+    pub fn new<G: Game>(name: String, nodes: u32, game: &G) -> Option<Mate> {
+        let variant = game.shogi_boards()?.variant();
+        Some(Mate { name, nodes, rules: Rules::of(&variant), game: Shogi::new(&variant, false) })
+    }
+}
+
+impl<G: Game> Rule<G> for Mate {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn worths(&self, game: &G, position: &Position<G::State>, actions: &[Action], out: &mut [f64]) {
+        let boards = game.shogi_boards().expect("the policy is made for games that have boards");
+        let board = boards.board_of(&position.state);
+        let fates = fates(&self.rules, &self.game, &board, actions, self.nodes.into());
+        for (out, fate) in out.iter_mut().zip(fates) {
+            // Wins are of at most 128 plies, and so are losses.
+            *out = match fate {
+                Fate::Open => 0.0,
+                Fate::Wins(plies) => 256.0 - f64::from(plies),
+                Fate::Loses(plies) => f64::from(plies) - 256.0,
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::{animals, answers, four, minishogi, positions};
+    use super::super::{ByRule, Policy};
+    use super::*;
+    use yomikiri::game::{GameExt, Outcome};
+
+    fn mate<G: Game>(game: &G, nodes: u32) -> ByRule<Mate> {
+        ByRule(Mate::new(format!("mate:{nodes}"), nodes, game).expect("a game of shogi"))
+    }
+
+    /// The moves that are played in a position.
+    fn played<G: Game>(
+        policy: &dyn Policy<G>,
+        game: &G,
+        position: &Position<G::State>,
+    ) -> Vec<Action> {
+        let probabilities = answers(policy, game, &[*position]).probabilities;
+        let actions = game.actions(&position.state).into_iter().zip(probabilities);
+        actions.filter(|(_, p)| *p > 0.0).map(|(action, _)| action).collect()
+    }
+
+    #[test]
+    fn a_mate_is_played_out_against_every_reply() {
+        let game = minishogi();
+        let policy = mate(&game, 5_000);
+        // Mate in 3 by either drop.
+        let root = game.parse_position("2k1S/4p/1gS2/4b/1KR2 b RGPb 1", &game.start()).unwrap();
+        let mut lines = 0;
+        for first in played(&policy, &game, &root) {
+            let after = game.advance(&root, first);
+            for reply in game.actions(&after.state) {
+                let next = game.advance(&after, reply);
+                for last in played(&policy, &game, &next) {
+                    assert!(game.is_terminal(&game.play(&next.state, last)));
+                    lines += 1;
+                }
+            }
+        }
+        assert!(lines > 0);
+    }
+
+    #[test]
+    fn moves_that_allow_a_mate_in_one_are_avoided() {
+        fn avoided<G: Game>(game: &G) -> (usize, usize) {
+            let policy = mate(game, 20_000);
+            let wins = |state: &G::State, action| {
+                game.result(&game.play(state, action)) == Some(Outcome::Loss)
+            };
+            let ends = |state: &G::State| {
+                game.result(state) == Some(Outcome::Win)
+                    || game.actions(state).into_iter().any(|action| wins(state, action))
+            };
+            let (mut avoided, mut won) = (0, 0);
+            for position in positions(game, 400).iter().step_by(4) {
+                let state = &position.state;
+                let played = played(&policy, game, position);
+                if ends(state) {
+                    assert!(played.iter().all(|&action| wins(state, action)));
+                    won += 1;
+                    continue;
+                }
+                // Where every move is found to lose, the longest mate found need not be longer than in one.
+                let scores = answers(&policy, game, &[*position]).scores;
+                // The only move is not searched.
+                if scores.contains(&0.0) && scores.len() > 1 {
+                    let losing = |action: &&Action| ends(&game.play(state, **action));
+                    let lost: Vec<&Action> = played.iter().filter(losing).collect();
+                    let shown = (game.name(), game.notation(position), &scores);
+                    assert!(lost.is_empty(), "{lost:?} of {played:?} {shown:?}");
+                    avoided += game.actions(state).iter().filter(losing).count();
+                }
+            }
+            (avoided, won)
+        }
+        let found = [avoided(&minishogi()), avoided(&animals())];
+        assert!(found[0].0 > 20 && found[0].1 > 0, "{found:?}");
+        assert!(Mate::new(String::new(), 1, &four()).is_none());
+    }
+}

@@ -1,0 +1,285 @@
+//! The move that a Monte Carlo tree search has tried most.
+//!
+//! UCT (Kocsis and Szepesvári 2006): a simulation goes down the tree, from each node to the child
+//! with the largest upper confidence bound (UCB1, Auer, Cesa-Bianchi and Fischer 2002), its mean
+//! result from 0 (always lost) to 1 (always won) and c √(ln t / n), for a child tried n times from
+//! a node visited t times, c = √2; where a move has not been tried it tries one, all being equally
+//! likely, adds it to the tree and plays on at random; and it counts the result along its way. A
+//! position that is reached in two ways is two nodes. Finished games are nodes like others: they
+//! are visited again and count again.
+//!
+//! What is drawn for a position hangs on the seed and the position alone, and logarithms are those
+//! of one library on every machine, so that this is a fixed policy, and reports measure it exactly:
+//! the policy of this seed, not the average over seeds.
+
+use super::chance::Chance;
+use super::{Answers, Batch, PlayOn, Policy, PolicySpec, share_best};
+use yomikiri::game::{Action, Game, Position};
+use yomikiri::hint::Hinted;
+
+/// Chooses what UCT has visited most. Scores are visits; the value of a position is the mean result
+/// of all simulations, a win being 1, a draw 0 and a loss −1.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mcts {
+    simulations: u32,
+    seed: u64,
+    /// The natural logarithm of every number of visits.
+    logarithms: Vec<f64>,
+}
+
+impl Mcts {
+    /// With so many simulations a position, at least 1, with a seed.
+    pub fn new(simulations: u32, seed: u64) -> Mcts {
+        let simulations = simulations.max(1);
+        let logarithms = (0..=simulations).map(|visits| libm::log(f64::from(visits))).collect();
+        Mcts { simulations, seed, logarithms }
+    }
+}
+
+impl<G: Game> Policy<G> for Mcts {
+    fn name(&self) -> String {
+        PolicySpec::Plays(PlayOn::Mcts, self.simulations, self.seed).to_string()
+    }
+
+    fn answer(
+        &self,
+        game: &G,
+        batch: &Batch<G::State>,
+        answers: &mut Answers,
+    ) -> Result<(), Hinted> {
+        answers.scores.resize(batch.actions().len(), 0.0);
+        answers.probabilities.resize(batch.actions().len(), 0.0);
+        for (at, position) in batch.positions().iter().enumerate() {
+            let mut tree = Tree::new(game, &self.logarithms, self.seed, position);
+            (0..self.simulations).for_each(|_| tree.simulate());
+            let range = batch.range(at);
+            let visits = &mut answers.scores[range.clone()];
+            for child in tree.children(ROOT) {
+                let node = &tree.nodes[child];
+                let place = batch.actions()[range.clone()].binary_search(&node.action);
+                visits[place.expect("a child's action is legal")] = f64::from(node.visits);
+            }
+            share_best(visits, &mut answers.probabilities[range]);
+            let theirs = tree.nodes[ROOT].sum as f64;
+            answers.values.push(-theirs / f64::from(self.simulations));
+        }
+        Ok(())
+    }
+}
+
+const ROOT: usize = 0;
+
+/// A state in the tree. The root is nobody's child, so that 0 stands for no node.
+struct Node<S> {
+    state: S,
+    /// The action that led here.
+    action: Action,
+    visits: u32,
+    /// The sum of the results for the player who moved here.
+    sum: i64,
+    /// How many of the state's actions have no child yet.
+    untried: u32,
+    /// The child that was added last.
+    first_child: usize,
+    /// The child of the same node that was added before this one.
+    next_sibling: usize,
+}
+
+struct Tree<'a, G: Game> {
+    game: &'a G,
+    logarithms: &'a [f64],
+    chance: Chance,
+    nodes: Vec<Node<G::State>>,
+    /// The nodes of a simulation, and the actions not tried; room that is used again.
+    path: Vec<usize>,
+    untried: Vec<Action>,
+}
+
+impl<'a, G: Game> Tree<'a, G> {
+    fn new(
+        game: &'a G,
+        logarithms: &'a [f64],
+        seed: u64,
+        position: &Position<G::State>,
+    ) -> Tree<'a, G> {
+        let chance = Chance::new(game, seed, position);
+        let (path, untried) = (Vec::new(), Vec::new());
+        let mut tree = Tree { game, logarithms, chance, nodes: Vec::new(), path, untried };
+        tree.add(position.state, Action(0));
+        tree
+    }
+
+    fn add(&mut self, state: G::State, action: Action) -> usize {
+        let mut untried = 0;
+        self.game.for_each_action(&state, |_| untried += 1);
+        let (visits, sum, first_child, next_sibling) = (0, 0, 0, 0);
+        self.nodes.push(Node { state, action, visits, sum, untried, first_child, next_sibling });
+        self.nodes.len() - 1
+    }
+
+    /// The children of a node, the last added first.
+    fn children(&self, parent: usize) -> impl Iterator<Item = usize> {
+        let some = |child: usize| (child != 0).then_some(child);
+        let first = some(self.nodes[parent].first_child);
+        std::iter::successors(first, move |&child| some(self.nodes[child].next_sibling))
+    }
+
+    /// Goes down the tree, adds a node, plays on at random and counts the result.
+    fn simulate(&mut self) {
+        let mut at = ROOT;
+        self.path.clear();
+        self.path.push(at);
+        while self.nodes[at].untried == 0 && self.nodes[at].first_child != 0 {
+            at = self.most_promising(at);
+            self.path.push(at);
+        }
+        if self.nodes[at].untried > 0 {
+            at = self.expand(at);
+            self.path.push(at);
+        }
+        let mut result = -self.chance.playout(self.game, &self.nodes[at].state);
+        for &at in self.path.iter().rev() {
+            self.nodes[at].visits += 1;
+            self.nodes[at].sum += result;
+            result = -result;
+        }
+    }
+
+    /// The child with the largest upper confidence bound; of several the one added last.
+    fn most_promising(&self, parent: usize) -> usize {
+        let log = self.logarithms[self.nodes[parent].visits as usize];
+        let (mut best, mut most) = (0, f64::NEG_INFINITY);
+        for child in self.children(parent) {
+            let visits = f64::from(self.nodes[child].visits);
+            let mean = (self.nodes[child].sum as f64 + visits) / (2.0 * visits);
+            let bound = mean + (2.0 * log / visits).sqrt();
+            if bound > most {
+                (best, most) = (child, bound);
+            }
+        }
+        best
+    }
+
+    /// Adds a child by one of the actions not tried, each equally likely.
+    fn expand(&mut self, parent: usize) -> usize {
+        let state = self.nodes[parent].state;
+        let mut untried = std::mem::take(&mut self.untried);
+        untried.clear();
+        self.game.for_each_action(&state, |action| {
+            if self.children(parent).all(|child| self.nodes[child].action != action) {
+                untried.push(action);
+            }
+        });
+        let action = untried[self.chance.below(untried.len())];
+        self.untried = untried;
+        let child = self.add(self.game.play(&state, action), action);
+        self.nodes[child].next_sibling = self.nodes[parent].first_child;
+        self.nodes[parent].first_child = child;
+        self.nodes[parent].untried -= 1;
+        child
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::super::sample::{animals, answers, four, minishogi, positions, six};
+    use super::*;
+    use yomikiri::game::GameExt;
+
+    /// What a plain search knows of a line: how often it was followed, and with which results for
+    /// the player who moves after it; and what was tried there, in this order.
+    #[derive(Default)]
+    struct Followed {
+        times: f64,
+        sum: f64,
+        tried: Vec<Action>,
+    }
+
+    /// A search that knows lines by their actions and goes down by recursion.
+    struct Plain<'a, G: Game> {
+        game: &'a G,
+        chance: Chance,
+        lines: HashMap<Vec<Action>, Followed>,
+    }
+
+    impl<G: Game> Plain<'_, G> {
+        fn follow(&mut self, line: &[Action], position: &Position<G::State>, new: bool) -> f64 {
+            let actions = self.game.actions(&position.state);
+            let result = if new || actions.is_empty() {
+                self.chance.playout(self.game, &position.state) as f64
+            } else {
+                let known = self.lines.entry(line.to_vec()).or_default();
+                let mut rest = actions;
+                rest.retain(|action| !known.tried.contains(action));
+                let is_new = !rest.is_empty();
+                let action = if is_new {
+                    let action = rest[self.chance.below(rest.len())];
+                    self.lines.get_mut(line).unwrap().tried.push(action);
+                    action
+                } else {
+                    self.largest_bound(line)
+                };
+                let after = self.game.advance(position, action);
+                -self.follow(&[line, &[action]].concat(), &after, is_new)
+            };
+            let followed = self.lines.entry(line.to_vec()).or_default();
+            followed.times += 1.0;
+            followed.sum += result;
+            result
+        }
+
+        fn largest_bound(&self, line: &[Action]) -> Action {
+            let here = &self.lines[line];
+            let bound = |&action: &Action| {
+                let after = &self.lines[&[line, &[action]].concat()];
+                let mean = (1.0 - after.sum / after.times) / 2.0;
+                mean + 2f64.sqrt() * (here.times.ln() / after.times).sqrt()
+            };
+            let bounds: Vec<f64> = here.tried.iter().map(bound).collect();
+            let most = bounds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            // Written in another way, the bound may differ in its last bits.
+            let last = bounds.iter().rposition(|bound| most - bound < 1e-12);
+            here.tried[last.expect("everything was tried")]
+        }
+    }
+
+    fn agrees<G: Game>(game: &G, count: usize, simulations: u32) {
+        let positions = positions(game, count);
+        let answers = answers(&Mcts::new(simulations, 5), game, &positions);
+        let mut visits = answers.scores.iter();
+        for (position, &value) in positions.iter().zip(&answers.values) {
+            let chance = Chance::new(game, 5, position);
+            let mut plain = Plain { game, chance, lines: HashMap::new() };
+            (0..simulations).for_each(|_| {
+                plain.follow(&[], position, false);
+            });
+            let mut total = 0.0;
+            for action in game.actions(&position.state) {
+                let expected = plain.lines.get(&vec![action]).map_or(0.0, |line| line.times);
+                assert_eq!(*visits.next().unwrap(), expected, "{}", game.notation(position));
+                total += expected;
+            }
+            assert_eq!(total, f64::from(simulations));
+            assert_eq!(value, plain.lines[&vec![]].sum / total);
+        }
+    }
+
+    #[test]
+    fn visits_agree_with_a_plain_search() {
+        agrees(&four(), 80, 300);
+        agrees(&four(), 100, 2);
+        agrees(&six(), 32, 150);
+        agrees(&animals(), 40, 200);
+        agrees(&minishogi(), 40, 60);
+    }
+
+    /// What is found must stay the same in every version and on every machine.
+    #[test]
+    fn what_is_found_is_known() {
+        let six = six();
+        let found = answers(&Mcts::new(500, 0), &six, &[six.start()]);
+        assert_eq!(found.scores, [95.0, 117.0, 121.0, 167.0]);
+    }
+}

@@ -1,0 +1,113 @@
+//! The move after which one wins most often if chance plays on.
+//!
+//! Flat Monte Carlo (Abramson 1990): the same number of playouts after each legal move, no tree.
+//! What is drawn for a position hangs on the seed and the position alone, so this is a fixed policy
+//! like any other, and reports measure it exactly: the policy of this seed, not the average over
+//! seeds.
+
+use super::chance::{Chance, value};
+use super::{Answers, Batch, PlayOn, Policy, PolicySpec, share_best};
+use yomikiri::game::Game;
+use yomikiri::hint::Hinted;
+
+/// Maximises the mean result of random playouts after the move; a win is 1, a draw 0, a loss −1.
+///
+/// Scores are these means; the value of a position is that of the move it plays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MonteCarlo {
+    playouts: u32,
+    seed: u64,
+}
+
+impl MonteCarlo {
+    /// With so many playouts a move, at least 1, with a seed.
+    pub fn new(playouts: u32, seed: u64) -> MonteCarlo {
+        MonteCarlo { playouts: playouts.max(1), seed }
+    }
+
+    /// The sum of the results for its mover of playouts from a state.
+    fn sum<G: Game>(&self, game: &G, state: &G::State, chance: &mut Chance) -> i64 {
+        match game.result(state) {
+            Some(outcome) => value(outcome) * i64::from(self.playouts),
+            None => (0..self.playouts).map(|_| chance.playout(game, state)).sum(),
+        }
+    }
+}
+
+impl<G: Game> Policy<G> for MonteCarlo {
+    fn name(&self) -> String {
+        PolicySpec::Plays(PlayOn::MonteCarlo, self.playouts, self.seed).to_string()
+    }
+
+    fn answer(
+        &self,
+        game: &G,
+        batch: &Batch<G::State>,
+        answers: &mut Answers,
+    ) -> Result<(), Hinted> {
+        answers.probabilities.resize(batch.actions().len(), 0.0);
+        for (at, position) in batch.positions().iter().enumerate() {
+            let range = batch.range(at);
+            let mut chance = Chance::new(game, self.seed, position);
+            for &action in &batch.actions()[range.clone()] {
+                let theirs = self.sum(game, &game.play(&position.state, action), &mut chance);
+                // Of exact sums by the same number: what is equal ties.
+                answers.scores.push(-theirs as f64 / f64::from(self.playouts));
+            }
+            let means = &answers.scores[range.clone()];
+            share_best(means, &mut answers.probabilities[range]);
+            answers.values.push(means.iter().copied().fold(-1.0, f64::max));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::{answers, four, positions, result};
+    use super::*;
+    use yomikiri::game::{Action, GameExt, Outcome, Position};
+
+    /// The exact expectation of a game of chance, for the player to move in `root`.
+    fn expectation<G: Game>(
+        game: &G,
+        root: &Position<G::State>,
+        position: &Position<G::State>,
+    ) -> f64 {
+        match result(game, root, position) {
+            Some(Outcome::Win) => 1.0,
+            Some(Outcome::Draw) => 0.0,
+            Some(Outcome::Loss) => -1.0,
+            None => {
+                let actions = game.actions(&position.state);
+                let after =
+                    |&action: &Action| expectation(game, root, &game.advance(position, action));
+                actions.iter().map(after).sum::<f64>() / actions.len() as f64
+            }
+        }
+    }
+
+    #[test]
+    fn means_come_near_the_expectation() {
+        let game = four();
+        let mut late = positions(&game, 300);
+        late.retain(|position| position.state.discs() >= 11);
+        assert!(late.len() > 50);
+        let playouts = 2_000;
+        let answers = answers(&MonteCarlo::new(playouts, 0), &game, &late);
+        let (mut scores, mut values) = (answers.scores.iter(), answers.values.iter());
+        // Five standard deviations of a mean whose terms deviate by at most 1.
+        let near = 5.0 / f64::from(playouts).sqrt();
+        for position in &late {
+            let mut best = -1.0;
+            for action in game.actions(&position.state) {
+                let expected = expectation(&game, position, &game.advance(position, action));
+                let found = *scores.next().unwrap();
+                assert!((found - expected).abs() < near, "{found} for {expected}");
+                best = f64::max(best, found);
+            }
+            assert_eq!(*values.next().unwrap(), best);
+        }
+        assert_eq!((scores.next(), values.next()), (None, None));
+    }
+}

@@ -1,0 +1,268 @@
+//! What a person writes for a network: `onnx:model.onnx?layout=nhwc,value=none`, or
+//! `learned:td-othello-4x4?plies=3` for one that is kept.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::grammar::{Parts, YES_NO, name_of, one_of, refused, write_options};
+use super::{Policy, TrainedSpec};
+use yomikiri::game::Game;
+use yomikiri::game::encode::{Layout, Plane};
+use yomikiri::hint::Hinted;
+
+/// A network and how it is read and plays. The text form reads back as the same specification.
+///
+/// What follows the last `?` are options, separated by commas. What is left out stands on the card
+/// beside the model, or is guessed from the model's inputs and outputs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct NetworkSpec {
+    /// The file; of a kept network its name, or its path with or without an ending.
+    pub path: PathBuf,
+    /// Whether it is a kept network, `learned:NAME`.
+    pub kept: bool,
+    /// `layout=`: how positions are laid out.
+    pub layout: Option<Layout>,
+    /// `planes=`: what the planes of a layout are, if not the mover's and the opponent's discs.
+    pub planes: Option<Vec<Plane>>,
+    /// `pass=yes|no`: whether the policy has a number for the pass.
+    pub pass: Option<bool>,
+    /// `policy=`: the name of the output that is the policy; `none` if there is none.
+    pub policy: Option<String>,
+    /// `value=`: the name of the output that is the value; `none` if it is not to be used.
+    pub value: Option<String>,
+    /// `softmax=auto|yes|no`.
+    pub softmax: Softmax,
+    /// `move=sample|best`.
+    pub choice: Option<Choice>,
+    /// `range=-11|01|clip|discs`.
+    pub range: ValueRange,
+    /// `trained=train[:SEED]`: which positions it has learned from.
+    pub trained: Option<TrainedSpec>,
+    /// `symmetric=yes`: average its answers over all images of a position.
+    pub symmetric: bool,
+    /// `plies=`: the depth of its search, the move itself among them.
+    pub plies: Option<u32>,
+    /// `width=`: how many moves of each position the search of minishogi keeps.
+    pub width: Option<u32>,
+    /// `mate=`: how many positions minishogi's search for mates looks at.
+    pub mate: Option<u32>,
+    /// How long reading the model, and each of its answers, may take; [`PolicySpec::LIMIT`](super::PolicySpec::LIMIT) if
+    /// nothing is given. Not part of the text form.
+    pub limit: Option<Duration>,
+}
+
+/// Whether the policy output is logits, which take a softmax, or probabilities.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Softmax {
+    /// Probabilities if every row that is tried is in [0, 1] and sums to 1, otherwise logits.
+    #[default]
+    Auto,
+    /// Logits.
+    Yes,
+    /// Probabilities, or other numbers that are not negative.
+    No,
+}
+
+/// How moves are chosen by the policy output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Choice {
+    /// With its probabilities.
+    Sample,
+    /// The best; for Q values, and for a network's first choice.
+    Best,
+}
+
+/// What the value output's numbers are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ValueRange {
+    /// −1 a loss of the mover to 1 a win.
+    #[default]
+    Signed,
+    /// 0 a loss to 1 a win.
+    Unit,
+    /// −1 to 1 but for errors of a regression, which are cut off.
+    Clip,
+    /// The final disc difference: good for looking ahead, and compared with the exact score, but no
+    /// estimate of the outcome.
+    Discs,
+}
+
+const SOFTMAX: &[(&str, Softmax)] =
+    &[("auto", Softmax::Auto), ("yes", Softmax::Yes), ("no", Softmax::No)];
+pub(super) const CHOICES: &[(&str, Choice)] = &[("sample", Choice::Sample), ("best", Choice::Best)];
+const RANGES: &[(&str, ValueRange)] = &[
+    ("-11", ValueRange::Signed),
+    ("01", ValueRange::Unit),
+    ("clip", ValueRange::Clip),
+    ("discs", ValueRange::Discs),
+];
+const KEYS: &str = "layout, planes, pass, policy, value, softmax, move, range, trained, symmetric, plies, width, mate";
+
+impl NetworkSpec {
+    /// Whether models can be read: with the feature `onnx`.
+    pub const IS_BUILT_IN: bool = cfg!(feature = "onnx");
+    /// The error where they cannot, and what to do.
+    pub const NOT_BUILT_IN: (&'static str, &'static str) =
+        ("this program was built without ONNX", "build it with --features onnx");
+
+    /// Reads the model at [`path`](NetworkSpec::path) and makes it a policy of a name.
+    ///
+    /// The error is one line that names the file, what is wrong with it, and what to do.
+    #[cfg(feature = "onnx")]
+    pub fn load<'a, G: Game>(
+        &self,
+        name: String,
+        game: &G,
+    ) -> Result<Box<dyn Policy<G> + 'a>, Hinted> {
+        Ok(Box::new(super::steady::Steady::model(super::Onnx::load(self, name, game)?)))
+    }
+
+    /// Fails: models cannot be read.
+    #[cfg(not(feature = "onnx"))]
+    pub fn load<'a, G: Game>(
+        &self,
+        name: String,
+        _game: &G,
+    ) -> Result<Box<dyn Policy<G> + 'a>, Hinted> {
+        let (what, hint) = NetworkSpec::NOT_BUILT_IN;
+        Err(Hinted::from(format!("{name}: {what}")).with_hint(hint))
+    }
+
+    /// Reads what follows `onnx:`.
+    pub fn onnx(text: &str) -> Result<NetworkSpec, Hinted> {
+        let form = ("file", "onnx:FILE or 'onnx:FILE?layout=nchw'");
+        NetworkSpec::default().read("onnx", text, form)
+    }
+
+    /// Reads what follows `learned:`.
+    pub fn learned(text: &str) -> Result<NetworkSpec, Hinted> {
+        let spec = NetworkSpec { kept: true, ..NetworkSpec::default() };
+        spec.read("learned", text, ("network", "learned:NAME"))
+    }
+
+    fn read(mut self, name: &str, text: &str, form: (&str, &str)) -> Result<NetworkSpec, Hinted> {
+        let parts = Parts { name, argument: Some(text) };
+        self.path = parts.options(form, |key, value| self.set(key, value))?.into();
+        if let Some(layout) = self.layout.filter(|layout| !layout.takes_planes())
+            && self.planes.is_some()
+        {
+            return Err(refused(
+                parts,
+                Hinted::new(
+                    format!(": layout {layout} says what its planes are"),
+                    "leave out planes, or name nchw, nhwc, flat or interleaved",
+                ),
+            ));
+        }
+        Ok(self)
+    }
+
+    /// Takes an option, or gives what is known in its place.
+    fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+        let number = |most: u32| {
+            let number = value.parse().ok().filter(|n| (1..=most).contains(n));
+            number.map(Some).ok_or_else(|| format!("whole numbers from 1 to {most}"))
+        };
+        match key {
+            "layout" => self.layout = Some(Layout::named(value).ok_or_else(Layout::names)?),
+            "planes" => {
+                self.planes = Some(Plane::read_list(value).map_err(|_| {
+                    format!("lists such as mover+opponent+legal, of {}", Plane::names())
+                })?);
+            }
+            "pass" => self.pass = Some(one_of(YES_NO, value)?),
+            "policy" if !value.is_empty() => self.policy = Some(value.to_string()),
+            "value" if !value.is_empty() => self.value = Some(value.to_string()),
+            "policy" | "value" => return Err("an output's name, none".to_string()),
+            "softmax" => self.softmax = one_of(SOFTMAX, value)?,
+            "move" => self.choice = Some(one_of(CHOICES, value)?),
+            "range" => self.range = one_of(RANGES, value)?,
+            "trained" => self.trained = Some(value.parse()?),
+            "symmetric" => self.symmetric = one_of(YES_NO, value)?,
+            "plies" => self.plies = number(20)?,
+            "width" => self.width = number(100)?,
+            "mate" => self.mate = number(100_000_000)?,
+            _ => return Err(KEYS.to_string()),
+        }
+        Ok(())
+    }
+
+    /// Whether an option says how the model's numbers are read, which the card then does not.
+    pub fn says_how_to_read(&self) -> bool {
+        let Self { layout, planes, pass, policy, value, softmax, choice, range, .. } = self;
+        let told = [layout.is_some(), planes.is_some(), pass.is_some(), policy.is_some()];
+        let also = [value.is_some(), *softmax != Softmax::Auto, choice.is_some()];
+        told.into_iter().chain(also).any(|told| told) || *range != ValueRange::Signed
+    }
+}
+
+impl fmt::Display for NetworkSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list =
+            |planes: &Vec<Plane>| planes.iter().map(Plane::to_string).collect::<Vec<_>>().join("+");
+        let number = |n: Option<u32>| n.map(|n| n.to_string());
+        let (softmax, range) = (self.softmax, self.range);
+        // What is left to be guessed, or is so unless told otherwise, is not written.
+        let options = [
+            ("layout", self.layout.map(|layout| layout.to_string())),
+            ("planes", self.planes.as_ref().map(list)),
+            ("pass", self.pass.and_then(|pass| name_of(YES_NO, pass))),
+            ("policy", self.policy.clone()),
+            ("value", self.value.clone()),
+            ("softmax", name_of(SOFTMAX, softmax).filter(|_| softmax != Softmax::default())),
+            ("move", self.choice.and_then(|choice| name_of(CHOICES, choice))),
+            ("range", name_of(RANGES, range).filter(|_| range != ValueRange::default())),
+            ("trained", self.trained.map(|trained| trained.to_string())),
+            ("symmetric", self.symmetric.then(|| "yes".to_string())),
+            ("plies", number(self.plies)),
+            ("width", number(self.width)),
+            ("mate", number(self.mate)),
+        ];
+        f.write_str(if self.kept { "learned:" } else { "onnx:" })?;
+        write_options(f, &self.path.display().to_string(), &options)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use yomikiri::hint::Hint as _;
+
+    #[test]
+    fn text_reads_back() {
+        let texts = [
+            "m.onnx",
+            "dir/m.onnx?layout=nhwc,planes=mover+opponent+legal,pass=no",
+            "m.onnx?policy=p,value=none,softmax=no,move=best,range=01,trained=train:7",
+            "m.onnx?layout=openspiel,range=clip,symmetric=yes,plies=3",
+            "why?m.onnx?",
+        ];
+        for text in texts {
+            let spec = NetworkSpec::onnx(text).unwrap();
+            assert_eq!(spec.to_string(), format!("onnx:{text}"));
+            assert_eq!(NetworkSpec::learned(text).unwrap().to_string(), format!("learned:{text}"));
+        }
+        let defaults = NetworkSpec::onnx("m.onnx?softmax=auto&range=-11").unwrap();
+        assert_eq!(defaults.to_string(), "onnx:m.onnx");
+    }
+
+    #[test]
+    fn what_is_not_known_is_answered_with_what_is() {
+        let error = |text: &str| NetworkSpec::onnx(text).unwrap_err().line();
+        assert!(error("").contains("names no file"));
+        assert!(error("?layout=nchw").contains("names no file"));
+        assert!(error("m.onnx?shape=2").ends_with(KEYS));
+        assert!(error("m.onnx?layout=hwc").ends_with(&Layout::names()));
+        assert!(error("m.onnx?planes=mover,opponent").contains("'opponent' is not known"));
+        assert!(error("m.onnx?planes=mover+theirs").ends_with(&Plane::names()));
+        assert!(error("m.onnx?pass=maybe").ends_with("known are yes, no"));
+        assert!(error("m.onnx?policy=").ends_with("an output's name, none"));
+        assert!(error("m.onnx?range=2").contains("'range=2' is not known; known are -11, 01"));
+        assert!(error("m.onnx?plies=21").ends_with("whole numbers from 1 to 20"));
+        let planes = error("m.onnx?layout=openspiel,planes=mover");
+        assert!(planes.contains("layout openspiel says what its planes are"), "{planes}");
+        let none = NetworkSpec::learned("").unwrap_err().line();
+        assert_eq!(none, "policy 'learned:' names no network; write learned:NAME");
+    }
+}

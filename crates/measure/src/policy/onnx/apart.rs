@@ -1,0 +1,127 @@
+//! The runtime at work where it harms nobody: on a thread of its own, which may panic, and which
+//! is left behind when it takes too long.
+
+use yomikiri::hint::{Hinted, Kind};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Once};
+use std::thread;
+use std::time::Duration;
+
+/// How much stack the runtime gets: it plans by recursion, a frame for each node of a chain.
+const STACK: usize = 64 << 20;
+/// How the names of the runtime's threads begin, ours for it among them.
+const THREADS: &str = "rten-";
+/// How many threads may be at work past their time limit before no more are started.
+const MOST_LATE: usize = 4;
+/// How many are.
+static LATE: AtomicUsize = AtomicUsize::new(0);
+
+/// Does work of the runtime within a time, [`Duration::MAX`] for a model of ours. Its panic is an error, and nothing is printed of it; so
+/// is a time that is over, whose thread cannot be ended and works on.
+pub(super) fn apart<T: Send + 'static>(
+    limit: Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Hinted> {
+    counted(&LATE, limit, work)
+}
+
+fn counted<T: Send + 'static>(
+    late: &'static AtomicUsize,
+    limit: Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Hinted> {
+    let failed = |what: String| Hinted::from(what).of_kind(Kind::Policy);
+    silence();
+    let count = late.load(Ordering::Relaxed);
+    if count >= MOST_LATE && limit < Duration::MAX {
+        let what = format!("{count} answers of models are still worked at past their time limit");
+        return Err(failed(what).with_hint("leave such models out and start again"));
+    }
+    let (sender, receiver) = mpsc::sync_channel(1);
+    // Set by whichever is first: the end of the work, or that nobody waits for it any more.
+    let is_over = Arc::new(AtomicBool::new(false));
+    let ended = is_over.clone();
+    let work = move || {
+        let done = catch_unwind(AssertUnwindSafe(work));
+        if ended.swap(true, Ordering::Relaxed) {
+            late.fetch_sub(1, Ordering::Relaxed);
+        }
+        // Nobody may wait.
+        let _ = sender.send(done);
+    };
+    let thread = thread::Builder::new().name(format!("{THREADS}apart")).stack_size(STACK);
+    thread.spawn(work).map_err(|error| failed(format!("no thread for it: {error}")))?;
+    match receiver.recv_timeout(limit) {
+        Ok(Ok(done)) => Ok(done),
+        Ok(Err(panic)) => {
+            Err(failed(format!("the runtime (rten) failed at it: {}", said(&*panic))))
+        }
+        Err(RecvTimeoutError::Disconnected) => {
+            Err(failed("the runtime (rten) failed at it".to_string()))
+        }
+        Err(RecvTimeoutError::Timeout) => {
+            late.fetch_add(1, Ordering::Relaxed);
+            if is_over.swap(true, Ordering::Relaxed) {
+                late.fetch_sub(1, Ordering::Relaxed);
+            }
+            let what = format!("it has not answered within {} s", limit.as_secs_f64());
+            Err(failed(what).with_hint("raise --policy-timeout if it needs longer"))
+        }
+    }
+}
+
+/// The message of a panic.
+fn said(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it does not say why")
+}
+
+/// Keeps panics on the runtime's threads from being printed: they become errors.
+fn silence() {
+    static SILENT: Once = Once::new();
+    SILENT.call_once(|| {
+        let print = take_hook();
+        set_hook(Box::new(move |panic| {
+            if !thread::current().name().is_some_and(|name| name.starts_with(THREADS)) {
+                print(panic);
+            }
+        }));
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use yomikiri::hint::Hint as _;
+
+    static TRIED: AtomicUsize = AtomicUsize::new(0);
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn what_panics_or_takes_too_long_is_an_error_and_few_are_left_behind() {
+        assert_eq!(counted(&TRIED, LONG, || 7).unwrap(), 7);
+        let error = counted(&TRIED, LONG, || panic!("at {}", 7)).map(|(): ()| ()).unwrap_err();
+        assert!(
+            error.kind() == Kind::Policy && error.to_string().ends_with("failed at it: at 7"),
+            "{error}"
+        );
+        let (end, wait) = mpsc::channel::<()>();
+        let wait = Arc::new(std::sync::Mutex::new(wait));
+        for _ in 0..MOST_LATE {
+            let wait = wait.clone();
+            let work = move || drop(wait.lock().map(|wait| wait.recv()));
+            let error = counted(&TRIED, Duration::from_millis(20), work).unwrap_err();
+            assert!(error.line().contains("within 0.02 s; raise --policy-timeout"), "{error}");
+        }
+        let error = counted(&TRIED, LONG, || ()).unwrap_err().to_string();
+        assert!(error.starts_with("4 answers of models"), "{error}");
+        // When they have ended there is room again.
+        drop(end);
+        while counted(&TRIED, LONG, || ()).is_err() {
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Models in half precision, made into models in single precision.
+//!
+//! The runtime has no 16-bit floats. Every number of 16 bits is one of 32 as well, so weights and the
+//! types of tensors are widened before it sees the model; what is computed is then more exact than
+//! in half precision, not less.
+
+use yomikiri::hint::Hinted;
+use half::f16;
+
+use super::proto::{Graph, Model, Tensor, ValueInfo};
+
+/// ONNX's number for 16-bit floats.
+const HALF: i32 = 10;
+/// The attributes whose integer is a type.
+const TYPES: [(&str, &str); 4] =
+    [("Cast", "to"), ("RandomNormalLike", "dtype"), ("EyeLike", "dtype"), ("Multinomial", "dtype")];
+
+/// Widens a model whole and says whether there was anything to widen; fails where weights of 16 bits
+/// are not in the file itself.
+pub(super) fn widen(model: &mut Model) -> Result<bool, Hinted> {
+    model.graph.as_mut().map_or(Ok(false), widen_graph)
+}
+
+fn widen_graph(graph: &mut Graph) -> Result<bool, Hinted> {
+    let mut found = false;
+    for constant in &mut graph.initializer {
+        found |= widen_tensor(constant)?;
+    }
+    for info in graph.input.iter_mut().chain(&mut graph.output).chain(&mut graph.value_info) {
+        found |= widen_type(info);
+    }
+    for node in &mut graph.node {
+        for held in &mut node.attribute {
+            let is_type = TYPES.contains(&(node.op_type.as_str(), held.name.as_str()));
+            if is_type && held.i == Some(i64::from(HALF)) {
+                held.i = Some(i64::from(Tensor::FLOAT));
+                found = true;
+            }
+            if let Some(tensor) = &mut held.t {
+                found |= widen_tensor(tensor)?;
+            }
+            for graph in held.g.iter_mut().chain(&mut held.graphs) {
+                found |= widen_graph(graph)?;
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn widen_type(info: &mut ValueInfo) -> bool {
+    let tensor = info.r#type.as_mut().and_then(|kind| kind.tensor_type.as_mut());
+    let half = tensor.filter(|tensor| tensor.elem_type == HALF);
+    half.map(|tensor| tensor.elem_type = Tensor::FLOAT).is_some()
+}
+
+/// Its numbers are two bytes each, or the low bits of integers.
+fn widen_tensor(tensor: &mut Tensor) -> Result<bool, Hinted> {
+    if tensor.data_type != HALF {
+        return Ok(false);
+    }
+    if !tensor.external_data.is_empty() {
+        return Err(Hinted::new(
+            "its weights of 16 bits lie in another file",
+            "save the model in one file, or in float32",
+        ));
+    }
+    tensor.float_data = match tensor.raw_data.take() {
+        Some(raw) => {
+            raw.as_chunks().0.iter().map(|&two| f16::from_le_bytes(two).to_f32()).collect()
+        }
+        None => tensor.int32_data.iter().map(|&n| f16::from_bits(n as u16).to_f32()).collect(),
+    };
+    tensor.int32_data.clear();
+    tensor.data_type = Tensor::FLOAT;
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use prost::Message;
+
+    use super::*;
+    use yomikiri::game::GameExt;
+    use crate::policy::sample::{four, positions};
+    use crate::policy::{Answers, Batch, NetworkSpec};
+
+    /// A tensor's numbers as 16-bit floats, in one of the two ways in which files have them.
+    fn narrow(tensor: &mut Tensor, as_integers: bool) {
+        if tensor.data_type != Tensor::FLOAT {
+            return;
+        }
+        let raw = tensor.raw_data.take().unwrap_or_default();
+        let raw = raw.as_chunks().0.iter().map(|&four| f32::from_le_bytes(four));
+        let halves: Vec<f16> = raw.chain(tensor.float_data.drain(..)).map(f16::from_f32).collect();
+        tensor.data_type = HALF;
+        match as_integers {
+            true => tensor.int32_data = halves.iter().map(|h| i32::from(h.to_bits())).collect(),
+            false => {
+                tensor.raw_data = Some(halves.iter().flat_map(|h| h.to_le_bytes()).collect());
+            }
+        }
+    }
+
+    #[test]
+    fn a_model_in_half_precision_says_what_its_weights_do_in_single() {
+        let flat = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/onnx/flat.onnx");
+        let single = Model::decode(&std::fs::read(flat).unwrap()[..]).unwrap();
+        let mut half = single.clone();
+        let graph = half.graph.as_mut().unwrap();
+        for (at, constant) in graph.initializer.iter_mut().enumerate() {
+            narrow(constant, at % 2 == 0);
+        }
+        for info in graph.input.iter_mut().chain(&mut graph.output) {
+            let tensor = info.r#type.as_mut().unwrap().tensor_type.as_mut().unwrap();
+            assert_eq!(tensor.elem_type, Tensor::FLOAT);
+            tensor.elem_type = HALF;
+        }
+        let mut rounded = half.clone();
+        assert_eq!(widen(&mut rounded), Ok(true));
+        assert_eq!(widen(&mut rounded.clone()), Ok(false));
+        assert_ne!(rounded, single);
+
+        let game = four();
+        let mut batch = Batch::default();
+        for position in positions(&game, 40) {
+            batch.push(position, game.actions(&position.state));
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let ask = |name: &str, model: &Model| {
+            let path = dir.path().join(name);
+            std::fs::write(&path, model.encode_to_vec()).unwrap();
+            let policy = NetworkSpec::onnx(path.to_str().unwrap()).unwrap();
+            let policy = policy.load(String::new(), &game).unwrap();
+            let mut answers = Answers::default();
+            policy.answer(&game, &batch, &mut answers).unwrap();
+            answers
+        };
+        let (half, rounded) = (ask("half.onnx", &half), ask("rounded.onnx", &rounded));
+        assert_eq!(half, rounded);
+        // Rounded to 11 bits, the weights are others, but hardly.
+        let single = ask("single.onnx", &single);
+        let apart = single.scores.iter().zip(&half.scores).map(|(a, b)| (a - b).abs());
+        let most = apart.fold(0.0, f64::max);
+        assert!(0.0 < most && most < 0.05, "{most}");
+    }
+}

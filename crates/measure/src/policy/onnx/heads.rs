@@ -1,0 +1,438 @@
+//! Which of a model's outputs is the policy and which the value, and what their numbers mean: as its
+//! card says, or by what they look like.
+//!
+//! An output is known by how many numbers it has for a position: as many as squares, or one more
+//! for the pass, is a policy; one is a value. Where that leaves a choice, names decide (`policy`,
+//! `prob`; `value`), and where they do not, the person has to.
+
+use super::file::{File, ModelOutput};
+use super::session::OutputRows;
+use yomikiri::game::{Action, Empties, Game, GameExt, Outcome, Side};
+use yomikiri::hint::Hinted;
+use crate::policy::network_spec::{Choice, NetworkSpec, Softmax, ValueRange};
+use crate::policy::{card, share_best};
+
+/// How far numbers may be from what they should be: single precision, summed up.
+const SLACK: f64 = 1e-3;
+
+/// Logits that differ by no more than this, relative to the larger of 1 and their size, are equal.
+/// The runtime adds 32-bit numbers in an order of its own: of the 24 bits of a sum of about a
+/// thousand products the last few differ between the mirror images of a move, so that 16 are
+/// compared. Values are compared as they are: where a win is nearly sure, small differences of them
+/// mean something.
+const ROUNDING: f64 = 1.0 / (1 << 16) as f64;
+
+/// What the outputs that are used mean.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Heads {
+    /// The output's place, and how it is read.
+    pub policy: Option<(usize, PolicyHead)>,
+    /// The same for the value.
+    pub value: Option<(usize, ValueHead)>,
+    /// The depth of the search that chooses the moves; without one the policy output does.
+    pub plies: Option<u32>,
+    /// Whether a position's value is the value output's, and not that of its best move.
+    pub own_value: bool,
+}
+
+/// How the policy output is read.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct PolicyHead {
+    /// By action: its column, if it has one.
+    columns: Vec<Option<usize>>,
+    reading: Numbers,
+    choice: Choice,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Numbers {
+    Logits,
+    Probabilities,
+    /// Numbers of which only the order counts.
+    Worths,
+    /// The same, with those equal that differ by rounding.
+    Tied,
+    /// One integer: the action.
+    Label,
+}
+
+/// How the value output is read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum ValueHead {
+    /// One number.
+    One(ValueRange),
+    /// Win, draw and loss.
+    Three {
+        /// Whether they are logits.
+        is_logits: bool,
+    },
+    /// The probabilities that Black wins and that White wins.
+    Wins,
+    /// The share of all squares that the mover will hold.
+    Share,
+}
+
+/// A game's actions and what was found out of a model.
+pub(super) struct Tried<'a> {
+    pub spec: &'a NetworkSpec,
+    pub file: &'a File,
+    pub kept: &'a [ModelOutput],
+    /// What the outputs say of a few positions.
+    pub tried: &'a [OutputRows],
+    /// How many actions the game has, and whether the last is the pass.
+    pub actions: usize,
+    pub has_pass: bool,
+}
+
+impl Tried<'_> {
+    /// Decides as a card says, or else by the outputs, or says what the person has to decide.
+    pub fn heads(&self, reading: Option<card::Reading>) -> Result<Heads, Hinted> {
+        if let Some(reading) = reading {
+            return self.of_card(reading);
+        }
+        let mut policy = self.policy()?;
+        let value = self.value(policy)?;
+        let plies = self.spec.plies.or_else(|| policy.is_none().then_some(1));
+        if plies.is_some() && value.is_none() {
+            return Err(Hinted::new(
+                format!(
+                    "no output is known as {}; for a position a policy has {}, a value 1",
+                    if self.spec.plies.is_some() { "the value" } else { "a policy or a value" },
+                    self.numbers()
+                ),
+                "name one with policy=NAME or value=NAME",
+            ));
+        }
+        policy = policy.filter(|_| plies.is_none());
+        Ok(Heads {
+            policy: policy.map(|at| Ok::<_, Hinted>((at, self.policy_head(at)?))).transpose()?,
+            value: value.map(|at| (at, self.value_head(at))),
+            plies,
+            own_value: true,
+        })
+    }
+
+    /// The outputs that a card names by how they are read.
+    fn of_card(&self, reading: card::Reading) -> Result<Heads, Hinted> {
+        let output = |name: &str, width: usize| {
+            let at = self.named(name).ok().filter(|&at| self.tried[at].width == width);
+            let numbers =
+                || format!("it has no output '{name}' of {width} numbers, as its card says");
+            at.ok_or_else(|| Hinted::from(numbers()))
+        };
+        let by_action = |name: &str, reading| {
+            let columns = (0..self.actions).map(Some).collect();
+            let head = PolicyHead { columns, reading, choice: Choice::Best };
+            Ok::<_, Hinted>(Some((output(name, self.actions)?, head)))
+        };
+        let (mut heads, plies) = (Heads::default(), self.spec.plies);
+        match reading {
+            card::Reading::Policy => {
+                let clipped = ValueHead::One(ValueRange::Clip);
+                heads.value = output("value", 1).ok().map(|at| (at, clipped));
+                heads.own_value = plies.is_none();
+                if plies.is_none() {
+                    heads.policy = by_action("policy", Numbers::Tied)?;
+                } else if heads.value.is_none() {
+                    return Err("it has no output 'value' to search with".into());
+                }
+            }
+            card::Reading::Q => heads.policy = by_action("q", Numbers::Worths)?,
+            card::Reading::Wins => heads.value = Some((output("wins", 2)?, ValueHead::Wins)),
+            card::Reading::Discs => heads.value = Some((output("discs", 1)?, ValueHead::Share)),
+            card::Reading::Win => return Err("its card is of a network for minishogi".into()),
+        }
+        heads.plies = match heads.policy {
+            // The worth of a move looks a ply beyond the position already.
+            Some(_) => plies.filter(|&plies| plies > 1),
+            None => plies.or(Some(1)),
+        };
+        Ok(heads)
+    }
+
+    /// How many numbers a policy has for a position, in words.
+    fn numbers(&self) -> String {
+        match self.has_pass {
+            true => format!("{}, or {} with the pass", self.actions - 1, self.actions),
+            false => self.actions.to_string(),
+        }
+    }
+
+    fn named(&self, name: &str) -> Result<usize, String> {
+        let place = self.kept.iter().position(|kept| kept.name == name || kept.tensor == name);
+        place.ok_or_else(|| format!("it has no output '{name}' that can be computed"))
+    }
+
+    /// The one output among some whose name has the first of `words` that any has, or the only one.
+    fn pick(&self, among: &[usize], words: &[&str], option: &str) -> Result<Option<usize>, String> {
+        if among.len() < 2 {
+            return Ok(among.first().copied());
+        }
+        for word in words {
+            let has = |at: &&usize| self.kept[**at].name.to_lowercase().contains(word);
+            let with: Vec<_> = among.iter().filter(has).collect();
+            match with[..] {
+                [] => {}
+                [&only] => return Ok(Some(only)),
+                _ => break,
+            }
+        }
+        let names: Vec<_> = among.iter().map(|&at| self.kept[at].name.as_str()).collect();
+        Err(format!(
+            "which output is the {option}? Write {option}=NAME with one of {}",
+            names.join(", ")
+        ))
+    }
+
+    fn policy(&self) -> Result<Option<usize>, Hinted> {
+        match self.spec.policy.as_deref() {
+            Some("none") => return Ok(None),
+            Some(name) => return Ok(Some(self.named(name)?)),
+            None => {}
+        }
+        let fits = |&at: &usize| {
+            let output = &self.tried[at];
+            !output.is_integer && (self.columns(at).is_ok() && output.width > 3)
+        };
+        let among: Vec<usize> = (0..self.kept.len()).filter(fits).collect();
+        Ok(self.pick(&among, &["policy", "prob", "logit"], "policy")?)
+    }
+
+    fn value(&self, policy: Option<usize>) -> Result<Option<usize>, Hinted> {
+        match self.spec.value.as_deref() {
+            Some("none") => return Ok(None),
+            Some(name) => {
+                let at = self.named(name)?;
+                return match self.tried[at].width {
+                    1 | 3 => Ok(Some(at)),
+                    width => Err(Hinted::new(
+                        format!("the output '{name}' has {width} numbers for a position"),
+                        "a value has 1, or 3 for win, draw and loss",
+                    )),
+                };
+            }
+            None => {}
+        }
+        let fits = |&at: &usize| {
+            let output = &self.tried[at];
+            let is_three = output.width == 3 && self.kept[at].name.to_lowercase().contains("wdl");
+            Some(at) != policy && !output.is_integer && (output.width == 1 || is_three)
+        };
+        let among: Vec<usize> = (0..self.kept.len()).filter(fits).collect();
+        Ok(self.pick(&among, &["value", "wdl"], "value")?)
+    }
+
+    /// By action, the column of an output.
+    fn columns(&self, at: usize) -> Result<Vec<Option<usize>>, Hinted> {
+        let (actions, width) = (self.actions, self.tried[at].width);
+        let name = &self.kept[at].name;
+        let mut columns = vec![None; actions];
+        if let Some(classes) = self.kept[at].classes.as_ref().filter(|list| list.len() == width) {
+            for (column, &class) in classes.iter().enumerate() {
+                let place = usize::try_from(class).ok().and_then(|class| columns.get_mut(class));
+                *place.ok_or_else(|| {
+                    Hinted::new(
+                        format!("'{name}' has the class {class}"),
+                        format!("classes are actions, 0 to {}", actions - 1),
+                    )
+                })? = Some(column);
+            }
+            return Ok(columns);
+        }
+        let expected = match self.spec.pass {
+            Some(false) if self.has_pass => actions - 1..=actions - 1,
+            None if self.has_pass => actions - 1..=actions,
+            _ => actions..=actions,
+        };
+        if !expected.contains(&width) {
+            let expected = match self.spec.pass.filter(|_| self.has_pass) {
+                Some(true) => format!("with pass=yes it should have {actions}"),
+                Some(false) => format!("with pass=no it should have {}", actions - 1),
+                None => format!("a policy has {}", self.numbers()),
+            };
+            return Err(Hinted::new(
+                format!("'{name}' has {width} numbers for a position"),
+                expected,
+            ));
+        }
+        for (action, column) in columns.iter_mut().enumerate().take(width) {
+            *column = Some(action);
+        }
+        Ok(columns)
+    }
+
+    fn policy_head(&self, at: usize) -> Result<PolicyHead, Hinted> {
+        let output = &self.tried[at];
+        if output.is_integer && output.width == 1 {
+            let (columns, choice) = (Vec::new(), Choice::Best);
+            return Ok(PolicyHead { columns, reading: Numbers::Label, choice });
+        }
+        let columns = self.columns(at)?;
+        // What scikit-learn's regressors are exported with; their numbers are no logits.
+        let is_regressor = self.file.producer() == "skl2onnx" && self.kept[at].name == "variable";
+        let choice = match self.spec.choice {
+            Some(choice) => choice,
+            None if is_regressor && self.spec.softmax == Softmax::Auto => Choice::Best,
+            None => Choice::Sample,
+        };
+        let reading = match self.spec.softmax {
+            _ if choice == Choice::Best => Numbers::Worths,
+            Softmax::Yes => Numbers::Logits,
+            Softmax::No => Numbers::Probabilities,
+            Softmax::Auto if are_probabilities(output) => Numbers::Probabilities,
+            Softmax::Auto => Numbers::Logits,
+        };
+        Ok(PolicyHead { columns, reading, choice })
+    }
+
+    fn value_head(&self, at: usize) -> ValueHead {
+        let output = &self.tried[at];
+        let is_logits = match self.spec.softmax {
+            Softmax::No => false,
+            _ => !are_probabilities(output),
+        };
+        match output.width {
+            3 => ValueHead::Three { is_logits },
+            _ => ValueHead::One(self.spec.range),
+        }
+    }
+}
+
+/// Whether every row is in [0, 1] and sums to 1.
+fn are_probabilities(output: &OutputRows) -> bool {
+    output.numbers.chunks(output.width.max(1)).all(|row| {
+        let sum: f64 = row.iter().map(|&p| f64::from(p)).sum();
+        (sum - 1.0).abs() <= SLACK && row.iter().all(|&p| p >= 0.0)
+    })
+}
+
+impl PolicyHead {
+    /// What a row says of an action. An action without a column is never chosen where another is
+    /// legal that has one.
+    pub fn number(&self, row: &[f32], action: Action) -> f64 {
+        let at = usize::from(action.0);
+        match self.reading {
+            Numbers::Label => f64::from(u8::from(row[0] == at as f32)),
+            _ => match self.columns[at] {
+                Some(column) => f64::from(row[column]),
+                None if self.reading == Numbers::Probabilities => 0.0,
+                None => f64::NEG_INFINITY,
+            },
+        }
+    }
+
+    /// Writes the probabilities of actions, which sum to 1, by their numbers. Where nothing legal has
+    /// any probability, all legal actions share it.
+    pub fn probabilities(&self, scores: &mut [f64], out: &mut [f64]) -> Result<(), Hinted> {
+        if let Some(score) = scores.iter().find(|s| s.is_nan() || **s == f64::INFINITY) {
+            return Err(format!("a number of its policy is {score}").into());
+        }
+        let is_probability = self.reading == Numbers::Probabilities;
+        if let Some(score) = scores.iter().find(|score| is_probability && **score < -SLACK) {
+            return Err(Hinted::new(
+                format!("a probability of its policy is {score}"),
+                "write softmax=yes if it gives logits, move=best if it gives Q values",
+            ));
+        }
+        if self.reading == Numbers::Tied {
+            tie(scores);
+        }
+        if self.choice == Choice::Best {
+            share_best(scores, out);
+            return Ok(());
+        }
+        let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let mass = |score: f64| match self.reading {
+            Numbers::Logits if best > f64::NEG_INFINITY => (score - best).exp(),
+            Numbers::Logits => 0.0,
+            _ => score.max(0.0),
+        };
+        let sum: f64 = scores.iter().map(|&score| mass(score)).sum();
+        let uniform = 1.0 / scores.len() as f64;
+        for (probability, &score) in out.iter_mut().zip(scores.iter()) {
+            *probability = if sum > 0.0 { mass(score) / sum } else { uniform };
+        }
+        Ok(())
+    }
+}
+
+/// Makes logits equal that differ by [`ROUNDING`] alone: those within it of a higher one get its
+/// value. (Multiples of a number would not do: equal moves on both sides of a half would differ by
+/// a whole.)
+fn tie(scores: &mut [f64]) {
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+    let mut highest = f64::INFINITY;
+    for at in order {
+        if highest - scores[at] > ROUNDING * scores[at].abs().max(1.0) {
+            highest = scores[at];
+        }
+        scores[at] = highest;
+    }
+}
+
+impl ValueHead {
+    /// Whether the values estimate the outcome.
+    pub fn is_outcome(self) -> bool {
+        !matches!(self, ValueHead::One(ValueRange::Discs) | ValueHead::Share)
+    }
+
+    /// What a row says the position is worth to its mover: as an outcome −1 to 1 but for errors of
+    /// a regression, in discs, or twice the share of the squares, less 1.
+    pub fn read(self, row: &[f32], mover: Side) -> Result<f64, Hinted> {
+        if row.iter().any(|number| number.is_nan()) {
+            return Err("a number of its value is NaN".into());
+        }
+        let number = |at: usize| f64::from(row[at]);
+        let (value, expected) = match self {
+            ValueHead::Three { is_logits: false } => {
+                return Ok((number(0) - number(2)).clamp(-1.0, 1.0));
+            }
+            ValueHead::Three { is_logits: true } => {
+                let most = number(0).max(number(1)).max(number(2));
+                let [win, draw, loss] = [0, 1, 2].map(|at| (number(at) - most).exp());
+                return Ok((win - loss) / (win + draw + loss));
+            }
+            ValueHead::Wins => {
+                let black = number(0) - number(1);
+                return Ok(if mover == Side::First { black } else { -black });
+            }
+            ValueHead::Share => return Ok(2.0 * number(0) - 1.0),
+            ValueHead::One(ValueRange::Clip | ValueRange::Discs) => return Ok(number(0)),
+            ValueHead::One(ValueRange::Unit) => (2.0 * number(0) - 1.0, "0 to 1"),
+            ValueHead::One(ValueRange::Signed) => (number(0), "-1 to 1"),
+        };
+        if value.abs() > 1.0 + SLACK {
+            return Err(Hinted::new(
+                format!("its value is {}, not from {expected}", row[0]),
+                "write range=01 for 0 a loss to 1 a win, range=clip for a regression that errs, or range=discs for a disc difference",
+            ));
+        }
+        Ok(value)
+    }
+
+    /// What a finished game is worth to its mover, on the same scale.
+    pub fn at_the_end<G: Game>(self, game: &G, state: &G::State) -> f64 {
+        match self {
+            ValueHead::One(ValueRange::Discs) => f64::from(game.score(state, Empties::Uncounted).0),
+            ValueHead::Share => {
+                let squares = (game.action_count() - 1) as f64;
+                let held = game.squares(state).unwrap_or_default().0.count_ones();
+                2.0 * f64::from(held) / squares - 1.0
+            }
+            _ => f64::from(game.result(state).unwrap_or(Outcome::Draw).value()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logits_that_differ_by_rounding_are_equal() {
+        let mut scores = [3.0, 1.0 + 1e-6, 1.0, -20.0, -20.0 - 1e-4, 1.001];
+        tie(&mut scores);
+        assert_eq!(scores, [3.0, 1.0 + 1e-6, 1.0 + 1e-6, -20.0, -20.0, 1.001]);
+    }
+}

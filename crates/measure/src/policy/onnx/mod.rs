@@ -1,0 +1,640 @@
+//! Networks in ONNX files as policies.
+//!
+//! A file is read by [`file`], its positions are laid out by an [`Encoding`], it is run by
+//! [`session`], and what its numbers mean is known by [`heads`]: from the [`Card`] beside the file,
+//! or from its inputs and outputs. All of that is settled when the policy is made, and the model is
+//! tried on the start position and those after it, so that what does not fit is refused before any
+//! work is done. `docs/policies-onnx.md` is for people.
+
+mod apart;
+mod bounds;
+mod file;
+mod half;
+mod heads;
+mod once;
+pub mod proto;
+mod session;
+
+use std::path::{Path, PathBuf};
+
+use file::{File, Kind, Port};
+use heads::{Heads, Tried};
+use session::{INPUT_KINDS, OutputRows, Session};
+
+use super::card::{self, Card};
+use super::network_spec::NetworkSpec;
+use super::{Answers, Batch, Policy, PolicySpec, TrainedOn, share_best};
+use yomikiri::game::encode::{Encoding, Layout, Plane};
+use yomikiri::game::{Action, Game, GameExt, Outcome, Position, Symmetry};
+use yomikiri::hint::Hinted;
+
+/// Positions that are searched at a time, which bounds memory.
+const SEARCHED_AT_ONCE: usize = 64;
+
+/// A network in an ONNX file as a policy.
+///
+/// With a policy output its numbers, restricted to the legal moves, choose the move; with only a
+/// value output, or a depth of search, minimax does, with the values at the leaves.
+pub struct Onnx {
+    name: String,
+    encoding: Encoding,
+    session: Session,
+    heads: Heads,
+    /// Whether its answers are averaged over all images of a position.
+    symmetric: bool,
+    /// Whether it answers all images of a position alike, but for rounding.
+    equivariant: bool,
+    learned_from: TrainedOn,
+}
+
+impl Onnx {
+    /// Reads the model that is meant and finds out how it is to be used for a game.
+    ///
+    /// The error is one line that names the file, what is wrong with it, and what to do.
+    pub fn load<G: Game>(spec: &NetworkSpec, name: String, game: &G) -> Result<Onnx, Hinted> {
+        let path = match spec.kept {
+            true => card::file(&spec.path, "onnx"),
+            false => spec.path.clone(),
+        };
+        let shown = path.display();
+        let card = Card::beside(&path)?;
+        let bytes = match &card {
+            Some(card) => {
+                card.check(&path, &game.name())?;
+                card.model(&path)?
+            }
+            None => card::read_model(&path)?,
+        };
+        let policy = Onnx::of_bytes(spec, name, (bytes, Some(&path)), card.as_ref(), game)
+            .map_err(|error| error.map(|what| format!("{shown}: {what}")))?;
+        match card {
+            Some(card) if policy.equivariant && !once::answers_alike(&policy, game)? => {
+                let what = "says that the network is equivariant, but it answers images of a position differently";
+                Err(card.unfit(&path, Hinted::new(what, "write \"equivariant\": false")))
+            }
+            _ => Ok(policy),
+        }
+    }
+
+    /// The policy of a model and its card; the file, if there is one, is where other files with weights
+    /// may lie beside it.
+    pub fn of_bytes<G: Game>(
+        spec: &NetworkSpec,
+        name: String,
+        (bytes, path): (Vec<u8>, Option<&Path>),
+        card: Option<&Card>,
+        game: &G,
+    ) -> Result<Onnx, Hinted> {
+        let file = File::read(&bytes)?;
+        Onnx::of_file(spec, name, (&file, bytes, path), card, game).map_err(|error| {
+            error.map(|what| format!("{what} ({})", file.describe()).replace(['\n', '\r'], " "))
+        })
+    }
+
+    fn of_file<G: Game>(
+        spec: &NetworkSpec,
+        name: String,
+        (file, bytes, path): (&File, Vec<u8>, Option<&Path>),
+        card: Option<&Card>,
+        game: &G,
+    ) -> Result<Onnx, Hinted> {
+        let [input] = &file.inputs[..] else {
+            let what = format!("it has {} inputs", file.inputs.len());
+            return Err(Hinted::new(what, "a policy has one"));
+        };
+        if spec.width.is_some() || spec.mate.is_some() {
+            let hint = "other networks have symmetric and plies";
+            return Err(Hinted::new("width and mate are for minishogi", hint));
+        }
+        let reading = card.filter(|_| !spec.says_how_to_read());
+        let kind = input_kind(input)?;
+        let (batch, encoding) = encoding(spec, reading, game, input)?;
+        let (mut kept, pruned) = file.computable()?;
+        if reading.is_some() {
+            kept.iter_mut().for_each(|output| file.before_activation(output));
+        }
+        let path = path.filter(|path| {
+            let is_named = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("onnx"));
+            pruned.is_none() && is_named
+        });
+        let limit = spec.limit.unwrap_or(PolicySpec::LIMIT);
+        let model = session::load(path.map(PathBuf::from), pruned.unwrap_or(bytes), limit)?;
+        let rows = (encoding.shape.clone(), batch);
+        let session = Session::new(model, &kept, kind, rows, limit)?;
+        let of_card = card.map_or(TrainedOn::Unknown, Card::learned_from);
+        let mut policy = Onnx {
+            name,
+            encoding,
+            session,
+            heads: Heads::default(),
+            symmetric: spec.symmetric,
+            equivariant: reading.is_some_and(|card| card.equivariant),
+            learned_from: spec
+                .trained
+                .map_or(of_card, |trained| TrainedOn::Part(trained.division())),
+        };
+        let tried = policy.run(game, &first_positions(game))?;
+        let actions = game.action_count();
+        let has_pass = game.is_pass(Action(actions as u16 - 1));
+        let found = Tried { spec, file, kept: &kept, tried: &tried, actions, has_pass };
+        policy.heads = found.heads(reading.map(|card| card.reading))?;
+        tracing::info!(
+            network = policy.name,
+            layout = %policy.encoding.layout,
+            planes = %policy.encoding.planes.iter().map(Plane::to_string).collect::<Vec<_>>().join("+"),
+            policy = policy.heads.policy.as_ref().map(|(at, _)| kept[*at].name.as_str()),
+            value = policy.heads.value.as_ref().map(|(at, _)| kept[*at].name.as_str()),
+            "model read"
+        );
+        policy.keep_used();
+        let mut batch = Batch::default();
+        for position in first_positions(game) {
+            batch.push(position, game.actions(&position.state));
+        }
+        let mut answers = Answers::default();
+        policy.answer_all(game, &batch, &mut answers)?;
+        answers.check(&batch)?;
+        Ok(policy)
+    }
+
+    /// Computes from now on only the outputs that are used.
+    fn keep_used(&mut self) {
+        let mut used = Vec::new();
+        let Heads { policy, value, .. } = &mut self.heads;
+        let places =
+            [policy.as_mut().map(|head| &mut head.0), value.as_mut().map(|head| &mut head.0)];
+        for place in places.into_iter().flatten() {
+            used.push(*place);
+            *place = used.len() - 1;
+        }
+        self.session.select(&used);
+    }
+
+    /// What the outputs say of some positions.
+    fn run<G: Game>(
+        &self,
+        game: &G,
+        positions: &[Position<G::State>],
+    ) -> Result<Vec<OutputRows>, Hinted> {
+        self.session.run(positions.len(), &|at, out| {
+            self.encoding.write_position(game, &positions[at], out);
+        })
+    }
+
+    /// How many images of a position are averaged.
+    fn images<G: Game>(&self, game: &G) -> Symmetry {
+        let folded = game.with_folding(true).filter(|_| self.symmetric);
+        folded.map_or(1, |folded| folded.group().order() as Symmetry)
+    }
+
+    /// What the outputs say of one of the images of some positions.
+    fn run_image<G: Game>(
+        &self,
+        game: &G,
+        positions: &[Position<G::State>],
+        symmetry: Symmetry,
+    ) -> Result<Vec<OutputRows>, Hinted> {
+        if symmetry == 0 {
+            return self.run(game, positions);
+        }
+        let own = game.with_folding(true);
+        let folded = own.as_ref().unwrap_or(game);
+        let image = |p: &Position<G::State>| Position {
+            state: folded.transform(&p.state, symmetry),
+            side: p.side,
+        };
+        self.run(game, &positions.iter().map(image).collect::<Vec<_>>())
+    }
+
+    /// Writes the numbers that the policy output has for the actions of a batch.
+    fn by_action<G: Game>(
+        &self,
+        game: &G,
+        batch: &Batch<G::State>,
+        worths: &mut [f64],
+    ) -> Result<(), Hinted> {
+        let Some((output, head)) = &self.heads.policy else { return Ok(()) };
+        let own = game.with_folding(true);
+        let folded = own.as_ref().unwrap_or(game);
+        let order = self.images(game);
+        for symmetry in 0..order {
+            let outputs = self.run_image(game, batch.positions(), symmetry)?;
+            for at in 0..batch.len() {
+                for place in batch.range(at) {
+                    let action = match batch.actions()[place] {
+                        action if symmetry == 0 => action,
+                        action => folded.transform_action(action, symmetry),
+                    };
+                    let number = head.number(outputs[*output].row(at), action);
+                    worths[place] += number / f64::from(order);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What positions that are not over are worth to their mover, by the network alone.
+    fn values<G: Game>(
+        &self,
+        game: &G,
+        positions: &[Position<G::State>],
+        order: Symmetry,
+    ) -> Result<Vec<f64>, Hinted> {
+        let Some((output, head)) = &self.heads.value else {
+            let mut batch = Batch::default();
+            positions.iter().for_each(|p| batch.push(*p, game.actions(&p.state)));
+            let mut worths = vec![0.0; batch.actions().len()];
+            self.by_action(game, &batch, &mut worths)?;
+            return Ok((0..batch.len()).map(|at| best(&worths[batch.range(at)])).collect());
+        };
+        let mut values = vec![0.0; positions.len()];
+        for symmetry in 0..order {
+            let outputs = self.run_image(game, positions, symmetry)?;
+            for (at, value) in values.iter_mut().enumerate() {
+                let own = head.read(outputs[*output].row(at), positions[at].side);
+                let own = own.map_err(|what| in_position(game, what, &positions[at]))?;
+                *value += own / f64::from(order);
+            }
+        }
+        Ok(values)
+    }
+
+    /// What a finished game is worth to its mover, on the scale of [`Onnx::values`].
+    fn at_the_end<G: Game>(&self, game: &G, state: &G::State) -> f64 {
+        match &self.heads.value {
+            Some((_, head)) => head.at_the_end(game, state),
+            None => f64::from(game.result(state).unwrap_or(Outcome::Draw).value()),
+        }
+    }
+
+    /// The positions that are met `plies` plies on from here where no game ends before, in order.
+    fn leaves<G: Game>(
+        game: &G,
+        position: Position<G::State>,
+        plies: u32,
+        out: &mut Vec<Position<G::State>>,
+    ) {
+        if game.is_terminal(&position.state) {
+            return;
+        }
+        if plies == 0 {
+            return out.push(position);
+        }
+        for action in game.actions(&position.state) {
+            Self::leaves(game, game.advance(&position, action), plies - 1, out);
+        }
+    }
+
+    /// What a position is worth to its mover if both choose their best for `plies` plies; `values`
+    /// are those of its [leaves](Onnx::leaves).
+    fn minimax<G: Game>(
+        &self,
+        game: &G,
+        position: Position<G::State>,
+        plies: u32,
+        values: &mut impl Iterator<Item = f64>,
+    ) -> f64 {
+        if game.is_terminal(&position.state) {
+            return self.at_the_end(game, &position.state);
+        }
+        if plies == 0 {
+            return values.next().expect("every leaf has a value");
+        }
+        let after =
+            |action| -self.minimax(game, game.advance(&position, action), plies - 1, values);
+        game.actions(&position.state).into_iter().map(after).fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// The worth of each action by minimax: the move itself and `plies` more are read, and the
+    /// positions that are met there evaluated together.
+    fn search<G: Game>(
+        &self,
+        game: &G,
+        batch: &Batch<G::State>,
+        plies: u32,
+        worths: &mut [f64],
+    ) -> Result<(), Hinted> {
+        let next =
+            |at: usize, place: usize| game.advance(&batch.positions()[at], batch.actions()[place]);
+        for begin in (0..batch.len()).step_by(SEARCHED_AT_ONCE) {
+            let some = begin..batch.len().min(begin + SEARCHED_AT_ONCE);
+            let places: Vec<_> =
+                some.flat_map(|at| batch.range(at).map(move |place| (at, place))).collect();
+            let mut leaves = Vec::new();
+            for &(at, place) in &places {
+                Self::leaves(game, next(at, place), plies, &mut leaves);
+            }
+            let mut values = self.values(game, &leaves, self.images(game))?.into_iter();
+            for (at, place) in places {
+                worths[place] = -self.minimax(game, next(at, place), plies, &mut values);
+            }
+        }
+        Ok(())
+    }
+
+    fn answer_all<G: Game>(
+        &self,
+        game: &G,
+        batch: &Batch<G::State>,
+        answers: &mut Answers,
+    ) -> Result<(), Hinted> {
+        let count = batch.actions().len();
+        answers.scores.resize(count, 0.0);
+        answers.probabilities.resize(count, 0.0);
+        let Heads { policy, value, plies, own_value } = &self.heads;
+        // The worth of an action looks a ply beyond the position already.
+        let searched = plies.and_then(|plies| plies.checked_sub(1 + u32::from(value.is_none())));
+        match searched {
+            Some(plies) => self.search(game, batch, plies, &mut answers.scores)?,
+            None => self.by_action(game, batch, &mut answers.scores)?,
+        }
+        for (at, position) in batch.positions().iter().enumerate() {
+            let range = batch.range(at);
+            let (scores, out) =
+                (&mut answers.scores[range.clone()], &mut answers.probabilities[range]);
+            match policy {
+                Some((_, head)) if plies.is_none() => head
+                    .probabilities(scores, out)
+                    .map_err(|what| in_position(game, what, position))?,
+                _ => share_best(scores, out),
+            }
+        }
+        let bounded = |value: f64| value.clamp(-1.0, 1.0);
+        match value {
+            Some((_, head)) if *own_value => {
+                let values = self.values(game, batch.positions(), 1)?.into_iter();
+                match head.is_outcome() {
+                    true => answers.values.extend(values.map(bounded)),
+                    false => answers.final_scores.extend(values),
+                }
+            }
+            _ if *own_value => {}
+            Some((_, head)) if !head.is_outcome() => {}
+            _ => {
+                let best = |at| bounded(best(&answers.scores[batch.range(at)]));
+                answers.values.extend((0..batch.len()).map(best));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn best(worths: &[f64]) -> f64 {
+    worths.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+}
+
+fn in_position<G: Game>(game: &G, what: Hinted, position: &Position<G::State>) -> Hinted {
+    what.map(|what| format!("{what} in the position {}", game.notation(position)))
+}
+
+impl<G: Game> Policy<G> for Onnx {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn answer(
+        &self,
+        game: &G,
+        batch: &Batch<G::State>,
+        answers: &mut Answers,
+    ) -> Result<(), Hinted> {
+        let answered = match self.equivariant {
+            true => once::once(game, batch, answers, |some, all| self.answer_all(game, some, all)),
+            false => self.answer_all(game, batch, answers),
+        };
+        answered.map_err(|error| error.map(|what| format!("{}: {what}", self.name)))
+    }
+
+    fn learned_from(&self) -> TrainedOn {
+        self.learned_from
+    }
+}
+
+/// The start position and those after it in which the game goes on.
+fn first_positions<G: Game>(game: &G) -> Vec<Position<G::State>> {
+    let start = game.start();
+    let mut positions = vec![start];
+    let actions: Vec<Action> = game.actions(&start.state);
+    positions.extend(actions.into_iter().map(|action| game.advance(&start, action)));
+    positions.retain(|position| !game.is_terminal(&position.state));
+    positions
+}
+
+/// The type of the input's elements, where it can be made.
+fn input_kind(input: &Port) -> Result<i32, Hinted> {
+    match input.kind {
+        Kind::Tensor(kind) if INPUT_KINDS.contains(&kind) => Ok(kind),
+        Kind::Untold => Ok(1),
+        _ => Err(Hinted::new(
+            "its input should be of float32 (or int8, int32, int64, uint8, bool)",
+            "with skl2onnx give FloatTensorType or an example of float32",
+        )),
+    }
+}
+
+/// How many positions the model takes at a time, if it is so many, and how they are laid out.
+fn encoding<G: Game>(
+    spec: &NetworkSpec,
+    card: Option<&Card>,
+    game: &G,
+    input: &Port,
+) -> Result<(Option<usize>, Encoding), Hinted> {
+    let (rows, columns) = game.shape();
+    let own = Plane::own(game);
+    let layout = spec.layout.or(card.and_then(|card| card.layout));
+    let of_card = card.and_then(|card| card.planes.as_deref()).map(Plane::read_list).transpose();
+    let of_card =
+        of_card.map_err(|plane| format!("the plane '{plane}' of its card is not known"))?;
+    let planes = spec.planes.as_deref().or(of_card.as_deref());
+    let planes = planes.or(own.as_deref());
+    let found = match &input.shape {
+        Some(shape) => shape.split_first().and_then(|(batch, shape)| {
+            let found = Encoding::find((rows, columns), shape, layout, planes)?;
+            Some((*batch, found))
+        }),
+        // Nothing is fixed: three sizes open are those of planes, one that of a flat list.
+        None => [3, 1].into_iter().find_map(|sizes| {
+            let shape = vec![None; sizes];
+            Some((None, Encoding::find((rows, columns), &shape, layout, planes)?))
+        }),
+    };
+    let found = found.ok_or_else(|| {
+        let what = match layout {
+            Some(layout) => format!("the shape of its input does not fit layout={layout}"),
+            None => "the shape of its input does not show how positions are laid out".to_string(),
+        };
+        let what = format!("{what} on the {rows}x{columns} board");
+        Hinted::new(what, format!("write layout= with one of {}, and planes=mover+opponent+legal or the like where the planes are others", Layout::names()))
+    })?;
+    if let (Some(batch), encoding) = &found {
+        let length = encoding.shape.iter().product::<usize>();
+        if batch.checked_mul(length).is_none_or(|numbers| numbers as u64 > bounds::MADE) {
+            let what = format!("it takes {batch} positions at a time");
+            return Err(Hinted::new(what, "give it a size that is open"));
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use yomikiri::hint::Hint as _;
+    use prost::Message;
+
+    use super::proto::{Attribute, Model, Node, ValueInfo};
+    use super::*;
+    use yomikiri::game::othello::Board;
+    use crate::policy::card::Reading;
+    use crate::policy::sample::{answers, batch, four, positions};
+
+    /// The networks that are kept, with the reading of each.
+    const KEPT: [(&str, Reading); 4] = [
+        ("supervised", Reading::Policy),
+        ("q-mlp", Reading::Q),
+        ("td", Reading::Wins),
+        ("disc-regression", Reading::Discs),
+    ];
+
+    fn kept(name: &str, options: &str) -> Onnx {
+        let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/tables/policies");
+        let text = format!("{dir}/{name}-othello-4x4?{options}");
+        Onnx::load(&NetworkSpec::learned(&text).unwrap(), "kept".into(), &four()).unwrap()
+    }
+
+    /// Minimax by its definition, one position after the other.
+    fn plain(of: &Onnx, position: &Position<Board>, plies: u32) -> f64 {
+        let game = four();
+        if game.is_terminal(&position.state) {
+            return of.at_the_end(&game, &position.state);
+        }
+        if plies == 0 {
+            return of.values(&game, &[*position], 1).unwrap()[0];
+        }
+        let after = |a: Action| -plain(of, &game.advance(position, a), plies - 1);
+        game.actions(&position.state).into_iter().map(after).fold(f64::MIN, f64::max)
+    }
+
+    #[test]
+    fn a_search_is_minimax_over_one_position_at_a_time() {
+        let game = four();
+        let some: Vec<_> = positions(&game, 90).into_iter().step_by(6).collect();
+        for (name, reading) in KEPT {
+            for plies in 1..=3 {
+                let of = Onnx { equivariant: false, ..kept(name, &format!("plies={plies}")) };
+                let some = if reading == Reading::Policy { &some[..3] } else { &some[..] };
+                let (batch, found) = (batch(&game, some), answers(&of, &game, some));
+                for (at, position) in some.iter().enumerate() {
+                    for place in batch.range(at) {
+                        let after = game.advance(position, batch.actions()[place]);
+                        // The worth of an action looks a ply beyond the position already.
+                        let expected = match (reading, plies) {
+                            (Reading::Q, 1) => continue,
+                            (Reading::Q, _) => -plain(&of, &after, plies - 2),
+                            _ => -plain(&of, &after, plies - 1),
+                        };
+                        assert!((found.scores[place] - expected).abs() < 1e-4, "{name} {plies}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn without_plies_a_network_answers_in_its_own_way() {
+        let some = positions(&four(), 30);
+        for (name, reading) in KEPT {
+            let own = answers(&kept(name, ""), &four(), &some);
+            let one = answers(&kept(name, "plies=1"), &four(), &some);
+            assert_eq!(own == one, reading != Reading::Policy, "{name}");
+        }
+    }
+
+    #[test]
+    fn averaged_over_images_all_images_get_the_same_worths() {
+        let (game, folded) = (four(), four().with_folding(true).unwrap());
+        for (name, _) in KEPT {
+            let of = kept(name, "symmetric=yes");
+            for position in positions(&game, 40).into_iter().step_by(8) {
+                let image = Position { state: folded.transform(&position.state, 3), ..position };
+                let both = [position, image];
+                let (batch, answers) = (batch(&game, &both), answers(&of, &game, &both));
+                for (place, action) in game.actions(&position.state).into_iter().enumerate() {
+                    let action = folded.transform_action(action, 3);
+                    let there = batch.actions()[batch.range(1)].iter().position(|a| *a == action);
+                    let there = answers.scores[batch.range(1)][there.unwrap()];
+                    assert!((answers.scores[place] - there).abs() < 1e-4, "{name}");
+                }
+            }
+        }
+    }
+
+    /// The kept network has equal weights for mirror images, but the runtime's sums are rounded.
+    #[test]
+    fn mirrored_moves_tie_in_the_kept_network() {
+        let (game, folded) = (four(), four().with_folding(true).unwrap());
+        let of = kept("supervised", "");
+        assert!(of.equivariant);
+        let mut mirrored = 0;
+        for position in positions(&game, 120) {
+            let answers = answers(&of, &game, &[position]);
+            let actions = game.actions(&position.state);
+            let symmetries = 1..folded.group().order() as Symmetry;
+            let onto_itself =
+                |&g: &Symmetry| folded.transform(&position.state, g) == position.state;
+            for symmetry in symmetries.filter(onto_itself) {
+                for (place, &action) in actions.iter().enumerate() {
+                    let image = folded.transform_action(action, symmetry);
+                    let image = actions.iter().position(|a| *a == image).unwrap();
+                    assert_eq!(answers.scores[place], answers.scores[image]);
+                    assert_eq!(answers.probabilities[place], answers.probabilities[image]);
+                    mirrored += usize::from(image != place);
+                }
+            }
+        }
+        assert!(mirrored > 10, "{mirrored}");
+    }
+
+    /// A model that answers by itself is asked as it is; the same with the mean over the batch
+    /// taken off is found out.
+    #[test]
+    fn a_model_that_mixes_its_batch_is_found_out() {
+        let flat = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/onnx/flat.onnx");
+        let mut model = Model::decode(&std::fs::read(flat).unwrap()[..]).unwrap();
+        let graph = model.graph.as_mut().unwrap();
+        let head: &ValueInfo = &graph.output[0];
+        let name = head.name.clone();
+        let raw = format!("{name}-raw");
+        let makes = |node: &&mut Node| node.output[0] == name;
+        graph.node.iter_mut().find(makes).unwrap().output[0] = raw.clone();
+        let node = |op: &str, input: &[&str], output: &str| Node {
+            op_type: op.to_string(),
+            input: input.iter().map(|name| name.to_string()).collect(),
+            output: vec![output.to_string()],
+            ..Node::default()
+        };
+        let axes = Attribute {
+            name: "axes".to_string(),
+            ints: vec![0],
+            r#type: Attribute::INTS,
+            ..Attribute::default()
+        };
+        let mean = Node { attribute: vec![axes], ..node("ReduceMean", &[&raw], "mean") };
+        graph.node.extend([mean, node("Sub", &[&raw, "mean"], &name)]);
+        let dir = tempfile::tempdir().unwrap();
+        let mixed = dir.path().join("mixed.onnx");
+        std::fs::write(&mixed, model.encode_to_vec()).unwrap();
+
+        let game = four();
+        let mut batch = Batch::default();
+        for position in positions(&game, 40) {
+            batch.push(position, game.actions(&position.state));
+        }
+        let ask = |path: &str| {
+            let policy = NetworkSpec::onnx(path).unwrap().load(String::new(), &game).unwrap();
+            policy.answer(&game, &batch, &mut Answers::default())
+        };
+        ask(flat).unwrap();
+        let line = ask(mixed.to_str().unwrap()).unwrap_err().line();
+        assert!(line.contains("by itself"), "{line}");
+    }
+}

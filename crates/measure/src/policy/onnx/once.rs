@@ -1,0 +1,108 @@
+//! What answers all images of a position alike is asked about one of them.
+//!
+//! Of 4×4 Othello's positions that is an eighth as a rule, and images then agree to the last bit.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::Onnx;
+use yomikiri::game::{Game, GameExt, Position};
+use yomikiri::hint::Hinted;
+use crate::policy::{Answers, Batch, share_best};
+
+/// Asks about the canonical image of each position of a batch, about each once, and gives every
+/// position its image's answer.
+pub(super) fn once<G: Game>(
+    game: &G,
+    batch: &Batch<G::State>,
+    answers: &mut Answers,
+    ask: impl FnOnce(&Batch<G::State>, &mut Answers) -> Result<(), Hinted>,
+) -> Result<(), Hinted> {
+    let own = game.with_folding(true);
+    let folded = own.as_ref().unwrap_or(game);
+    let (mut images, mut known) = (Batch::default(), HashMap::new());
+    let mut asked = Vec::with_capacity(batch.len());
+    for position in batch.positions() {
+        let canonical = folded.canonical(&position.state);
+        let symmetry = canonical.symmetry();
+        let at = *known.entry(canonical.key).or_insert_with(|| {
+            let state = folded.transform(&position.state, symmetry);
+            images.push(Position { state, ..*position }, game.actions(&state));
+            images.len() - 1
+        });
+        asked.push((at, symmetry));
+    }
+    let mut all = Answers::default();
+    ask(&images, &mut all)?;
+    answers.probabilities.resize(batch.actions().len(), 0.0);
+    for (at, (there, symmetry)) in asked.into_iter().enumerate() {
+        let (own, range) = (batch.range(at), images.range(there));
+        for &action in &batch.actions()[own.clone()] {
+            let image = folded.transform_action(action, symmetry);
+            let place = images.actions()[range.clone()].iter().position(|&other| other == image);
+            let place = place.ok_or_else(|| Hinted::from("a move has no image"))?;
+            answers.scores.push(all.scores[range.start + place]);
+        }
+        share_best(&answers.scores[own.clone()], &mut answers.probabilities[own]);
+        answers.values.extend(all.values.get(there));
+        answers.final_scores.extend(all.final_scores.get(there));
+    }
+    Ok(())
+}
+
+/// Positions that are compared, and how far answers about them may be apart by rounding, relative to
+/// the largest.
+const COMPARED: usize = 40;
+const ROUNDING: f64 = 1e-3;
+
+/// Whether a network answers some positions as it answers their canonical images.
+pub(super) fn answers_alike<G: Game>(policy: &Onnx, game: &G) -> Result<bool, Hinted> {
+    let (mut batch, mut position) = (Batch::default(), game.start());
+    for ply in 0..COMPARED {
+        let actions = game.actions(&position.state);
+        if actions.is_empty() {
+            position = game.start();
+            continue;
+        }
+        batch.push(position, actions.iter().copied());
+        position = game.advance(&position, actions[(ply * ply + ply / 7) % actions.len()]);
+    }
+    let (mut own, mut of_images) = (Answers::default(), Answers::default());
+    policy.answer_all(game, &batch, &mut own)?;
+    once(game, &batch, &mut of_images, |some, all| policy.answer_all(game, some, all))?;
+    let alike = |a: &[f64], b: &[f64]| {
+        let scale = a.iter().fold(1.0, |most: f64, number| most.max(number.abs()));
+        a.iter().zip(b).all(|(a, b)| (a - b).abs() <= ROUNDING * scale)
+    };
+    let scores = |range: Range<usize>| (&own.scores[range.clone()], &of_images.scores[range]);
+    let mut scores = (0..batch.len()).map(|at| scores(batch.range(at)));
+    Ok(scores.all(|(a, b)| alike(a, b)) && alike(&own.values, &of_images.values))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::policy::sample::four;
+    use crate::policy::{Card, NetworkSpec};
+
+    #[test]
+    fn a_card_that_claims_equivariance_is_compared_with_the_network() {
+        let kept =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("tables/policies/td-othello-4x4.onnx");
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("claims.onnx");
+        std::fs::copy(&kept, &path).unwrap();
+        for claim in [false, true] {
+            let card = Card { equivariant: claim, ..Card::read(&kept).unwrap() };
+            let text = serde_json::to_vec(&card).unwrap();
+            std::fs::write(path.with_extension("json"), text).unwrap();
+            let spec = NetworkSpec { path: path.clone(), ..NetworkSpec::default() };
+            let read = Onnx::load(&spec, "claims".to_string(), &four());
+            assert_eq!(read.is_err(), claim);
+            let what = "claims.json says that the network is equivariant";
+            assert!(read.err().is_none_or(|error| error.to_string().contains(what)));
+        }
+    }
+}

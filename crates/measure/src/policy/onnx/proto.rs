@@ -1,0 +1,184 @@
+//! The messages of an ONNX file.
+//!
+//! Names and numbers are those of `onnx.proto` (<https://onnx.ai/onnx/api/classes.html>). Only the
+//! fields are here that rten reads or that we do: a model that is read and written again loses the
+//! others. What the format has as a choice of fields is here a field each.
+
+use prost::Message;
+
+/// A file.
+#[derive(Clone, PartialEq, Message)]
+pub struct Model {
+    #[prost(int64, optional, tag = "1")]
+    pub ir_version: Option<i64>,
+    #[prost(string, tag = "2")]
+    pub producer_name: String,
+    #[prost(string, tag = "3")]
+    pub producer_version: String,
+    #[prost(message, optional, tag = "7")]
+    pub graph: Option<Graph>,
+    #[prost(message, repeated, tag = "8")]
+    pub opset_import: Vec<OperatorSet>,
+    #[prost(message, repeated, tag = "14")]
+    pub metadata_props: Vec<Entry>,
+}
+
+/// The operators that nodes are taken from.
+#[derive(Clone, PartialEq, Message)]
+pub struct OperatorSet {
+    #[prost(string, optional, tag = "1")]
+    pub domain: Option<String>,
+    #[prost(int64, tag = "2")]
+    pub version: i64,
+}
+
+/// A key and its value.
+#[derive(Clone, PartialEq, Message)]
+pub struct Entry {
+    #[prost(string, tag = "1")]
+    pub key: String,
+    #[prost(string, tag = "2")]
+    pub value: String,
+}
+
+/// What is computed.
+#[derive(Clone, PartialEq, Message)]
+pub struct Graph {
+    #[prost(message, repeated, tag = "1")]
+    pub node: Vec<Node>,
+    #[prost(string, tag = "2")]
+    pub name: String,
+    #[prost(message, repeated, tag = "5")]
+    pub initializer: Vec<Tensor>,
+    #[prost(message, repeated, tag = "11")]
+    pub input: Vec<ValueInfo>,
+    #[prost(message, repeated, tag = "12")]
+    pub output: Vec<ValueInfo>,
+    #[prost(message, repeated, tag = "13")]
+    pub value_info: Vec<ValueInfo>,
+}
+
+/// An operation.
+#[derive(Clone, PartialEq, Message)]
+pub struct Node {
+    #[prost(string, repeated, tag = "1")]
+    pub input: Vec<String>,
+    #[prost(string, repeated, tag = "2")]
+    pub output: Vec<String>,
+    #[prost(string, tag = "3")]
+    pub name: String,
+    #[prost(string, tag = "4")]
+    pub op_type: String,
+    #[prost(message, repeated, tag = "5")]
+    pub attribute: Vec<Attribute>,
+    #[prost(string, tag = "7")]
+    pub domain: String,
+}
+
+/// A setting of an operation.
+#[derive(Clone, PartialEq, Message)]
+pub struct Attribute {
+    #[prost(string, tag = "1")]
+    pub name: String,
+    #[prost(float, optional, tag = "2")]
+    pub f: Option<f32>,
+    #[prost(int64, optional, tag = "3")]
+    pub i: Option<i64>,
+    #[prost(bytes = "vec", optional, tag = "4")]
+    pub s: Option<Vec<u8>>,
+    #[prost(message, optional, tag = "5")]
+    pub t: Option<Tensor>,
+    #[prost(message, optional, tag = "6")]
+    pub g: Option<Graph>,
+    #[prost(float, repeated, packed = "false", tag = "7")]
+    pub floats: Vec<f32>,
+    #[prost(int64, repeated, packed = "false", tag = "8")]
+    pub ints: Vec<i64>,
+    #[prost(bytes = "vec", repeated, tag = "9")]
+    pub strings: Vec<Vec<u8>>,
+    #[prost(message, repeated, tag = "11")]
+    pub graphs: Vec<Graph>,
+    #[prost(int32, tag = "20")]
+    pub r#type: i32,
+}
+
+impl Attribute {
+    pub const INT: i32 = 2;
+    pub const INTS: i32 = 7;
+}
+
+/// A constant.
+#[derive(Clone, PartialEq, Message)]
+pub struct Tensor {
+    #[prost(int64, repeated, packed = "false", tag = "1")]
+    pub dims: Vec<i64>,
+    #[prost(int32, tag = "2")]
+    pub data_type: i32,
+    #[prost(float, repeated, tag = "4")]
+    pub float_data: Vec<f32>,
+    #[prost(int32, repeated, tag = "5")]
+    pub int32_data: Vec<i32>,
+    #[prost(int64, repeated, tag = "7")]
+    pub int64_data: Vec<i64>,
+    #[prost(string, tag = "8")]
+    pub name: String,
+    #[prost(bytes = "vec", optional, tag = "9")]
+    pub raw_data: Option<Vec<u8>>,
+    #[prost(double, repeated, tag = "10")]
+    pub double_data: Vec<f64>,
+    #[prost(message, repeated, tag = "13")]
+    pub external_data: Vec<Entry>,
+    #[prost(int32, tag = "14")]
+    pub data_location: i32,
+}
+
+impl Tensor {
+    pub const FLOAT: i32 = 1;
+    pub const INT32: i32 = 6;
+    pub const INT64: i32 = 7;
+}
+
+/// An input or output.
+#[derive(Clone, PartialEq, Message)]
+pub struct ValueInfo {
+    #[prost(string, tag = "1")]
+    pub name: String,
+    #[prost(message, optional, tag = "2")]
+    pub r#type: Option<Type>,
+}
+
+/// What an input or output holds: a tensor, or a list or dictionary of which only that is known.
+#[derive(Clone, PartialEq, Message)]
+pub struct Type {
+    #[prost(message, optional, tag = "1")]
+    pub tensor_type: Option<TensorType>,
+    #[prost(bytes = "vec", optional, tag = "4")]
+    pub sequence_type: Option<Vec<u8>>,
+    #[prost(bytes = "vec", optional, tag = "5")]
+    pub map_type: Option<Vec<u8>>,
+}
+
+/// The type and shape of a tensor.
+#[derive(Clone, PartialEq, Message)]
+pub struct TensorType {
+    #[prost(int32, tag = "1")]
+    pub elem_type: i32,
+    #[prost(message, optional, tag = "2")]
+    pub shape: Option<Shape>,
+}
+
+/// The sizes of a tensor.
+#[derive(Clone, PartialEq, Message)]
+pub struct Shape {
+    #[prost(message, repeated, tag = "1")]
+    pub dim: Vec<Dimension>,
+}
+
+/// A size, or a name for one that is open.
+#[derive(Clone, PartialEq, Message)]
+pub struct Dimension {
+    #[prost(int64, optional, tag = "1")]
+    pub dim_value: Option<i64>,
+    #[prost(string, optional, tag = "2")]
+    pub dim_param: Option<String>,
+}

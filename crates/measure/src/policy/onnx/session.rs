@@ -1,0 +1,215 @@
+//! Runs a model on many rows, on as many threads as ask at the same time.
+//!
+//! The runtime has threads of its own, and a thread of rayon that waits for them takes up other
+//! work meanwhile, so that ever more models would run at once. Therefore each call runs its model
+//! on one thread of the runtime and waits for it ([`apart`]) without doing anything else: as many
+//! threads compute as call.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use rten::{Model, ModelOptions, NodeId, RunOptions, ThreadPool, Value};
+use rten_tensor::AsView;
+
+use super::apart::apart;
+use super::file::{ModelOutput, Squash};
+use yomikiri::hint::Hinted;
+
+/// How many rows are run at once where the model takes any number.
+const ROWS: usize = 1024;
+/// Rows are filled up to a multiple of this, because few rows may take another way through the
+/// arithmetic, and the answer for a row must not depend on how many there are.
+const GRAIN: usize = 16;
+
+/// A model that is ready to run, with one input.
+pub(super) struct Session {
+    model: Arc<Model>,
+    input: NodeId,
+    /// ONNX's number for the type of the input's elements.
+    kind: i32,
+    /// The shape of one row of the input.
+    shape: Vec<usize>,
+    /// How many rows the model takes, if it takes just so many.
+    batch: Option<usize>,
+    /// The outputs that are computed, and what is made of their numbers.
+    outputs: Vec<(NodeId, Option<Squash>)>,
+    /// How long it may take for up to [`ROWS`] rows.
+    limit: Duration,
+    /// Why it is not run any more.
+    failed: OnceLock<Hinted>,
+    idle: Mutex<Vec<Arc<ThreadPool>>>,
+}
+
+/// What an output says of some rows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct OutputRows {
+    /// How many numbers it has for a row; 0 if their number is no multiple of that of the rows.
+    pub width: usize,
+    /// Whether they are integers.
+    pub is_integer: bool,
+    /// The numbers, row by row.
+    pub numbers: Vec<f32>,
+}
+
+impl OutputRows {
+    /// The numbers of a row.
+    pub fn row(&self, at: usize) -> &[f32] {
+        &self.numbers[at * self.width..(at + 1) * self.width]
+    }
+}
+
+/// Writes the numbers of the row at a place.
+pub(super) type Fill<'a> = dyn Fn(usize, &mut [f32]) + Sync + 'a;
+
+/// The type of floats of 32 bits.
+const FLOAT: i32 = 1;
+/// The types of input that can be filled.
+pub(super) const INPUT_KINDS: [i32; 6] = [FLOAT, 2, 3, 6, 7, 9];
+
+/// Reads a model within a time: from the file, whose weights may lie in files beside it, or from
+/// `bytes`.
+pub(super) fn load(
+    file: Option<PathBuf>,
+    bytes: Vec<u8>,
+    limit: Duration,
+) -> Result<Model, Hinted> {
+    let loaded = apart(limit, move || {
+        let options = ModelOptions::with_all_ops();
+        file.map_or_else(|| options.load(bytes), |path| options.load_file(path))
+    });
+    Ok(loaded?.map_err(|error| format!("it cannot be run: {error}"))?)
+}
+
+impl Session {
+    /// `kind` is one of [`INPUT_KINDS`].
+    pub(super) fn new(
+        model: Model,
+        kept: &[ModelOutput],
+        kind: i32,
+        (shape, batch): (Vec<usize>, Option<usize>),
+        limit: Duration,
+    ) -> Result<Session, String> {
+        let &[input] = model.input_ids() else {
+            return Err("it has more than one input".to_string());
+        };
+        let id = |kept: &ModelOutput| {
+            let id = model.node_id(&kept.tensor).map_err(|error| error.to_string())?;
+            Ok::<_, String>((id, kept.activation))
+        };
+        let outputs = kept.iter().map(id).collect::<Result<_, _>>()?;
+        let (model, failed, idle) = (Arc::new(model), OnceLock::new(), Mutex::default());
+        Ok(Session { model, input, kind, shape, batch, outputs, limit, failed, idle })
+    }
+
+    /// Computes only some of the outputs from now on.
+    pub fn select(&mut self, outputs: &[usize]) {
+        self.outputs = outputs.iter().map(|&at| self.outputs[at]).collect();
+    }
+
+    /// Runs the model on `count` rows that `fill` writes. After it has failed by itself it is not
+    /// run again.
+    pub fn run(&self, count: usize, fill: &Fill<'_>) -> Result<Vec<OutputRows>, Hinted> {
+        let mut outputs = vec![OutputRows::default(); self.outputs.len()];
+        for first in (0..count).step_by(ROWS) {
+            self.run_some(first..count.min(first + ROWS), fill, &mut outputs)?;
+        }
+        Ok(outputs)
+    }
+
+    fn run_some(
+        &self,
+        places: std::ops::Range<usize>,
+        fill: &Fill<'_>,
+        outputs: &mut [OutputRows],
+    ) -> Result<(), Hinted> {
+        if let Some(failed) = self.failed.get() {
+            return Err(failed.clone());
+        }
+        let length = self.shape.iter().product::<usize>();
+        let (mut inputs, mut parts) = (Vec::new(), Vec::new());
+        let mut first = places.start;
+        while first < places.end {
+            let expected = (places.end - first).min(self.batch.unwrap_or(ROWS));
+            let rows = self.batch.unwrap_or(expected.next_multiple_of(GRAIN));
+            let mut numbers = vec![0.0; rows * length];
+            for (at, row) in numbers.chunks_exact_mut(length).enumerate() {
+                fill(first + at.min(expected - 1), row);
+            }
+            inputs.push(self.value(rows, numbers)?);
+            parts.push((rows, expected));
+            first += expected;
+        }
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let pool = idle().pop();
+        let pool = pool.unwrap_or_else(|| Arc::new(ThreadPool::with_num_threads(1)));
+        let (model, input) = (self.model.clone(), self.input);
+        let wanted: Vec<NodeId> = self.outputs.iter().map(|&(id, _)| id).collect();
+        let ran = apart(self.limit, {
+            let pool = pool.clone();
+            let run = move |value: Value| {
+                let options = RunOptions::default().with_thread_pool(Some(pool.clone()));
+                model.run(vec![(input, value.into())], &wanted, Some(options))
+            };
+            move || inputs.into_iter().map(run).collect::<Result<Vec<_>, _>>()
+        });
+        let ran = ran.inspect_err(|error| drop(self.failed.set(error.clone())))?;
+        idle().push(pool);
+        let ran = ran.map_err(|error| format!("it cannot be run: {error}"))?;
+        for (values, (rows, expected)) in ran.into_iter().zip(parts) {
+            for ((output, value), (_, activation)) in
+                outputs.iter_mut().zip(values).zip(&self.outputs)
+            {
+                output.append(value, rows, expected, *activation)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Numbers as the model wants to have them.
+    fn value(&self, rows: usize, numbers: Vec<f32>) -> Result<Value, String> {
+        let shape = [&[rows], self.shape.as_slice()].concat();
+        let whole = numbers.iter().map(|&number| number as i32);
+        fn wrong(error: impl std::fmt::Display) -> String {
+            format!("its input cannot be made: {error}")
+        }
+        match self.kind {
+            FLOAT => Value::from_shape(shape, numbers).map_err(wrong),
+            2 => {
+                Value::from_shape(shape, whole.map(|n| n as u8).collect::<Vec<_>>()).map_err(wrong)
+            }
+            3 => {
+                Value::from_shape(shape, whole.map(|n| n as i8).collect::<Vec<_>>()).map_err(wrong)
+            }
+            // The runtime holds integers of 64 bits, and truth values, as 32 bits.
+            _ => Value::from_shape(shape, whole.collect::<Vec<_>>()).map_err(wrong),
+        }
+    }
+}
+
+impl OutputRows {
+    /// Adds the first `expected` of some rows.
+    fn append(
+        &mut self,
+        value: Value,
+        rows: usize,
+        expected: usize,
+        activation: Option<Squash>,
+    ) -> Result<(), String> {
+        let (numbers, is_integer): (Vec<f32>, bool) = match value {
+            Value::FloatTensor(tensor) => (tensor.to_vec(), false),
+            Value::Int32Tensor(tensor) => (tensor.iter().map(|&n| n as f32).collect(), true),
+            Value::Int8Tensor(tensor) => (tensor.iter().map(|&n| f32::from(n)).collect(), true),
+            Value::UInt8Tensor(tensor) => (tensor.iter().map(|&n| f32::from(n)).collect(), true),
+            _ => return Err("one of its outputs is a list, not a tensor".to_string()),
+        };
+        let width = if numbers.len() % rows == 0 { numbers.len() / rows } else { 0 };
+        if !self.numbers.is_empty() && width != self.width {
+            return Err("one of its outputs changes its shape from batch to batch".to_string());
+        }
+        (self.width, self.is_integer) = (width, is_integer);
+        let numbers = numbers[..expected * width].iter();
+        self.numbers.extend(numbers.map(|&sum| activation.map_or(sum, |of| of.of(sum))));
+        Ok(())
+    }
+}

@@ -1,0 +1,238 @@
+//! What a policy from outside says of one position, checked and made an answer. Files, programs and
+//! callables of Python share it.
+
+use yomikiri::game::Action;
+use yomikiri::hint::Hinted;
+use crate::policy::{Answers, share_best};
+
+/// What the numbers that decide are, one an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dense {
+    /// Probabilities are the softmax over the legal moves.
+    Logits,
+    /// Probabilities, of which illegal moves have none.
+    Probabilities,
+    /// One number alone: the move that is chosen with certainty.
+    Actions,
+    /// The best share.
+    Scores,
+}
+
+/// The legal actions of a position, and a function that writes the position.
+#[derive(Clone, Copy)]
+pub struct Legal<'a> {
+    /// In ascending order.
+    pub actions: &'a [Action],
+    /// Writes the position for a message.
+    pub position: &'a dyn Fn() -> String,
+}
+
+/// What is said of one position beside what decides.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Beside<'a> {
+    /// One an action of the game: how good it is, the higher the better.
+    pub scores: Option<&'a [f64]>,
+    /// The outcome that the mover is to expect.
+    pub value: Option<f64>,
+}
+
+impl Dense {
+    /// All of them by the names they go by in files and from Python.
+    pub const ALL: [(&'static str, Dense); 4] = [
+        ("logits", Dense::Logits),
+        ("probabilities", Dense::Probabilities),
+        ("actions", Dense::Actions),
+        ("scores", Dense::Scores),
+    ];
+
+    /// Adds the answer for one position; `numbers` has one an action of the game, or one in all for
+    /// [`Dense::Actions`]. Logits and scores that decide are scores too, where none are given beside
+    /// them. The error comes with the name of the array that is wrong.
+    pub fn answer(
+        self,
+        numbers: &[f64],
+        beside: Beside<'_>,
+        legal: Legal<'_>,
+        answers: &mut Answers,
+    ) -> Result<(), (&'static str, Hinted)> {
+        let name = Dense::ALL[self as usize].0;
+        let of_legal = |numbers: &[f64]| {
+            // All of them, without a branch for each.
+            if numbers.iter().fold(false, |any, number| any | number.is_nan()) {
+                let action = numbers.iter().position(|number| number.is_nan());
+                return Err(format!("the number of action {} is NaN", action.unwrap_or_default()));
+            }
+            let number = |action: &Action| numbers[usize::from(action.0)];
+            Ok(legal.actions.iter().map(number).collect::<Vec<f64>>())
+        };
+        let scored = beside.scores.is_some();
+        let decided = match self {
+            Dense::Actions => self.answer_legal(numbers, scored, legal, answers),
+            _ => of_legal(numbers).map_err(Hinted::from).and_then(|of_legal| {
+                if self == Dense::Probabilities {
+                    nothing_illegal(numbers, legal)?;
+                }
+                self.answer_legal(&of_legal, scored, legal, answers)
+            }),
+        };
+        decided.map_err(|what| (name, what))?;
+        if let Some(scores) = beside.scores {
+            answers.scores.extend(of_legal(scores).map_err(|what| ("scores", what.into()))?);
+        }
+        beside
+            .value
+            .map_or(Ok(()), |value| Dense::value(value, answers).map_err(|what| ("values", what)))
+    }
+
+    /// Adds probabilities for one position, of which `numbers` has one for each legal action, or one in
+    /// all for [`Dense::Actions`]; and scores, if it decides by such and none are given beside it
+    /// (`scored`).
+    pub(super) fn answer_legal(
+        self,
+        numbers: &[f64],
+        scored: bool,
+        legal: Legal<'_>,
+        answers: &mut Answers,
+    ) -> Result<(), Hinted> {
+        let Legal { actions, position } = legal;
+        let at = answers.probabilities.len();
+        answers.probabilities.resize(at + actions.len(), 0.0);
+        let out = &mut answers.probabilities[at..];
+        if self == Dense::Scores || self == Dense::Logits && !scored {
+            answers.scores.extend_from_slice(numbers);
+        }
+        match self {
+            // A position that is over has no moves, and no request is made for it.
+            _ if actions.is_empty() => {}
+            Dense::Actions => {
+                let number = numbers[0];
+                let at = actions.iter().position(|action| f64::from(action.0) == number);
+                let illegal = || {
+                    let (position, legal) = (position(), listed(actions));
+                    format!("action {number} is no legal move of '{position}', which has {legal}")
+                };
+                out[at.ok_or_else(illegal)?] = 1.0;
+            }
+            Dense::Logits => {
+                out.copy_from_slice(numbers);
+                softmax(out)?;
+            }
+            Dense::Probabilities => {
+                out.copy_from_slice(numbers);
+                normalise(out).map_err(|what| format!("{what} ('{}')", position()))?;
+            }
+            Dense::Scores => share_best(numbers, out),
+        }
+        Ok(())
+    }
+
+    /// Adds the value of one position, the outcome that its mover is to expect.
+    pub(super) fn value(value: f64, answers: &mut Answers) -> Result<(), Hinted> {
+        // How far it may be beyond −1 and 1: rounded 32-bit floats.
+        const ROUNDING: f64 = 1e-6;
+        if value.is_nan() || value.abs() > 1.0 + ROUNDING {
+            let hint = "write them from -1 (the mover loses) to 1 (wins)";
+            return Err(Hinted::new(format!("{value} is no value"), hint));
+        }
+        answers.values.push(value.clamp(-1.0, 1.0));
+        Ok(())
+    }
+}
+
+/// Actions for a message: `1, 4, 11`.
+pub(super) fn listed(actions: &[Action]) -> String {
+    let numbers: Vec<String> = actions.iter().map(|action| action.0.to_string()).collect();
+    numbers.join(", ")
+}
+
+/// Refuses probabilities of illegal moves.
+fn nothing_illegal(numbers: &[f64], legal: Legal<'_>) -> Result<(), Hinted> {
+    let Legal { actions, position } = legal;
+    let is_legal = |at: usize| actions.binary_search(&Action(at as u16)).is_ok();
+    match numbers.iter().enumerate().find(|&(at, &p)| p.abs() > 1e-6 && !is_legal(at)) {
+        None => Ok(()),
+        Some((at, p)) => {
+            let (position, legal) = (position(), listed(actions));
+            let what = format!(
+                "action {at} has probability {p} and is no legal move of '{position}', which has {legal}"
+            );
+            Err(Hinted::new(what, "logits are masked for you"))
+        }
+    }
+}
+
+/// Turns logits into their softmax; says what is wrong where there is none. Minus infinity stands for
+/// probability 0.
+fn softmax(logits: &mut [f64]) -> Result<(), &'static str> {
+    let most = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if most == f64::NEG_INFINITY {
+        return Err("the logits of all legal moves are minus infinity");
+    }
+    if most == f64::INFINITY {
+        return Err("the logit of a legal move is infinite");
+    }
+    let mut sum = 0.0;
+    for logit in logits.iter_mut() {
+        *logit = (*logit - most).exp();
+        sum += *logit;
+    }
+    logits.iter_mut().for_each(|p| *p /= sum);
+    Ok(())
+}
+
+/// Makes probabilities that all but sum to 1 do so; says what is wrong if they do not nearly, or
+/// are none.
+fn normalise(probabilities: &mut [f64]) -> Result<(), String> {
+    // How far a sum may be from 1, for they may come of 32-bit floats; and how far it is left as it is,
+    // so that a sixth stays a sixth.
+    const LOOSE: f64 = 1e-3;
+    const EXACT: f64 = 1e-9;
+    if let Some(p) = probabilities.iter().find(|p| !(0.0..=1.0 + LOOSE).contains(*p)) {
+        return Err(format!("{p} is no probability"));
+    }
+    let sum: f64 = probabilities.iter().sum();
+    if (sum - 1.0).abs() > LOOSE {
+        return Err(format!("the probabilities of the legal moves sum to {sum}, not to 1"));
+    }
+    if (sum - 1.0).abs() > EXACT {
+        probabilities.iter_mut().for_each(|p| *p /= sum);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_logits_share_exactly_and_given_probabilities_are_left_alone() {
+        let low = f64::NEG_INFINITY;
+        let mut out = [700.5, low, 700.5, 700.5];
+        softmax(&mut out).unwrap();
+        let third = 1.0 / 3.0;
+        assert_eq!(out, [third, 0.0, third, third]);
+        assert!(softmax(&mut [low, low]).is_err());
+        assert!(softmax(&mut [0.0, f64::INFINITY]).is_err());
+        let mut tenths = [0.1; 10];
+        normalise(&mut tenths).unwrap();
+        assert_eq!(tenths, [0.1; 10]);
+        let mut loose = [f64::from(0.3f32), f64::from(0.7001f32)];
+        normalise(&mut loose).unwrap();
+        assert!((loose[0] + loose[1] - 1.0).abs() < 1e-15 && loose[0] < 0.3, "{loose:?}");
+        for mut wrong in [[0.4, 0.5], [1.1, -0.1], [f64::NAN, 1.0], [f64::INFINITY, 0.0]] {
+            assert!(normalise(&mut wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn values_a_hair_beyond_are_rounded() {
+        let mut answers = Answers::default();
+        for value in [1.0000001, -1.0000001, 0.25] {
+            Dense::value(value, &mut answers).unwrap();
+        }
+        assert_eq!(answers.values, [1.0, -1.0, 0.25]);
+        for wrong in [1.00001, -1.5, f64::NAN, f64::INFINITY] {
+            assert!(Dense::value(wrong, &mut answers).is_err());
+        }
+    }
+}

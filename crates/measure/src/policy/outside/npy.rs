@@ -1,0 +1,150 @@
+//! Arrays that other programs wrote, read once from front to back.
+//!
+//! They are not mapped, as tables are: a file that its owner writes anew while it is read would
+//! change under a map.
+
+use std::fs::File;
+use std::io::{BufReader, Read, Seek};
+use std::path::{Path, PathBuf};
+
+use half::f16;
+
+use yomikiri::hint::Hinted;
+use yomikiri::input;
+
+/// What numbers an array may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Numbers {
+    /// `float16`, `float32` or `float64`.
+    Floats,
+    /// Any signed or unsigned integers, or booleans.
+    Integers,
+}
+
+/// An array being read row by row.
+#[derive(Debug)]
+pub(super) struct Rows {
+    path: PathBuf,
+    reader: BufReader<File>,
+    scalar: Scalar,
+    rows: u64,
+    bytes: Vec<u8>,
+    numbers: Vec<f64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Scalar {
+    size: usize,
+    read: fn(&[u8]) -> f64,
+}
+
+/// The scalar of a NumPy name. Integers of 64 bits are rounded to floats, so that those which
+/// matter here (actions, sides, squares) are exact.
+fn scalar(descr: &str, numbers: Numbers) -> Option<Scalar> {
+    macro_rules! little {
+        ($t:ty) => {
+            Scalar {
+                size: size_of::<$t>(),
+                read: |bytes| <$t>::from_le_bytes(bytes.try_into().unwrap_or_default()) as f64,
+            }
+        };
+    }
+    let floats = numbers == Numbers::Floats;
+    Some(match descr {
+        "<f2" if floats => Scalar {
+            size: 2,
+            read: |bytes| f16::from_le_bytes(bytes.try_into().unwrap_or_default()).to_f64(),
+        },
+        "<f4" if floats => little!(f32),
+        "<f8" if floats => little!(f64),
+        "|b1" | "|u1" if !floats => little!(u8),
+        "|i1" if !floats => little!(i8),
+        "<i2" if !floats => little!(i16),
+        "<u2" if !floats => little!(u16),
+        "<i4" if !floats => little!(i32),
+        "<u4" if !floats => little!(u32),
+        "<i8" if !floats => little!(i64),
+        "<u8" if !floats => little!(u64),
+        _ => return None,
+    })
+}
+
+impl Rows {
+    /// Opens an array whose rows are of the shape `row`; one number a row may be written as `(N,)`
+    /// or as `(N, 1)`. Fails in one line that names the file.
+    pub fn open(path: &Path, numbers: Numbers, row: &[usize]) -> Result<Rows, Hinted> {
+        let wrong = |wrong: Hinted| wrong.map(|what| format!("{}: {what}", path.display()));
+        let cannot = |error: std::io::Error| wrong(format!("cannot be read: {error}").into());
+        let file = File::open(path).map_err(cannot)?;
+        let length = file.metadata().map_err(cannot)?.len();
+        let mut reader = BufReader::with_capacity(1 << 20, file);
+        let header = input::npy_header(&mut reader).map_err(|_| {
+            wrong(Hinted::new("is no .npy file of numbers", "write it with numpy.save"))
+        })?;
+        let descr = match header.dtype() {
+            npyz::DType::Plain(plain) => plain.to_string(),
+            other => other.descr(),
+        };
+        let scalar = scalar(&descr, numbers).ok_or_else(|| {
+            let expected = match numbers {
+                Numbers::Floats => "float16, float32 or float64",
+                Numbers::Integers => "integers",
+            };
+            wrong(format!("holds {descr} where {expected} are expected").into())
+        })?;
+        let shape: Vec<usize> = header.shape().iter().map(|&n| n as usize).collect();
+        let fits = match shape.split_first() {
+            Some((_, rest)) => rest == row || (row.is_empty() && rest == [1]),
+            None => false,
+        };
+        if !fits {
+            let expected: Vec<String> = row.iter().map(|n| format!(", {n}")).collect();
+            let expected = if row.is_empty() { ",".to_string() } else { expected.concat() };
+            let what = format!("has the shape {} where (N{expected}) is expected", tuple(&shape));
+            return Err(wrong(what.into()));
+        }
+        if header.order() == npyz::Order::Fortran && shape.len() > 1 {
+            let what = Hinted::new("is in Fortran order", "save numpy.ascontiguousarray of it");
+            return Err(wrong(what));
+        }
+        let width = row.iter().product::<usize>();
+        let begin = reader.stream_position().map_err(cannot)?;
+        let expected = (shape[0] as u64).checked_mul((width * scalar.size) as u64);
+        if expected.and_then(|payload| payload.checked_add(begin)) != Some(length) {
+            let what =
+                format!("has {length} bytes, which its shape {} does not take", tuple(&shape));
+            return Err(wrong(what.into()));
+        }
+        let (path, rows) = (path.to_path_buf(), shape[0] as u64);
+        let (bytes, numbers) = (vec![0; width * scalar.size], Vec::with_capacity(width));
+        Ok(Rows { path, reader, scalar, rows, bytes, numbers })
+    }
+
+    /// How many rows there are.
+    pub fn count(&self) -> u64 {
+        self.rows
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads the next row.
+    pub fn next(&mut self) -> Result<&[f64], Hinted> {
+        self.reader
+            .read_exact(&mut self.bytes)
+            .map_err(|error| format!("{}: cannot be read: {error}", self.path.display()))?;
+        self.numbers.clear();
+        self.numbers.extend(self.bytes.chunks_exact(self.scalar.size).map(self.scalar.read));
+        Ok(&self.numbers)
+    }
+}
+
+/// A shape as Python writes it.
+fn tuple(shape: &[usize]) -> String {
+    match shape {
+        [one] => format!("({one},)"),
+        _ => format!("({})", shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}

@@ -1,0 +1,299 @@
+//! What a program has predicted beforehand, read from a directory and matched by position.
+
+use std::collections::hash_map::Entry;
+use std::fs::File;
+use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use rustc_hash::FxHashMap;
+
+use super::dense::{Beside, Dense, Legal};
+use super::npy::{Numbers, Rows};
+use yomikiri::game::{Game, GameExt, Position, Side, StateKey};
+use yomikiri::hint::Hinted;
+use yomikiri::input;
+use crate::policy::{Answers, Batch, Policy, TrainedOn};
+
+/// Predictions for many positions, from files.
+///
+/// `K` is the type of the game's keys. A position is one with its side to move, in its own
+/// orientation: a mirror image is another.
+pub struct Predictions<K> {
+    dir: PathBuf,
+    /// Of every position its row in the files.
+    rows: FxHashMap<(K, Side), u32>,
+    /// Where the answers of each row begin, and at last where they end.
+    offsets: Vec<u64>,
+    answers: Answers,
+}
+
+impl<K: StateKey> Predictions<K> {
+    /// Reads a directory.
+    ///
+    /// It holds `logits.npy`, `probabilities.npy`, `actions.npy` or `scores.npy`, and may hold
+    /// `values.npy`; `scores.npy` may also stand beside another of them. Which positions the rows
+    /// are of follows from `positions.txt`, or `planes.npy` and `side.npy`, or by both, which must
+    /// then agree.
+    pub fn read<G: Game<Key = K>>(game: &G, dir: &Path) -> Result<Predictions<K>, Hinted> {
+        let Files { deciding, mut numbers, mut scores, mut values } = Files::open(game, dir)?;
+        let positions = positions(game, dir, &numbers)?;
+        let mut read = Predictions {
+            dir: dir.to_path_buf(),
+            rows: FxHashMap::default(),
+            offsets: vec![0],
+            answers: Answers::default(),
+        };
+        for (row, position) in positions.iter().enumerate() {
+            let actions = game.actions(&position.state);
+            let name = || game.notation(position);
+            let legal = Legal { actions: &actions, position: &name };
+            let scores = scores.as_mut().map(Rows::next).transpose()?;
+            let value = values.as_mut().map(Rows::next).transpose()?.map(|row| row[0]);
+            deciding
+                .answer(numbers.next()?, Beside { scores, value }, legal, &mut read.answers)
+                .map_err(|(array, what)| wrong_row(&dir.join(format!("{array}.npy")), row, what))?;
+            read.offsets.push(read.answers.probabilities.len() as u64);
+            match read.rows.entry((game.key(&position.state), position.side)) {
+                Entry::Vacant(entry) => {
+                    entry.insert(row as u32);
+                }
+                Entry::Occupied(entry) => {
+                    let first = *entry.get();
+                    if !read.agree(first as usize, row) {
+                        let what = format!(
+                            "rows {first} and {row} are of the same position '{}' and do not agree",
+                            name()
+                        );
+                        return Err(wrong(numbers.path(), what));
+                    }
+                }
+            }
+        }
+        Ok(read)
+    }
+
+    fn range(&self, row: usize) -> std::ops::Range<usize> {
+        self.offsets[row] as usize..self.offsets[row + 1] as usize
+    }
+
+    /// Whether two rows say the same.
+    fn agree(&self, a: usize, b: usize) -> bool {
+        let same = |numbers: &[f64]| {
+            numbers.is_empty() || numbers[self.range(a)] == numbers[self.range(b)]
+        };
+        let Answers { probabilities, scores, values, .. } = &self.answers;
+        let values = values.is_empty() || values[a] == values[b];
+        values && same(probabilities) && same(scores)
+    }
+}
+
+impl<G: Game> Policy<G> for Predictions<G::Key> {
+    fn name(&self) -> String {
+        format!("predictions:{}", self.dir.display())
+    }
+
+    fn answer(
+        &self,
+        game: &G,
+        batch: &Batch<G::State>,
+        answers: &mut Answers,
+    ) -> Result<(), Hinted> {
+        for position in batch.positions() {
+            let row = self.rows.get(&(game.key(&position.state), position.side));
+            let row = row.ok_or_else(|| {
+                Hinted::from(format!("there is no prediction for '{}'", game.notation(position)))
+                    .with_hint("predict every position that 'solver export --states' writes")
+            })?;
+            let row = *row as usize;
+            let told = self.answers.at(row, self.range(row));
+            answers.probabilities.extend_from_slice(told.probabilities);
+            if !self.answers.scores.is_empty() {
+                answers.scores.extend_from_slice(told.scores);
+            }
+            answers.values.extend(told.value);
+        }
+        Ok(())
+    }
+
+    fn learned_from(&self) -> TrainedOn {
+        TrainedOn::Unknown
+    }
+}
+
+fn wrong(path: &Path, what: impl Into<Hinted>) -> Hinted {
+    what.into().map(|what| format!("{}: {what}", path.display()))
+}
+
+fn wrong_row(path: &Path, row: usize, what: impl Into<Hinted>) -> Hinted {
+    what.into().map(|what| format!("{}, row {row}: {what}", path.display()))
+}
+
+/// The files of predictions, read in step.
+struct Files {
+    deciding: Dense,
+    numbers: Rows,
+    scores: Option<Rows>,
+    values: Option<Rows>,
+}
+
+impl Files {
+    fn open<G: Game>(game: &G, dir: &Path) -> Result<Files, Hinted> {
+        if !dir.is_dir() {
+            return Err(wrong(dir, "there is no such directory of predictions"));
+        }
+        check_game(game, dir)?;
+        let place = |name: &str| dir.join(format!("{name}.npy"));
+        let there = |(name, _): &(&str, Dense)| place(name).exists();
+        let found: Vec<_> = Dense::ALL.into_iter().filter(there).collect();
+        let (name, deciding) = match &found[..] {
+            [one] | [one, (_, Dense::Scores)] => *one,
+            [] => {
+                let names = Dense::ALL.map(|(name, _)| format!("{name}.npy")).join(", ");
+                let hint = format!("write one of {names} there");
+                return Err(wrong(dir, Hinted::new("holds no predictions", hint)));
+            }
+            [(one, _), (other, _), ..] => {
+                let what = format!("holds both {one}.npy and {other}.npy");
+                return Err(wrong(dir, Hinted::new(what, "keep the one that is meant")));
+            }
+        };
+        let width = [game.action_count()];
+        let numbers = match deciding {
+            Dense::Actions => Rows::open(&place(name), Numbers::Integers, &[])?,
+            _ => Rows::open(&place(name), Numbers::Floats, &width)?,
+        };
+        let beside = |name: &str, row: &[usize]| -> Result<Option<Rows>, Hinted> {
+            if !place(name).exists() {
+                return Ok(None);
+            }
+            let rows = Rows::open(&place(name), Numbers::Floats, row)?;
+            same_count(rows.path(), rows.count(), "rows", &numbers)?;
+            Ok(Some(rows))
+        };
+        let scores = if deciding == Dense::Scores { None } else { beside("scores", &width)? };
+        let values = beside("values", &[])?;
+        Ok(Files { deciding, numbers, scores, values })
+    }
+}
+
+/// Refuses a file that has more or fewer rows or lines than the predictions have rows.
+fn same_count(path: &Path, found: u64, what: &str, of: &Rows) -> Result<(), Hinted> {
+    let count = of.count();
+    if found == count {
+        return Ok(());
+    }
+    let other = of.path().file_name().unwrap_or_default().to_string_lossy();
+    Err(wrong(path, format!("has {found} {what} where {other} has {count} rows")))
+}
+
+/// Refuses an export in the directory, if there is one, that is of another game.
+fn check_game<G: Game>(game: &G, dir: &Path) -> Result<(), Hinted> {
+    let path = dir.join("states.json");
+    let text = match input::file(&path, input::TEXT) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(wrong(&path, format!("cannot be read: {error}"))),
+    };
+    let json: serde_json::Value = serde_json::from_slice(&text).map_err(|error| {
+        wrong(&path, Hinted::new(format!("is no JSON ({error})"), "export the states anew"))
+    })?;
+    let (found, here) = (json["game"].as_str().unwrap_or_default(), game.name());
+    if found != here {
+        let what = format!("the states are of '{found}' where the table is of {here}");
+        return Err(wrong(&path, what));
+    }
+    Ok(())
+}
+
+/// The positions that the rows of predictions are of, by whatever files say so.
+fn positions<G: Game>(game: &G, dir: &Path, of: &Rows) -> Result<Vec<Position<G::State>>, Hinted> {
+    if u32::try_from(of.count()).is_err() {
+        return Err(wrong(of.path(), "has more than 2^32 rows"));
+    }
+    let [text, planes, side] =
+        ["positions.txt", "planes.npy", "side.npy"].map(|name| dir.join(name));
+    let written = match File::open(&text) {
+        Ok(file) => Some(written(game, &text, file)?),
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(error) => return Err(wrong(&text, format!("cannot be read: {error}"))),
+    };
+    if let Some(written) = &written {
+        same_count(&text, written.len() as u64, "lines", of)?;
+    }
+    let drawn = match planes.exists() && side.exists() {
+        true => Some(drawn(game, &planes, &side, of)?),
+        false => None,
+    };
+    match (written, drawn) {
+        (Some(written), Some(drawn)) => {
+            let mut pairs = written.iter().zip(&drawn);
+            let Some(row) = pairs.position(|(written, drawn)| written != drawn) else {
+                return Ok(written);
+            };
+            let [here, there] = [drawn[row], written[row]].map(|position| game.notation(&position));
+            let what = format!("these planes are '{here}' where positions.txt says '{there}'");
+            Err(wrong_row(&planes, row, Hinted::new(what, "keep the ones that are meant")))
+        }
+        (Some(positions), None) | (None, Some(positions)) => Ok(positions),
+        (None, None) => Err(wrong(
+            dir,
+            Hinted::new(
+                "does not say of which positions its rows are",
+                "put positions.txt, or planes.npy and side.npy, of 'solver export --states' there, in the order of the predictions",
+            ),
+        )),
+    }
+}
+
+/// The positions of a text, one a line.
+fn written<G: Game>(game: &G, path: &Path, file: File) -> Result<Vec<Position<G::State>>, Hinted> {
+    // No position is longer; what is cut off is none.
+    const LONGEST: u64 = 1 << 16;
+    let (mut reader, mut line) = (BufReader::new(file), String::new());
+    let (start, mut found) = (game.start(), Vec::new());
+    loop {
+        line.clear();
+        let read = (&mut reader)
+            .take(LONGEST)
+            .read_line(&mut line)
+            .map_err(|error| wrong_row(path, found.len(), format!("cannot be read: {error}")))?;
+        if read == 0 {
+            return Ok(found);
+        }
+        let position = game.parse_position(line.trim(), &start);
+        found.push(position.map_err(|error| wrong_row(path, found.len(), Hinted::of(&error)))?);
+    }
+}
+
+/// The positions of planes and sides.
+fn drawn<G: Game>(
+    game: &G,
+    planes: &Path,
+    side: &Path,
+    of: &Rows,
+) -> Result<Vec<Position<G::State>>, Hinted> {
+    let (rows, columns) = game.shape();
+    let shape = [game.plane_kinds().count(), rows, columns];
+    let mut planes = Rows::open(planes, Numbers::Integers, &shape)?;
+    let mut sides = Rows::open(side, Numbers::Integers, &[])?;
+    for rows in [&planes, &sides] {
+        same_count(rows.path(), rows.count(), "rows", of)?;
+    }
+    let position = |row: usize| {
+        // What is out of a byte's bounds becomes its largest, which no plane holds.
+        let byte = |&number: &f64| if (0.0..255.0).contains(&number) { number as u8 } else { 255 };
+        let bytes: Vec<u8> = planes.next()?.iter().map(byte).collect();
+        let state = game.read_planes(&bytes);
+        let state =
+            state.ok_or_else(|| wrong_row(planes.path(), row, "these planes are no position"))?;
+        let number = sides.next()?[0];
+        let side = Side::ALL.into_iter().find(|side| side.index() as f64 == number);
+        let side = side.ok_or_else(|| {
+            let what = format!("{number} is no side");
+            let hint = "the first player is 0, the second 1";
+            wrong_row(sides.path(), row, Hinted::new(what, hint))
+        })?;
+        Ok(Position { state, side })
+    };
+    (0..of.count() as usize).map(position).collect()
+}

@@ -1,0 +1,254 @@
+//! The best move if both sides play their best for some plies: minimax, and alpha-beta.
+//!
+//! Both read D plies ahead, the move itself and passes among them, and evaluate what they find
+//! there: square weights in Othello, material in shogi. A finished game is worth more or less than
+//! any evaluation, by who has won it, and a draw nothing; the winner wants it soon and the loser
+//! late. With D = 2 and square weights this is the first level of a student exercise on Othello.
+//!
+//! Alpha-beta (Knuth and Moore 1975) leaves out what cannot change the worth of a move. Every move
+//! is read with a window of its own that is open at both ends, so that all worths, not only the
+//! best, are those of minimax to the last bit; the two differ in time alone.
+
+use super::{Evaluation, Rule};
+use yomikiri::game::{Action, Game, Position};
+
+/// What a win in no plies is worth; exact as a float, as are all worths below it.
+const WIN: i64 = 1 << 50;
+/// More than anything is worth.
+const BEYOND: i64 = 2 * WIN;
+
+/// Maximises what remains when both sides choose the best for themselves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Minimax<E> {
+    name: String,
+    plies: u32,
+    evaluation: E,
+    /// Whether what cannot change the worth of a move is left out.
+    prunes: bool,
+}
+
+impl<E> Minimax<E> {
+    /// Reads everything for `plies`, at least 1, the judged move among them.
+    pub fn new(name: String, plies: u32, evaluation: E) -> Minimax<E> {
+        Minimax { name, plies, evaluation, prunes: false }
+    }
+
+    /// Plays the same and reads less.
+    pub fn alpha_beta(name: String, plies: u32, evaluation: E) -> Minimax<E> {
+        Minimax { name, plies, evaluation, prunes: true }
+    }
+
+    /// What a state is worth to its mover, `ply` plies after the root, if that lies between `alpha`
+    /// and `beta`; otherwise a bound of it that is on the same side of both.
+    fn value<G: Game>(&self, game: &G, state: &G::State, ply: u32, (alpha, beta): (i64, i64)) -> i64
+    where
+        E: Evaluation<G>,
+    {
+        let mut best = -BEYOND;
+        if ply < self.plies {
+            game.for_each_action(state, |action| {
+                if best < beta {
+                    let window =
+                        if self.prunes { (-beta, -best.max(alpha)) } else { (-BEYOND, BEYOND) };
+                    let after = game.play(state, action);
+                    best = best.max(-self.value(game, &after, ply + 1, window));
+                }
+            });
+        }
+        if best == -BEYOND { at_the_end(&self.evaluation, game, state, ply) } else { best }
+    }
+}
+
+impl<G: Game, E: Evaluation<G>> Rule<G> for Minimax<E> {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn worths(&self, game: &G, position: &Position<G::State>, actions: &[Action], out: &mut [f64]) {
+        for (out, &action) in out.iter_mut().zip(actions) {
+            let after = game.play(&position.state, action);
+            *out = -self.value(game, &after, 1, (-BEYOND, BEYOND)) as f64;
+        }
+    }
+}
+
+/// What the last state of a line is worth to its mover, `ply` plies after the root.
+fn at_the_end<G: Game>(
+    evaluation: &impl Evaluation<G>,
+    game: &G,
+    state: &G::State,
+    ply: u32,
+) -> i64 {
+    match game.result(state) {
+        Some(outcome) => i64::from(outcome.value()) * (WIN - i64::from(ply)),
+        None => evaluation.of(game, state),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::super::sample::{Glance, animals, discs, four, minishogi, positions, result, six};
+    use super::super::{Material, Weights};
+    use super::*;
+    use yomikiri::game::{Game, GameExt, Outcome};
+
+    /// What a line is worth to who is to move at the root: who wins, how soon (for the loser how
+    /// late), and what is on the board.
+    type Worth = (Outcome, i64, i64);
+
+    /// The worth of an action from levels of positions, written out and taken back one by one: the
+    /// player at the root takes the largest, the other the smallest.
+    fn reference<G: Game>(
+        game: &G,
+        root: &Position<G::State>,
+        action: Action,
+        plies: u32,
+        glance: Glance<'_, G::State>,
+    ) -> Worth {
+        let mut levels = vec![vec![(0, game.advance(root, action))]];
+        for _ in 1..plies {
+            let last = levels.last().unwrap().iter().enumerate();
+            let next = last.flat_map(|(at, (_, position))| {
+                let after = game.actions(&position.state).into_iter();
+                after.map(move |action| (at, game.advance(position, action)))
+            });
+            let next: Vec<_> = next.collect();
+            levels.push(next);
+        }
+        let mut below: Vec<(usize, Worth)> = Vec::new();
+        for (place, level) in levels.iter().enumerate().rev() {
+            let ply = place as i64 + 1;
+            let worth = |(at, (parent, position)): (usize, &(usize, Position<G::State>))| {
+                let after = below.iter().filter(|(of, _)| *of == at).map(|&(_, worth)| worth);
+                let best = if position.side == root.side { after.max() } else { after.min() };
+                let here = || match result(game, root, position) {
+                    Some(Outcome::Win) => (Outcome::Win, -ply, 0),
+                    Some(Outcome::Loss) => (Outcome::Loss, ply, 0),
+                    Some(Outcome::Draw) => (Outcome::Draw, 0, 0),
+                    None => (Outcome::Draw, 0, glance(root, position)),
+                };
+                (*parent, best.unwrap_or_else(here))
+            };
+            below = level.iter().enumerate().map(worth).collect();
+        }
+        below[0].1
+    }
+
+    fn agrees<G: Game, E: Evaluation<G> + Clone>(
+        game: &G,
+        (count, plies): (usize, u32),
+        evaluation: E,
+        glance: Glance<'_, G::State>,
+    ) {
+        let minimax = Minimax::new(String::new(), plies, evaluation);
+        let mut decided = 0;
+        for position in positions(game, count) {
+            let actions = game.actions(&position.state);
+            let mut worths = vec![0.0; actions.len()];
+            minimax.worths(game, &position, &actions, &mut worths);
+            let expected: Vec<Worth> =
+                actions.iter().map(|&a| reference(game, &position, a, plies, glance)).collect();
+            for (a, &(outcome, ..)) in expected.iter().enumerate() {
+                decided += u32::from(outcome != Outcome::Draw);
+                for b in 0..a {
+                    let order = worths[a].partial_cmp(&worths[b]).unwrap();
+                    assert_eq!(
+                        order,
+                        expected[a].cmp(&expected[b]),
+                        "{}",
+                        game.notation(&position)
+                    );
+                }
+            }
+        }
+        assert!(decided > 0, "no line of {plies} plies came to an end");
+    }
+
+    fn by_squares<G: Game>(game: &G, size: (usize, u32)) {
+        let weights = Weights::of_board(game.shape());
+        let glance = |root: &_, position: &_| {
+            let discs = discs(game, root, position);
+            discs.iter().zip(weights.micro()).map(|(disc, weight)| disc * weight).sum()
+        };
+        agrees(game, size, weights.clone(), &glance);
+    }
+
+    fn by_material<G: Game>(game: &G, size: (usize, u32)) {
+        let glance = |root: &Position<G::State>, position: &Position<G::State>| {
+            let own = i64::from(game.material(&position.state));
+            if position.side == root.side { own } else { -own }
+        };
+        agrees(game, size, Material, &glance);
+    }
+
+    #[test]
+    fn minimax_agrees_with_levels_taken_back_one_by_one() {
+        for plies in 1..=4 {
+            by_squares(&four(), (200, plies));
+        }
+        by_squares(&six(), (100, 2));
+        for plies in 1..=3 {
+            by_material(&animals(), (60, plies));
+        }
+        by_material(&minishogi(), (60, 2));
+    }
+
+    /// Counts what is looked at.
+    #[derive(Default)]
+    struct Counting<E>(E, AtomicU64);
+
+    impl<G: Game, E: Evaluation<G>> Evaluation<G> for Counting<E> {
+        fn of(&self, game: &G, state: &G::State) -> i64 {
+            self.1.fetch_add(1, Ordering::Relaxed);
+            self.0.of(game, state)
+        }
+    }
+
+    fn the_same<G: Game>(
+        game: &G,
+        (count, plies): (usize, u32),
+        evaluation: impl Evaluation<G> + Clone,
+    ) {
+        let counting = || Counting(evaluation.clone(), AtomicU64::new(0));
+        let minimax = Minimax::new(String::new(), plies, counting());
+        let alpha_beta = Minimax::alpha_beta(String::new(), plies, counting());
+        for position in positions(game, count) {
+            let actions = game.actions(&position.state);
+            let [mut all, mut some] = [vec![0.0; actions.len()], vec![0.0; actions.len()]];
+            minimax.worths(game, &position, &actions, &mut all);
+            alpha_beta.worths(game, &position, &actions, &mut some);
+            assert_eq!(all, some, "{} at {plies} plies", game.notation(&position));
+        }
+        let [all, some] = [&minimax.evaluation.1, &alpha_beta.evaluation.1];
+        let [all, some] = [all, some].map(|count| count.load(Ordering::Relaxed));
+        assert!(if plies < 3 { some == all } else { some < all }, "{plies} plies: {some} of {all}");
+    }
+
+    #[test]
+    fn alpha_beta_finds_the_same_and_looks_at_less() {
+        for plies in 1..=6 {
+            the_same(&four(), (600, plies), Weights::of_board(four().shape()));
+        }
+        for plies in 1..=4 {
+            the_same(&six(), (150, plies), Weights::of_board(six().shape()));
+            the_same(&animals(), (100, plies), Material);
+        }
+        for plies in 1..=3 {
+            the_same(&minishogi(), (60, plies), Material);
+        }
+    }
+
+    #[test]
+    fn a_whole_board_is_read_to_its_end() {
+        // From the start of 4×4 both lose nothing: the second player wins whatever the first plays.
+        let game = four();
+        let start = game.start();
+        let actions = game.actions(&start.state);
+        let mut worths = vec![0.0; actions.len()];
+        let all = Minimax::alpha_beta(String::new(), 14, Material);
+        all.worths(&game, &start, &actions, &mut worths);
+        assert!(worths.iter().all(|&worth| worth < -((WIN - 20) as f64)), "{worths:?}");
+    }
+}

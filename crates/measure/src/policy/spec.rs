@@ -1,0 +1,508 @@
+//! What a person writes for a policy: `greedy`, `weights:FILE`, `minimax:2`.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+use super::grammar::{Parts, one_of, refused, write_options};
+use super::network_spec::{CHOICES, Choice, NetworkSpec};
+use super::wrapped::Amendment;
+use yomikiri::game::{Game, GameExt};
+use yomikiri::hint::Hinted;
+
+/// Which policy is meant. The text form reads back as the same specification.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum PolicySpec {
+    /// [`Random`](super::Random).
+    Random,
+    /// [`Greedy`](super::Greedy).
+    Greedy,
+    /// [`Weights`](super::Weights) by the built-in rule for the board's shape.
+    Weights,
+    /// [`Weights`](super::Weights) from a file.
+    WeightsFile(PathBuf),
+    /// A policy that reads so far ahead; in Othello a file of weights may be named.
+    Reads(ReadAhead, u32, Option<PathBuf>),
+    /// A policy that plays on at random so often, from a seed.
+    Plays(PlayOn, u32, u64),
+    /// [`Mate`](super::Mate), which searches so many positions.
+    Mate(u32),
+    /// A network in an ONNX file, or a kept one.
+    Network(NetworkSpec),
+    /// The best moves of a solved table.
+    Perfect,
+    /// [`Predictions`](super::Predictions) in a directory.
+    Predictions(PathBuf),
+    /// [`Exec`](super::Exec): a program.
+    Exec {
+        /// The command line.
+        command: String,
+        /// How long each of its answers may take; not part of the text form.
+        limit: Duration,
+    },
+    /// One of the last two, and what is said of it.
+    Amended(Box<PolicySpec>, Amendment),
+}
+
+/// A policy that reads ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ReadAhead {
+    /// [`Lines`](super::Lines) of so many plies: the material at their ends.
+    NHand,
+    /// [`Lines`](super::Lines) of so many plies: square weights, the built-in ones or a file's.
+    NHandCustom,
+    /// [`Lines`](super::Lines) to the opponent's turn of this number: the fewest moves.
+    NLeast,
+    /// [`Lines`](super::Lines) to one's own turn of this number: the most moves.
+    NMost,
+    /// [`Minimax`](super::Minimax) of so many plies.
+    Minimax,
+    /// The same by alpha-beta.
+    AlphaBeta,
+}
+
+/// By name; how far they read if nothing is written, and whether they may go by a file of weights.
+const READ_AHEAD: [(&str, ReadAhead, u32, bool); 6] = [
+    ("n-hand", ReadAhead::NHand, 1, false),
+    ("n-hand-custom", ReadAhead::NHandCustom, 1, true),
+    ("n-least", ReadAhead::NLeast, 1, false),
+    ("n-most", ReadAhead::NMost, 1, false),
+    ("minimax", ReadAhead::Minimax, 2, true),
+    ("alphabeta", ReadAhead::AlphaBeta, 2, true),
+];
+
+/// A policy that plays on at random.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PlayOn {
+    /// [`MonteCarlo`](super::MonteCarlo): so many games after each move.
+    MonteCarlo,
+    /// [`Mcts`](super::Mcts): so many ways down the tree in each position.
+    Mcts,
+}
+
+const PLAY_ON: &[(&str, PlayOn)] = &[("montecarlo", PlayOn::MonteCarlo), ("mcts", PlayOn::Mcts)];
+
+/// How far ahead a policy may read: plies, or turns of one player.
+const READ: (u32, u32) = (1, 10);
+/// How many playouts, simulations or searched positions there may be.
+const PLAYED: (u32, u32) = (1, 1_000_000);
+
+impl PolicySpec {
+    /// What can be written, for help and messages.
+    pub const KNOWN: &'static str = "random, greedy, weights, weights:FILE, n-hand:N, \
+        n-hand-custom:N[:FILE], n-least:N, n-most:N, minimax:N[:FILE], alphabeta:N[:FILE], \
+        montecarlo:N[:SEED], mcts:N[:SEED], mate:N, learned:NAME, onnx:FILE, predictions:DIR, exec:COMMAND, perfect";
+
+    /// The policies that work for every game.
+    const EVERYWHERE: &'static str = "random, greedy, n-hand:N, n-least:N, n-most:N, minimax:N, \
+        alphabeta:N, montecarlo:N[:SEED], mcts:N[:SEED], perfect";
+    /// How long an answer of a program or a model may take by default.
+    pub const LIMIT: Duration = Duration::from_secs(60);
+
+    /// The same policy, whose answers may take `limit` each if it is a program or a model.
+    pub fn within(self, limit: Duration) -> PolicySpec {
+        match self {
+            PolicySpec::Exec { command, .. } => PolicySpec::Exec { command, limit },
+            PolicySpec::Network(model) => {
+                PolicySpec::Network(NetworkSpec { limit: Some(limit), ..model })
+            }
+            PolicySpec::Amended(policy, amendment) => {
+                PolicySpec::Amended(Box::new(policy.within(limit)), amendment)
+            }
+            other => other,
+        }
+    }
+
+    /// What is measured on a game by default.
+    pub fn defaults<G: Game>(game: &G) -> Vec<PolicySpec> {
+        let all =
+            [PolicySpec::Random, PolicySpec::Greedy, PolicySpec::Weights, PolicySpec::Perfect];
+        all.into_iter().filter(|spec| spec.check(game).is_ok()).collect()
+    }
+
+    /// The policies of a list with commas: one ends where after a comma comes the name of another.
+    /// A program's command is the last.
+    pub fn split_list(list: &str) -> Vec<&str> {
+        let is_name = |text: &str| {
+            let head = text.split([',', ':']).next().unwrap_or_default();
+            PolicySpec::KNOWN.split(", ").any(|form| form.split([':', '[']).next() == Some(head))
+        };
+        let mut policies = Vec::new();
+        let mut rest = list;
+        while !rest.starts_with("exec:") {
+            let ends = rest.match_indices(',').map(|(at, _)| at);
+            let Some(end) = ends.into_iter().find(|&at| is_name(&rest[at + 1..])) else { break };
+            policies.push(&rest[..end]);
+            rest = &rest[end + 1..];
+        }
+        policies.push(rest);
+        policies
+    }
+
+    /// That a game has what the policy goes by: squares are worth something in Othello only.
+    pub fn check<G: Game>(&self, game: &G) -> Result<(), Hinted> {
+        let by_built_in = matches!(
+            self,
+            PolicySpec::Weights | PolicySpec::Reads(ReadAhead::NHandCustom, _, None)
+        );
+        let by_file = self.weights_file().is_some();
+        let (others, name) = (PolicySpec::EVERYWHERE, game.name());
+        let what = match (self, game.bitboards().is_some()) {
+            (_, has_squares)
+                if by_file && !has_squares
+                    || by_built_in
+                        && !game.bitboards().is_some_and(|board| board.has_square_weights()) =>
+            {
+                let what = " goes by the squares of an Othello board";
+                Hinted::new(what, format!("for {name} there are {others}"))
+            }
+            (PolicySpec::Mate(_), _) if game.shogi_boards().is_none() => {
+                Hinted::new(" is for shogi", format!("for {name} there are {others}"))
+            }
+            (PolicySpec::Network(_), false) if game.plane_kinds().count() == 0 => Hinted::new(
+                format!(": {name} has no planes that a model could be given"),
+                format!("there are {others}"),
+            ),
+            (PolicySpec::Network(_), _) if !NetworkSpec::IS_BUILT_IN => {
+                let (what, hint) = NetworkSpec::NOT_BUILT_IN;
+                Hinted::new(format!(": {what}"), hint)
+            }
+            _ => return Ok(()),
+        };
+        Err(refused(self, what))
+    }
+
+    /// The file of square weights that is named, if one is.
+    pub fn weights_file(&self) -> Option<&Path> {
+        match self {
+            PolicySpec::WeightsFile(path) => Some(path),
+            PolicySpec::Reads(_, _, file) => file.as_deref(),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for PolicySpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PolicySpec::Random => f.write_str("random"),
+            PolicySpec::Greedy => f.write_str("greedy"),
+            PolicySpec::Weights => f.write_str("weights"),
+            PolicySpec::WeightsFile(path) => write!(f, "weights:{}", path.display()),
+            PolicySpec::Reads(reader, n, file) => {
+                write!(f, "{}:{n}", READ_AHEAD[*reader as usize].0)?;
+                file.as_ref().map_or(Ok(()), |path| write!(f, ":{}", path.display()))
+            }
+            // The seed is named though it is the one that is meant when none is written.
+            PolicySpec::Plays(player, n, seed) => {
+                write!(f, "{}:{n}:{seed}", PLAY_ON[*player as usize].0)
+            }
+            PolicySpec::Mate(nodes) => write!(f, "mate:{nodes}"),
+            PolicySpec::Network(network) => write!(f, "{network}"),
+            PolicySpec::Perfect => f.write_str("perfect"),
+            PolicySpec::Predictions(dir) => write!(f, "predictions:{}", dir.display()),
+            PolicySpec::Exec { command, .. } => write!(f, "exec:{command}"),
+            PolicySpec::Amended(policy, Amendment { best, trained }) => {
+                let best = best.then(|| "best".to_string());
+                let trained = trained.map(|trained| trained.to_string());
+                write_options(f, &policy.to_string(), &[("move", best), ("trained", trained)])
+            }
+        }
+    }
+}
+
+impl FromStr for PolicySpec {
+    type Err = Hinted;
+
+    fn from_str(text: &str) -> Result<PolicySpec, Hinted> {
+        let parts = Parts::of(text);
+        // Directories and commands may have a `?` of their own, so only these are options.
+        let is_option = |text: &str| text.starts_with("move=") || text.starts_with("trained=");
+        if let ("predictions" | "exec", Some((policy, options))) =
+            (parts.name, text.rsplit_once('?'))
+            && is_option(options)
+        {
+            let policy: PolicySpec = policy.parse()?;
+            return parts.outside(policy);
+        }
+        let wrong = |what: Hinted| refused(text, what);
+        if let Some(&reader) = READ_AHEAD.iter().find(|(name, ..)| *name == parts.name) {
+            return parts.reading(reader);
+        }
+        if let Ok(player) = one_of(PLAY_ON, parts.name) {
+            return parts.playing(player);
+        }
+        Ok(match (parts.name, parts.argument) {
+            ("random", None) => PolicySpec::Random,
+            ("greedy", None) => PolicySpec::Greedy,
+            ("perfect", None) => PolicySpec::Perfect,
+            ("mate", number) => {
+                let number = number.ok_or_else(|| parts.wrong("names no number", PLAYED))?;
+                PolicySpec::Mate(parts.number(number, PLAYED)?)
+            }
+            ("weights", None) => PolicySpec::Weights,
+            ("weights", Some(path)) => PolicySpec::WeightsFile(parts.file(path)?),
+            ("onnx", Some(model)) => PolicySpec::Network(NetworkSpec::onnx(model)?),
+            ("learned", Some(network)) => PolicySpec::Network(NetworkSpec::learned(network)?),
+            ("predictions", Some("")) => {
+                return Err(wrong(Hinted::new(" names no directory", "write predictions:DIR")));
+            }
+            ("predictions", Some(dir)) => PolicySpec::Predictions(PathBuf::from(dir)),
+            ("exec", Some(command)) => match shlex::split(command) {
+                Some(words) if !words.is_empty() => {
+                    PolicySpec::Exec { command: command.to_string(), limit: PolicySpec::LIMIT }
+                }
+                Some(_) => {
+                    return Err(wrong(Hinted::new(" names no program", "write exec:COMMAND")));
+                }
+                None => {
+                    return Err(wrong(
+                        " has a quote that is not closed, or ends in a backslash".into(),
+                    ));
+                }
+            },
+            _ => {
+                return Err(wrong(Hinted::new(
+                    " is not known",
+                    format!("known are {}", PolicySpec::KNOWN),
+                )));
+            }
+        })
+    }
+}
+
+impl Parts<'_> {
+    /// A policy of files or a program with the options behind it.
+    fn outside(self, policy: PolicySpec) -> Result<PolicySpec, Hinted> {
+        let (policy, mut amendment) = match policy {
+            PolicySpec::Amended(policy, amendment) => (*policy, amendment),
+            policy => (policy, Amendment::default()),
+        };
+        self.options(("policy", "predictions:DIR or exec:COMMAND"), |key, value| {
+            match key {
+                "move" => amendment.best = one_of(CHOICES, value)? == Choice::Best,
+                "trained" => amendment.trained = Some(value.parse()?),
+                _ => return Err("move, trained".to_string()),
+            }
+            Ok(())
+        })?;
+        Ok(match amendment == Amendment::default() {
+            true => policy,
+            false => PolicySpec::Amended(Box::new(policy), amendment),
+        })
+    }
+
+    /// The policy that reads so far ahead, and goes by a file of weights if one is named.
+    fn reading(
+        self,
+        (_, reader, default, by_file): (&str, ReadAhead, u32, bool),
+    ) -> Result<PolicySpec, Hinted> {
+        let Some(argument) = self.argument else {
+            return Ok(PolicySpec::Reads(reader, default, None));
+        };
+        let (number, path) =
+            if by_file { self.two().unwrap_or((argument, None)) } else { (argument, None) };
+        let path = path.map(|path| self.file(path));
+        Ok(PolicySpec::Reads(reader, self.number(number, READ)?, path.transpose()?))
+    }
+
+    /// The policy that plays on at random so often, from a seed.
+    fn playing(self, player: PlayOn) -> Result<PolicySpec, Hinted> {
+        let (number, seed) = self.two().ok_or_else(|| self.wrong("names no number", PLAYED))?;
+        let (number, seed) = (self.number(number, PLAYED)?, seed.unwrap_or("0"));
+        let most = u64::MAX;
+        let what = Hinted::new(
+            format!(": '{seed}' is no seed"),
+            format!("write a whole number from 0 to {most}"),
+        );
+        let seed = seed.parse().map_err(|_| refused(self, what))?;
+        Ok(PolicySpec::Plays(player, number, seed))
+    }
+
+    /// The argument before and after its first colon.
+    fn two(&self) -> Option<(&str, Option<&str>)> {
+        let argument = self.argument?;
+        let split = argument.split_once(':');
+        Some(split.map_or((argument, None), |(first, second)| (first, Some(second))))
+    }
+
+    fn number(self, number: &str, limits: (u32, u32)) -> Result<u32, Hinted> {
+        let parsed = number.parse().ok().filter(|n| (limits.0..=limits.1).contains(n));
+        parsed.ok_or_else(|| self.wrong(&format!("cannot have the number '{number}'"), limits))
+    }
+
+    fn wrong(self, what: &str, (least, most): (u32, u32)) -> Hinted {
+        let name = self.name;
+        let form = format!("write {name}:N with a whole number N from {least} to {most}");
+        refused(self, Hinted::new(format!(" {what}"), form))
+    }
+
+    fn file(self, path: &str) -> Result<PathBuf, Hinted> {
+        if !path.is_empty() {
+            return Ok(PathBuf::from(path));
+        }
+        let text = self.to_string();
+        let without = text.trim_end_matches(':');
+        let form = format!("write {without}:FILE, or {without} for the built-in weights");
+        Err(refused(self, Hinted::new(" names no file", form)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use yomikiri::game::WideKey;
+    use yomikiri::game::othello::Othello;
+    use yomikiri::game::shogi::{MINISHOGI, Shogi};
+    use yomikiri::hint::Hint as _;
+
+    #[test]
+    fn specifications_read_back() {
+        let all = [
+            "random",
+            "greedy",
+            "weights",
+            "weights:a:b.txt",
+            "n-hand:3",
+            "n-hand-custom:1",
+            "n-hand-custom:10:a:b.txt",
+            "n-least:2",
+            "n-most:2",
+            "minimax:4",
+            "minimax:4:2",
+            "alphabeta:6",
+            "alphabeta:6:w.txt",
+            "montecarlo:100:7",
+            "mcts:1000000:0",
+            "mcts:1:18446744073709551615",
+            "mate:1000",
+            "onnx:m?.onnx?pass=no",
+            "learned:some/net",
+            "learned:net?symmetric=yes",
+            "learned:net?plies=6,width=4,mate=1000",
+            "perfect",
+            "predictions:a:b",
+            "predictions:a?b?move=best",
+            "predictions:a?b?trained=train",
+            "predictions:a?move=best,trained=train:7",
+            "exec:python p.py a,b?trained=train:7",
+            "onnx:m.onnx?pass=no,move=best,trained=train:7",
+            "exec:python 'my policy.py' a:b",
+            "exec:python p.py?x=1?move=best",
+        ];
+        for text in all {
+            assert_eq!(text.parse::<PolicySpec>().unwrap().to_string(), text);
+        }
+        let short = [
+            ("n-hand", "n-hand:1"),
+            ("n-hand-custom", "n-hand-custom:1"),
+            ("n-least", "n-least:1"),
+            ("n-most", "n-most:1"),
+            ("minimax", "minimax:2"),
+            ("alphabeta", "alphabeta:2"),
+            ("montecarlo:5", "montecarlo:5:0"),
+            ("predictions:a?move=sample", "predictions:a"),
+            ("exec:a?trained=train:0&move=best", "exec:a?move=best,trained=train"),
+            ("exec:a?move=best?trained=train", "exec:a?move=best,trained=train"),
+        ];
+        for (text, long) in short {
+            assert_eq!(text.parse::<PolicySpec>().unwrap().to_string(), long);
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_is_answered_with_what_is() {
+        let unknown = format!("is not known; known are {}", PolicySpec::KNOWN);
+        let limits = "write n-hand:N with a whole number N from 1 to 10";
+        let seed = "is no seed; write a whole number from 0 to 18446744073709551615";
+        let trained = "known are train, train:SEED (--split-seed of 'solver export', with its default shares)";
+        for (texts, expected) in [
+            (&["", "Random", "best", "greedy:2", "perfect:", "nhand:2"][..], &unknown[..]),
+            (&["n-hand:", "n-hand:0", "n-hand:11", "n-hand:-1", "n-hand:2:w.txt"], limits),
+            (&["alphabeta:w.txt"], "write alphabeta:N with a whole number N from 1 to 10"),
+            (
+                &["mcts", "mcts:1000001", "mcts:0:1"],
+                "write mcts:N with a whole number N from 1 to 1000000",
+            ),
+            (
+                &["mate", "mate:0", "mate:9:1"],
+                "write mate:N with a whole number N from 1 to 1000000",
+            ),
+            (&["montecarlo:9:", "montecarlo:9:1:2", "mcts:9:18446744073709551616"], seed),
+            (&["weights:"], "write weights:FILE, or weights for the built-in weights"),
+            (&["minimax:3:"], "write minimax:3:FILE, or minimax:3 for the built-in weights"),
+            (
+                &["predictions:", "predictions:?move=best"],
+                "names no directory; write predictions:DIR",
+            ),
+            (&["exec:", "exec: "], "names no program; write exec:COMMAND"),
+            (&["exec:python 'my policy.py"], "not closed, or ends in a backslash"),
+            (&["predictions:a?move=first"], "'move=first' is not known; known are sample, best"),
+            (&["exec:a?move=best,seed=1"], "'seed=1' is not known; known are move, trained"),
+            (
+                &["exec:a?trained=", "predictions:a?trained=test", "onnx:m.onnx?trained=train:-1"],
+                trained,
+            ),
+        ] {
+            for text in texts {
+                let message = text.parse::<PolicySpec>().unwrap_err().line();
+                assert!(message.starts_with("policy '") && !message.contains('\n'), "{message}");
+                assert!(message.ends_with(expected), "{message} for {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_comma_ends_a_policy_where_another_begins() {
+        let lists: [(&str, &[&str]); 6] = [
+            ("random", &["random"]),
+            ("random,minimax:2,perfect", &["random", "minimax:2", "perfect"]),
+            ("onnx:m.onnx?move=best,head=p,greedy", &["onnx:m.onnx?move=best,head=p", "greedy"]),
+            ("weights:a,b.txt,weights", &["weights:a,b.txt", "weights"]),
+            ("greedy,exec:cat a,random", &["greedy", "exec:cat a,random"]),
+            ("random,greeedy,", &["random,greeedy,"]),
+        ];
+        for (list, policies) in lists {
+            assert_eq!(PolicySpec::split_list(list), policies, "{list}");
+        }
+    }
+
+    #[test]
+    fn squares_are_worth_something_in_othello_only() {
+        let shogi = &Shogi::<WideKey>::new(&MINISHOGI, true);
+        let othello = &Othello::<u64>::new(4, 4, true);
+        let names = |all: Vec<PolicySpec>| -> Vec<String> {
+            all.iter().map(PolicySpec::to_string).collect()
+        };
+        let of_shogi = names(PolicySpec::defaults(shogi));
+        let of_othello = names(PolicySpec::defaults(othello));
+        assert_eq!(of_shogi, ["random", "greedy", "perfect"]);
+        assert_eq!(of_othello, ["random", "greedy", "weights", "perfect"]);
+        let by_squares =
+            ["weights", "weights:w", "n-hand-custom:2", "minimax:2:w", "alphabeta:2:w"];
+        for text in by_squares {
+            let spec: PolicySpec = text.parse().unwrap();
+            spec.check(othello).unwrap();
+            let message = spec.check(shogi).unwrap_err().line();
+            assert!(message.starts_with(&format!("policy '{text}' goes by")), "{message}");
+            let expected = format!("for minishogi there are {}", PolicySpec::EVERYWHERE);
+            assert!(message.ends_with(&expected), "{message}");
+        }
+        for form in PolicySpec::EVERYWHERE.split(", ") {
+            let text = form.replace("[:SEED]", "").replace(":N", ":2");
+            text.parse::<PolicySpec>().unwrap().check(shogi).unwrap();
+            assert!(PolicySpec::KNOWN.contains(form), "{form}");
+        }
+        let mate: PolicySpec = "mate:9".parse().unwrap();
+        mate.check(shogi).unwrap();
+        let message = mate.check(othello).unwrap_err().line();
+        assert!(message.starts_with("policy 'mate:9' is for shogi; for othello-4x4"), "{message}");
+        let onnx: PolicySpec = "onnx:m.onnx".parse().unwrap();
+        let checked = onnx.check(othello).map_err(|e| e.line());
+        assert_eq!(onnx.check(shogi).map_err(|e| e.line()), checked);
+        let (what, hint) = NetworkSpec::NOT_BUILT_IN;
+        let absent = format!("policy 'onnx:m.onnx': {what}; {hint}");
+        assert_eq!(checked, if cfg!(feature = "onnx") { Ok(()) } else { Err(absent) });
+    }
+}

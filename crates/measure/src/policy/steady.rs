@@ -1,0 +1,311 @@
+//! Whether a policy from outside answers for each position by itself.
+//!
+//! What it says of a position must not depend on which others it is asked about at the same time:
+//! figures would depend on how we cut the positions into batches. So a few positions of some
+//! batches are asked about again, alone and in another batch. What differs is a failure of the
+//! policy at its work, not bad input.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use super::{Answers, Batch, Policy, TrainedOn};
+use yomikiri::game::{Game, GameExt};
+use yomikiri::hint::{Hinted, Kind};
+
+/// How many positions of a batch are asked about again.
+const SAMPLES: usize = 4;
+/// How many positions the other batch has, about.
+const OTHERS: usize = 32;
+/// So many batches are looked at from the first on, and then ever fewer: those whose number is a
+/// power of two.
+const FIRST: usize = 4;
+/// How often the same batch is asked about again, to see whether a program draws its answers.
+const REPEATS: usize = 3;
+
+/// A policy whose answers are compared with what it says when it is asked otherwise.
+pub struct Steady<P> {
+    policy: P,
+    /// How far numbers may be apart, relative to the largest.
+    rounding: f64,
+    /// Whether it may answer the same question differently.
+    may_draw: bool,
+    draws: AtomicBool,
+    batches: AtomicUsize,
+}
+
+/// Two answers about a position that differ by more than rounding.
+#[derive(Debug, PartialEq)]
+enum Difference {
+    /// Another move is played, and nothing says how close the two were.
+    Moves,
+    /// Two numbers that should be the same.
+    Numbers(f64, f64),
+}
+
+impl<P> Steady<P> {
+    /// A model, which we run in 32-bit floats.
+    #[cfg(feature = "onnx")]
+    pub fn model(policy: P) -> Steady<P> {
+        Steady::new(policy, 1e-4, false)
+    }
+
+    /// A program, which may calculate less exactly, and may draw its answers.
+    pub fn program(policy: P) -> Steady<P> {
+        Steady::new(policy, 2e-3, true)
+    }
+
+    /// A function in this process, which may calculate in bfloat16 and may draw its answers.
+    pub fn callable(policy: P) -> Steady<P> {
+        Steady::new(policy, 2e-2, true)
+    }
+
+    fn new(policy: P, rounding: f64, may_draw: bool) -> Steady<P> {
+        let (draws, batches) = (AtomicBool::new(false), AtomicUsize::new(0));
+        Steady { policy, rounding, may_draw, draws, batches }
+    }
+
+    /// Compares what is said of the position at a place of one batch with the same of another.
+    fn compare<S>(
+        &self,
+        (batch, answers, at): (&Batch<S>, &Answers, usize),
+        (other_batch, others, other): (&Batch<S>, &Answers, usize),
+    ) -> Result<Option<Difference>, Hinted> {
+        let lengths = |a: &Answers| [&a.scores, &a.values, &a.final_scores].map(Vec::is_empty);
+        if lengths(answers) != lengths(others) {
+            let what = "it tells scores or values in some of its answers only";
+            return Err(what.into());
+        }
+        let here = answers.at(at, batch.range(at));
+        let there = others.at(other, other_batch.range(other));
+        let differs = |&(&a, &b): &(&f64, &f64), size: f64| {
+            a != b && ((a - b).is_nan() || (a - b).abs() > self.rounding * size)
+        };
+        let first = |a: &[f64], b: &[f64], size: f64| {
+            a.iter()
+                .zip(b)
+                .find(|pair| differs(pair, size))
+                .map(|(&a, &b)| Difference::Numbers(a, b))
+        };
+        let list = |number: &Option<f64>| number.map_or(Vec::new(), |number| vec![number]);
+        let final_size = here.final_score.unwrap_or(0.0).abs().max(1.0);
+        let finite = answers.scores.iter().filter(|score| score.is_finite());
+        let score_size = finite.fold(0.0, |most: f64, score| most.max(score.abs()));
+        let has_scores = !answers.scores.is_empty();
+        let (p, q) = (here.probabilities, there.probabilities);
+        let is_move = |p: &[f64]| p.iter().all(|&p| p == 0.0 || p == 1.0);
+        let found = first(&list(&here.value), &list(&there.value), 1.0)
+            .or(first(&list(&here.final_score), &list(&there.final_score), final_size))
+            .or(first(here.scores, there.scores, score_size).filter(|_| has_scores));
+        // Moves that share because they are equally good need not when numbers are rounded.
+        let may_share = has_scores && here.scores != there.scores;
+        Ok(found.or(first(p, q, 1.0).filter(|_| !may_share).map(|found| {
+            if !has_scores && is_move(p) && is_move(q) { Difference::Moves } else { found }
+        })))
+    }
+
+    fn ask<G: Game>(&self, game: &G, batch: &Batch<G::State>) -> Result<Answers, Hinted>
+    where
+        P: Policy<G>,
+    {
+        let mut answers = Answers::default();
+        self.policy.answer(game, batch, &mut answers)?;
+        answers.check(batch)?;
+        Ok(answers)
+    }
+
+    /// Fails if what was answered depends on what was asked together.
+    fn check<G: Game>(
+        &self,
+        game: &G,
+        batch: &Batch<G::State>,
+        answers: &Answers,
+    ) -> Result<(), Hinted>
+    where
+        P: Policy<G>,
+    {
+        let choices: Vec<usize> =
+            (0..batch.len()).filter(|&at| batch.range(at).len() > 1).collect();
+        if batch.len() < 2 || choices.is_empty() {
+            return Ok(());
+        }
+        let samples: BTreeSet<usize> =
+            (0..SAMPLES).map(|n| choices[n * (choices.len() - 1) / (SAMPLES - 1)]).collect();
+        let some = (0..batch.len()).step_by(batch.len().div_ceil(OTHERS));
+        let places: BTreeSet<usize> = some.chain(samples.iter().copied()).collect();
+        let mut ways: Vec<Vec<usize>> = samples.iter().map(|&at| vec![at]).collect();
+        ways.push(places.into_iter().rev().collect());
+        let mut other_moves = BTreeSet::new();
+        for places in ways {
+            let way = batch.of(&places);
+            let again = self.ask(game, &way)?;
+            for (place, &at) in places.iter().enumerate().filter(|(_, at)| samples.contains(at)) {
+                let what = match self.compare((batch, answers, at), (&way, &again, place))? {
+                    None => continue,
+                    Some(Difference::Moves) => {
+                        other_moves.insert(at);
+                        // One may be a matter of rounding.
+                        if other_moves.len() < 2 {
+                            continue;
+                        }
+                        "another move".to_string()
+                    }
+                    Some(Difference::Numbers(here, there)) => format!("{here} and {there}"),
+                };
+                if self.may_draw && self.is_drawing(game, batch, answers)? {
+                    return Ok(());
+                }
+                let what = format!(
+                    "its answer about '{}' depends on what it is asked about at the same time ({what}, in a batch of {} positions and in one of {})",
+                    game.notation(&batch.positions()[at]),
+                    batch.len(),
+                    places.len()
+                );
+                return Err(Hinted::new(
+                    what,
+                    "it must answer for each position by itself, as networks do in evaluation mode",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether it answers the very same question differently.
+    fn is_drawing<G: Game>(
+        &self,
+        game: &G,
+        batch: &Batch<G::State>,
+        answers: &Answers,
+    ) -> Result<bool, Hinted>
+    where
+        P: Policy<G>,
+    {
+        for _ in 0..REPEATS {
+            let again = self.ask(game, batch)?;
+            for at in 0..batch.len() {
+                if self.compare((batch, answers, at), (batch, &again, at))?.is_some() {
+                    self.draws.store(true, Ordering::Relaxed);
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl<G: Game, P: Policy<G>> Policy<G> for Steady<P> {
+    fn name(&self) -> String {
+        self.policy.name()
+    }
+
+    fn answer(
+        &self,
+        game: &G,
+        batch: &Batch<G::State>,
+        answers: &mut Answers,
+    ) -> Result<(), Hinted> {
+        let answered = self.policy.answer(game, batch, answers);
+        answered
+            .and_then(|()| answers.check(batch))
+            .map_err(|error| error.of_kind(Kind::Policy))?;
+        let number = self.batches.fetch_add(1, Ordering::Relaxed);
+        if self.draws.load(Ordering::Relaxed) || number >= FIRST && !number.is_power_of_two() {
+            return Ok(());
+        }
+        self.check(game, batch, answers).map_err(|error| error.of_kind(Kind::Policy))
+    }
+
+    fn learned_from(&self) -> TrainedOn {
+        self.policy.learned_from()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use yomikiri::hint::Hint as _;
+    use std::sync::Mutex;
+
+    use super::*;
+    use yomikiri::game::othello::Othello;
+    use crate::policy::sample::four;
+
+    /// Answers by a function of the place in the batch, its length and the number of the question.
+    struct Told<F>(F, Mutex<usize>);
+
+    impl<F: Fn(usize, usize, usize, usize) -> Answers + Send + Sync> Policy<Othello<u64>> for Told<F> {
+        fn name(&self) -> String {
+            "told".to_string()
+        }
+
+        fn answer(
+            &self,
+            _: &Othello<u64>,
+            batch: &Batch<<Othello<u64> as Game>::State>,
+            answers: &mut Answers,
+        ) -> Result<(), Hinted> {
+            let mut number = self.1.lock().unwrap();
+            *number += 1;
+            for at in 0..batch.len() {
+                let one = (self.0)(batch.range(at).len(), at, batch.len(), *number);
+                answers.probabilities.extend(one.probabilities);
+                answers.scores.extend(one.scores);
+                answers.values.extend(one.values);
+            }
+            Ok(())
+        }
+    }
+
+    fn asked(
+        program: bool,
+        answer: impl Fn(usize, usize, usize, usize) -> Answers + Send + Sync,
+    ) -> Result<(), Hinted> {
+        let game = four();
+        let mut batch = Batch::default();
+        let mut position = game.start();
+        for _ in 0..6 {
+            let actions = game.actions(&position.state);
+            batch.push(position, actions.clone());
+            position = game.advance(&position, actions[0]);
+        }
+        let told = Told(answer, Mutex::new(0));
+        let steady = if program { Steady::program(told) } else { Steady::new(told, 1e-4, false) };
+        steady.answer(&game, &batch, &mut Answers::default())
+    }
+
+    fn even(actions: usize) -> Answers {
+        let probabilities = vec![1.0 / actions as f64; actions];
+        Answers { probabilities, ..Answers::default() }
+    }
+
+    fn plays(actions: usize, which: usize) -> Answers {
+        let mut probabilities = vec![0.0; actions];
+        probabilities[which % actions] = 1.0;
+        Answers { probabilities, ..Answers::default() }
+    }
+
+    #[test]
+    fn answers_that_depend_on_the_batch_are_found() {
+        let refused = |found: Result<(), Hinted>| {
+            let line = found.unwrap_err().line();
+            assert!(line.contains("by itself"), "{line}");
+        };
+        let value = |value: f64, n| Answers { values: vec![value], ..even(n) };
+        let score = |score: f64, n| Answers { scores: vec![score; n], ..even(n) };
+        for program in [false, true] {
+            asked(program, |n, _, _, _| even(n)).unwrap();
+            // By the length of the batch, and by the place in it.
+            refused(asked(program, |n, _, length, _| value(0.1 / length as f64, n)));
+            refused(asked(program, |n, at, _, _| score(at as f64, n)));
+            refused(asked(program, |n, at, _, _| plays(n, at)));
+            asked(program, |n, _, length, _| value(0.1 + 1e-6 / length as f64, n)).unwrap();
+            asked(program, |n, _, length, _| score(5e3 + 0.1 / length as f64, n)).unwrap();
+            // One move may be a matter of rounding.
+            asked(program, |n, _, _, number| plays(n, usize::from(number == 2))).unwrap();
+        }
+    }
+
+    #[test]
+    fn only_programs_may_draw_their_answers() {
+        asked(true, |n, at, _, number| plays(n, at + number)).unwrap();
+        asked(false, |n, at, _, number| plays(n, at + number)).unwrap_err();
+    }
+}

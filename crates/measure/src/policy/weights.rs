@@ -1,0 +1,161 @@
+//! Square weights: the move after which one's squares are worth the most more than the opponent's.
+//!
+//! The weights are decimals, held as integers in millionths, so that sums are exact and equal moves
+//! tie exactly. Without a file they follow from one rule for every shape: a square has the weight
+//! of the square of the 8×8 board that is as far from the nearest horizontal and the nearest
+//! vertical edge, in the table of an article of 2022 on predicting results. On 8×8 that is the
+//! article's table itself; on smaller boards the middle of it is left out.
+//!
+//! A file has one decimal for each square, row by row from a1, separated by white space or commas;
+//! `#` begins a comment. Limits: at most six decimals, and no weight above a million.
+
+use std::path::Path;
+
+use super::{Evaluation, Rule};
+use yomikiri::game::{Action, Game, Position};
+use yomikiri::hint::Hinted;
+use yomikiri::input;
+
+/// How many units a weight of 1 is.
+pub const MICRO: i64 = 1_000_000;
+
+/// The upper left quarter of the article's symmetric 8×8 table, in tenths.
+const ARTICLE: [[i64; 4]; 4] = [[10, -6, 6, 4], [-6, -8, 0, 0], [6, 0, 8, 6], [4, 0, 6, 0]];
+
+/// Maximises the weights of the mover's squares less those of the opponent's after the move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Weights {
+    name: String,
+    /// Of square `row * columns + column`, in [`MICRO`] units.
+    weights: Vec<i64>,
+}
+
+impl Weights {
+    /// The weights of the built-in rule: see the [module's page](super).
+    pub fn of_board((rows, columns): (usize, usize)) -> Weights {
+        let square = |r: usize, c: usize| {
+            ARTICLE[r.min(rows - 1 - r)][c.min(columns - 1 - c)] * (MICRO / 10)
+        };
+        let weights = (0..rows).flat_map(|r| (0..columns).map(move |c| square(r, c))).collect();
+        Weights { name: "weights".to_string(), weights }
+    }
+
+    /// Reads the weights of a board from a file.
+    pub fn read((rows, columns): (usize, usize), path: &Path) -> Result<Weights, Hinted> {
+        let text = std::fs::File::open(path)
+            .and_then(input::text)
+            .map_err(|error| format!("cannot read the weights in {}: {error}", path.display()))?;
+        Weights::from_text((rows, columns), &text, path)
+    }
+
+    /// Reads the weights of a board from a file's text; `path` is named in errors and in the
+    /// policy's name.
+    pub fn from_text(
+        (rows, columns): (usize, usize),
+        text: &str,
+        path: &Path,
+    ) -> Result<Weights, Hinted> {
+        let squares = rows * columns;
+        let expected = format!("the {rows}x{columns} board has {squares} squares, row by row");
+        let wrong = |line: usize, what: Hinted| {
+            what.map(|what| format!("{}, line {line}: {what}", path.display()))
+        };
+        let mut weights = Vec::with_capacity(squares);
+        let mut last = 1;
+        for (i, line) in text.lines().enumerate() {
+            let numbers = line.split('#').next().unwrap_or("");
+            let tokens = numbers.split(|c: char| c.is_whitespace() || c == ',');
+            for token in tokens.filter(|token| !token.is_empty()) {
+                last = i + 1;
+                let weight = decimal(token).ok_or_else(|| {
+                    wrong(last, Hinted::new(format!("'{token}' is no weight"), "write decimals such as -0.6, with at most six decimals and none above a million"))
+                })?;
+                if weights.len() == squares {
+                    let what = Hinted::new(format!("'{token}' is one weight too many"), expected);
+                    return Err(wrong(last, what));
+                }
+                weights.push(weight);
+            }
+        }
+        if weights.len() < squares {
+            let what = Hinted::new(format!("the weights end after {}", weights.len()), expected);
+            return Err(wrong(last, what));
+        }
+        Ok(Weights { name: format!("weights:{}", path.display()), weights })
+    }
+
+    /// The weights in [`MICRO`] units, that of square (row, column) at `row * columns + column`.
+    pub fn micro(&self) -> &[i64] {
+        &self.weights
+    }
+
+    /// The sum of the weights of squares, bit `row * columns + column` each.
+    pub(super) fn sum(&self, mut squares: u64) -> i64 {
+        let mut sum = 0;
+        while squares != 0 {
+            sum += self.weights[squares.trailing_zeros() as usize];
+            squares &= squares - 1;
+        }
+        sum
+    }
+}
+
+impl<G: Game> Rule<G> for Weights {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    /// # Panics
+    ///
+    /// When the board has more squares than the one the weights were made for.
+    fn worths(&self, game: &G, position: &Position<G::State>, actions: &[Action], out: &mut [f64]) {
+        for (out, &action) in out.iter_mut().zip(actions) {
+            // The successor's mover is the opponent.
+            *out = -self.of(game, &game.play(&position.state, action)) as f64;
+        }
+    }
+}
+
+/// A decimal in millionths; `None` if it is none or is out of the limits.
+fn decimal(token: &str) -> Option<i64> {
+    let (negative, digits) = match token.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, token.strip_prefix('+').unwrap_or(token)),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let plain = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    if whole.len() + fraction.len() == 0 || !plain(whole) || !plain(fraction) {
+        return None;
+    }
+    if whole.len() > 7 || fraction.len() > 6 {
+        return None;
+    }
+    // Whole and fraction together have at most 13 digits, so that nothing overflows.
+    let number: i64 = format!("{whole}{fraction:0<6}").parse().ok()?;
+    (number <= MICRO * MICRO).then_some(if negative { -number } else { number })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_are_exact() {
+        let good = [
+            ("1", 1_000_000),
+            ("-0.6", -600_000),
+            ("+.25", 250_000),
+            ("7.", 7_000_000),
+            ("-0", 0),
+            ("0.000001", 1),
+            ("1000000", 1_000_000_000_000),
+        ];
+        for (token, micro) in good {
+            assert_eq!(decimal(token), Some(micro), "{token}");
+        }
+        for token in ["", ".", "-", "--1", "1e3", "0.0000001", "1000000.1", "NaN", "1.2.3", "−1"]
+        {
+            assert_eq!(decimal(token), None, "{token}");
+        }
+    }
+}

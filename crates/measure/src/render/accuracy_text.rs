@@ -1,0 +1,386 @@
+//! The whole accuracy report as aligned text.
+
+use super::board_text::squares_text;
+use super::columns::{Column, KEPT, RANKED, cells, headings, meanings, or_none};
+use super::forced_text::forced_text;
+use super::games_text::games_text;
+use super::grid::Grid;
+use super::mistakes_text::mistakes_text;
+use super::names::Names;
+use super::number::{counted, thousands};
+use super::verdict::{plies_text, repetition_text};
+use crate::evaluate::{
+    AccuracyReport, By, Details, Figures, FiguresBySet, Group, PolicyAccuracy, RootFacts,
+    TableFacts,
+};
+use yomikiri::game::{Repetition, Split};
+
+/// The roots that a header names; a table can have very many.
+const ROOTS_SHOWN: usize = 3;
+
+/// A set of positions: what it is called, and its figures.
+type Set = (&'static str, fn(&FiguresBySet) -> Option<&Figures>);
+
+/// The sets that a table has; cyclic games know no pass.
+fn sets(table: &TableFacts) -> Vec<Set> {
+    let all = match table.has_scores() {
+        true => "All positions, forced moves and passes among them",
+        false => "All positions, forced moves among them",
+    };
+    let mut sets: Vec<Set> = vec![
+        (all, |sets| Some(&sets.all)),
+        ("Positions in which the choice of the move decides the result", |sets| {
+            Some(&sets.decisive_outcome)
+        }),
+    ];
+    if table.has_scores() {
+        sets.push(("Positions in which the choice of the move decides the score", |sets| {
+            sets.decisive_score.as_ref()
+        }));
+    }
+    sets
+}
+
+/// Lays out a whole report: the table, the policies side by side on each set of positions, what the
+/// columns mean, the games with `mistakes` of each policy, and each policy on each set by groups of
+/// positions; sets and layers that the table does not have are left out. Ends in a line break.
+pub fn accuracy_text(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
+    let (report, legend) = &shortened(report);
+    let table = &report.table;
+    let sets = sets(table);
+    let mut text = header(report) + legend;
+    for &(title, of) in &sets {
+        let first = report.policies.first().and_then(|policy| of(&policy.total));
+        let states = first.map_or(0, |figures| figures.states);
+        text += &format!("\n{title} ({})\n\n", thousands(states));
+        text += &side_by_side(report, of, KEPT);
+        text += "\n";
+        text += &side_by_side(report, of, RANKED);
+    }
+    text += "\n";
+    text += &(meanings(report, KEPT) + &meanings(report, RANKED));
+    text += &beyond_means(report);
+    text += &squares_text(report);
+    let (order, names): (Vec<usize>, Vec<String>) =
+        report.policies.iter().enumerate().map(|(at, policy)| (at, policy.policy.clone())).unzip();
+    text += &forced_text(report, &order, &names);
+    if let Some(games) = &report.games {
+        text += &games_text(games, &report.words);
+    }
+    text += &mistakes_text(report, mistakes);
+    for &by in by {
+        let (_, what) = by_words(report, by);
+        for &(title, of) in &sets {
+            for policy in &report.policies {
+                let all = [&policy.total, policy.held_out()];
+                for (total, (name, details)) in all.into_iter().zip(named_details(policy)) {
+                    if !details.groups(by).is_empty() {
+                        let policy = &policy.policy;
+                        let part = name.strip_prefix("  ").map(|part| format!(", {part}"));
+                        let part = part.unwrap_or_default();
+                        text += &format!("\n{title}\n{policy}{part} by {what}\n\n");
+                        text += &groups(report, (total, details.groups(by)), by, of);
+                    }
+                }
+            }
+        }
+    }
+    text
+}
+
+/// The policies on a set of positions, below each of them the parts it was divided into.
+fn side_by_side(
+    report: &AccuracyReport,
+    of: fn(&FiguresBySet) -> Option<&Figures>,
+    columns: &'static [Column],
+) -> String {
+    let row = |name: String, figures: &Figures| {
+        [vec![name], cells(&report.table, columns, figures)].concat()
+    };
+    let of = |sets: &FiguresBySet| of(sets).copied().unwrap_or_default();
+    let mut grid = Grid::headed(&[&[("", "policy")], &headings(report, columns)[..]].concat());
+    for policy in &report.policies {
+        grid.push(row(policy.policy.clone(), &of(&policy.total)));
+        for (split, sets) in apart(policy) {
+            let figures = of(sets);
+            let name = format!("  {} ({})", split.name(), thousands(figures.states));
+            grid.push(row(name, &figures));
+        }
+    }
+    grid.to_text()
+}
+
+/// The report with short names, and the legend to go below its header.
+fn shortened(report: &AccuracyReport) -> (AccuracyReport, String) {
+    let names = report.policies.iter().map(|policy| &policy.policy[..]);
+    let names = Names::of(&report.table.game, names);
+    let mut report = report.clone();
+    for (at, name) in names.short.iter().enumerate() {
+        report.policies[at].policy.clone_from(name);
+        if let Some(games) = &mut report.games {
+            games.policies[at].policy.clone_from(name);
+        }
+    }
+    let lines =
+        names.legend().lines().map(|line| format!("           {line}\n")).collect::<String>();
+    (report, lines.replacen("          ", "Policies  ", 1))
+}
+
+/// The figures of a policy apart on the positions it has learned from and on others; parts without
+/// positions are left out.
+fn apart(policy: &PolicyAccuracy) -> impl Iterator<Item = (Split, &FiguresBySet)> {
+    let all =
+        policy.splits.iter().flat_map(|apart| Split::ALL.map(|split| (split, apart.of(split))));
+    all.filter(|(_, sets)| sets.all.states > 0)
+}
+
+/// The details of a policy on all positions, by its name, and on those it has not learned from, by
+/// the indented name of that part.
+pub(super) fn named_details(
+    policy: &PolicyAccuracy,
+) -> impl Iterator<Item = (String, &Details)> + use<'_> {
+    let held_out = policy.held_out_details.as_ref().map(|held_out| {
+        let states = thousands(policy.held_out().all.states);
+        (format!("  {} ({states})", held_out.split), &held_out.details)
+    });
+    [(policy.policy.clone(), &policy.details)].into_iter().chain(held_out)
+}
+
+fn capitalised(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// The distribution of losses, and how good the policies' values are.
+fn beyond_means(report: &AccuracyReport) -> String {
+    let mut text = String::new();
+    if report.table.has_scores() {
+        text += &format!(
+            "\n{} lost: in 95 and in 99 of 100 positions no more than, and the most there is\n\n",
+            capitalised(&report.words.units)
+        );
+        let mut grid = Grid::headed(&[
+            ("", "policy"),
+            ("all", "95%"),
+            ("", "99%"),
+            ("", "worst"),
+            ("decisive", "95%"),
+            ("by score", "99%"),
+            ("", "worst"),
+        ]);
+        for (name, details) in report.policies.iter().flat_map(named_details) {
+            let mut row = vec![name];
+            for losses in [&details.losses, &details.losses_decisive].into_iter().flatten() {
+                let found = [losses.percentile(0.95), losses.percentile(0.99), losses.worst()];
+                row.extend(found.map(|n| n.map_or("-".to_string(), |n| n.to_string())));
+            }
+            grid.push(row);
+        }
+        text += &grid.to_text();
+    }
+    let thousandths = |value| or_none(value, |value| format!("{value:.3}"));
+    let with_values =
+        report.policies.iter().flat_map(named_details).filter_map(|(name, details)| {
+            let of = details.values.filter(|_| name != "perfect")?.means();
+            let found = [of.mean_error, of.root_mean_square_error, of.sign_accuracy, of.brier];
+            let found = found.into_iter().chain([of.calibration_error]);
+            Some([name].into_iter().chain(found.map(thousandths)).collect())
+        });
+    let rows: Vec<Vec<String>> = with_values.collect();
+    if !rows.is_empty() {
+        text += "\nValues that policies tell, against the exact outcome\n\n";
+        let headings = ["policy", "error", "rmse", "sign", "Brier", "calibration"];
+        text += &Grid::of(&headings, rows).to_text();
+    }
+    let with_scores =
+        report.policies.iter().flat_map(named_details).filter_map(|(name, details)| {
+            let of = details.final_scores?.means();
+            let found = [of.mean_error, of.mean_signed_error, of.root_mean_square_error];
+            Some([name].into_iter().chain(found.map(thousandths)).collect())
+        });
+    let rows: Vec<Vec<String>> = with_scores.collect();
+    if !rows.is_empty() {
+        let units = &report.words.units;
+        text +=
+            &format!("\nFinal scores that policies expect, in {units}, against the exact ones\n\n");
+        text += &Grid::of(&["policy", "error", "signed", "rmse"], rows).to_text();
+    }
+    text
+}
+
+/// What positions are grouped by, as a heading and in a sentence.
+pub(super) fn by_words(report: &AccuracyReport, by: By) -> (&'static str, String) {
+    let (heading, what) = match (by, report.words.layers) {
+        (By::Layer, "plies") => ("plies", "plies from the root"),
+        (By::Layer, layers) => return (layers, format!("{layers} before the move")),
+        (By::Moves, _) => ("moves", "the number of legal moves"),
+        (By::Distance, _) => ("plies", "plies to the end under best play"),
+        (By::Value, _) if report.table.has_scores() => ("score", "the exact score of the mover"),
+        (By::Value, _) => ("outcome", "the exact outcome of the mover"),
+    };
+    (heading, what.to_string())
+}
+
+fn groups(
+    report: &AccuracyReport,
+    (total, found): (&FiguresBySet, &[Group]),
+    by: By,
+    of: fn(&FiguresBySet) -> Option<&Figures>,
+) -> String {
+    let table = &report.table;
+    let (heading, _) = by_words(report, by);
+    let headings = headings(report, KEPT);
+    let mut grid = Grid::headed(&[&[("", heading), ("", "positions")], &headings[..]].concat());
+    let mut push = |name: String, figures: &FiguresBySet| {
+        let figures = of(figures).copied().unwrap_or_default();
+        grid.push([vec![name, thousands(figures.states)], cells(table, KEPT, &figures)].concat());
+    };
+    for group in found {
+        push(format!("{:>5}", group.key.number()), &group.figures);
+    }
+    // Distances are not known of all positions.
+    if by != By::Distance {
+        push("all".to_string(), total);
+    }
+    grid.to_text()
+}
+
+pub(super) fn header(report: &AccuracyReport) -> String {
+    let table = &report.table;
+    let symmetry = match table.symmetry_order {
+        1 => "not folded".to_string(),
+        order => format!("folded under {order} symmetries"),
+    };
+    let taken = table.taken.as_ref().map_or(String::new(), |why| format!(" ({why})"));
+    let what = if table.searched.is_some() { "Values" } else { "Table" };
+    let mut text = format!("{what:<11}{}{taken}\n", table.name);
+    if table.judged_states == 0 {
+        text += "Nothing    is judged: none of these positions has moves whose results are all proven\n";
+    }
+    if table.searched.is_none() {
+        text += &format!("Rows       {} of {}, {symmetry}\n", thousands(table.rows), table.game);
+        text += &positions(table);
+    }
+    for root in table.roots.iter().take(ROOTS_SHOWN) {
+        text += &format!("Best play  {}\n", prospects(report, root));
+    }
+    if table.roots.len() > ROOTS_SHOWN {
+        let more = (table.roots.len() - ROOTS_SHOWN) as u64;
+        text += &format!("           and {} more\n", counted(more, "root"));
+    }
+    if let Some(name) = &table.repetition {
+        let repetition = Repetition::of(name).unwrap_or(Repetition::Unknown);
+        text += &format!("Endless    {}\n", repetition_text(repetition));
+    }
+    text += match table.empties.as_deref() {
+        Some("to-winner") => "Scores     empty squares go to the winner\n",
+        Some(_) => "Scores     empty squares count for nobody\n",
+        None => "",
+    };
+    text += &format!("Figures    of {}\n", judged(table));
+    if table.asked_states < table.judged_states {
+        let asked = thousands(table.asked_states);
+        text +=
+            &format!("Asked      about {asked} of them: one a row, which stands for its images\n");
+    }
+    if let Some(what) = may_have_learned(report) {
+        text += &format!("Training   {what}\n");
+    }
+    if let Some(why) = &report.why_no_games {
+        text += &format!("Games      are not played out:\n           {why}\n");
+    }
+    if let (false, Some(policy)) = (table.has_scores(), report.policies.first()) {
+        text += &format!(
+            "Plies      are compared in {} of them: won or lost, all distances exact\n",
+            thousands(policy.total.all.timed)
+        );
+    }
+    text
+}
+
+/// That policies may have learned from positions that are measured, and how to leave those out.
+pub(super) fn may_have_learned(report: &AccuracyReport) -> Option<&'static str> {
+    let is_unknown = report.policies.iter().any(|policy| policy.may_have_learned);
+    (is_unknown && report.table.chosen.is_none()).then_some(
+        "policies from outside may have learned from these: name the part (?trained=train) or --split test",
+    )
+}
+
+/// What is counted as a position, and how many there are.
+fn positions(table: &TableFacts) -> String {
+    if let Some(reachable) = table.reachable_states {
+        return format!(
+            "Positions  {} can be reached (a board and the side to move), {} of them finished games\n",
+            thousands(reachable),
+            thousands(table.terminal_states),
+        );
+    }
+    let images = match table.symmetry_order {
+        1 => "a position",
+        2 => "a position and its mirror image",
+        _ => "a position and all its images",
+    };
+    let sides = if table.keeps_sides { "" } else { ", whoever is to move" };
+    format!(
+        "Positions  {}, {} of them finished games\n           a row counts once, for {images}{sides}\n",
+        counted(table.rows, "row"),
+        thousands(table.terminal_states),
+    )
+}
+
+/// Which positions the figures are of.
+pub(super) fn judged(table: &TableFacts) -> String {
+    let [judged, all] = [table.judged_states, table.nonterminal_states].map(thousands);
+    if let Some(searched) = &table.searched {
+        return format!("{judged} positions: {searched}");
+    }
+    let which = match (&table.chosen, judged == all, table.has_scores()) {
+        (Some(chosen), ..) => chosen,
+        (None, true, true) => return format!("all {judged} positions with a move to make"),
+        (None, true, false) => {
+            return format!("all {judged} positions with a move to make; every result is proven");
+        }
+        (None, false, true) => "those whose moves' scores are all proven",
+        (None, false, false) => "those whose moves' results are all proven",
+    };
+    format!("{judged} of the {all} positions with a move to make:\n           {which}")
+}
+
+/// Who wins from a root, and by how much or how soon.
+fn prospects(report: &AccuracyReport, root: &RootFacts) -> String {
+    let table = &report.table;
+    let at = match table.roots.len() {
+        1 => String::new(),
+        _ => format!(" in {}", root.position),
+    };
+    let result = match (&root.winner, root.outcome, root.score) {
+        (Some(winner), ..) if !table.has_scores() => format!("{winner} wins{}", when(root)),
+        (Some(winner), _, Some(score)) => {
+            let points = counted(u64::from(score.unsigned_abs()), report.words.unit);
+            format!("{winner} wins by {points}")
+        }
+        (Some(winner), _, None) => format!("{winner} wins, by how much is not proven"),
+        (None, Some(_), _) => "a draw".to_string(),
+        (None, None, _) => "who wins is not proven".to_string(),
+    };
+    let plies = match root.distance {
+        Some(distance) => format!(" after {}", plies_text(distance)),
+        None => String::new(),
+    };
+    format!("{} to move{at}: {result}{plies}", root.mover)
+}
+
+/// What is proven of when a root is won whose distance is not known exactly.
+fn when(root: &RootFacts) -> String {
+    match (root.distance, root.distance_lower, root.distance_upper) {
+        (Some(_), ..) => String::new(),
+        (None, Some(least), Some(most)) => {
+            format!(", after {least} to {}", plies_text(most))
+        }
+        (None, Some(least), None) => {
+            format!(" by play without end, or after {} or more", plies_text(least))
+        }
+        (None, None, Some(most)) => format!(" after {} or fewer", plies_text(most)),
+        (None, None, None) => " by play without end".to_string(),
+    }
+}

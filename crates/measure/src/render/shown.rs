@@ -1,0 +1,54 @@
+//! Text from outside as a terminal may show it.
+
+/// A line without what a terminal acts on instead of showing it: controls, line breaks among them,
+/// and marks that change the direction of text. A space stands in their place.
+pub fn shown(line: &str) -> String {
+    line.replace(is_hidden, " ")
+}
+
+/// Replaces the same in text of several lines, in which, if it is `coloured`, colours stay.
+pub fn shown_text(text: &str, coloured: bool) -> String {
+    let mut all = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(|c| is_hidden(c) && !['\n', '\t'].contains(&c)) {
+        all += &rest[..at];
+        rest = &rest[at..];
+        let hidden = rest.chars().next().map_or(0, char::len_utf8);
+        let length = colour_at(rest).filter(|_| coloured);
+        all += length.map_or(" ", |length| &rest[..length]);
+        rest = &rest[length.unwrap_or(hidden)..];
+    }
+    all + rest
+}
+
+/// The length of the colour that text begins with.
+fn colour_at(text: &str) -> Option<usize> {
+    let numbers = text.strip_prefix("\x1b[")?;
+    let end = numbers.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+    numbers[end..].starts_with('m').then_some(2 + end + 1)
+}
+
+/// Returns whether a terminal acts on a character instead of showing it.
+pub fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_acts_on_is_not_shown() {
+        let turned = "a\u{202e}b\u{2066}c\u{200f}d\u{61c}e\u{2028}f";
+        assert_eq!(shown(turned), "a b c d e f");
+        assert_eq!(shown("a\x1b[31mb\nc\u{9b}d"), "a [31mb c d");
+        assert_eq!(shown_text("a\n\tb\r\u{202e}\u{9b}c\x1b[2J", true), "a\n\tb   c [2J");
+        let red = "\x1b[1;31mred\x1b[0m";
+        assert_eq!(shown_text(red, true), red);
+        assert_eq!(shown_text(red, false), " [1;31mred [0m");
+        for plain in ["é表 ♟", "", "\u{200b}"] {
+            assert_eq!((shown(plain), shown_text(plain, true)), (plain.into(), plain.into()));
+        }
+    }
+}

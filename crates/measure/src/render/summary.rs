@@ -1,0 +1,240 @@
+//! The first screen of a report: one table of all policies, the best first, and where more is.
+
+use super::accuracy_text::{by_words, header};
+use super::columns::{or_none, share};
+use super::forced_text::forced_text;
+use super::grid::Grid;
+use super::mistakes_text::mistakes_text;
+use super::names::Names;
+use super::number::{amount, percent, signed, thousands};
+use crate::evaluate::{
+    AccuracyReport, By, Figures, FiguresBySet, Key, PolicyAccuracy, PolicyGames,
+};
+use yomikiri::game::Split;
+
+/// Lays out a report at a glance: the table, every policy in a line, the best first, then result
+/// kept by groups of positions, `mistakes` of each policy, and where more is. Ends in a line break.
+pub fn summary(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
+    let names = report.policies.iter().map(|policy| &policy.policy[..]);
+    let names = Names::of(&report.table.game, names);
+    let order = report.ranking();
+    let positions = report.policies.first().map_or(0, |policy| decisive(&policy.total).states);
+    let mut text = header(report);
+    let is_bounded = report.policies.first().is_some_and(|policy| policy.forced.is_some());
+    if positions > 0 || !is_bounded {
+        text += &format!(
+            "\nWhere the choice of the move decides the result ({} positions), the best policy first\n\n",
+            thousands(positions)
+        );
+        text += &ranked(report, &order, &names);
+        text += &intervals(report, &order, &names);
+        text += &format!("\n{}", meanings(report));
+    } else {
+        text += "\nIn none of these positions does the choice of the move decide the result\n";
+    }
+    text += &forced_text(report, &order, &names.short);
+    if !names.legend.is_empty() {
+        text += &format!("\n{}", names.legend());
+    }
+    for &by in by {
+        let what = by_words(report, by).1;
+        text += &format!("\nResult kept there, by {what}; policies by their number above\n");
+        if report.policies.iter().any(has_learned) {
+            text += "of those with a * where they have not learned, in as many positions as 'of a *' says\n";
+        }
+        text += "\n";
+        text += &groups(report, &order, by);
+    }
+    text += &mistakes_text(report, mistakes);
+    let split = if report.table.searched.is_some() { "" } else { "; --split test" };
+    text += &format!(
+        "\nMore here: --full; --by layer, moves, distance or value; --mistakes 3{split}\n"
+    );
+    text + "As files:  --html FILE (with plots), --csv FILE, --parquet FILE; --json, --metrics, --markdown\n"
+}
+
+fn decisive(figures: &FiguresBySet) -> &Figures {
+    &figures.decisive_outcome
+}
+
+/// A column of the table: its heading in two lines, and what it shows.
+type Column = (String, String, Shown);
+
+enum Shown {
+    /// Of the positions that decide the result; held-out ones where there are such.
+    Figures(fn(&Figures) -> String),
+    /// Of those the policy has learned from.
+    Learned(fn(&Figures) -> String),
+    /// Of the games.
+    Games(fn(&PolicyGames) -> String),
+}
+
+impl Shown {
+    fn cell(&self, policy: &PolicyAccuracy, games: Option<&PolicyGames>) -> String {
+        let cell = match self {
+            Shown::Figures(of) => Some(of(decisive(policy.held_out()))),
+            Shown::Learned(of) => policy.splits.map(|splits| of(decisive(&splits.train))),
+            Shown::Games(of) => games.map(of),
+        };
+        cell.unwrap_or_default()
+    }
+}
+
+fn columns(report: &AccuracyReport) -> Vec<Column> {
+    let kept: fn(&Figures) -> String = |figures| share(figures.means().optimal_by_outcome);
+    let mut columns = Vec::new();
+    let mut add = |upper: &str, lower: &str, shown| {
+        columns.push((upper.to_string(), lower.to_string(), shown));
+    };
+    add("result", "kept", Shown::Figures(kept));
+    if report.policies.iter().any(has_learned) {
+        add("where", "learned", Shown::Learned(kept));
+    }
+    if report.table.has_scores() {
+        add("score", "kept", Shown::Figures(|of| share(of.means().optimal_by_score)));
+        let lost = |of: &Figures| or_none(of.means().expected_loss_score, amount);
+        add(&report.words.units, "lost", Shown::Figures(lost));
+    } else {
+        add("plies", "kept", Shown::Figures(|of| share(of.means().optimal_by_distance)));
+        let lost = |of: &Figures| or_none(of.means().expected_loss_outcome, amount);
+        add("result", "lost", Shown::Figures(lost));
+    }
+    let lost = |of: &Figures| share(of.means().blunders.win_to_loss.share);
+    add("win→", "loss", Shown::Figures(lost));
+    if report.games.is_some() {
+        let [first, second] = report.words.sides.map(|side| format!("as {side}"));
+        add("perfect,", &first, Shown::Games(|games| signed(games.against_perfect.first.score, 2)));
+        add(
+            "perfect,",
+            &second,
+            Shown::Games(|games| signed(games.against_perfect.second.score, 2)),
+        );
+        add("", "exploited", Shown::Games(|games| amount(games.exploited())));
+    }
+    columns
+}
+
+fn ranked(report: &AccuracyReport, order: &[usize], names: &Names) -> String {
+    let columns = columns(report);
+    let headings: Vec<(&str, &str)> =
+        columns.iter().map(|(upper, lower, _)| (&upper[..], &lower[..])).collect();
+    let mut grid = Grid::headed(&[&[("", "    policy")], &headings[..]].concat());
+    for (place, &at) in order.iter().enumerate() {
+        let policy = &report.policies[at];
+        let games = report.games.as_ref().map(|games| &games.policies[at]);
+        let mark = if has_learned(policy) { " *" } else { "" };
+        let mut row = vec![format!("{:>2}  {}{mark}", place + 1, names.short[at])];
+        row.extend(columns.iter().map(|(.., shown)| shown.cell(policy, games)));
+        grid.push(row);
+    }
+    grid.to_text()
+}
+
+/// Confidence intervals where positions are a sample.
+fn intervals(report: &AccuracyReport, order: &[usize], names: &Names) -> String {
+    let has = |policy: &PolicyAccuracy| policy.intervals.is_some();
+    if !report.policies.iter().any(has) {
+        return String::new();
+    }
+    let lost = if report.table.has_scores() { &report.words.units } else { "result" };
+    let mut grid = Grid::headed(&[("", "    policy"), ("result", "kept"), (lost, "lost")]);
+    for (place, &at) in order.iter().enumerate() {
+        let Some(intervals) = report.policies[at].intervals else { continue };
+        let (kept, lost) = (intervals.result_kept, intervals.lost);
+        grid.push(vec![
+            format!("{:>2}  {}", place + 1, names.short[at]),
+            format!("{} to {}", share(Some(kept.lower)), share(Some(kept.upper))),
+            format!("{} to {}", amount(lost.lower), amount(lost.upper)),
+        ]);
+    }
+    format!("\nConfidence intervals of 95 % (bootstrap over the positions)\n\n{}", grid.to_text())
+}
+
+/// What the columns say.
+fn meanings(report: &AccuracyReport) -> String {
+    let units = &report.words.units;
+    let mut lines = match report.table.has_scores() {
+        true => vec![
+            ("kept", "how often the move keeps the best result, the best final score".to_string()),
+            ("lost", format!("{units} of the final score that a move gives away on average")),
+        ],
+        false => vec![
+            (
+                "kept",
+                "how often the move keeps the result; wins as soon, loses as late as can be"
+                    .to_string(),
+            ),
+            (
+                "lost",
+                "what a move gives away on average: a win is 1, a draw 0, a loss -1".to_string(),
+            ),
+        ],
+    };
+    lines.push((
+        "win→loss",
+        "in how many of these positions it turns a win into a loss".to_string(),
+    ));
+    if report.games.is_some() {
+        lines.push(("perfect", format!("{units} in games from the start against perfect moves")));
+        let taken = "what of the result a best response takes, the mean of both sides: 0 to 2";
+        lines.push(("exploited", taken.to_string()));
+        let games = report.games.as_ref();
+        let endless = games.and_then(|games| games.most_plies.zip(games.endless()));
+        lines.extend(endless.map(|(plies, endless)| {
+            let rest = match endless {
+                0.0 => "none".to_string(),
+                endless => format!("{} at most", percent(endless)),
+            };
+            ("", format!("games not over after {plies} plies are taken to go on for ever: {rest}"))
+        }));
+    }
+    lines.extend(held_out(report).map(|text| ("*", text)));
+    lines.into_iter().map(|(name, meaning)| format!("{name:<11}{meaning}\n")).collect()
+}
+
+/// Whether a policy has learned from some of the positions.
+pub(super) fn has_learned(policy: &PolicyAccuracy) -> bool {
+    policy.splits.is_some_and(|splits| splits.train.all.states > 0)
+}
+
+/// Of which positions the figures of policies are that have learned from positions.
+fn held_out(report: &AccuracyReport) -> Option<String> {
+    let splits = report.policies.iter().find(|policy| has_learned(policy))?.splits?;
+    let count = |split: Split| thousands(decisive(splits.of(split)).states);
+    let learned = count(Split::Train);
+    Some(match splits.held_out() {
+        Some(split) => format!(
+            "in {} positions it has not learned from; 'where learned': in {learned} it has",
+            count(split),
+        ),
+        None => format!("in {learned} positions, all of which it has learned from"),
+    })
+}
+
+/// Result kept of every policy by groups of positions.
+fn groups(report: &AccuracyReport, order: &[usize], by: By) -> String {
+    let (heading, _) = by_words(report, by);
+    let numbers: Vec<String> = (1..=order.len()).map(|place| place.to_string()).collect();
+    let starred = report.policies.iter().find(|policy| has_learned(policy));
+    let of_starred = starred.map(|_| "of a *");
+    let headings = [heading, "positions"].into_iter().chain(of_starred);
+    let headings: Vec<&str> = headings.chain(numbers.iter().map(|n| &n[..])).collect();
+    let in_group = |policy: &PolicyAccuracy, key: Key| {
+        let mut groups = policy.held_out_details().groups(by).iter();
+        groups.find(|other| other.key == key).map(|group| *decisive(&group.figures))
+    };
+    let first = report.policies.first().map_or(&[][..], |policy| policy.details.groups(by));
+    let rows = first.iter().filter_map(|group| {
+        let states = decisive(&group.figures).states;
+        let mut row = vec![format!("{:>5}", group.key.number()), thousands(states)];
+        row.extend(starred.map(|policy| {
+            thousands(in_group(policy, group.key).map_or(0, |figures| figures.states))
+        }));
+        row.extend(order.iter().map(|&at| {
+            let figures = in_group(&report.policies[at], group.key);
+            share(figures.and_then(|figures| figures.means().optimal_by_outcome))
+        }));
+        (states > 0).then_some(row)
+    });
+    Grid::of(&headings, rows).to_text()
+}

@@ -1,0 +1,297 @@
+//! Values in words: in a sentence, and in the cells of a grid.
+
+use super::number::{counted, thousands};
+use yomikiri::game::{Outcome, Repetition};
+use yomikiri::solve::Value;
+use yomikiri::table::{Manifest, Solution};
+
+/// Who is to move, as far as the words of a verdict depend on it.
+#[derive(Clone, Copy, Debug)]
+pub struct Mover<'a> {
+    pub side: &'a str,
+    pub in_check: bool,
+    /// In a table that follows only the checks of one player: whether the mover is that player.
+    pub gives_checks: Option<bool>,
+    /// What scores count, in a game that has scores.
+    pub unit: Option<&'a str>,
+}
+
+/// `Black, to move, wins in 7 plies`, or `loses by 8 discs; 13 plies to the end`.
+pub fn verdict(mover: Mover<'_>, value: Value) -> String {
+    let check = if mover.in_check { " and in check" } else { "" };
+    let result = match (mover.unit, mover.gives_checks) {
+        (Some(unit), _) => result_by_score(value, unit),
+        (None, None) => result(value),
+        (None, Some(true)) => result_of_checks(value),
+        (None, Some(false)) => result_against_checks(value),
+    };
+    format!("{}, to move{check}, {result}", mover.side)
+}
+
+fn result_by_score(value: Value, unit: &str) -> String {
+    let result = match (value.outcome(), value.score()) {
+        (Some(Outcome::Draw), _) => "draws".to_string(),
+        (Some(outcome), score) => {
+            let verb = if outcome == Outcome::Win { "wins" } else { "loses" };
+            match score.map(|score| u64::from(score.0.unsigned_abs())) {
+                Some(size) => format!("{verb} by {}", counted(size, unit)),
+                None => format!("{verb} by a score that is not proven"),
+            }
+        }
+        (None, _) => "has an outcome that is not proven".to_string(),
+    };
+    match value.distance() {
+        Some(1) => format!("{result}; 1 ply to the end"),
+        Some(plies) => format!("{result}; {plies} plies to the end"),
+        None => result,
+    }
+}
+
+fn result(value: Value) -> String {
+    match (value.outcome(), value.upper.outcome(), value.lower.outcome()) {
+        (Some(Outcome::Draw), ..) => match value.distance() {
+            Some(plies) => format!("draws after {}", plies_text(plies)),
+            None => "draws: neither side can force a win".to_string(),
+        },
+        (Some(Outcome::Win), ..) => format!("wins {}", in_plies(value)),
+        (Some(Outcome::Loss), ..) => format!("loses {}", in_plies(value)),
+        (None, Outcome::Draw, _) => "draws or loses; which is not proven".to_string(),
+        (None, _, Outcome::Draw) => "draws or wins; which is not proven".to_string(),
+        (None, ..) => {
+            let open = still_open(value).map_or(String::new(), |open| format!("; {open}"));
+            format!("has an outcome that is not proven{open}")
+        }
+    }
+}
+
+/// Of the player whose checks alone the table follows.
+fn result_of_checks(value: Value) -> String {
+    match (value.outcome(), value.upper.distance()) {
+        (Some(Outcome::Win), _) => format!("wins {} by checks alone", in_plies(value)),
+        (Some(_), _) => result(value),
+        (None, None) => "has no mate by checks alone".to_string(),
+        (None, Some(plies)) => format!("is not proven to mate by checks alone{}", at_least(plies)),
+    }
+}
+
+/// Of the player who is given checks.
+fn result_against_checks(value: Value) -> String {
+    match (value.outcome(), value.lower.distance()) {
+        (Some(Outcome::Loss), Some(_)) => format!("is mated {} by checks alone", in_plies(value)),
+        (Some(Outcome::Win), _) => result(value),
+        (_, None) => "cannot be mated by checks alone".to_string(),
+        (_, Some(plies)) => format!("is not proven to be mated by checks alone{}", at_least(plies)),
+    }
+}
+
+fn at_least(plies: u16) -> String {
+    match plies {
+        0..=2 => String::new(),
+        _ => format!(", which would take at least {plies} plies"),
+    }
+}
+
+/// What the bounds of an unproven outcome say; `None` if nothing. A state in which the game goes on
+/// is won in 1 ply and lost in 2 at the soonest.
+pub fn still_open(value: Value) -> Option<String> {
+    let won = match (value.upper.outcome(), value.upper.distance()) {
+        (Outcome::Win, None) => Some("it could be won only by play without end".to_string()),
+        (Outcome::Win, Some(plies @ 2..)) => Some(format!("a win takes at least {plies} plies")),
+        _ => None,
+    };
+    let lost = match (value.lower.outcome(), value.lower.distance()) {
+        (Outcome::Loss, None) => Some("it could be lost only by play without end".to_string()),
+        (Outcome::Loss, Some(plies @ 3..)) => Some(format!("a loss takes at least {plies} plies")),
+        _ => None,
+    };
+    let both: Vec<String> = won.into_iter().chain(lost).collect();
+    (!both.is_empty()).then(|| both.join(", "))
+}
+
+/// `1 ply`, `7 plies`.
+pub(super) fn plies_text(plies: u16) -> String {
+    if plies == 1 { "1 ply".to_string() } else { format!("{plies} plies") }
+}
+
+/// How far the end of a proven win or loss is, in a sentence.
+fn in_plies(value: Value) -> String {
+    match (value.distance_lower(), value.distance_upper()) {
+        (Some(least), Some(most)) if least == most => format!("in {}", plies_text(most)),
+        (Some(least), Some(most)) if !is_trivial(least) => {
+            format!("in {least} to {}", plies_text(most))
+        }
+        (_, Some(most)) => format!("in at most {}", plies_text(most)),
+        (Some(least), None) => format!("in {} or more, or by play without end", plies_text(least)),
+        (None, None) => "by play without end".to_string(),
+    }
+}
+
+/// The same in a cell of a column headed by plies.
+pub fn plies_cell(value: Value) -> String {
+    match (value.outcome(), value.distance_lower(), value.distance_upper()) {
+        (None, ..) => "not proven".to_string(),
+        (Some(Outcome::Draw), ..) => {
+            value.distance().map_or("without end".to_string(), |plies| plies.to_string())
+        }
+        (_, Some(least), Some(most)) if least == most => most.to_string(),
+        (_, Some(least), Some(most)) if !is_trivial(least) => format!("{least} to {most}"),
+        (_, _, Some(most)) => format!("at most {most}"),
+        (_, Some(least), None) => format!("{least} or more"),
+        (_, None, None) => "without end".to_string(),
+    }
+}
+
+/// The score in a cell, or its bounds.
+pub fn score_cell(value: Value) -> String {
+    let (lower, upper) = (value.lower.score(), value.upper.score());
+    if lower == upper { lower.to_string() } else { format!("{lower} to {upper}") }
+}
+
+/// The outcome in a cell: as much of it as is proven.
+pub fn outcome_cell(value: Value) -> &'static str {
+    match (value.outcome(), value.lower.outcome(), value.upper.outcome()) {
+        (Some(outcome), ..) => outcome.name(),
+        (None, Outcome::Draw, _) => "draw or win",
+        (None, _, Outcome::Draw) => "loss or draw",
+        (None, ..) => "not proven",
+    }
+}
+
+/// Whether a bound says no more than that the game goes on.
+fn is_trivial(least: u16) -> bool {
+    least <= 2
+}
+
+/// What play without end counts as, in words.
+pub fn repetition_text(repetition: Repetition) -> &'static str {
+    match repetition {
+        Repetition::Draw => "play without end counts as a draw",
+        Repetition::SecondPlayerWins => "play without end counts as a win of the second player",
+        Repetition::Unknown => "what play without end counts as is left open",
+    }
+}
+
+/// How much a solution proves, and by which convention.
+pub fn proven_text(manifest: &Manifest, solution: &Solution) -> String {
+    if let Some(scores) = solution.proven_scores {
+        return format!(
+            "of {} states {} have proven outcomes, {} proven scores, {} exact distances",
+            thousands(manifest.counts.table.states),
+            thousands(solution.proven_outcomes),
+            thousands(scores),
+            thousands(solution.exact_distances)
+        );
+    }
+    let named = solution.repetition.as_deref().and_then(Repetition::of);
+    format!(
+        "of {} states {} have proven outcomes, {} exact distances; {}",
+        thousands(manifest.counts.table.states),
+        thousands(solution.proven_outcomes),
+        thousands(solution.exact_distances),
+        repetition_text(named.unwrap_or(Repetition::Unknown))
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use yomikiri::solve::Prospect;
+
+    const NOBODY: Mover<'_> =
+        Mover { side: "Black", in_check: false, gives_checks: None, unit: None };
+
+    fn between(lower: Prospect, upper: Prospect) -> Value {
+        Value { lower, upper }
+    }
+
+    /// Values with their words: of the outcome and the plies in a grid, and of a sentence.
+    fn examples() -> Vec<(Value, &'static str, &'static str, &'static str)> {
+        use Prospect as P;
+        let exactly = Value::exactly;
+        vec![
+            (exactly(P::win(1)), "win", "1", "wins in 1 ply"),
+            (exactly(P::loss(4)), "loss", "4", "loses in 4 plies"),
+            (exactly(P::DRAW), "draw", "without end", "draws: neither side can force a win"),
+            (exactly(P::ENDLESS_WIN), "win", "without end", "wins by play without end"),
+            (between(P::win(9), P::win(5)), "win", "5 to 9", "wins in 5 to 9 plies"),
+            (between(P::win(9), P::win(1)), "win", "at most 9", "wins in at most 9 plies"),
+            (between(P::loss(2), P::loss(8)), "loss", "at most 8", "loses in at most 8 plies"),
+            (
+                between(P::loss(6), P::ENDLESS_LOSS),
+                "loss",
+                "6 or more",
+                "loses in 6 plies or more, or by play without end",
+            ),
+            (
+                between(P::DRAW, P::win(5)),
+                "draw or win",
+                "not proven",
+                "draws or wins; which is not proven",
+            ),
+            (
+                between(P::loss(6), P::DRAW),
+                "loss or draw",
+                "not proven",
+                "draws or loses; which is not proven",
+            ),
+            (
+                between(P::loss(2), P::win(1)),
+                "not proven",
+                "not proven",
+                "has an outcome that is not proven",
+            ),
+            (
+                between(P::loss(4), P::win(5)),
+                "not proven",
+                "not proven",
+                "has an outcome that is not proven; a win takes at least 5 plies, a loss takes at least 4 plies",
+            ),
+            (
+                between(P::ENDLESS_LOSS, P::win(5)),
+                "not proven",
+                "not proven",
+                "has an outcome that is not proven; a win takes at least 5 plies, it could be lost only by play without end",
+            ),
+        ]
+    }
+
+    #[test]
+    fn values_are_shown_as_far_as_they_are_proven() {
+        for (value, outcome, plies, text) in examples() {
+            assert_eq!((outcome_cell(value), plies_cell(value).as_str()), (outcome, plies));
+            assert_eq!(verdict(NOBODY, value), format!("Black, to move, {text}"));
+        }
+        let checked = Mover { side: "White", in_check: true, ..NOBODY };
+        assert_eq!(
+            verdict(checked, Value::exactly(Prospect::loss(2))),
+            "White, to move and in check, loses in 2 plies"
+        );
+    }
+
+    #[test]
+    fn mates_by_checks_alone_are_called_so() {
+        use Prospect as P;
+        let gives = Mover { gives_checks: Some(true), ..NOBODY };
+        let is_given = Mover { gives_checks: Some(false), ..NOBODY };
+        let exactly = Value::exactly;
+        for (mover, value, text) in [
+            (gives, exactly(P::win(3)), "wins in 3 plies by checks alone"),
+            (gives, between(P::loss(2), P::ENDLESS_WIN), "has no mate by checks alone"),
+            (
+                gives,
+                between(P::loss(2), P::win(5)),
+                "is not proven to mate by checks alone, which would take at least 5 plies",
+            ),
+            (is_given, exactly(P::loss(2)), "is mated in 2 plies by checks alone"),
+            (is_given, exactly(P::win(1)), "wins in 1 ply"),
+            (is_given, between(P::ENDLESS_LOSS, P::win(1)), "cannot be mated by checks alone"),
+            (
+                is_given,
+                between(P::loss(4), P::win(1)),
+                "is not proven to be mated by checks alone, which would take at least 4 plies",
+            ),
+        ] {
+            assert_eq!(verdict(mover, value), format!("Black, to move, {text}"));
+        }
+    }
+}

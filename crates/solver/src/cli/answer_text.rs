@@ -1,0 +1,195 @@
+//! What a table says of a position, as text.
+
+use super::colour;
+use yomikiri::game::{Game, GameExt, Repetition};
+use yomikiri_measure::render::Grid;
+use yomikiri_measure::render::number::counted;
+use yomikiri_measure::render::verdict::{
+    Mover, outcome_cell, plies_cell, repetition_text, score_cell, still_open, verdict,
+};
+use yomikiri::solved::{Answer, LineEnd, MoveAnswer, Oracle, Verdict};
+
+/// Gives a line about a value its colour.
+pub(super) type Paint<'a> = dyn Fn(&str, &Verdict) -> String + 'a;
+
+/// An answer as text.
+pub(super) struct Shown<'a> {
+    pub answer: &'a Answer,
+    pub oracle: &'a dyn Oracle,
+    /// True to show each move, not a best one alone.
+    pub all_moves: bool,
+}
+
+impl Shown<'_> {
+    /// All of it.
+    pub fn to_text(&self, colour: bool) -> String {
+        let game = self.oracle.game();
+        let side = self.answer.mover;
+        let mark =
+            game.side_mark(self.answer.side).map_or(String::new(), |mark| format!(" ({mark})"));
+        let mut text =
+            format!("{}\n{side}{mark} to move\n\n", self.answer.board.diagram.trim_end());
+        text += &self.values_text(colour);
+        text += &self.line_text();
+        if let Some(attacker) = self.answer.cycles.as_ref().and_then(|cycles| cycles.checks_only) {
+            text += &format!(
+                "\nOnly checks of {attacker}'s were followed: plies are those of mates by checks alone. With other moves {attacker} may win sooner, or where no check does.\n"
+            );
+        }
+        if self.answer.reachable == Some(false) {
+            text += "\nThis very position cannot be reached from the root; it is a mirror image of one that can, or has the colours exchanged, which does not change its value.\n";
+        }
+        text
+    }
+
+    fn moves_text(&self, painted: &Paint) -> String {
+        if !self.all_moves {
+            let best = self.answer.moves.iter().find(|m| m.best);
+            return best.map_or(String::new(), |m| format!("\nBest move: {}\n", m.name));
+        }
+        let side = self.answer.mover;
+        let scored = self.oracle.has_scores();
+        let (followed, left): (Vec<&MoveAnswer>, Vec<_>) =
+            self.answer.moves.iter().partition(|m| m.followed != Some(false));
+        // Of most moves of a bounded table there is nothing to show but their names.
+        let (known, open): (Vec<&MoveAnswer>, Vec<_>) = followed
+            .into_iter()
+            .partition(|m| scored || outcome_cell(m.value.value) != "not proven");
+        let mut text = String::new();
+        if !known.is_empty() {
+            let head = match open.len() + left.len() {
+                0 => "Each move",
+                _ => "Moves of which something is proven",
+            };
+            let whose = match &self.answer.cycles {
+                None => format!("values are {side}'s"),
+                Some(cycles) => {
+                    let repetition = Repetition::of(cycles.repetition);
+                    let repetition = repetition.unwrap_or(Repetition::Unknown);
+                    format!("outcomes are {side}'s, {}", repetition_text(repetition))
+                }
+            };
+            text += &format!("\n{head}, best first; {whose}:\n\n");
+            let mut headings = vec!["move", "outcome"];
+            headings.extend(scored.then_some("score"));
+            // A search knows the score alone.
+            let with_plies = !scored || known.iter().any(|m| m.value.value.distance().is_some());
+            headings.extend(with_plies.then_some("plies to the end"));
+            let rows = known.iter().map(|m| {
+                let value = m.value.value;
+                let mut cells = vec![m.name.clone(), outcome_cell(value).to_string()];
+                if scored {
+                    cells[1] = m.value.result.unwrap_or("not proven").to_string();
+                    cells.push(score_cell(value));
+                    let plies = value.distance().map(|plies| plies.to_string());
+                    let plies = plies.unwrap_or("not proven".to_string());
+                    cells.extend(with_plies.then_some(plies));
+                } else {
+                    cells.push(plies_cell(value));
+                }
+                cells
+            });
+            let grid = Grid::of(&headings, rows).to_text();
+            let values = known.iter().map(|m| Some(&m.value));
+            for (line, value) in grid.lines().zip([None].into_iter().chain(values)) {
+                let line = value.map_or(line.to_string(), |value| painted(line, value));
+                text += &format!("{line}\n");
+            }
+        }
+        let why = if self.answer.kind == "restricted" { ", giving no check" } else { "" };
+        for (what, why, moves) in [("Not proven", "", open), ("Not followed", why, left)] {
+            if !moves.is_empty() {
+                let names: Vec<&str> = moves.iter().map(|m| m.name.as_str()).collect();
+                text += &format!("\n{what}{why}: {}\n", names.join(" "));
+            }
+        }
+        text
+    }
+
+    /// What is known of the position, in a sentence, and its moves with their values.
+    pub fn values_text(&self, colour: bool) -> String {
+        let painted = |line: &str, value: &Verdict| match colour {
+            true => colour::of_outcome(line, value.outcome),
+            false => line.to_string(),
+        };
+        let value = painted(&self.value_text(), &self.answer.value);
+        format!("{value}\n{}", self.moves_text(&painted))
+    }
+
+    /// What is known of the position, in a sentence.
+    pub fn value_text(&self) -> String {
+        let (game, value) = (self.oracle.game(), self.answer.value.value);
+        let cycles = self.answer.cycles.as_ref();
+        match self.answer.kind {
+            "terminal" => match cycles.and_then(|cycles| cycles.end.as_ref().zip(cycles.winner)) {
+                Some((why, winner)) => format!("The game is over, {winner} has won: {why}"),
+                None => format!("The game is over: {}", self.final_result()),
+            },
+            "frontier" if cycles.is_none() => {
+                "At the table's frontier: the value is not known".to_string()
+            }
+            "frontier" => {
+                let open = still_open(value).map_or(String::new(), |open| format!("; {open}"));
+                format!(
+                    "At the table's frontier: its moves were not followed, its value is not known{open}"
+                )
+            }
+            _ => {
+                let attacker = cycles.and_then(|cycles| cycles.checks_only);
+                let mover = Mover {
+                    side: self.answer.mover,
+                    in_check: cycles.is_some_and(|cycles| cycles.in_check),
+                    gives_checks: attacker.map(|attacker| attacker == self.answer.mover),
+                    unit: game
+                        .scores()
+                        .filter(|_| self.oracle.has_scores())
+                        .map(|scores| scores.unit()),
+                };
+                let mut text = verdict(mover, value);
+                if self.oracle.has_scores() && value.score().is_none() {
+                    text += &format!("; score {}", score_cell(value));
+                }
+                text
+            }
+        }
+    }
+
+    fn final_result(&self) -> String {
+        let game = self.oracle.game();
+        match self.answer.value.value.score() {
+            Some(score) if score.0 == 0 => "a draw".to_string(),
+            Some(score) => {
+                let winner = if score.0 > 0 { self.answer.side } else { self.answer.side.other() };
+                let winner = game.side_name(winner);
+                match game.scores().filter(|_| self.oracle.has_scores()) {
+                    Some(scores) => {
+                        let size = u64::from(score.0.unsigned_abs());
+                        format!("{winner} has won by {}", counted(size, scores.unit()))
+                    }
+                    None => format!("{winner} has won"),
+                }
+            }
+            None => "its score is not known".to_string(),
+        }
+    }
+
+    fn line_text(&self) -> String {
+        if self.answer.principal_variation.is_empty() {
+            return String::new();
+        }
+        let end = match &self.answer.line_end {
+            LineEnd::Over(Some(words)) => format!(": {words}"),
+            LineEnd::Over(None) | LineEnd::Unproven => String::new(),
+            LineEnd::Repeats(0) => ", and round again".to_string(),
+            LineEnd::Repeats(from) => {
+                format!(
+                    ", and round again from {} (ply {})",
+                    self.answer.principal_variation[*from],
+                    from + 1
+                )
+            }
+            LineEnd::Cut => " and so on".to_string(),
+        };
+        format!("\nBest play: {}{end}\n", self.answer.principal_variation.join(" "))
+    }
+}

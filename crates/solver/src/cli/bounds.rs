@@ -1,0 +1,163 @@
+//! `--fail-if`: conditions on the numbers of a report, for whoever checks policies by machine.
+
+use std::cmp::Ordering;
+use std::str::FromStr;
+
+use yomikiri_measure::evaluate::{Choice, Metrics, Player};
+use yomikiri::game::Game;
+use yomikiri::hint::Hinted;
+use yomikiri::solved::SolvedTable;
+
+/// That a number of a policy is below or above another.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Condition {
+    name: String,
+    sign: &'static str,
+    number: f64,
+}
+
+/// The signs, the longer ones first, and what they hold for.
+const SIGNS: [(&str, &[Ordering]); 4] = [
+    ("<=", &[Ordering::Less, Ordering::Equal]),
+    (">=", &[Ordering::Greater, Ordering::Equal]),
+    ("<", &[Ordering::Less]),
+    (">", &[Ordering::Greater]),
+];
+
+impl FromStr for Condition {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Condition, String> {
+        let split = |(sign, _)| text.split_once(sign).map(|(name, number)| (name, sign, number));
+        let form = "write NAME < NUMBER, or with <=, > or >=";
+        let (name, sign, number) = SIGNS.into_iter().find_map(split).ok_or(form)?;
+        let (name, number) = (name.trim(), number.trim());
+        if Metrics::unknown().number(name).is_none() {
+            let known: Vec<String> =
+                Metrics::unknown().numbers.into_iter().map(|(name, _)| name).collect();
+            return Err(format!(
+                "{name} is no number of --metrics: known are {}",
+                known.join(", ")
+            ));
+        }
+        let number = number.parse().ok().filter(|number: &f64| number.is_finite());
+        let number = number.ok_or_else(|| form.to_string())?;
+        Ok(Condition { name: name.to_string(), sign, number })
+    }
+}
+
+impl Condition {
+    /// Checks before anything is measured that there will be such a figure of each policy, as far as
+    /// that can be known: a mean over no positions shows only when they are counted. `why_no_games` says why none are played,
+    /// or what to do.
+    pub fn check(
+        &self,
+        players: &[Player],
+        measured: &SolvedTable,
+        why_no_games: Option<&str>,
+    ) -> Result<(), Hinted> {
+        let name = &self.name;
+        let missing =
+            |what: &str, hint: &str| Err(Hinted::new(format!("--fail-if {name}: {what}"), hint));
+        let table = measured.table().name();
+        let figure = ["all_", "learned_"].into_iter().find_map(|set| name.strip_prefix(set));
+        let figure = figure.unwrap_or(name);
+        let of_games = ["random_", "perfect_", "exploited_"];
+        if let Some(why) = why_no_games.filter(|_| of_games.iter().any(|of| name.starts_with(of))) {
+            return missing("no games are played here", why);
+        }
+        let of_scores = ["score_kept", "score_lost"].contains(&figure)
+            || name.starts_with("final_score_")
+            || name.ends_with("_score");
+        if of_scores && !measured.has_scores() {
+            let what = format!("{table} has no scores");
+            return missing(&what, "use result_kept, result_lost or points");
+        }
+        if figure == "plies_kept" && measured.game().layers().is_some() {
+            return missing(&format!("plies are not compared on {table}"), "use score_kept");
+        }
+        if self.is_forced() && measured.table().manifest().complete {
+            return missing(&format!("{table} is complete"), "use result_kept");
+        }
+        // Where perfect, or one that does not answer, says nothing; what is wrong shows when it is measured.
+        let root = measured.states().roots().ok().and_then(|roots| roots.first().copied());
+        let at_the_root = |player: &Player| -> Option<Choice> {
+            player.policy()?;
+            let choice = player.choose(measured.game(), None, &root?).ok()?;
+            (!choice.actions.is_empty()).then_some(choice)
+        };
+        for player in players {
+            let policy = player.name();
+            if name.starts_with("learned_") && player.learned_from().division().is_none() {
+                let what = format!("{policy} has not learned from these positions");
+                return missing(&what, "name another figure");
+            }
+            let (value, score) = (name.starts_with("value_"), name.starts_with("final_score_"));
+            let Some(choice) = Some(player).filter(|_| value || score).and_then(at_the_root) else {
+                continue;
+            };
+            if value && choice.value.is_none() || score && choice.final_score.is_none() {
+                return missing(&format!("{policy} says no such value"), "leave it out");
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether its figure is of positions in which not all moves are proven.
+    pub fn is_forced(&self) -> bool {
+        self.name.starts_with("forced_")
+    }
+
+    /// What it finds, a line for each policy for which it holds; an error where the number is not
+    /// known of one.
+    pub fn found(&self, all: &[Metrics]) -> Result<Vec<String>, Hinted> {
+        let Condition { name, sign, number } = self;
+        let holds = SIGNS.iter().find(|(known, _)| known == sign).map_or(&[][..], |(_, on)| on);
+        let mut found = Vec::new();
+        for metrics in all {
+            let policy = &metrics.policy;
+            let own = metrics.number(name).flatten().ok_or_else(|| {
+                let what = format!("--fail-if {name}: there is no such figure here of {policy}");
+                Hinted::new(what, "see --metrics")
+            })?;
+            if own.partial_cmp(number).is_some_and(|order| holds.contains(&order)) {
+                found.push(format!("{policy}: {name} is {own:.6}, {sign} {number}"));
+            }
+        }
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_are_read_and_hold() {
+        let metrics = |own| Metrics {
+            policy: "net".to_string(),
+            numbers: vec![("result_kept".to_string(), own)],
+        };
+        for (text, own, holds) in [
+            ("result_kept < 0.95", 0.94, true),
+            ("result_kept<0.95", 0.95, false),
+            (" result_kept <= .95 ", 0.95, true),
+            ("result_kept >1e-1", 0.1, false),
+            ("result_kept>=0.1", 0.1, true),
+        ] {
+            let condition: Condition = text.parse().unwrap();
+            let found = condition.found(&[metrics(Some(own)), metrics(Some(own))]).unwrap();
+            assert_eq!(found.len(), if holds { 2 } else { 0 }, "{text}");
+        }
+        let condition: Condition = "result_kept < 0.95".parse().unwrap();
+        assert_eq!(
+            condition.found(&[metrics(Some(0.5))]).unwrap(),
+            ["net: result_kept is 0.500000, < 0.95"]
+        );
+        assert!(condition.found(&[metrics(None)]).is_err());
+        for text in ["result_kept", "result_kept = 1", "result_kept < x", "result_kept < NaN"] {
+            assert!(text.parse::<Condition>().unwrap_err().contains("write NAME <"), "{text}");
+        }
+        assert!("kept < 1".parse::<Condition>().unwrap_err().contains("known are positions, "));
+    }
+}

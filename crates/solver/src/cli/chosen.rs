@@ -1,0 +1,146 @@
+//! Which positions a report is of: a part of them, or those of a file.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use clap::ValueEnum;
+use clap::builder::RangedU64ValueParser;
+
+use super::lines;
+use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri_measure::evaluate::{Piece, Player, Wanted, drawn, of_split};
+use yomikiri::game::{Game, GameExt, Split};
+use yomikiri::hint::Hinted;
+use yomikiri::solved::SolvedTable;
+
+/// The options that choose positions.
+#[derive(Debug, clap::Args)]
+pub(super) struct ChosenArgs {
+    /// Measure only this part of the positions, divided as when the network that is measured was
+    /// trained, or else as 'solver export' does by default [default: all]
+    #[arg(long, value_enum, conflicts_with = "positions")]
+    split: Option<Part>,
+    /// Measure only the positions of this file, one a line as for 'solver export --positions', with their mirror
+    /// images; or those of a directory of 'solver export --states'
+    #[arg(long, value_name = "FILE")]
+    positions: Option<PathBuf>,
+    /// Draw so many distinct positions from random games and find their values by search; on a board too large
+    /// for a table the positions of --positions are searched too [default with --empty-squares: 1000]
+    #[arg(long, value_name = "N", conflicts_with_all = ["split", "positions"],
+        value_parser = RangedU64ValueParser::<usize>::new().range(1..=10_000_000))]
+    sample: Option<usize>,
+    /// Empty squares of the positions that are drawn: 8..16 [default: 8..12]
+    #[arg(long, value_name = "FROM..TO", value_parser = range, conflicts_with_all = ["split", "positions"])]
+    empty_squares: Option<(u32, u32)>,
+    /// Seed of the positions that are drawn [default: 0]
+    #[arg(long, value_name = "SEED", conflicts_with_all = ["split", "positions"])]
+    seed: Option<u64>,
+}
+
+fn range(text: &str) -> Result<(u32, u32), String> {
+    let (from, to) = text.split_once("..").unwrap_or((text, text));
+    let number = |text: &str| text.trim_start_matches('=').trim().parse::<u32>().ok();
+    let range = number(from).zip(number(to)).filter(|(from, to)| from <= to);
+    range.ok_or("expected two numbers, as in 8..16".to_string())
+}
+
+/// Positions whose values are found by search, and what they are in words.
+pub(super) struct ToSearch {
+    pub positions: Vec<AnyPosition>,
+    pub words: String,
+    pub is_sample: bool,
+}
+
+/// A part of the positions, or all.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Part {
+    Train,
+    Validation,
+    Test,
+    All,
+}
+
+impl Part {
+    /// The split that it is; `None` for all.
+    pub fn split(self) -> Option<Split> {
+        match self {
+            Part::Train => Some(Split::Train),
+            Part::Validation => Some(Split::Validation),
+            Part::Test => Some(Split::Test),
+            Part::All => None,
+        }
+    }
+}
+
+/// Some positions, and which they are in words.
+pub(super) struct Chosen {
+    pub words: String,
+    pub wanted: Box<Wanted<'static>>,
+}
+
+impl ChosenArgs {
+    /// The positions that are to be searched; `None` where a table answers.
+    pub fn to_search(&self, game: &AnyGame, has_table: bool) -> anyhow::Result<Option<ToSearch>> {
+        if self.sample.is_some() || self.empty_squares.is_some() || self.seed.is_some() {
+            let (count, seed) = (self.sample.unwrap_or(1000), self.seed.unwrap_or(0));
+            let (positions, words) = drawn(game, self.empty_squares, count, seed)
+                .map_err(|wrong| wrong.map(|what| format!("--sample: {what}")))?;
+            return Ok(Some(ToSearch { positions, words, is_sample: true }));
+        }
+        let Some(file) = &self.positions else { return Ok(None) };
+        if has_table {
+            return Ok(None);
+        }
+        let mut positions = Vec::new();
+        for (number, line) in lines::of_positions(&lines::read(file)?) {
+            let position = game.parse_position(line, &game.start()).map_err(|error| {
+                let what = format!("{}, line {number}: {error}", file.display());
+                Hinted::new(what, "correct it or leave it out")
+            })?;
+            positions.push(position);
+        }
+        if positions.is_empty() {
+            bail!(Hinted::new(format!("{} has no position", file.display()), "write one a line"));
+        }
+        let words = format!("those of {}", file.display());
+        Ok(Some(ToSearch { positions, words, is_sample: false }))
+    }
+
+    /// The positions that are chosen; `None` for all.
+    pub fn chosen(
+        &self,
+        players: &[Player],
+        table: &SolvedTable,
+    ) -> anyhow::Result<Option<Chosen>> {
+        if let Some(split) = self.split.and_then(Part::split) {
+            let found = of_split(split, players, table.game());
+            let (wanted, words) =
+                found.map_err(|wrong| wrong.map(|what| format!("--split: {what}")))?;
+            return Ok(Some(Chosen { words, wanted }));
+        }
+        self.positions.as_ref().map(|file| of_file(file, table)).transpose()
+    }
+}
+
+fn of_file(file: &Path, table: &SolvedTable) -> anyhow::Result<Chosen> {
+    let file = if file.is_dir() { file.join("positions.txt") } else { file.to_path_buf() };
+    let (text, mut bad) = (lines::read(&file)?, Vec::new());
+    let mut rows = HashSet::new();
+    for line in lines::positions(&text, table, false, &mut bad)? {
+        match table.states().find(&line.position) {
+            Some(row) => drop(rows.insert(row as u32)),
+            None => bad.push((line.line, lines::missing(&line.position, table))),
+        }
+    }
+    if let Some((line, wrong)) = bad.into_iter().min() {
+        let wrong = wrong.map(|what| format!("{}, line {line}: {what}", file.display()));
+        bail!(wrong.with_hint("correct it or leave it out"));
+    }
+    if rows.is_empty() {
+        bail!(Hinted::new(format!("{} has no position", file.display()), "write one a line"));
+    }
+    let words = format!("those of {} and their images", file.display());
+    let wanted = move |piece: &Piece, at: usize| rows.contains(&piece.cases[at].row);
+    Ok(Chosen { words, wanted: Box::new(wanted) })
+}

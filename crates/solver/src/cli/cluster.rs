@@ -1,0 +1,325 @@
+//! `--processes` and `--hosts`: the same work by several processes; `solver gather`.
+
+use std::io::{self, BufRead, Read, Write};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::bail;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::context::Context;
+use super::counts::size_of_table;
+use super::enumerate::game_of;
+use super::error::{self, code};
+use super::guard::MemoryArg;
+use super::lines::text_of;
+use super::signals::say_that_it_goes_on;
+use yomikiri::any::{AnyGame, AnyState};
+use yomikiri_cluster::{Job, check, gather, open, parts_dir, run as run_job, table_of};
+use yomikiri::graph::Plan;
+use yomikiri::hint::{Hint, Hinted, Kind};
+use yomikiri::input;
+use yomikiri_measure::render::number::{bytes, thousands};
+use yomikiri_measure::render::shown::shown;
+use yomikiri::solved::SolvedTable;
+
+/// Options that several processes refuse: they enumerate whole boards of Othello with derived moves and find exact values.
+pub(super) const UNFIT: [(&str, &[&str]); 2] = [
+    (
+        "enumerate",
+        &[
+            "root",
+            "roots",
+            "start",
+            "checks_only",
+            "index",
+            "transitions",
+            "symmetry",
+            "max_states",
+            "name",
+        ],
+    ),
+    (
+        "value-iterate",
+        &[
+            "theta",
+            "order",
+            "discount",
+            "empties",
+            "method",
+            "repetition",
+            "positional",
+            "table",
+            "game",
+        ],
+    ),
+];
+
+/// Who does the work.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Several processes")]
+pub(super) struct ClusterArgs {
+    /// Spread the work over so many processes on this machine, each with --threads workers (whole Othello boards with derived
+    /// moves); 'solver gather' makes the table of what they write
+    #[arg(long, value_name = "N", conflicts_with = "hosts")]
+    processes: Option<usize>,
+    /// Spread the work over the processes of a file of addresses (host:port, one a line), of which this is one; '-' is stdin,
+    /// where an empty line may end them: then this process ends when stdin does
+    #[arg(long, value_name = "FILE", requires = "process")]
+    hosts: Option<PathBuf>,
+    /// Which line of the file of hosts this process is, counted from 0
+    #[arg(long, value_name = "K", requires = "hosts")]
+    process: Option<usize>,
+}
+
+impl ClusterArgs {
+    /// Whether the work is to be spread.
+    pub fn is_asked(&self) -> bool {
+        self.processes.is_some() || self.hosts.is_some()
+    }
+}
+
+/// Make the usual table of what several processes have written, with values if all have them
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The directories with the parts of all processes [default: the parts of an Othello board on this machine]
+    #[arg(value_name = "DIR")]
+    parts: Vec<PathBuf>,
+    /// Othello on a board of rows x columns [default: 4]
+    #[arg(long, value_name = "SIZE", conflicts_with = "parts")]
+    size: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Gathered {
+    /// Name of the table.
+    table: String,
+    /// Directory of its files.
+    directory: String,
+    /// Size of its files.
+    bytes: u64,
+    /// Whether it has values.
+    solved: bool,
+}
+
+pub(super) fn gather_parts(args: Args, context: &mut Context) -> anyhow::Result<()> {
+    let parts = match args.parts.is_empty() {
+        true => {
+            let game = game_of(None, args.size.as_deref(), context)?;
+            vec![parts_dir(&context.store, &whole(&game).table_name(&game))]
+        }
+        false => args.parts,
+    };
+    let stands_for = table_of(&parts)?;
+    let game = context.games.named(&stands_for.manifest().identity.game)?;
+    let plan = Plan::of(&game, &stands_for)?;
+    let job = Job { plan, ..job(game, false, None, context) };
+    let table = gather(&job, &parts, &context.store, &context.bars)?;
+    // The last step of an enumeration.
+    context.store.set_latest(&table.name())?;
+    let output = Gathered {
+        table: table.name(),
+        directory: table.dir().display().to_string(),
+        bytes: size_of_table(&table),
+        solved: table.manifest().solution.is_some(),
+    };
+    context.show("gather", &output, |Gathered { table, directory, bytes: size, solved }| {
+        let with = if *solved { ", with values" } else { "" };
+        format!("table {table} in {directory}, {}{with}\n", bytes(*size as f64))
+    })
+}
+
+/// What several processes have written, read in place.
+pub(super) fn in_place(parts: &[PathBuf], context: &Context) -> anyhow::Result<SolvedTable> {
+    let table = table_of(parts)?;
+    let game = context.games.named(&table.manifest().identity.game)?;
+    let (rows, values) = open(&game, &table, parts)?;
+    Ok(SolvedTable::elsewhere(game, table, rows, values))
+}
+
+/// What several processes enumerate of a game of layers: all of it, its moves derived.
+fn whole(game: &AnyGame) -> Plan<AnyState> {
+    Plan { derived: true, ..Plan::from_start(game) }
+}
+
+/// The work on a whole game: to find its states, or the values of states that have been found.
+pub(super) fn job(
+    game: AnyGame,
+    solves: bool,
+    memory: Option<MemoryArg>,
+    context: &Context,
+) -> Job {
+    let plan = whole(&game);
+    let parts = parts_dir(&context.store, &plan.table_name(&game));
+    let (workers, memory) = (context.workers, memory.map(|memory| memory.0));
+    let (hosts, process) = (Vec::new(), 0);
+    Job { game, plan, parts, solves, hosts, process, workers, memory, plies: None }
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Output {
+    /// Directory of the parts.
+    parts: String,
+    /// Which process it is, counted from 0.
+    process: usize,
+    /// States of its own that it found or solved in this run.
+    states: u64,
+    /// Moves of them.
+    moves: u64,
+    /// Bytes of places, orientations and values sent, those to itself among them.
+    bytes_sent: u64,
+}
+
+/// Does the work of one process, or starts all of them.
+pub(super) fn run(args: &ClusterArgs, job: Job, context: &mut Context) -> anyhow::Result<()> {
+    let path = args.hosts.as_deref().unwrap_or(Path::new(STDIN));
+    // Whoever holds our stdin says it for all.
+    if args.processes.is_some() || path != STDIN {
+        say_that_it_goes_on(context.bars.clone(), context.json)?;
+    }
+    check(&job)?;
+    if let Some(processes) = args.processes {
+        context.code = start_all(processes)?;
+        return Ok(());
+    }
+    let wrong = |what: String| Hinted::from(format!("{}: {what}", path.display()));
+    let text = match path == STDIN {
+        true => hosts_on_stdin().map_err(|error| wrong(format!("cannot be read: {error}"))),
+        false => text_of(path),
+    }?;
+    let hosts = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let hosts: Vec<String> = hosts.map(str::to_string).collect();
+    for (line, host) in hosts.iter().enumerate() {
+        let port = host.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
+        if port.is_none() {
+            bail!(wrong(format!("'{host}' is no host:port")));
+        }
+        if hosts[..line].contains(host) {
+            bail!(wrong(format!("{host} is there twice")));
+        }
+    }
+    let process = args.process.unwrap_or(0);
+    if process >= hosts.len() {
+        let count = hosts.len();
+        bail!(wrong(format!("has {count} hosts, so there is no --process {process}")));
+    }
+    let job = Job { hosts, process, ..job };
+    JSON.store(context.json, Ordering::Relaxed);
+    // Timely's threads end the work by a panic where a connection is lost, which workers would wait out.
+    std::panic::set_hook(Box::new(|panic| {
+        let said = panic.payload().downcast_ref::<String>().cloned();
+        let said =
+            said.or_else(|| panic.payload().downcast_ref::<&str>().map(|text| (*text).to_string()));
+        let said = said.unwrap_or_default();
+        let line = match said.contains("timely communication error") {
+            true => Hinted::new(
+                "another process has ended or cannot be reached",
+                "see what it said, and give all the same command again to go on",
+            ),
+            false => format!("this process failed: {}", shown(&said)).into(),
+        };
+        end(&line.of_kind(Kind::Failure));
+    }));
+    let done = run_job(&job, end)?;
+    let _ = std::panic::take_hook();
+    let output = Output {
+        parts: job.parts.display().to_string(),
+        process,
+        states: done.states,
+        moves: done.moves,
+        bytes_sent: done.sent,
+    };
+    context.show("part", &output, |Output { parts, .. }| {
+        let [states, moves] = [done.states, done.moves].map(thousands);
+        let sent = bytes(done.sent as f64);
+        format!(
+            "process {process}: {states} states, {moves} moves, {sent} sent; parts in {parts}\n"
+        )
+    })
+}
+
+/// The name of stdin as a file of hosts.
+const STDIN: &str = "-";
+
+/// Reads addresses from stdin, to its end or an empty line. After an empty line this process ends when stdin does: the other
+/// end is closed by the system when whoever holds it ends, by whatever signal.
+fn hosts_on_stdin() -> io::Result<String> {
+    let mut stdin = io::stdin().lock().take(input::TEXT);
+    let mut text = String::new();
+    while stdin.read_line(&mut text)? > 1 {}
+    if text.ends_with("\n\n") {
+        HELD.store(true, Ordering::Relaxed);
+        std::thread::Builder::new().spawn(|| {
+            let _ = io::copy(&mut io::stdin(), &mut io::sink());
+            std::process::exit(1);
+        })?;
+    }
+    Ok(text)
+}
+
+/// Whether errors are JSON; what a panic calls can be told in no other way.
+static JSON: AtomicBool = AtomicBool::new(false);
+
+/// Whether this process ends with its stdin.
+static HELD: AtomicBool = AtomicBool::new(false);
+
+/// Says once what has gone wrong and ends this process, so that the others hear of it.
+fn end(wrong: &impl Hint) {
+    static SAYING: Mutex<()> = Mutex::new(());
+    // Whoever comes second waits here until the process ends.
+    let _saying = SAYING.lock();
+    if HELD.load(Ordering::Relaxed) {
+        // If all end because nobody holds them any more, nobody says that he has lost another.
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let hint = wrong.hint();
+    error::say(wrong.kind(), &wrong.to_string(), hint.as_deref(), JSON.load(Ordering::Relaxed));
+    // So that others find by themselves what is wrong with all of them, before they lose us.
+    std::thread::sleep(Duration::from_millis(300));
+    std::process::exit(code(wrong.kind()).into());
+}
+
+/// Starts all processes on this machine, and waits for them. They end when we do, for we hold their stdin.
+fn start_all(processes: usize) -> anyhow::Result<ExitCode> {
+    if !(1..=64).contains(&processes) {
+        let what = format!("--processes {processes} is out of bounds");
+        bail!(Hinted::new(what, "give 1 to 64"));
+    }
+    // Ports that are free now; they are kept until all are known, so that none comes twice.
+    let listeners = (0..processes).map(|_| TcpListener::bind("127.0.0.1:0"));
+    let listeners = listeners.collect::<Result<Vec<_>, _>>()?;
+    let mut hosts = String::new();
+    for listener in &listeners {
+        hosts += &format!("{}\n", listener.local_addr()?);
+    }
+    hosts += "\n";
+    drop(listeners);
+    let mut words: Vec<_> = std::env::args_os().skip(1).collect();
+    if let Some(at) = words.iter().position(|word| word == "--processes") {
+        words.drain(at..(at + 2).min(words.len()));
+    }
+    words.retain(|word| !word.to_string_lossy().starts_with("--processes="));
+    let (program, mut started, mut held) = (std::env::current_exe()?, Vec::new(), Vec::new());
+    for process in 0..processes {
+        let mut command = Command::new(&program);
+        command.args(&words).args(["--hosts", STDIN, "--process", &process.to_string()]);
+        let mut child = command.stdin(Stdio::piped()).spawn()?;
+        let mut stdin = child.stdin.take().expect("it is a pipe");
+        // One that has ended says by its exit code how.
+        let _ = stdin.write_all(hosts.as_bytes());
+        held.push(stdin);
+        started.push(child);
+    }
+    // Of several codes that of who knows most: 3 is damage, 1 may be that another has ended.
+    let mut code = 0;
+    for mut process in started {
+        let own = process.wait()?.code();
+        code = code.max(own.and_then(|own| u8::try_from(own).ok()).unwrap_or(1));
+    }
+    Ok(ExitCode::from(code))
+}

@@ -1,0 +1,144 @@
+//! What every command has at hand: the store, the output, the bars.
+
+use std::fmt;
+use std::io::{self, BufWriter, Stdout, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use super::bars::Bars;
+use super::colour;
+use super::error::{not_solved, to_stderr};
+use super::program::{self, in_its_name};
+use yomikiri::registry::Games;
+use yomikiri_measure::render::shown::shown_text;
+use yomikiri::solved::SolvedTable;
+use yomikiri::table::{Moment, Store, Table};
+
+/// The surroundings of a command.
+pub(super) struct Context {
+    pub store: Store,
+    pub json: bool,
+    pub quiet: bool,
+    /// Whether what is shown is coloured.
+    pub colour: bool,
+    pub bars: Bars,
+    pub games: Games,
+    /// Ends the program once the command is done.
+    pub code: ExitCode,
+    /// Workers of a process that works with others.
+    #[cfg(feature = "cluster")]
+    pub workers: usize,
+    out: BufWriter<Stdout>,
+}
+
+/// What every command's JSON is in.
+#[derive(Serialize, schemars::JsonSchema)]
+pub(super) struct Envelope<'a, T> {
+    /// What this is: `yomikiri-` and the name of the schema.
+    schema: String,
+    /// Raised when a field changes its meaning or goes away.
+    schema_version: u32,
+    #[serde(flatten)]
+    data: &'a T,
+}
+
+impl Context {
+    pub fn new(games: Games, tables: PathBuf, json: bool, quiet: bool) -> Context {
+        Context {
+            store: Store::at(&tables),
+            json,
+            quiet,
+            colour: colour::on_stdout(),
+            bars: Bars::new(quiet),
+            games,
+            code: ExitCode::SUCCESS,
+            #[cfg(feature = "cluster")]
+            workers: 1,
+            out: BufWriter::new(io::stdout()),
+        }
+    }
+
+    /// Opens the table that is meant where none is named.
+    pub fn latest(&self) -> anyhow::Result<Table> {
+        Ok(self.store.open(&self.store.latest()?)?)
+    }
+
+    /// Why it is that one.
+    pub fn why_latest(&self) -> &'static str {
+        match self.store.enumerated_last() {
+            Some(_) => "enumerated last",
+            None => "the only table here",
+        }
+    }
+
+    /// A solved table's rows and values, comparing checksums if `checked`.
+    pub fn solved(&self, table: Table, checked: bool) -> anyhow::Result<SolvedTable> {
+        let (game, name) = (self.games.of_table(&table)?, table.name());
+        let solved = SolvedTable::open(game, table, checked)?;
+        Ok(solved.ok_or_else(|| not_solved(&name))?)
+    }
+
+    /// Writes text for people, without what a terminal would act on, unless a table that may have been
+    /// read for it is damaged.
+    pub fn print(&mut self, text: impl fmt::Display) -> io::Result<()> {
+        Moment::default().check().map_err(io::Error::other)?;
+        let text = shown_text(&in_its_name(&text.to_string()), self.colour);
+        self.out.write_all(text.as_bytes())
+    }
+
+    /// The same with the end of a line.
+    pub fn line(&mut self, text: impl fmt::Display) -> io::Result<()> {
+        self.print(format_args!("{text}\n"))
+    }
+
+    /// Writes text for programs as it stands, unless a table that may have been read for it is damaged.
+    pub fn raw(&mut self, text: &str) -> io::Result<()> {
+        Moment::default().check().map_err(io::Error::other)?;
+        self.out.write_all(text.as_bytes())
+    }
+
+    /// Writes data as indented JSON, which says first what it is: `docs/schemas/NAME.json`.
+    pub fn json(&mut self, name: &str, data: &impl Serialize) -> anyhow::Result<()> {
+        let schema = format!("yomikiri-{name}");
+        let text = serde_json::to_string_pretty(&Envelope { schema, schema_version: 1, data })?;
+        Ok(self.raw(&(text + "\n"))?)
+    }
+
+    /// Writes data as JSON where that is asked for, else the text that is made of it.
+    pub fn show<T: Serialize>(
+        &mut self,
+        name: &str,
+        data: &T,
+        text: impl FnOnce(&T) -> String,
+    ) -> anyhow::Result<()> {
+        match self.json {
+            true => self.json(name, data),
+            false => Ok(self.print(text(data))?),
+        }
+    }
+
+    /// Writes a remark to stderr, unless quiet.
+    pub fn remark(&self, text: impl fmt::Display) {
+        if !self.quiet {
+            to_stderr(shown_text(&in_its_name(&text.to_string()), false));
+        }
+    }
+
+    /// Makes sure that everything is written.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// The command as it was given, to be given again.
+pub(super) fn command_line() -> String {
+    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    let mut words: Vec<String> = words.collect();
+    if let Some(program) = words.first_mut() {
+        *program = program::name().to_string();
+    }
+    // No argument has a zero in it.
+    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
+}

@@ -1,0 +1,193 @@
+//! What a table holds, in numbers.
+
+use std::collections::BTreeMap;
+
+use yomikiri::any::AnyGame;
+use yomikiri::game::{Game, GameExt, Side};
+use yomikiri_measure::render::Grid;
+use yomikiri_measure::render::number::thousands;
+use yomikiri::solved::LayerValues;
+use yomikiri::table::{Counts, Manifest, Table};
+
+/// The payload of all arrays, in bytes.
+pub(super) fn size_of_table(table: &Table) -> u64 {
+    let width = |dtype: &str| dtype.get(2..).and_then(|w| w.parse::<u64>().ok()).unwrap_or(1);
+    let arrays = table.manifest().arrays.values();
+    let sizes = arrays.map(|a| a.shape.iter().fold(width(&a.dtype), |n, &d| n.saturating_mul(d)));
+    sizes.fold(0, u64::saturating_add)
+}
+
+/// The counts of a table with their meaning, in all and by layer.
+pub(super) fn counts_text(game: &AnyGame, manifest: &Manifest) -> String {
+    let facts = match manifest.counts.reachable {
+        Some(_) => {
+            positions_text(game, manifest)
+                + "\nFrom 'states' on, columns count rows of the table.\n"
+        }
+        None => rows_text(game, manifest),
+    };
+    facts + "\n" + &by_layer(game, manifest, None).to_text()
+}
+
+/// Prints positions in every sense in which they are counted: for tables of layered games by key.
+fn positions_text(game: &AnyGame, manifest: &Manifest) -> String {
+    let identity = &manifest.identity;
+    let first = game.side_name(Side::First);
+    let from = match identity.start.as_str() {
+        "standard" => format!("the standard start, {first} to move"),
+        "both" => "the standard start, either side to move".to_string(),
+        _ => identity.roots.join(" "),
+    };
+    let mut text = format!("{} from {from}\n\n", game.title());
+    let (counts, rows) = (&manifest.counts, &manifest.counts.table);
+    let reachable = counts.reachable();
+    let folding = match identity.symmetry_order {
+        1 if game.with_folding(true).is_none() => {
+            "the same, for no symmetries are known".to_string()
+        }
+        1 => "mover-relative states up to the board's symmetries".to_string(),
+        n => format!("mover-relative states up to the board's {n} symmetries: the table's rows"),
+    };
+    let mut facts = vec![
+        (reachable.states, "reachable states", "a board and the side to move"),
+        (counts.distinct_boards(), "distinct boards", "whoever is to move"),
+        (
+            counts.mover_relative(),
+            "mover-relative states",
+            "boards as the mover sees them, colours forgotten",
+        ),
+        (counts.canonical(), "canonical states", &folding),
+        (reachable.terminals, "terminals", "reachable states in which the game is over"),
+        (reachable.passes, "passes", "reachable states whose mover must pass"),
+        (reachable.transitions, "transitions", "moves out of reachable states, passes among them"),
+    ];
+    if !manifest.complete {
+        facts.push((
+            reachable.frontier,
+            "frontier",
+            "reachable states whose moves were not followed",
+        ));
+    }
+    for (number, name, meaning) in facts {
+        text += &format!("{:>15}  {name:<22} {meaning}\n", thousands(number));
+    }
+    text += &format!(
+        "{:>15}  {:<22} rows of the table: {} states, {} transitions\n",
+        "",
+        "",
+        thousands(rows.states),
+        thousands(rows.transitions)
+    );
+    text
+}
+
+/// Prints the rows, in all and by plies: for other tables.
+fn rows_text(game: &AnyGame, manifest: &Manifest) -> String {
+    let identity = &manifest.identity;
+    let from = match (identity.start.as_str(), &identity.roots[..]) {
+        ("standard", _) => format!("the start, {} to move", game.side_name(Side::First)),
+        (_, [root]) => root.clone(),
+        (_, roots) => format!("{} roots, the first {}", roots.len(), roots[0]),
+    };
+    let mut text = format!("{} from {from}\n", game.title());
+    if identity.checks_only {
+        text += "The player to move at the root gives check with every move.\n";
+    }
+    text += "\n";
+    let rows = &manifest.counts.table;
+    let states = match (identity.symmetry_order > 1, identity.sides.is_some()) {
+        (true, true) => "positions with the side to move, mirror images counted once",
+        (false, true) => "positions with the side to move",
+        (true, false) => "positions as the mover sees them, mirror images counted once",
+        (false, false) => "positions as the mover sees them",
+    };
+    let won = manifest.counts.terminals_won;
+    let mut facts = vec![
+        (rows.states, "states", states),
+        (rows.terminals, "terminals", "states in which the game is over"),
+        (rows.transitions, "transitions", "moves out of the others"),
+    ];
+    let planes = game.plane_kinds();
+    let captures = match planes.pieces.first() {
+        Some(king) => format!("those in which the mover could capture the {king}"),
+        None => "those that the mover has won".to_string(),
+    };
+    if let Some(won) = won {
+        facts.insert(2, (won, "won terminals", &captures));
+    }
+    if rows.frontier > 0 {
+        facts.push((rows.frontier, "frontier", "states whose moves were not followed"));
+    }
+    for (number, name, meaning) in facts {
+        text += &format!("{:>15}  {name:<13} {meaning}\n", thousands(number));
+    }
+    text
+}
+
+/// Moves that are no passes, where all are followed: passes are counted at a frontier too.
+pub(super) fn moves(counts: &Counts) -> Option<u64> {
+    let rows = &counts.table;
+    (rows.frontier == 0).then(|| rows.transitions - rows.passes)
+}
+
+/// Counts by layer and in all, with values where they are given and rows have a layer.
+pub(super) fn by_layer(
+    game: &AnyGame,
+    manifest: &Manifest,
+    values: Option<(&BTreeMap<u32, LayerValues>, &LayerValues)>,
+) -> Grid {
+    type CountColumn = (&'static str, fn(&Counts) -> u64);
+    type ValueColumn = (&'static str, fn(&LayerValues) -> String);
+    let rows = &manifest.counts.table;
+    let mut counted: Vec<CountColumn> = Vec::new();
+    if manifest.counts.reachable.is_some() {
+        counted.push(("positions", |counts| counts.reachable().states));
+        counted.push(("boards", Counts::distinct_boards));
+        counted.push(("mover-relative", Counts::mover_relative));
+    }
+    counted.push(("states", |counts| counts.table.states));
+    counted.push(("terminals", |counts| counts.table.terminals));
+    match rows.frontier {
+        0 => counted.push(("moves", |counts| moves(counts).unwrap_or_default())),
+        _ => counted.push(("transitions", |counts| counts.table.transitions)),
+    }
+    if rows.passes > 0 {
+        counted.push(("passes", |counts| counts.table.passes));
+    }
+    if rows.frontier > 0 {
+        counted.push(("frontier", |counts| counts.table.frontier));
+    }
+    let mut valued: Vec<ValueColumn> = Vec::new();
+    if let Some((_, all)) = values {
+        valued.push(("lost", |values| thousands(values.losses)));
+        valued.push(("drawn", |values| thousands(values.draws)));
+        valued.push(("won", |values| thousands(values.wins)));
+        if unproven(all) > 0 {
+            valued.push(("not proven", |values| thousands(unproven(values))));
+        }
+        if game.scores().is_some() {
+            valued.push(("sum of scores", |values| {
+                let sign = if values.sum_of_scores < 0 { "−" } else { "" };
+                format!("{sign}{}", thousands(values.sum_of_scores.unsigned_abs()))
+            }));
+        }
+    }
+    let row = |name: String, counts: &Counts, values: Option<&LayerValues>| -> Vec<String> {
+        let counts = counted.iter().map(|(_, count)| thousands(count(counts)));
+        let values = valued.iter().map(|(_, say)| values.map_or(String::new(), say));
+        [name].into_iter().chain(counts).chain(values).collect()
+    };
+    let headings = [game.layers().map_or("ply", |layers| layers.unit())].into_iter();
+    let headings = headings.chain(counted.iter().map(|column| column.0));
+    let headings: Vec<&str> = headings.chain(valued.iter().map(|column| column.0)).collect();
+    let layers = (manifest.first_layer..).zip(&manifest.layers).map(|(number, counts)| {
+        let values = values.and_then(|(layers, _)| layers.get(&number));
+        row(number.to_string(), counts, values)
+    });
+    let all = row("all".to_string(), &manifest.counts, values.map(|(_, all)| all));
+    Grid::of(&headings, layers.chain([all]))
+}
+
+fn unproven(values: &LayerValues) -> u64 {
+    values.states - values.losses - values.draws - values.wins
+}

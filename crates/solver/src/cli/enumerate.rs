@@ -1,0 +1,293 @@
+//! `solver enumerate`: all reachable states into a table.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use clap::ValueEnum;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::complete::games;
+use super::context::Context;
+use super::counts::{counts_text, size_of_table};
+use super::guard::{self, MemoryArg};
+use super::lines::text_of;
+use super::signals::say_that_it_goes_on;
+use yomikiri::any::{AnyGame, AnyPosition, AnyState};
+use yomikiri::game::{Game, GameExt};
+use yomikiri::graph::{Enumerated, Index, Plan, estimate, read_roots};
+use yomikiri::hint::Hinted;
+use yomikiri::registry::{UnknownGame, othello};
+use yomikiri_measure::render::number::bytes;
+use yomikiri::table::{Manifest, Table, free_disk};
+
+/// Enumerate all reachable states of a board into a table
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Othello on a board of rows x columns, each 4 to 8: 4x6, or 4 for 4x4 [default: 4]
+    #[arg(long, value_name = "SIZE", conflicts_with = "game")]
+    size: Option<String>,
+    /// A game by name: minishogi, animal-shogi, animal-shogi-3x3, othello-4x6 and the like
+    #[arg(long, value_name = "GAME", add = games())]
+    game: Option<String>,
+    /// Begin here instead of at the standard start: a board, an OBF line, digits, SFEN or a
+    /// transcript
+    #[arg(long, value_name = "POSITION", conflicts_with_all = ["start", "roots"], allow_hyphen_values = true)]
+    root: Option<String>,
+    /// Begin at every position of a file, one a line; the table is the union of their subtrees
+    #[arg(long, value_name = "FILE", conflicts_with = "start")]
+    roots: Option<PathBuf>,
+    /// Who may be to move at the standard start, in games that always end [default: first]
+    #[arg(long, value_enum)]
+    start: Option<Start>,
+    /// The player to move at the root gives check with every move, the other plays everything: the
+    /// tree of a mating problem (minishogi)
+    #[arg(long)]
+    checks_only: bool,
+    /// How rows are found; by rank where the game is enumerated whole and can be ranked
+    #[arg(long, value_enum)]
+    index: Option<IndexArg>,
+    /// Store the moves of every state, or derive them from the rules when they are asked for, in a
+    /// table of a third of the size (Othello, whole) [default: stored, unless that does not fit on
+    /// the disk]
+    #[arg(long, value_enum)]
+    transitions: Option<TransitionsArg>,
+    /// Fold states that the board's symmetries carry into each other
+    #[arg(long, value_enum, default_value = "full")]
+    symmetry: Symmetry,
+    /// Follow no moves of states this many plies from the root (a pass is a ply); minishogi needs
+    /// this, --max-states or --checks-only
+    #[arg(long, value_name = "PLIES")]
+    max_depth: Option<u32>,
+    /// Begin no layer, or ply, that would make the table larger than this
+    #[arg(long, value_name = "STATES")]
+    max_states: Option<u64>,
+    /// Call the table so, instead of by the game and what was asked for; commands that make a whole
+    /// game's table themselves do not look for it
+    #[arg(long)]
+    name: Option<String>,
+    /// Take about so much memory (4G). What does not fit lies in files beside the table until it is
+    /// made (Othello's whole boards), or is made in slices (all else) [default: what is free]
+    #[arg(long, value_name = "BYTES")]
+    memory: Option<MemoryArg>,
+    /// Begin even if it is not expected to fit
+    #[arg(long)]
+    force: bool,
+    #[cfg(feature = "cluster")]
+    #[command(flatten)]
+    cluster: super::cluster::ClusterArgs,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Start {
+    /// The first player, as the rules say
+    First,
+    /// Either player: positions reached either way count
+    Both,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+enum IndexArg {
+    /// By the rank of the position: small tables, moves made from the rules
+    Rank,
+    /// Among sorted keys, with a stored transition table
+    Keys,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+enum TransitionsArg {
+    /// In files that are mapped
+    Stored,
+    /// From the rules: smaller, slower to ask
+    Derived,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+enum Symmetry {
+    /// All symmetries of the board
+    Full,
+    /// None: a row for every state as its mover sees it
+    None,
+}
+
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+    #[cfg(feature = "cluster")]
+    if args.cluster.is_asked() {
+        let game = game_of(args.game.as_deref(), args.size.as_deref(), context)?;
+        let mut job = super::cluster::job(game, false, args.memory, context);
+        job.plies = args.max_depth;
+        return super::cluster::run(&args.cluster, job, context);
+    }
+    say_that_it_goes_on(context.bars.clone(), context.json)?;
+    let game = game_of(args.game.as_deref(), args.size.as_deref(), context)?;
+    let fold = args.symmetry == Symmetry::Full;
+    let game = game.with_folding(fold).unwrap_or(game);
+    if !fold && game.group().order() > 1 {
+        let name = game.name();
+        bail!(Hinted::new(
+            format!("{name} always folds its states"),
+            "leave --symmetry none out, or give the game a `with_folding`"
+        ));
+    }
+    let mut plan = plan(&args, &game)?;
+    if args.transitions.is_none() && !args.force {
+        plan.derived = is_better_derived(&game, &plan, context);
+    }
+    let made = make(&game, plan, context, args.force)?;
+    // Tables that other commands make on the way are not meant where none is named.
+    context.store.set_latest(&made.table.name())?;
+    print(&made, &game, context)
+}
+
+/// Whether moves would not fit on the disk, but all else does.
+fn is_better_derived(game: &AnyGame, plan: &Plan<AnyState>, context: &Context) -> bool {
+    let derived = Plan { derived: true, ..plan.clone() };
+    let there = |plan: &Plan<AnyState>| context.store.place(&plan.table_name(game)).exists();
+    let Some(room) = free_disk(context.store.root()) else { return false };
+    let fits = |plan| estimate(game, plan).is_none_or(|expected| expected.disk <= room);
+    plan.has_blocks(game) && !there(plan) && !fits(plan) && (there(&derived) || fits(&derived))
+}
+
+/// The game of a name, or Othello on a board of a size.
+pub(super) fn game_of(
+    game: Option<&str>,
+    size: Option<&str>,
+    context: &Context,
+) -> Result<AnyGame, UnknownGame> {
+    match (game, size) {
+        (Some(name), _) => context.games.named(name),
+        (None, Some(size)) => othello(size),
+        (None, None) => context.games.named(&context.games.default_name()),
+    }
+}
+
+/// What the options ask for.
+fn plan(args: &Args, game: &AnyGame) -> anyhow::Result<Plan<AnyState>> {
+    let Args { start, checks_only, index, force: _, root, roots, max_depth, max_states, .. } = args;
+    let (name, layered) = (game.name(), game.layers().is_some());
+    let unfit = [
+        (*checks_only && layered, "--checks-only"),
+        (index.is_some() && layered && game.ranks().is_none(), "--index"),
+        (start.is_some() && !layered, "--start"),
+        (args.transitions.is_some() && !layered, "--transitions"),
+    ];
+    if let Some((_, option)) = unfit.into_iter().find(|(unfit, _)| *unfit) {
+        bail!(Hinted::from(format!("{option} means nothing for {name}")));
+    }
+    if *max_depth == Some(0) {
+        bail!(Hinted::new("--max-depth 0 follows no move", "give at least 1"));
+    }
+    let standard = game.start();
+    let roots = match (root, roots) {
+        (Some(text), _) => vec![game.parse_position(text, &standard)?],
+        (None, Some(path)) => roots_in(game, path)?,
+        (None, None) => vec![standard],
+    };
+    let named = if roots == [standard] { "standard" } else { "custom" };
+    let mut plan = Plan {
+        start: named.to_string(),
+        roots,
+        max_depth: *max_depth,
+        max_states: *max_states,
+        checks_only: *checks_only,
+        derived: args.transitions == Some(TransitionsArg::Derived),
+        max_memory: args.memory.map(|memory| memory.0),
+        name: args.name.clone(),
+        ..Plan::from_start(game)
+    };
+    if matches!(start, Some(Start::Both)) {
+        let state = game
+            .swapped(&standard.state)
+            .ok_or_else(|| Hinted::from(format!("--start both means nothing for {name}")))?;
+        plan.start = "both".to_string();
+        plan.roots = vec![standard, AnyPosition { state, side: standard.side.other() }];
+    }
+    match index {
+        Some(IndexArg::Rank) => plan.index = Index::Rank,
+        Some(IndexArg::Keys) => plan.index = Index::Keys,
+        None if !plan.is_whole() => plan.index = Index::Keys,
+        None => {}
+    }
+    if plan.is_whole() && !game.facts().is_small {
+        bail!(Hinted::new(
+            format!("{name} is too large to be enumerated whole"),
+            "give --max-depth (7 plies are 9.5 million states), --max-states or --checks-only"
+        ));
+    }
+    Ok(plan)
+}
+
+/// The positions of a file.
+fn roots_in(game: &AnyGame, path: &Path) -> anyhow::Result<Vec<AnyPosition>> {
+    let wrong = |what: String| format!("{}: {what}", path.display());
+    Ok(read_roots(game, &text_of(path)?).map_err(|error| error.map(wrong))?)
+}
+
+/// Enumerates a plan after looking whether there is room for it.
+pub(super) fn make(
+    game: &AnyGame,
+    mut plan: Plan<AnyState>,
+    context: &Context,
+    force: bool,
+) -> anyhow::Result<Enumerated> {
+    let name = plan.table_name(game);
+    if !force {
+        plan = guard::planned(game, plan, context)?;
+    }
+    let made = game.enumerate(&plan, &context.store, &context.bars).map_err(|error| {
+        let draft = context.store.place(&name).with_added_extension("partial");
+        guard::with_left(error.into(), &draft)
+    })?;
+    if let Some(layer) = made.resumed_at {
+        let at = match game.layers() {
+            Some(layers) => format!("{layer} {}", layers.unit()),
+            None => format!("ply {layer}"),
+        };
+        context.remark(format!("{name}: went on from {at}, where an earlier run ended"));
+    }
+    Ok(made)
+}
+
+/// A table as JSON.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Output<'a> {
+    /// Name of the table.
+    table: String,
+    /// Directory of its files.
+    directory: String,
+    /// Size of its files.
+    bytes: u64,
+    /// The manifest, as it lies in the directory: docs/table-format.md.
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
+    manifest: &'a Manifest,
+}
+
+impl<'a> Output<'a> {
+    pub fn of(table: &'a Table) -> Output<'a> {
+        Output {
+            table: table.name(),
+            directory: table.dir().display().to_string(),
+            bytes: size_of_table(table),
+            manifest: table.manifest(),
+        }
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Reused<'a> {
+    /// Whether it was there already.
+    reused: bool,
+    #[serde(flatten)]
+    output: Output<'a>,
+}
+
+fn print(made: &Enumerated, game: &AnyGame, context: &mut Context) -> anyhow::Result<()> {
+    let output = Reused { reused: made.reused, output: Output::of(&made.table) };
+    context.show("enumerate", &output, |Reused { reused, output }| {
+        let there = if *reused { " (it was already there)" } else { "" };
+        let Output { table, directory, bytes: size, manifest } = output;
+        let size = bytes(*size as f64);
+        let counts = counts_text(game, manifest);
+        format!("{counts}\ntable {table} in {directory}, {size}{there}\n")
+    })
+}

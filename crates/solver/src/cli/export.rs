@@ -1,0 +1,128 @@
+//! `solver export`: what other programs are given of a table.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::context::Context;
+use super::export_positions::{self, PositionArgs};
+use super::export_targets::{self, TargetArgs};
+use super::guard;
+use super::table_args::OneTable;
+use yomikiri_measure::export::{Exported, bytes_of, write_states};
+use yomikiri_measure::render::number::{bytes, thousands};
+use yomikiri::solved::{Orienting, States};
+use yomikiri::table::{TableError, fits_disk};
+
+/// Write exact values as training targets, or with --positions those of positions of your own, or
+/// with --states the positions for policies to answer
+///
+/// Targets are one row a state with the exact values of all its moves: see docs/targets.md for the
+/// columns and formats. With --states, the directory gets planes.npy, legal.npy, side.npy, row.npy,
+/// positions.txt and states.json, which says what is in them. Write logits.npy, probabilities.npy,
+/// actions.npy or scores.npy beside them, a row for each position, and measure them with
+/// 'solver report --policy predictions:DIR'.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    table: OneTable,
+    /// Write the positions in which a move is to be chosen, for predictions
+    #[arg(long)]
+    states: bool,
+    /// Where to write: a directory of arrays, or a file .npz, .parquet, .jsonl, .csv or .obf
+    /// [default: TABLE-targets beside the table; TABLE-states or TABLE-states-canonical for
+    /// --states]
+    #[arg(long, value_name = "PATH")]
+    out: Option<PathBuf>,
+    /// Which positions [default: canonical for targets, all for --states]
+    #[arg(long, value_enum)]
+    states_of: Option<Which>,
+    /// Begin even if it is not expected to fit on the disk; with --positions, replace what is at --out
+    #[arg(long)]
+    force: bool,
+    /// The columns to write, by name; 'all' for every one [default: those that suit the format]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "states")]
+    columns: Option<Vec<String>>,
+    #[command(flatten)]
+    positions: PositionArgs,
+    #[command(flatten)]
+    targets: TargetArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Which {
+    /// Every orientation in which a row occurs, as reports ask for them
+    All,
+    /// One for each row, as reports ask with --canonical
+    Canonical,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Output<'a> {
+    /// Name of the table.
+    table: &'a str,
+    /// Directory of its files.
+    directory: String,
+    /// Whether they were there already.
+    reused: bool,
+    /// Size of its files.
+    bytes: u64,
+    /// How many.
+    positions: u64,
+    /// How many actions the game has.
+    actions: u64,
+    /// What each plane shows.
+    planes: &'a [String],
+}
+
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+    let table = args.table.open(context)?;
+    if let Some(file) = &args.positions.positions {
+        let (names, out) = (args.columns.as_deref(), (args.out.as_deref(), args.force));
+        return export_positions::run(&args.positions, file, names, table, out, context);
+    }
+    if !args.states {
+        let all = args.states_of == Some(Which::All);
+        let mut targets = args.targets;
+        targets.columns = args.columns;
+        return export_targets::run(&targets, table, all, args.out, args.force, context);
+    }
+    let of = match args.states_of.unwrap_or(Which::All) {
+        Which::All => Orienting::All,
+        Which::Canonical => Orienting::First,
+    };
+    let place = args.out.unwrap_or_else(|| {
+        let suffix = match of {
+            Orienting::All => "states",
+            Orienting::First => "states-canonical",
+        };
+        table.dir().with_file_name(format!("{}-{suffix}", table.name()))
+    });
+    let states = States::open(context.games.of_table(&table)?, table, true)?;
+    let damaged = |what| TableError::damaged(states.table().dir(), what);
+    let count = states.open_positions(of).map_err(damaged)?;
+    let needed = bytes_of(states.game(), count) as f64;
+    if !args.force {
+        let what = format!("{} positions take", thousands(count));
+        let refused = |no_room| guard::refused(&what, &no_room, "choose another --out");
+        fits_disk(needed, &place).map_err(refused)?;
+    }
+    let exported = write_states(&states, of, &place, &context.bars)?;
+    let Exported { states, place, reused, bytes: size } = exported;
+    let output = Output {
+        table: &states.table,
+        directory: place.display().to_string(),
+        reused,
+        bytes: size,
+        positions: states.positions,
+        actions: states.actions,
+        planes: &states.planes,
+    };
+    context.show("export-states", &output, |Output { table, directory, positions, .. }| {
+        let there = if reused { " (they were already there)" } else { "" };
+        let (positions, size) = (thousands(*positions), bytes(size as f64));
+        format!("{positions} positions of {table} in {directory}, {size}{there}\n")
+    })
+}

@@ -1,0 +1,191 @@
+//! `solver export` without `--states`: exact values as targets to learn from.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use clap::ValueEnum;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::chosen::Part;
+use super::context::Context;
+use super::guard;
+use yomikiri_measure::export::targets::{
+    Card, Format, Images, Selection, Targets, targets_bytes, write_targets,
+};
+use yomikiri::game::Splits;
+use yomikiri::game::encode::Layout;
+use yomikiri::hint::Hinted;
+use yomikiri_measure::render::number::{bytes, thousands};
+use yomikiri::table::{Table, fits_disk};
+
+/// Reads the name of a layout.
+fn layout(name: &str) -> Result<Layout, String> {
+    Layout::named(name).ok_or_else(|| format!("known are {}", Layout::names()))
+}
+
+/// The options of targets.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Targets")]
+#[group(conflicts_with_all = ["states", "positions"])]
+pub(super) struct TargetArgs {
+    /// How planes are laid out: nchw, nhwc (pgx), flat, interleaved, signed, openspiel,
+    /// openspiel-nhwc [default: nchw]
+    #[arg(long, value_parser = layout, value_name = "LAYOUT")]
+    layout: Option<Layout>,
+    #[arg(skip)]
+    pub columns: Option<Vec<String>>,
+    /// Make the policy the softmax of exact scores divided by T [default: uniform over the best
+    /// moves]
+    #[arg(long, value_name = "T")]
+    temperature: Option<f64>,
+    /// The part to write; with all, a column says which [default: all]
+    #[arg(long, value_enum)]
+    split: Option<Part>,
+    /// The shares of training, validation and test [default: 0.8,0.1,0.1]
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
+    split_fractions: Option<Vec<f64>>,
+    /// The seed of the split [default: 0]
+    #[arg(long, value_name = "N")]
+    split_seed: Option<u64>,
+    /// Write every image of each state under the board's symmetries
+    #[arg(long)]
+    expand_symmetry: bool,
+    /// Write only positions whose moves differ
+    #[arg(long)]
+    decisive_only: bool,
+    /// In what moves must differ [default: outcome]
+    #[arg(long, value_enum, requires = "decisive_only")]
+    decisive_by: Option<By>,
+    /// Write at most N states of each layer, the same whenever it is asked
+    #[arg(long, value_name = "N")]
+    per_layer: Option<u64>,
+    /// Write at most N states, the same whenever it is asked
+    #[arg(long, value_name = "N")]
+    sample: Option<u64>,
+    /// Write finished games too
+    #[arg(long)]
+    terminals: bool,
+    /// Write states too whose values or moves are not proven, with bounds
+    #[arg(long)]
+    unproven: bool,
+    /// Begin another file after N rows (directories of arrays)
+    #[arg(long, value_name = "N")]
+    shard_rows: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum By {
+    Outcome,
+    Score,
+}
+
+impl TargetArgs {
+    fn splits(&self) -> Result<Splits, Hinted> {
+        let seed = self.split_seed.unwrap_or(0);
+        let Some(fractions) = &self.split_fractions else {
+            return Ok(Splits { seed, ..Splits::default() });
+        };
+        let wrong = |what: String| Hinted::from(format!("--split-fractions: {what}"));
+        let form = "give three numbers, for training, validation and test, such as 0.8,0.1,0.1";
+        let fractions: [f64; 3] = fractions[..].try_into().map_err(|_| wrong(form.to_string()))?;
+        Splits::new(seed, fractions).map_err(wrong)
+    }
+
+    fn targets(&self, all_states: bool, out: &Path) -> anyhow::Result<Targets> {
+        let format = format_of(out)?;
+        let images = match (self.expand_symmetry, all_states) {
+            (true, true) => {
+                let what = "--expand-symmetry already writes all images";
+                bail!(Hinted::new(what, "leave out --states-of all"))
+            }
+            (true, false) => Images::Expanded,
+            (false, true) => Images::All,
+            (false, false) => Images::Canonical,
+        };
+        for (name, number) in [
+            ("--per-layer", self.per_layer),
+            ("--sample", self.sample),
+            ("--shard-rows", self.shard_rows),
+        ] {
+            if number == Some(0) {
+                bail!(Hinted::from(format!("{name} 0: give at least 1")));
+            }
+        }
+        if let Some(temperature) = self.temperature.filter(|t| !(t.is_finite() && *t > 0.0)) {
+            bail!(Hinted::from(format!("--temperature {temperature}: give a number above 0")));
+        }
+        Ok(Targets {
+            format,
+            layout: self.layout.unwrap_or(Layout::Nchw),
+            selection: Selection {
+                splits: self.splits()?,
+                split: self.split.and_then(Part::split),
+                terminals: self.terminals,
+                unproven: self.unproven,
+                decisive: self.decisive_only.then_some(self.decisive_by == Some(By::Score)),
+                per_layer: self.per_layer,
+                sample: self.sample,
+            },
+            images,
+            temperature: self.temperature,
+            columns: self.columns.clone(),
+            shard_rows: self.shard_rows,
+        })
+    }
+}
+
+/// The format of a file by its extension, if this program can write it.
+pub(super) fn format_of(out: &Path) -> Result<Format, Hinted> {
+    let format = Format::of_path(out).ok_or_else(|| {
+        let what = format!("--out {}: the extension says no format", out.display());
+        let hint = "use .npz, .parquet, .jsonl, .csv, .obf, or none for a directory of arrays";
+        Hinted::new(what, hint)
+    })?;
+    if format == Format::Parquet && !cfg!(feature = "parquet") {
+        let hint = "choose .npz or .jsonl, or build it with the feature 'parquet'";
+        return Err(Hinted::new("this program was built without Parquet", hint));
+    }
+    Ok(format)
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Output<'a> {
+    /// Where the targets are.
+    out: String,
+    /// Their data card, as it lies beside them: docs/targets.md.
+    card: &'a Card,
+}
+
+pub(super) fn run(
+    args: &TargetArgs,
+    table: Table,
+    all_states: bool,
+    out: Option<PathBuf>,
+    force: bool,
+    context: &mut Context,
+) -> anyhow::Result<()> {
+    let beside = || table.dir().with_file_name(format!("{}-targets", table.name()));
+    let given = out.is_some();
+    let out = out.unwrap_or_else(beside);
+    // A table's name may have a dot in it; the default is a directory whatever it is called.
+    let as_named = if given { out.clone() } else { PathBuf::from("targets") };
+    let targets = args.targets(all_states, &as_named)?;
+    let table = context.solved(table, true)?;
+    let needed = targets_bytes(&table, &targets) as f64;
+    // How much of it text and compression leave is not known, so only arrays are refused.
+    let exact = matches!(targets.format, Format::Npy | Format::Npz);
+    let filtered = targets.selection.decisive.is_some() || targets.selection.split.is_some();
+    if !force && exact && !filtered {
+        let what = format!("{} rows take up to", thousands(table.states().rows() as u64));
+        let hint = "name fewer --columns, take a --sample, write .parquet";
+        fits_disk(needed, &out).map_err(|no_room| guard::refused(&what, &no_room, hint))?;
+    }
+    let card = write_targets(&table, &targets, &out, &context.bars)?;
+    let output = Output { out: out.display().to_string(), card: &card };
+    context.show("export", &output, |Output { out, card }| {
+        let size: u64 = card.files.values().map(|file| file.bytes).sum();
+        let (rows, table, size) = (thousands(card.rows), &card.table, bytes(size as f64));
+        format!("{rows} examples of {table} in {out}, {size}\n")
+    })
+}

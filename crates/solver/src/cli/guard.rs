@@ -1,0 +1,112 @@
+//! Before a large run: what it will take, and whether there is room for it.
+
+use std::io;
+use std::path::Path;
+use std::str::FromStr;
+
+use bytesize::ByteSize;
+
+use super::context::Context;
+use yomikiri::any::{AnyGame, AnyState};
+use yomikiri::game::Game;
+use yomikiri::graph::{Estimate, Index, Plan, estimate, within_room};
+use yomikiri::hint::{Hinted, Kind};
+use yomikiri_measure::render::no_room;
+use yomikiri_measure::render::number::{bytes, seconds, thousands};
+use yomikiri::table::{NoRoom, bytes_in};
+
+/// Estimates above this number of states are shown before the work begins.
+const LARGE: f64 = 1e6;
+
+/// An amount of memory as it is given on the command line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MemoryArg(pub u64);
+
+/// The program and the rows that it writes take nearly as much.
+const LEAST: u64 = 300_000_000;
+
+impl FromStr for MemoryArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<MemoryArg, String> {
+        match text.parse::<ByteSize>() {
+            Ok(ByteSize(..LEAST)) => Err(format!("give at least {}", bytes(LEAST as f64))),
+            Ok(ByteSize(count)) => Ok(MemoryArg(count)),
+            Err(_) => Err("it is no amount of memory; write 4G or 500M".to_string()),
+        }
+    }
+}
+
+/// Enumerates no more than there is room for, and says what a large enumeration will take.
+pub(super) fn planned(
+    game: &AnyGame,
+    plan: Plan<AnyState>,
+    context: &Context,
+) -> Result<Plan<AnyState>, Hinted> {
+    let name = plan.table_name(game);
+    let is_known = plan.index == Index::Keys && game.layers().is_some();
+    let is_new = is_known && !context.store.place(&name).exists();
+    let expected = if is_new { estimate(game, &plan) } else { None };
+    let plan = within_room(game, plan, &context.store).map_err(|no_room| {
+        let what = match expected {
+            Some(Estimate { states, .. }) => {
+                format!("{name} expects {} states and needs", count(states))
+            }
+            None => format!("{name} needs"),
+        };
+        let hint = if no_room.disk.is_some() { ", choose another --tables" } else { "" };
+        refused(&what, &no_room, &format!("{BOUND}{hint}"))
+    })?;
+    if let Some(expected) = expected.filter(|expected| expected.states >= LARGE) {
+        let about = if expected.exact { "" } else { "about " };
+        let derived = if expected.derived { " without moves" } else { "" };
+        let beyond = expected.beyond(plan.max_memory);
+        let files = match (beyond > 0.0, expected.in_blocks) {
+            (true, true) => format!(", {} in files meanwhile", bytes(beyond)),
+            (true, false) => ", layers made in slices".to_string(),
+            (false, _) => String::new(),
+        };
+        context.remark(format!(
+            "{name}: expects {about}{} states, about {}, {} on disk{derived}, {} of memory{files}",
+            count(expected.states),
+            seconds(expected.seconds / rayon::current_num_threads() as f64),
+            bytes(expected.disk),
+            bytes(expected.memory - beyond)
+        ));
+    }
+    Ok(plan)
+}
+
+/// That something does not fit, and what to do.
+pub(super) fn refused(what: &str, room: &NoRoom, hint: &str) -> Hinted {
+    Hinted::new(no_room(what, room), format!("{hint}, or add --force"))
+}
+
+/// What to do where a board is too large.
+const BOUND: &str = "bound it with --max-depth or --max-states of 'solver enumerate', \
+                                begin nearer to the end with its --root";
+
+fn count(states: f64) -> String {
+    if states < 1e15 { thousands(states as u64) } else { format!("{states:.0e}") }
+}
+
+/// Says of a failure for want of room on the disk what is kept in `dir`, and what to do.
+pub(super) fn with_left(error: anyhow::Error, dir: &Path) -> anyhow::Error {
+    let is_full = |cause: &io::Error| {
+        use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        matches!(cause.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+    };
+    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref());
+    if !causes.any(is_full) {
+        return error;
+    }
+    let (kept, place) = (bytes_in(dir), dir.display());
+    let hint = match kept {
+        0 => "nothing is kept: make room and run again".to_string(),
+        kept => {
+            let size = bytes(kept as f64);
+            format!("{place} keeps {size}: make room and run the same command again, or delete it")
+        }
+    };
+    Hinted::new(format!("{error:#}"), hint).of_kind(Kind::Failure).into()
+}

@@ -1,0 +1,273 @@
+//! `solver info`: what a table is, holds and says.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::context::Context;
+use super::counts::{by_layer, counts_text, moves, size_of_table};
+use super::enumerate::Output;
+use super::program;
+use super::table_args::OneTable;
+use super::value_iterate::root_text;
+use yomikiri::game::{Game, GameExt, Outcome};
+use yomikiri_measure::render::Grid;
+use yomikiri_measure::render::number::{bytes, counted, thousands};
+use yomikiri_measure::render::verdict::{outcome_cell, plies_cell, proven_text, score_cell};
+use yomikiri::solve::ByDistance;
+use yomikiri::solved::{LayerValues, Oracle, SolvedTable, Totals};
+use yomikiri::table::{Manifest, Solution};
+
+/// Show what a table holds and how it was solved
+///
+/// With --values all values are read too, and the page is Markdown: the value of the root and of each
+/// move there, counts and values by layer, how many states have which score (or, in games without
+/// scores, end in how many plies), and the longest game.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    table: OneTable,
+    /// Count the values of a solved table too, as Markdown
+    #[arg(long)]
+    values: bool,
+}
+
+/// The JSON that `--json` prints (`docs/query-schema.md`).
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Info<'a> {
+    #[serde(flatten)]
+    table: Output<'a>,
+    /// With `--values`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    values: Option<Values>,
+}
+
+/// Values of a table in all. States and moves are rows of the table, values those of the player to move.
+#[derive(Serialize, JsonSchema)]
+struct Values {
+    /// Always `mover`: whose the values are.
+    perspective: &'static str,
+    /// What infinite play counts as, in a cyclic game.
+    repetition: Option<String>,
+    /// By layer.
+    layers: Vec<Layer>,
+    /// Every judged position.
+    all: LayerValues,
+    /// Moves of all rows but passes; absent where some were not followed.
+    moves: Option<u64>,
+    /// How many states have which score; outcome, in games without scores.
+    histogram: BTreeMap<i8, u64>,
+    /// The most plies to the end that are known exactly.
+    longest: Option<u16>,
+    /// By outcome and plies to the end.
+    won: Plies,
+    /// The same of draws.
+    drawn: Plies,
+    /// The same of losses.
+    lost: Plies,
+    /// States whose moves were followed and whose outcome is not proven.
+    not_proven: u64,
+    /// States whose moves were not followed.
+    frontier: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Layer {
+    /// Number of the layer.
+    layer: u32,
+    /// Moves of them.
+    moves: Option<u64>,
+    #[serde(flatten)]
+    values: LayerValues,
+}
+
+/// States of one outcome.
+#[derive(Serialize, JsonSchema)]
+struct Plies {
+    /// Element d: how many end in exactly d plies.
+    by_distance: Vec<u64>,
+    /// Proven, without an end that either side could force.
+    without_end: u64,
+    /// Proven, the distance not.
+    inexact: u64,
+}
+
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+    let opened = args.table.open(context)?;
+    let solved = match args.values {
+        true => Some(context.solved(context.store.open(&opened.name())?, false)?),
+        false => None,
+    };
+    let counted = solved.as_ref().map(|table| (table, table.totals(), by_distance(table)));
+    if context.json {
+        let values = counted.map(|(table, totals, distances)| values(table, totals, &distances));
+        return context.json("info", &Info { table: Output::of(&opened), values });
+    }
+    if let Some((table, totals, distances)) = &counted {
+        return Ok(context.print(page(table, totals, distances)?)?);
+    }
+    let manifest = opened.manifest();
+    context.print(counts_text(&context.games.of_table(&opened)?, manifest))?;
+    let solved = match &manifest.solution {
+        Some(solution) => solution_text(manifest, solution),
+        None => format!("not solved; run 'solver value-iterate {}'", opened.name()),
+    };
+    context.line(format!(
+        "\n{} in {}, {}, {solved}",
+        opened.name(),
+        opened.dir().display(),
+        bytes(size_of_table(&opened) as f64)
+    ))?;
+    if let Some(discounted) = &manifest.discounted {
+        context.line(format!("with values discounted by {}", discounted.discount))?;
+    }
+    Ok(())
+}
+
+/// How a table was solved and how much that proves.
+fn solution_text(manifest: &Manifest, solution: &Solution) -> String {
+    let with_bounds = if manifest.complete { "" } else { " with bounds" };
+    let sweeps = counted(solution.sweeps.len() as u64, "sweep");
+    if let Some(method) = &solution.method {
+        let method = match method.as_str() {
+            "value-iteration" => "value iteration",
+            "retrograde" => "retrograde analysis",
+            other => other,
+        };
+        let proven = proven_text(manifest, solution);
+        return format!("solved{with_bounds} by {method}, {sweeps}\n{proven}");
+    }
+    let empties = solution.empties.as_deref().unwrap_or_default();
+    if manifest.complete {
+        return format!("solved, {sweeps}, empties {empties}");
+    }
+    format!(
+        "solved with bounds, {} of {} scores proven, empties {empties}",
+        solution.proven_scores.unwrap_or_default(),
+        manifest.counts.table.states
+    )
+}
+
+fn by_distance(table: &SolvedTable) -> ByDistance {
+    let bounded = !table.table().manifest().complete;
+    ByDistance::of(table.values(), |row| bounded && table.states().is_frontier(row))
+}
+
+fn values(table: &SolvedTable, totals: Totals, distances: &ByDistance) -> Values {
+    let manifest = table.table().manifest();
+    let layers = totals.layers.into_iter().zip(&manifest.layers);
+    let layers =
+        layers.map(|((layer, values), counts)| Layer { layer, moves: moves(counts), values });
+    let [lost, drawn, won] = [0, 1, 2].map(|outcome| Plies {
+        by_distance: distances.plies.iter().map(|at| at[outcome]).collect(),
+        without_end: distances.endless[outcome],
+        inexact: distances.inexact[outcome],
+    });
+    Values {
+        perspective: "mover",
+        repetition: manifest.solution.as_ref().and_then(|solution| solution.repetition.clone()),
+        layers: layers.collect(),
+        all: totals.all,
+        moves: moves(&manifest.counts),
+        histogram: totals.histogram,
+        longest: totals.longest.map(|(plies, _)| plies),
+        won,
+        drawn,
+        lost,
+        not_proven: distances.unproven,
+        frontier: distances.frontier,
+    }
+}
+
+/// What a table says in all, as a page of Markdown.
+fn page(table: &SolvedTable, totals: &Totals, distances: &ByDistance) -> anyhow::Result<String> {
+    let (game, manifest) = (table.game(), table.table().manifest());
+    let roots = table.states().roots()?;
+    let mut text = format!("## {}\n", game.title());
+    for (root, &row) in roots.iter().zip(&manifest.root_ids) {
+        text += &format!("\n{}.\n", root_text(table, root, row));
+    }
+    if let Some((plies, row)) = totals.longest {
+        let mut from = String::new();
+        let read = table.states().visit(row..row + 1, |_, position| {
+            from = game.notation(&position);
+            Ok(())
+        });
+        read.map_err(anyhow::Error::msg)?;
+        let (program, name) = (program::name(), table.table().name());
+        text += &format!(
+            "\nThe longest game from any state, both sides playing best, takes {plies} plies:\n\n    {program} query {name} '{from}'\n"
+        );
+    }
+    if let [root] = roots[..] {
+        let mut openings = table.look_ahead(&root);
+        openings.sort_by_key(|&(action, value)| (Reverse(value.map(|v| v.preference())), action));
+        let rows = openings.into_iter().map(|(action, value)| {
+            let value = value.unwrap_or(table.cut_off());
+            let mut cells =
+                vec![game.action_name(root.side, action), outcome_cell(value).to_string()];
+            cells.extend(table.has_scores().then(|| score_cell(value)));
+            cells.push(plies_cell(value));
+            cells
+        });
+        let mut headings = vec!["move", "outcome", "plies to the end"];
+        if table.has_scores() {
+            headings.insert(2, "score");
+        }
+        let whose = game.side_name(root.side);
+        text += &format!("\n### First moves\n\nValues are {whose}'s.\n\n");
+        text += &Grid::of(&headings, rows).to_markdown();
+    }
+    text += &format!(
+        "\n### By {}\n\n*States* are the rows of the table: states as the mover sees them, those that a symmetry \
+         carries into each other counted once. Moves and values are theirs, values the mover's.\n\n{}",
+        game.layers().map_or("ply", |layers| layers.unit()),
+        by_layer(game, manifest, Some((&totals.layers, &totals.all))).to_markdown()
+    );
+    Ok(text
+        + &match table.has_scores() {
+            true => scores_text(&totals.histogram),
+            false => distances_text(distances),
+        })
+}
+
+/// How many states are won and lost by how much.
+fn scores_text(histogram: &BTreeMap<i8, u64>) -> String {
+    let most = histogram.keys().map(|score| score.unsigned_abs()).max().unwrap_or(0);
+    let of = |score: i8| histogram.get(&score).copied().unwrap_or(0);
+    let rows =
+        (1..=most as i8).map(|by| vec![by.to_string(), thousands(of(-by)), thousands(of(by))]);
+    let grid = Grid::of(&["by", "lost", "won"], rows);
+    format!(
+        "\n### By score\n\nStates that the mover loses and wins by so much; {} are drawn.\n\n{}",
+        thousands(of(0)),
+        grid.to_markdown()
+    )
+}
+
+/// How many states are won, drawn and lost in how many plies.
+fn distances_text(counted: &ByDistance) -> String {
+    let row = |name: String, counts: [u64; 3]| -> Vec<String> {
+        let counts = [Outcome::Win, Outcome::Draw, Outcome::Loss].map(|of| counts[of.index()]);
+        let all = counts.iter().sum();
+        [name].into_iter().chain(counts.into_iter().chain([all]).map(thousands)).collect()
+    };
+    let plies = counted.plies.iter().enumerate().map(|(plies, &at)| row(plies.to_string(), at));
+    let other = [("not exact", counted.inexact), ("without end", counted.endless)];
+    let other = other.into_iter().filter(|(_, counts)| *counts != [0; 3]);
+    let other = other.map(|(name, counts)| row(name.to_string(), counts));
+    let all = row("all".to_string(), counted.proven());
+    let grid = Grid::of(&["plies", "won", "drawn", "lost", "all"], plies.chain(other).chain([all]));
+    let mut text = "\n### By plies to the end\n\nStates by the mover's outcome".to_string();
+    for (states, what) in [
+        (counted.unproven, "are not proven"),
+        (counted.frontier, "are at the frontier, their moves not followed"),
+    ] {
+        if states > 0 {
+            text += &format!("; {} {what}", thousands(states));
+        }
+    }
+    text + ".\n\n" + &grid.to_markdown()
+}

@@ -1,0 +1,98 @@
+//! Positions, one a line: of a file, or as they come.
+
+use std::fs::File;
+use std::io::{self, BufRead};
+use std::path::Path;
+
+use yomikiri::any::AnyPosition;
+use yomikiri::game::{Game, GameExt};
+use yomikiri::hint::Hinted;
+use yomikiri::input;
+use yomikiri::solved::{LONGEST_LINE, SolvedTable};
+
+/// The most bytes of positions.
+const MOST: u64 = 1 << 34;
+
+/// Reads a file of text, which is not large.
+pub(super) fn text_of(path: &Path) -> Result<String, Hinted> {
+    let text = File::open(path).and_then(input::text);
+    text.map_err(|error| format!("{} cannot be read: {error}", path.display()).into())
+}
+
+/// Reads a file of positions; `-` is stdin.
+pub(super) fn read(file: &Path) -> anyhow::Result<String> {
+    let (name, bytes) = match file.to_str() {
+        Some("-") => ("stdin".to_string(), input::all(std::io::stdin(), MOST)),
+        _ => (file.display().to_string(), input::file(file, MOST)),
+    };
+    let wrong = |what: String| Hinted::from(format!("{name} {what}"));
+    let bytes = bytes.map_err(|error| wrong(format!("cannot be read: {error}")))?;
+    let text = String::from_utf8(bytes);
+    Ok(text.map_err(|_| wrong("is no text: give a position a line".to_string()))?)
+}
+
+/// A position and the number of the line that it comes from.
+pub(super) struct Line {
+    pub line: usize,
+    pub position: AnyPosition,
+}
+
+/// Returns the lines that hold positions, without remarks, with their numbers from 1.
+pub(super) fn of_positions(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    // SFEN and OBF have neither sign; both begin a remark.
+    let lines = text.lines().map(|line| line.split(['%', '#']).next().unwrap_or("").trim());
+    (1..).zip(lines).filter(|(_, line)| !line.is_empty())
+}
+
+/// The positions of all lines, of a transcript all or only the `last`; what cannot be read is added
+/// to `bad`.
+pub(super) fn positions(
+    text: &str,
+    table: &SolvedTable,
+    last: bool,
+    bad: &mut Vec<(usize, Hinted)>,
+) -> anyhow::Result<Vec<Line>> {
+    let game = table.game();
+    let roots = table.states().roots()?;
+    let root = roots.first().copied().unwrap_or_else(|| game.start());
+    let mut all = Vec::new();
+    for (number, line) in of_positions(text) {
+        match game.parse_line(line, &root) {
+            Ok(positions) => {
+                let first = if last { positions.len() - 1 } else { 0 };
+                let positions = positions[first..].iter();
+                all.extend(positions.map(|&position| Line { line: number, position }));
+            }
+            Err(error) => bad.push((number, Hinted::of(&error))),
+        }
+    }
+    Ok(all)
+}
+
+/// That a table does not have a position.
+pub(super) fn missing(position: &AnyPosition, table: &SolvedTable) -> Hinted {
+    let position = table.game().notation(position);
+    format!("{position} is not among the states of {}", table.table().name()).into()
+}
+
+/// Reads a line, of one that is too long no more than shows that it is; whether there was one.
+pub(super) fn next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+    line.clear();
+    let mut any = false;
+    loop {
+        let found = reader.fill_buf()?;
+        if found.is_empty() {
+            return Ok(any);
+        }
+        any = true;
+        let end = found.iter().position(|&byte| byte == b'\n');
+        let part = &found[..end.unwrap_or(found.len())];
+        let room = (LONGEST_LINE + 1).saturating_sub(line.len());
+        line.extend_from_slice(&part[..part.len().min(room)]);
+        let read = part.len() + usize::from(end.is_some());
+        reader.consume(read);
+        if end.is_some() {
+            return Ok(true);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! `solver list`: the tables there are.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::context::Context;
+use super::error::hinted;
+use super::value_iterate::root_text;
+use yomikiri::hint::Hint;
+use yomikiri_measure::render::Grid;
+use yomikiri_measure::render::number::{bytes, thousands};
+use yomikiri::table::{Entry, Holds, RootValue, Scratch, Table};
+
+/// List the tables, each with its size and the value of its root
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Output {
+    /// Directory of its files.
+    directory: String,
+    /// The table enumerated last.
+    latest: Option<String>,
+    /// By name.
+    tables: Vec<Line>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Line {
+    /// Name of the table.
+    table: String,
+    /// `solved`, `enumerated`, `unfinished`, `half removed` or `unreadable`.
+    state: &'static str,
+    /// Its game.
+    game: Option<String>,
+    /// Its rows.
+    states: Option<u64>,
+    /// Whether all moves were followed.
+    complete: Option<bool>,
+    /// The length of all its files.
+    bytes: u64,
+    /// The values of the roots, each its mover's.
+    roots: Vec<RootValue>,
+    /// The value of the first root, or what is to be done.
+    summary: String,
+}
+
+pub(super) fn run(_: Args, context: &mut Context) -> anyhow::Result<()> {
+    let entries = context.store.entries()?;
+    let tables: Vec<Line> = entries.into_iter().map(|entry| line(entry, context)).collect();
+    let latest = context.store.enumerated_last();
+    let directory = context.store.root().display().to_string();
+    if context.json {
+        return context.json("list", &Output { directory, latest, tables });
+    }
+    if tables.is_empty() {
+        context.remark(format!("{directory} holds no table; make one with 'solver enumerate'"));
+        return Ok(());
+    }
+    let cells = tables.iter().map(|line| {
+        let game = line.game.clone().unwrap_or("-".to_string());
+        let states = line.states.map_or("-".to_string(), thousands);
+        vec![line.table.clone(), game, states, bytes(line.bytes as f64)]
+    });
+    // A sentence is set to the left, behind the grid.
+    let grid = Grid::of(&["table", "game", "states", "size"], cells).to_text();
+    let heading = "value of the root".to_string();
+    let last = [heading].into_iter().chain(tables.into_iter().map(|line| line.summary));
+    for (row, last) in grid.lines().zip(last) {
+        context.line(format!("{row}  {last}"))?;
+    }
+    if let Some(latest) = latest {
+        context.line(format!("\nenumerated last: {latest}"))?;
+    }
+    Ok(())
+}
+
+fn line(Entry { name, bytes, holds }: Entry, context: &Context) -> Line {
+    let mut line = Line {
+        state: "unreadable",
+        game: None,
+        states: None,
+        complete: None,
+        bytes,
+        roots: Vec::new(),
+        summary: String::new(),
+        table: name,
+    };
+    match holds {
+        Holds::Table(Ok(table)) => {
+            let manifest = table.manifest();
+            line.game = Some(manifest.identity.game.clone());
+            line.states = Some(manifest.counts.table.states);
+            line.complete = Some(manifest.complete);
+            match &manifest.solution {
+                None => {
+                    line.state = "enumerated";
+                    line.summary = match Scratch::of(table.dir()).dir().is_dir() {
+                        true => "not solved: the same 'solver value-iterate' goes on".to_string(),
+                        false => "not solved".to_string(),
+                    };
+                }
+                Some(solution) => {
+                    line.state = "solved";
+                    line.roots = solution.roots.clone();
+                    line.summary =
+                        value_text(*table, context).unwrap_or_else(|e| hinted(&e).line());
+                }
+            }
+        }
+        Holds::Table(Err(error)) => line.summary = hinted(&error.into()).line(),
+        Holds::Draft(identity, command) => {
+            line.state = "unfinished";
+            line.game = identity.map(|identity| identity.game);
+            line.summary = match command {
+                None => "not finished: the same 'solver enumerate' goes on".to_string(),
+                Some(command) => format!("not finished: the same 'solver {command}' begins again"),
+            };
+        }
+        Holds::Remains => {
+            line.state = "half removed";
+            line.summary = format!("half removed: 'solver remove {}' goes on", line.table);
+        }
+    }
+    line
+}
+
+/// What the first root is worth.
+fn value_text(table: Table, context: &Context) -> anyhow::Result<String> {
+    let solved = context.solved(table.for_few_rows(), false)?;
+    let roots = solved.states().roots()?;
+    let rows = &solved.table().manifest().root_ids;
+    let first = roots.first().zip(rows.first()).map(|(root, &row)| root_text(&solved, root, row));
+    Ok(match roots.len() {
+        0 | 1 => first.unwrap_or_default(),
+        more => format!("{}; and {} roots more", first.unwrap_or_default(), more - 1),
+    })
+}

@@ -1,0 +1,77 @@
+//! `solver match`: what games between two policies come to, exactly.
+
+use super::complete::policies;
+use super::context::Context;
+use super::guard;
+use super::players::players;
+use super::report::failed;
+use super::table_args::{TableArgs, solved};
+use yomikiri_measure::evaluate::{Match, Player, Sampling, playable, unfolded_bytes};
+use yomikiri_measure::render::match_text;
+use yomikiri::solved::SolvedTable;
+use yomikiri::table::fits_memory;
+
+/// Play two policies against each other, exactly
+///
+/// What games come to is computed by dynamic programming over all positions of a solved table; no
+/// game is sampled, unless --sample asks for that. The table is built if it is not there. In games
+/// that may go on for ever (shogi) one that is not over after 512 plies counts as one that does; a
+/// position that comes back ends no game by itself.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// A policy: see the report's --policy
+    #[arg(add = policies())]
+    first: String,
+    /// The policy it plays against
+    #[arg(add = policies())]
+    second: String,
+    #[command(flatten)]
+    table: TableArgs,
+    /// Also begin after each number of random plies up to this, passes among them (at most 100)
+    #[arg(long, value_name = "PLIES", default_value_t = 0, conflicts_with = "sample",
+        value_parser = clap::value_parser!(u32).range(..=100))]
+    openings: u32,
+    /// Sample this many games with each side instead, on any board, without a table
+    #[arg(long, value_name = "GAMES", conflicts_with = "table",
+        value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    sample: Option<u64>,
+    /// Begin each sampled game with this many random plies (at most 100): without them deterministic
+    /// policies play the same game again and again
+    #[arg(long, value_name = "PLIES", default_value_t = 0, requires = "sample",
+        value_parser = clap::value_parser!(u32).range(..=100))]
+    random_plies: u32,
+    /// The seed of sampled games
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "sample")]
+    seed: u64,
+}
+
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+    let (game, table) = args.table.game(context)?;
+    let policies = args.table.policies(&[args.first, args.second], &game, context)?;
+    if let Some(games) = args.sample {
+        let sampling = Sampling { games, random_plies: args.random_plies, seed: args.seed };
+        return super::sampled::run(&game, &policies, sampling, context);
+    }
+    let players = players(&policies, &game, &context.store)?;
+    let table = solved(&game, table, args.table.force, context)?;
+    let result = play(&table, &players, args.openings, args.table.force, context)?;
+    context.show("match", &result, match_text)
+}
+
+fn play(
+    table: &SolvedTable,
+    players: &[Player],
+    openings: u32,
+    force: bool,
+    context: &Context,
+) -> anyhow::Result<Match> {
+    let name = table.table().name();
+    playable(table).map_err(|wrong| wrong.map(|what| format!("{name} {what}")))?;
+    if !force {
+        let bytes = unfolded_bytes(table.table().manifest(), players.len());
+        let what = format!("playing games on {name} needs");
+        let refused = |no_room| guard::refused(&what, &no_room, "give a smaller table");
+        fits_memory(bytes, None).map_err(refused)?;
+    }
+    Match::of(table, players, openings, &context.bars).map_err(|error| failed(table, error))
+}

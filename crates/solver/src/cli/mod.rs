@@ -1,0 +1,256 @@
+//! The commands of `solver`: one file a subcommand, each with its `Args` and `run`.
+//!
+//! Manners: data on stdout, everything else on stderr; bars only on a terminal; one line for an
+//! error, which with `--json` is JSON, with an exit code by its kind; a closed pipe is no error.
+
+mod answer_text;
+mod bars;
+mod bounds;
+mod chosen;
+#[cfg(feature = "cluster")]
+mod cluster;
+mod colour;
+mod compare;
+mod complete;
+mod context;
+mod counts;
+mod enumerate;
+mod error;
+mod examples;
+mod export;
+mod export_positions;
+mod export_targets;
+mod guard;
+mod holder;
+mod info;
+mod lines;
+mod list;
+mod matches;
+mod pack;
+mod perft;
+mod play;
+mod players;
+mod program;
+mod prove;
+mod query;
+mod remove;
+mod report;
+mod sampled;
+mod schemas;
+#[cfg(feature = "serve")]
+mod serve;
+mod shell;
+mod signals;
+mod solve;
+mod table_args;
+#[cfg(feature = "onnx")]
+mod train;
+mod value_iterate;
+mod verify;
+
+use std::ffi::OsString;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::thread::available_parallelism;
+
+use clap::{Args, ColorChoice, FromArgMatches, Parser, Subcommand};
+
+use yomikiri::any::AnyGame;
+use yomikiri::hint::{Hinted, Kind};
+use yomikiri::registry::Games;
+use yomikiri::table::Moment;
+use context::Context;
+#[doc(hidden)]
+pub use schemas::schemas;
+
+/// Solves small boards exactly and measures policies against the solution.
+#[derive(Debug, Parser)]
+#[command(name = "solver", version, about, long_about = None, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options of every command")]
+struct Global {
+    /// The directory in which tables lie
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        default_value = "tables",
+        env = "YOMIKIRI_TABLES"
+    )]
+    tables: PathBuf,
+    /// How many threads to use [default: all]
+    #[arg(long, global = true, value_name = "N")]
+    threads: Option<usize>,
+    /// Print data as JSON
+    #[arg(long, global = true)]
+    json: bool,
+    /// When to colour what is shown; 'auto' means on a terminal, unless NO_COLOR is set
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: ColorChoice,
+    /// Show no progress and no remarks
+    #[arg(long, short, global = true)]
+    quiet: bool,
+    /// Log each step to stderr; twice for more
+    #[arg(long, short, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Solve(solve::Args),
+    Enumerate(enumerate::Args),
+    ValueIterate(value_iterate::Args),
+    Query(query::Args),
+    Report(report::Args),
+    Compare(compare::Args),
+    Export(export::Args),
+    Match(matches::Args),
+    #[cfg(feature = "onnx")]
+    Train(train::Args),
+    Prove(prove::Args),
+    Check(prove::CheckArgs),
+    Verify(verify::Args),
+    List(list::Args),
+    Info(info::Args),
+    Remove(remove::Args),
+    Pack(pack::Args),
+    #[cfg(feature = "cluster")]
+    Gather(cluster::Args),
+    Perft(perft::Args),
+    Play(play::Args),
+    #[cfg(feature = "serve")]
+    Serve(serve::Args),
+    Completions(shell::CompletionsArgs),
+    Man(shell::ManArgs),
+}
+
+/// Runs the command line and gives the exit code.
+pub fn main() -> ExitCode {
+    main_with(Vec::new())
+}
+
+/// The same with games of one's own: every command knows them, and where no game is named the first
+/// of them is meant.
+///
+/// ```no_run
+/// # let my_game = yomikiri::game::othello::Othello::<u64>::new(4, 4, true);
+/// yomikiri::cli::main_with(yomikiri::games![my_game]);
+/// ```
+pub fn main_with(games: Vec<AnyGame>) -> ExitCode {
+    complete::answer();
+    colour::choose(std::env::args_os().skip(1));
+    let cli = match understand_words(std::env::args_os()) {
+        Ok(cli) => cli,
+        Err(error) => return error::usage(&error),
+    };
+    let json = cli.global.json;
+    // A fault of ours has been reported by the panic; its exit code is that of our failures.
+    let run = panic::catch_unwind(AssertUnwindSafe(|| dispatch(cli, Games::with(games))));
+    run.unwrap_or(Ok(ExitCode::FAILURE)).unwrap_or_else(|error| error::report(&error, json))
+}
+
+/// Reads a command line, the program's name first, without running it: for tests.
+#[doc(hidden)]
+pub fn understand(words: &[&str]) -> Result<(), String> {
+    understand_words(words).map(drop).map_err(|error| error.to_string())
+}
+
+fn understand_words(
+    words: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+) -> Result<Cli, clap::Error> {
+    Cli::from_arg_matches(&examples::command().try_get_matches_from(words)?)
+}
+
+fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
+    let Global { tables, threads, json, color: _, quiet, verbose } = cli.global;
+    check_threads(threads)?;
+    signals::fail_where_a_file_is_too_large()?;
+    // Always, for threads that start by themselves panic where the system refuses them; 0 are all.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0));
+    pool.build_global().map_err(|error| {
+        Hinted::new(format!("cannot start threads: {error}"), "give fewer --threads")
+            .of_kind(Kind::Failure)
+    })?;
+    log_to_stderr(verbose);
+    let mut context = Context::new(games, tables, json, quiet);
+    #[cfg(feature = "cluster")]
+    {
+        context.workers = threads.unwrap_or(1);
+    }
+    let done = match cli.command {
+        Command::Solve(args) => solve::run(args, &mut context),
+        Command::Enumerate(args) => enumerate::run(args, &mut context),
+        Command::ValueIterate(args) => value_iterate::run(args, &mut context),
+        Command::Query(args) => query::run(args, &mut context),
+        Command::Report(args) => report::run(args, &mut context),
+        Command::Compare(args) => compare::run(args, &mut context),
+        Command::Export(args) => export::run(args, &mut context),
+        Command::Match(args) => matches::run(args, &mut context),
+        #[cfg(feature = "onnx")]
+        Command::Train(args) => train::run(args, &mut context),
+        Command::Prove(args) => prove::run(args, &mut context),
+        Command::Check(args) => prove::check(args, &mut context),
+        Command::Verify(args) => verify::run(args, &mut context),
+        Command::List(args) => list::run(args, &mut context),
+        Command::Remove(args) => remove::run(args, &mut context),
+        Command::Info(args) => info::run(args, &mut context),
+        Command::Pack(args) => pack::run(args, &mut context),
+        #[cfg(feature = "cluster")]
+        Command::Gather(args) => cluster::gather_parts(args, &mut context),
+        Command::Perft(args) => perft::run(args, &mut context),
+        Command::Play(args) => play::run(args, &mut context),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => serve::run(args, &mut context),
+        Command::Completions(args) => shell::completions(args, &mut context),
+        Command::Man(args) => shell::man(args, &mut context),
+    };
+    // Whatever else went wrong may follow from damage.
+    Moment::default().check()?;
+    done?;
+    context.flush()?;
+    Ok(context.code)
+}
+
+/// The most threads for each core: more make nothing faster, and each takes memory.
+const THREADS_A_CORE: usize = 16;
+
+/// That a number of threads, given here or in the environment, makes sense.
+fn check_threads(asked: Option<usize>) -> Result<(), Hinted> {
+    const VARIABLE: &str = "RAYON_NUM_THREADS";
+    let in_environment = || std::env::var(VARIABLE).ok()?.parse().ok().filter(|&count| count > 0);
+    let (name, count) = match asked {
+        Some(count) => ("--threads", count),
+        None => (VARIABLE, in_environment().unwrap_or(1)),
+    };
+    let most = THREADS_A_CORE * available_parallelism().map_or(1, usize::from);
+    if (1..=most).contains(&count) {
+        return Ok(());
+    }
+    let hint = format!("give 1 to {most} ({THREADS_A_CORE} for each core)");
+    Err(Hinted::new(format!("{name} {count} is out of bounds"), hint))
+}
+
+fn log_to_stderr(verbose: u8) {
+    let level = match verbose {
+        0 => tracing::level_filters::LevelFilter::WARN,
+        1 => tracing::level_filters::LevelFilter::INFO,
+        _ => tracing::level_filters::LevelFilter::DEBUG,
+    };
+    tracing_subscriber::fmt()
+        .with_max_level(level)
+        .with_writer(std::io::stderr)
+        // It would say on stderr, and panic there, that stderr cannot be written.
+        .log_internal_errors(false)
+        .with_ansi(colour::on_stderr())
+        .with_target(false)
+        .init();
+}

@@ -1,0 +1,122 @@
+//! `solver perft`: lines of play by depth.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::complete::games;
+use super::context::Context;
+use yomikiri::any::AnyGame;
+use yomikiri::game::perft::Finished;
+use yomikiri::game::shogi::{Drops, Ending, Variant};
+use yomikiri::game::{Game, GameExt};
+use yomikiri::hint::Hinted;
+use yomikiri::registry::{othello, shogi};
+use yomikiri_measure::render::Grid;
+use yomikiri_measure::render::number::thousands;
+
+/// Count the lines of play to a depth (Othello: a pass is a ply, a finished game counts 1 at every
+/// depth; shogi: a finished game counts nothing past its end)
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The game: othello-ROWSxCOLUMNS, minishogi, animal-shogi or animal-shogi-3x3 [default:
+    /// othello-8x8]
+    #[arg(long, value_name = "NAME", conflicts_with = "size", add = games())]
+    game: Option<String>,
+    /// The board of a game of Othello, rows x columns, each 4 to 8
+    #[arg(long, value_name = "SIZE")]
+    size: Option<String>,
+    /// How many plies [default: 9 of Othello, 5 of shogi]
+    #[arg(long, value_name = "PLIES", value_parser = clap::value_parser!(u32).range(1..=100))]
+    depth: Option<u32>,
+    /// Begin here instead of at the standard start
+    #[arg(long, value_name = "POSITION", allow_hyphen_values = true)]
+    root: Option<String>,
+    /// Minishogi: a mate by a pawn drop is a move like any other
+    #[arg(long)]
+    count_drop_mates: bool,
+    /// Animal shogi: the capture of a lion is a move, and a lion that is safe on the last rank ends
+    /// the game
+    #[arg(long)]
+    play_captures: bool,
+}
+
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+    let named = match (&args.size, &args.game) {
+        (Some(size), _) => othello(size)?,
+        (_, Some(name)) => context.games.named(name)?,
+        _ => context.games.named(&context.games.default_or("othello-8x8"))?,
+    };
+    let game = changed_rules(&named, &args)?.map_or(named, |variant| shogi(&variant));
+    count(&game, &args, context)
+}
+
+/// The variant that the flags make of a game's rules; `None` without flags.
+fn changed_rules(game: &AnyGame, args: &Args) -> Result<Option<Variant>, Hinted> {
+    if !args.count_drop_mates && !args.play_captures {
+        return Ok(None);
+    }
+    let name = game.name();
+    let means_nothing = |flag, why| Hinted::from(format!("{flag} means nothing for {name}: {why}"));
+    let drop_mates =
+        || means_nothing("--count-drop-mates", "only minishogi forbids mates by a pawn drop");
+    let captures =
+        || means_nothing("--play-captures", "only in animal shogi can the king be captured");
+    let Some(named) = Variant::named(&name) else {
+        return Err(if args.count_drop_mates { drop_mates() } else { captures() });
+    };
+    let mut variant = *named;
+    if args.count_drop_mates {
+        if named.drops.pawn_mate {
+            return Err(drop_mates());
+        }
+        variant.drops = Drops { pawn_mate: true, ..named.drops };
+    }
+    if args.play_captures {
+        if named.ending != Ending::Adjudicated {
+            return Err(captures());
+        }
+        variant.ending = Ending::Played;
+    }
+    Ok(Some(variant))
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Output {
+    /// The game.
+    game: String,
+    /// Whether mates by a pawn drop count.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    count_drop_mates: bool,
+    /// Whether captures of the king count.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    play_captures: bool,
+    /// Where lines begin.
+    root: String,
+    /// Element d: how many lines of d plies there are.
+    perft: Vec<u64>,
+}
+
+fn count(game: &AnyGame, args: &Args, context: &mut Context) -> anyhow::Result<()> {
+    let root = match &args.root {
+        Some(text) => game.parse_position(text, &game.start())?,
+        None => game.start(),
+    };
+    // What a finished game counts, and how deep one looks, is the custom of each sort of game.
+    let (finished, depth) = match game.layers() {
+        Some(_) => (Finished::Counted, 9),
+        None => (Finished::Dropped, 5),
+    };
+    let count = |depth| game.perft(&root.state, depth, finished);
+    let counts: Vec<u64> = (1..=args.depth.unwrap_or(depth)).map(count).collect();
+    let output = Output {
+        game: game.name(),
+        count_drop_mates: args.count_drop_mates,
+        play_captures: args.play_captures,
+        root: game.notation(&root),
+        perft: counts,
+    };
+    context.show("perft", &output, |output| {
+        let row = |(depth, &count): (u32, &u64)| vec![depth.to_string(), thousands(count)];
+        Grid::of(&["depth", "lines of play"], (1..).zip(&output.perft).map(row)).to_text()
+    })
+}

@@ -1,0 +1,78 @@
+//! Who sits on a side of the board.
+
+use anyhow::bail;
+
+use super::super::context::Context;
+use super::super::players::player;
+use super::super::table_args::TableArgs;
+use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri_measure::evaluate::Player;
+use yomikiri::game::{Action, GameExt};
+use yomikiri::hint::Hinted;
+use yomikiri_measure::policy::chance::{sample, seeded, unit};
+use yomikiri::solved::Oracle;
+
+/// A person or a policy.
+pub(super) enum Seat {
+    Human,
+    Policy(Player),
+}
+
+/// A policy's move, and what is to be said of it.
+pub(super) struct Chosen {
+    pub action: Action,
+    pub remark: Option<&'static str>,
+}
+
+impl Seat {
+    /// Who is meant by `human` or by a policy's name.
+    pub fn new(
+        name: &str,
+        table: &TableArgs,
+        game: &AnyGame,
+        context: &Context,
+    ) -> anyhow::Result<Seat> {
+        if name == "human" {
+            return Ok(Seat::Human);
+        }
+        let specs = table.policies(&[name.to_string()], game, context)?;
+        let [spec] = &specs[..] else {
+            bail!(Hinted::from(format!("'{name}' is not one policy")));
+        };
+        Ok(Seat::Policy(player(spec, game, &context.store)?))
+    }
+
+    pub fn name(&self) -> String {
+        match self {
+            Seat::Human => "human".to_string(),
+            Seat::Policy(player) => player.name(),
+        }
+    }
+}
+
+/// What a policy plays as move number `ply`; the same for the same seed. A perfect player who has no
+/// proven values goes by what is known of them, and if nothing is plays at random: that is remarked.
+pub(super) fn choose(
+    player: &Player,
+    game: &AnyGame,
+    oracle: Option<&dyn Oracle>,
+    position: &AnyPosition,
+    seed: [u64; 2],
+) -> anyhow::Result<Chosen> {
+    let mut random = seeded(seed[0], &[seed[1]]);
+    let unit = unit(&mut random);
+    let choice = match player.choose(game, oracle, position) {
+        Ok(choice) => choice,
+        Err(_) if player.policy().is_none() => {
+            let best = oracle.map_or(Vec::new(), |oracle| oracle.best_actions(position));
+            let (actions, remark) = match best.is_empty() {
+                true => (game.actions(&position.state), "nothing is known here: a move at random"),
+                false => (best, "not all is proven here: the best of what is"),
+            };
+            let at = (unit * actions.len() as f64) as usize;
+            return Ok(Chosen { action: actions[at], remark: Some(remark) });
+        }
+        Err(error) => return Err(error.into()),
+    };
+    Ok(Chosen { action: choice.actions[sample(&choice.probabilities, unit)], remark: None })
+}

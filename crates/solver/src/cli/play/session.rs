@@ -1,0 +1,460 @@
+//! The talk with the person who plays.
+
+use std::io::{self, BufRead, BufReader, IsTerminal};
+use std::path::{Path, PathBuf};
+
+use super::super::answer_text::Shown;
+use super::super::context::Context;
+use super::super::error::hinted;
+use super::super::lines::next_line;
+use super::record::Record;
+use super::seat::{Chosen, Seat, choose};
+use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri_measure::evaluate::REPEATED;
+use yomikiri::game::{Action, Empties, Game, GameExt, Outcome, Side};
+use yomikiri::hint::{Hint, Hinted};
+use yomikiri_measure::render::Grid;
+use yomikiri_measure::render::number::counted;
+use yomikiri_measure::render::verdict::{outcome_cell, repetition_text, score_cell};
+use yomikiri::solve::Value;
+use yomikiri::solved::{Oracle, SearchOracle, SolvedTable};
+
+const HELP: &str = "\
+a move       as it is written: c4, pass; 2c2b, 2A3A, 1e1a+, P*2b; several are played one after another
+hint         what every move is worth
+hints        show that before each of your moves, or no longer
+moves        the legal moves
+undo         take back your last move and what followed
+redo         play again what was taken back
+board        show the board again
+save FILE    write the game to a file
+load FILE    go on with the game of a file
+set POSITION set up a position, and begin there
+new          begin again
+review       the moves that gave something away
+quit         end (so does the end of the input)
+";
+
+/// Most empty squares of positions whose values are searched in a game without a table: each takes
+/// some ten milliseconds.
+const SEARCHED: u32 = 14;
+
+pub(super) struct Session<'a> {
+    pub game: AnyGame,
+    /// Absent where the game is too large for a table.
+    pub table: Option<SolvedTable>,
+    /// Answers near the end of a game without a table.
+    pub search: Option<SearchOracle>,
+    pub seats: [Seat; 2],
+    pub record: Record,
+    /// Where 'new' begins.
+    pub start: AnyPosition,
+    pub hints: bool,
+    pub save: Option<PathBuf>,
+    pub seed: u64,
+    pub context: &'a mut Context,
+}
+
+/// What a line of the person came to.
+enum Heard {
+    /// The position is another.
+    Moved,
+    /// It is the same.
+    Stayed,
+    Ended,
+}
+
+impl Session<'_> {
+    /// Plays until the game is over and nobody wants another, or the input ends.
+    pub fn run(&mut self) -> anyhow::Result<()> {
+        let mut input = BufReader::new(io::stdin().lock());
+        let asks = io::stdin().is_terminal();
+        let has_human = self.seats.iter().any(|seat| matches!(seat, Seat::Human));
+        self.introduce()?;
+        let (mut undone, mut moved) = (Vec::new(), true);
+        loop {
+            let is_over = self.end().is_some();
+            let side = self.record.position.side;
+            if moved {
+                self.keep()?;
+                self.show_board()?;
+            }
+            if let (Some(end), true) = (self.end(), moved) {
+                self.context.line(&end)?;
+                self.review()?;
+            }
+            if is_over && !has_human {
+                return Ok(());
+            }
+            let is_human = matches!(self.seats[side.index()], Seat::Human);
+            if is_human && !is_over && self.passes()? {
+                moved = true;
+                continue;
+            }
+            match &self.seats[side.index()] {
+                _ if is_over => {}
+                Seat::Human => {
+                    if self.hints && moved {
+                        self.hint()?;
+                    }
+                }
+                Seat::Policy(player) => {
+                    let seed = [self.seed, self.record.moves.len() as u64];
+                    let position = self.record.position;
+                    let Chosen { action, remark } =
+                        choose(player, &self.game, self.oracle(&position), &position, seed)?;
+                    let remark = remark.map_or(String::new(), |remark| format!(" ({remark})"));
+                    self.say(position, action, &remark)?;
+                    self.record.play(&self.game, action);
+                    (undone, moved) = (Vec::new(), true);
+                    continue;
+                }
+            }
+            if asks {
+                let who = if is_over { "over" } else { self.game.side_name(side) };
+                self.context.print(format!("{who}> "))?;
+            }
+            self.context.flush()?;
+            match self.hear(&mut input, &mut undone)? {
+                Heard::Moved => moved = true,
+                Heard::Stayed => moved = false,
+                Heard::Ended => return Ok(()),
+            }
+        }
+    }
+
+    fn introduce(&mut self) -> io::Result<()> {
+        let [first, second] = Side::ALL.map(|side| {
+            format!("{} is {}", self.game.side_name(side), self.seats[side.index()].name())
+        });
+        let what = match &self.table {
+            None if self.search.is_some() => {
+                format!("no table: moves have values from {SEARCHED} empty squares on, by search")
+            }
+            None => "no table: moves have no values here".to_string(),
+            Some(table) if !table.table().manifest().complete => {
+                format!("{}, a bounded table: of much nothing is known", table.table().name())
+            }
+            Some(table) => table.table().name(),
+        };
+        self.context.line(format!("{}, {first}, {second} ({what})", self.game.title()))?;
+        self.context.line("Type a move, or 'help'.")
+    }
+
+    /// Writes the game where it is to be kept.
+    fn keep(&self) -> anyhow::Result<()> {
+        self.save.as_deref().map_or(Ok(()), |file| self.write(file))
+    }
+
+    fn write(&self, file: &Path) -> anyhow::Result<()> {
+        let names = Side::ALL.map(|side| self.seats[side.index()].name());
+        self.record.write(file, &self.game, names)
+    }
+
+    fn show_board(&mut self) -> io::Result<()> {
+        let position = self.record.position;
+        let side = self.game.side_name(position.side);
+        let mark = self.game.side_mark(position.side);
+        let mark = mark.map_or(String::new(), |mark| format!(" ({mark})"));
+        let board = self.game.diagram(&position);
+        let check = if self.game.in_check(&position.state) { ", in check" } else { "" };
+        let turn = match self.end() {
+            None => format!("{side}{mark} to move{check}\n"),
+            Some(_) => String::new(),
+        };
+        self.context.print(format!("\n{}\n{turn}\n", board.trim_end()))
+    }
+
+    /// What is told of a move: `White plays a1`.
+    fn say(&mut self, before: AnyPosition, action: Action, remark: &str) -> io::Result<()> {
+        let side = self.game.side_name(before.side);
+        match self.game.is_pass(action) {
+            true => self.context.line(format!("{side} must pass{remark}")),
+            false => {
+                let name = self.game.action_name(before.side, action);
+                self.context.line(format!("{side} plays {name}{remark}"))
+            }
+        }
+    }
+
+    /// Passes for a person who can do nothing else; whether it did.
+    fn passes(&mut self) -> io::Result<bool> {
+        let position = self.record.position;
+        let actions = self.game.actions(&position.state);
+        let must = matches!(actions[..], [only] if self.game.is_pass(only));
+        if must {
+            self.say(position, actions[0], "")?;
+            self.record.play(&self.game, actions[0]);
+        }
+        Ok(must)
+    }
+
+    /// How the game has ended, if it has.
+    fn end(&self) -> Option<String> {
+        let (game, position) = (&self.game, &self.record.position);
+        if game.layers().is_none() && self.record.times() >= REPEATED {
+            let convention =
+                self.table.as_ref().map_or(game.repetition(), |table| table.values().repetition());
+            let convention = repetition_text(convention);
+            return Some(format!(
+                "The game is over: the position is there for the {REPEATED}th time; {convention}"
+            ));
+        }
+        let outcome = game.result(&position.state)?;
+        if let Some(answer) = self.answer() {
+            return Some(answer);
+        }
+        let winner = match outcome {
+            Outcome::Win => position.side,
+            Outcome::Draw => return Some("The game is over: a draw".to_string()),
+            Outcome::Loss => position.side.other(),
+        };
+        let winner = game.side_name(winner);
+        Some(match (game.end_in_words(position), game.scores()) {
+            (Some(why), _) => format!("The game is over, {winner} has won: {why}"),
+            (None, None) => format!("The game is over: {winner} has won"),
+            (None, Some(scores)) => {
+                let score = scores.score_of(&position.state, Empties::default()).0.unsigned_abs();
+                let by = counted(score.into(), scores.unit());
+                format!("The game is over: {winner} has won by {by}")
+            }
+        })
+    }
+
+    /// What the table says of the position, in a sentence; `None` where it is not there.
+    fn answer(&self) -> Option<String> {
+        let oracle = self.oracle(&self.record.position)?;
+        let answer = oracle.answer(self.record.position).ok()?;
+        Some(Shown { answer: &answer, oracle, all_moves: true }.value_text())
+    }
+
+    /// Returns what knows the value of a position: the table, or the search where few squares are empty.
+    fn oracle(&self, position: &AnyPosition) -> Option<&dyn Oracle> {
+        if let Some(table) = &self.table {
+            return Some(table);
+        }
+        let (rows, columns) = self.game.shape();
+        let empty = (rows * columns) as u32 - self.game.layers()?.layer_of(&position.state);
+        let search = self.search.as_ref().filter(|_| empty <= SEARCHED)?;
+        Some(search)
+    }
+
+    /// What every move is worth.
+    fn hint(&mut self) -> io::Result<()> {
+        let colour = self.context.colour;
+        let text = match self.oracle(&self.record.position) {
+            None => "Nothing is known: there is no table.\n".to_string(),
+            Some(oracle) => match oracle.answer(self.record.position) {
+                Err(outside) => format!("Nothing is known: {outside}.\n"),
+                Ok(answer) => {
+                    Shown { answer: &answer, oracle, all_moves: true }.values_text(colour)
+                }
+            },
+        };
+        self.context.print(text)
+    }
+
+    /// The values of a position and of a move in it, as the table has them, both for its mover.
+    fn values_of(&self, &(before, action): &(AnyPosition, Action)) -> Option<(Value, Value)> {
+        let oracle = self.oracle(&before)?;
+        let after = self.game.advance(&before, action);
+        Some((oracle.value_of(&before)?, oracle.value_of(&after)?.before()))
+    }
+
+    /// Lists the moves so far that gave away something that was proven.
+    fn review(&mut self) -> io::Result<()> {
+        let scored = match (&self.table, &self.search) {
+            (Some(table), _) => table.has_scores(),
+            (None, Some(search)) => search.has_scores(),
+            (None, None) => return Ok(()),
+        };
+        let (mut rows, mut unknown) = (Vec::new(), 0);
+        for (ply, made) in self.record.moves.iter().enumerate() {
+            let &(before, action) = made;
+            let proven = |value: Value| match scored {
+                true => value.score().map(|score| score.0),
+                false => value.outcome().map(Outcome::value),
+            };
+            let known = self.values_of(made);
+            let known = known.filter(|&(best, found)| proven(best).and(proven(found)).is_some());
+            let Some((best, found)) = known else {
+                unknown += 1;
+                continue;
+            };
+            if proven(found) >= proven(best) {
+                continue;
+            }
+            let cell = |value: Value| match scored {
+                true => format!("{} {}", outcome_cell(value), score_cell(value)),
+                false => outcome_cell(value).to_string(),
+            };
+            let best_moves = self.oracle(&before).map(|oracle| oracle.best_actions(&before));
+            let names = best_moves.into_iter().flatten();
+            let names = names.map(|action| self.game.action_name(before.side, action));
+            rows.push(vec![
+                (ply + 1).to_string(),
+                self.game.side_name(before.side).to_string(),
+                self.game.action_name(before.side, action),
+                cell(found),
+                names.collect::<Vec<_>>().join(" "),
+                cell(best),
+            ]);
+        }
+        let text = match (rows.is_empty(), unknown) {
+            (true, 0) => "No move gave anything away.\n".to_string(),
+            (true, _) => String::new(),
+            (false, _) => {
+                let headings = ["ply", "side", "move", "worth", "best", "worth"];
+                format!(
+                    "Moves that gave something away:\n\n{}",
+                    Grid::of(&headings, rows).to_text()
+                )
+            }
+        };
+        self.context.print(text)?;
+        if unknown > 0 {
+            let moves = counted(unknown, "move");
+            self.context.line(format!("Of {moves} it is not known what they gave away."))?;
+        }
+        Ok(())
+    }
+
+    /// Reads a line and does what it says.
+    fn hear(
+        &mut self,
+        input: &mut impl BufRead,
+        undone: &mut Vec<Action>,
+    ) -> anyhow::Result<Heard> {
+        let mut line = Vec::new();
+        if !next_line(input, &mut line)? {
+            return Ok(Heard::Ended);
+        }
+        let line = String::from_utf8_lossy(&line);
+        let line = line.trim();
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let file = Path::new(rest.trim());
+        match (word.to_ascii_lowercase().as_str(), rest.is_empty()) {
+            ("", _) => {}
+            ("help" | "?", true) => self.context.print(HELP)?,
+            ("hint", true) => self.hint()?,
+            ("hints", true) => {
+                self.hints = !self.hints;
+                let what = if self.hints { "shown" } else { "no longer shown" };
+                self.context.line(format!("Hints are {what}."))?;
+            }
+            ("moves", true) => {
+                let position = self.record.position;
+                let actions = self.game.actions(&position.state).into_iter();
+                let names = actions.map(|action| self.game.action_name(position.side, action));
+                self.context.line(names.collect::<Vec<_>>().join(" "))?;
+            }
+            ("undo", true) => return self.undo(undone),
+            ("redo", true) => return self.redo(undone),
+            ("board", true) => self.show_board()?,
+            ("review", true) => self.review()?,
+            ("save", false) => match self.write(file) {
+                Ok(()) => self.context.line(format!("Written to {}.", file.display()))?,
+                Err(error) => self.context.line(hinted(&error).line())?,
+            },
+            ("load", false) => match Record::read(file, &self.game) {
+                Ok(record) => return Ok(self.begin(record, undone)),
+                Err(error) => self.context.line(hinted(&error).line())?,
+            },
+            ("set", false) => {
+                let set = match &self.table {
+                    Some(table) => table.states().parse(rest),
+                    None => self.game.parse_position(rest, &self.game.start()),
+                };
+                match set {
+                    Ok(start) => return Ok(self.begin(Record::new(start), undone)),
+                    Err(error) => self.context.line(error.line())?,
+                }
+            }
+            ("new", true) => return Ok(self.begin(Record::new(self.start), undone)),
+            ("quit" | "exit", true) => return Ok(Heard::Ended),
+            _ if self.end().is_some() => {
+                self.context.line("The game is over; type 'undo', 'new' or 'quit'.")?;
+            }
+            _ => {
+                let before = self.record.moves.len();
+                match self.record.play_text(&self.game, line) {
+                    Ok(_) => {
+                        undone.clear();
+                        if self.hints {
+                            self.tell_cost(before)?;
+                        }
+                        return Ok(Heard::Moved);
+                    }
+                    Err(error) => {
+                        self.context.line(Hinted::of(&error).with_hint("or type 'help'").line())?
+                    }
+                }
+            }
+        }
+        Ok(Heard::Stayed)
+    }
+
+    fn begin(&mut self, record: Record, undone: &mut Vec<Action>) -> Heard {
+        self.record = record;
+        undone.clear();
+        Heard::Moved
+    }
+
+    /// What the last move of a person, number `at`, has done to what is proven.
+    fn tell_cost(&mut self, at: usize) -> io::Result<()> {
+        let Some((best, found)) = self.values_of(&self.record.moves[at]) else {
+            return self.context.line("What that does is not known.");
+        };
+        let same = best.outcome() == found.outcome() && best.score() == found.score();
+        match (best.outcome(), found.outcome()) {
+            (Some(_), Some(_)) if same => self.context.line("That is as good as any."),
+            (Some(could), Some(did)) => {
+                let scored = self.table.as_ref().is_some_and(SolvedTable::has_scores);
+                let scores = match scored {
+                    true => format!(", {} instead of {}", score_cell(found), score_cell(best)),
+                    false => String::new(),
+                };
+                let what = match could == did {
+                    true => format!("Still a {}{scores}.", did.name()),
+                    false => format!("From a {} to a {}{scores}.", could.name(), did.name()),
+                };
+                self.context.line(what)
+            }
+            _ => self.context.line("What that does is not proven."),
+        }
+    }
+
+    /// Takes back moves up to the last one that a person chose.
+    fn undo(&mut self, undone: &mut Vec<Action>) -> anyhow::Result<Heard> {
+        let chosen = |&(before, _): &(AnyPosition, Action)| {
+            matches!(self.seats[before.side.index()], Seat::Human)
+                && !self.game.must_pass(&before.state)
+        };
+        let Some(at) = self.record.moves.iter().rposition(chosen) else {
+            self.context.line("There is no move of yours to take back.")?;
+            return Ok(Heard::Stayed);
+        };
+        while self.record.moves.len() > at {
+            undone.extend(self.record.moves.last().map(|(_, action)| *action));
+            self.record.undo();
+        }
+        Ok(Heard::Moved)
+    }
+
+    /// Plays again what was taken back, up to where a person is to move.
+    fn redo(&mut self, undone: &mut Vec<Action>) -> anyhow::Result<Heard> {
+        let Some(action) = undone.pop() else {
+            self.context.line("There is nothing to play again.")?;
+            return Ok(Heard::Stayed);
+        };
+        self.record.play(&self.game, action);
+        let is_human = |session: &Self| {
+            matches!(session.seats[session.record.position.side.index()], Seat::Human)
+        };
+        while !is_human(self) {
+            let Some(action) = undone.pop() else { break };
+            self.record.play(&self.game, action);
+        }
+        Ok(Heard::Moved)
+    }
+}

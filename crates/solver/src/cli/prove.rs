@@ -1,0 +1,235 @@
+//! `solver prove` and `solver check`: proofs of Othello positions that can be kept.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::bail;
+use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::context::Context;
+use super::guard::MemoryArg;
+use super::report::write_whole;
+use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri::game::othello::proof::Header;
+use yomikiri::game::othello::proof::certificate::{Problem, prove};
+use yomikiri::game::othello::proof::check::{self, Report, Rules};
+use yomikiri::game::othello::proof::semistrong::{Table, make};
+use yomikiri::game::othello::search::{Options, built_in};
+use yomikiri::game::othello::{Board, grid_of, packed_of};
+use yomikiri::game::{Empties, Game, GameExt, Position, Side};
+use yomikiri::hint::{Hinted, Kind};
+use yomikiri::registry::othello;
+use yomikiri_measure::render::number::{counted, seconds, thousands};
+use yomikiri_measure::render::verdict::{Mover, verdict};
+use yomikiri::solve::Value;
+
+/// Prove the value of an Othello position in a file that 'solver check' verifies
+///
+/// The file contains one move for each position in which the side that it proves a bound for must choose,
+/// for either side; positions with few empty squares are left to whoever checks it.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// A size: 6x6
+    #[arg(value_name = "SIZE")]
+    size: String,
+    /// A board, an OBF line or a transcript [default: the start]
+    #[arg(value_name = "POSITION", allow_hyphen_values = true)]
+    position: Vec<String>,
+    /// The file to write
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Store the values of all positions that the best moves of either side reach, not bounds alone
+    /// (semi-strong): hours for 6x6; the same command resumes
+    #[arg(long)]
+    semi_strong: bool,
+    /// Most empty squares of positions that are searched instead of stored [default: 12, or 13 with
+    /// --semi-strong]
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u32>::new().range(0..=20))]
+    leaves: Option<u32>,
+    /// Rule for empty squares at the end of a game [default: uncounted]
+    #[arg(long, value_parser = PossibleValuesParser::new(["uncounted", "to-winner"])
+        .map(|name| Empties::named(&name).unwrap_or_default()))]
+    empties: Option<Empties>,
+    /// Memory of the search [default: 1G]
+    #[arg(long, value_name = "BYTES")]
+    memory: Option<MemoryArg>,
+}
+
+/// Check a file that 'solver prove' wrote, by the rules and a plain search alone
+#[derive(Debug, clap::Args)]
+pub(super) struct CheckArgs {
+    /// The file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+/// A proof, made or checked.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Output {
+    /// The file.
+    file: String,
+    /// `certificate`, which proves a value, or `semi-strong`, whose values after inferior moves were searched.
+    kind: &'static str,
+    /// The game.
+    game: String,
+    /// The position.
+    position: String,
+    /// The mover's score.
+    score: i32,
+    /// Rule for empty squares: `uncounted` or `to-winner`.
+    empties: &'static str,
+    /// Most empty squares of positions that are searched instead of stored.
+    leaves: u32,
+    /// Moves stored for the mover and for the opponent.
+    moves: [u32; 2],
+    /// Bytes of the file.
+    bytes: u64,
+    /// Positions searched in checking, below the stored moves of either side.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    searched: Option<[usize; 2]>,
+    /// Value in words.
+    #[serde(skip)]
+    words: String,
+}
+
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+    let game = context.games.named(&args.size).or_else(|_| othello(&args.size))?;
+    let start = game.start();
+    let text = args.position.join(" ");
+    let position = if text.is_empty() { start } else { game.parse_position(&text, &start)? };
+    let (rows, columns) = game.shape();
+    let squares = game.squares(&position.state);
+    let Some((own, other)) = squares.filter(|_| game.name().starts_with("othello-")) else {
+        bail!(Hinted::new(format!("{} has no such proofs", game.name()), "give a size of Othello"));
+    };
+    let [mover, opponent] = [own, other].map(|set| grid_of(set, columns));
+    let empties = args.empties.unwrap_or_default();
+    let memory = args.memory.map_or(1 << 30, |memory| memory.0 as usize);
+    let options = Options {
+        rows,
+        columns,
+        empties,
+        memory,
+        threads: rayon::current_num_threads(),
+        evaluation: built_in(rows, columns),
+    };
+    let leaf_depth = args.leaves.unwrap_or(if args.semi_strong { 13 } else { 12 });
+    let white_to_move = position.side == Side::Second;
+    let root = Board { mover, opponent };
+    if Rules::new(rows, columns, empties).is_over(root) {
+        bail!(Hinted::new("the game is over in this position", "give one with a move to make"));
+    }
+    let problem = Problem { root, white_to_move, leaf_depth, options };
+    let bytes = match args.semi_strong {
+        true => {
+            make(&problem, &args.out.with_added_extension("partial"), &mut |hero, empty, count| {
+                let who = if hero == 0 { "mover" } else { "opponent" };
+                context.remark(format!("{who}, {empty} squares empty: {count} positions"));
+            })
+            .map_err(|error| Hinted::from(format!("{}: {error}", args.out.display())))?
+        }
+        false => prove(&problem),
+    };
+    write_whole(&args.out, &bytes)?;
+    if args.semi_strong {
+        let _ = fs::remove_file(args.out.with_added_extension("partial"));
+    }
+    let (header, _) = Header::of(&bytes).map_err(Hinted::from)?;
+    let output = Output::of(&args.out, bytes.len() as u64, &header, args.semi_strong)?;
+    context.show("proof", &output, |output| {
+        let moves = thousands(output.moves.iter().map(|&moves| u64::from(moves)).sum());
+        let size = thousands(output.bytes);
+        let file = &output.file;
+        format!(
+            "{}\n{file}: {size} bytes, {moves} moves; check it with 'solver check {file}'\n",
+            output.words
+        )
+    })
+}
+
+pub(super) fn check(args: CheckArgs, context: &mut Context) -> anyhow::Result<()> {
+    let CheckArgs { file } = args;
+    let shown = file.display();
+    let bytes = yomikiri::input::file(&file, 1 << 30)
+        .map_err(|error| Hinted::from(format!("{shown} cannot be read: {error}")))?;
+    let damaged = |error: String| Hinted::from(format!("{shown}: {error}")).of_kind(Kind::Damaged);
+    let began = Instant::now();
+    let (header, is_semi_strong) = Header::of(&bytes).map_err(damaged)?;
+    let mut output = Output::of(&file, bytes.len() as u64, &header, is_semi_strong)?;
+    let rules = Rules::new(header.rows, header.columns, header.empties);
+    let how = match is_semi_strong {
+        false => {
+            let Report { leaves, .. } = check::check(&bytes).map_err(damaged)?;
+            output.searched = Some(leaves);
+            format!(
+                "Proven: {} moves, {} below them, in {}",
+                thousands(output.moves.iter().map(|&moves| u64::from(moves)).sum()),
+                counted(leaves.iter().map(|&count| count as u64).sum(), "position"),
+                seconds(began.elapsed().as_secs_f64()),
+            )
+        }
+        true => {
+            let table = Table::open(&bytes, &rules).map_err(damaged)?;
+            let leaves = table.check().map_err(damaged)?;
+            output.searched = Some(leaves);
+            format!(
+                "Proven for whoever has played best: the score of the root, and that the stored moves keep what they claim ({} searched below them, in {}). The values after inferior moves rest on the search that made the file.",
+                counted(leaves.iter().map(|&count| count as u64).sum(), "position"),
+                seconds(began.elapsed().as_secs_f64()),
+            )
+        }
+    };
+    context.show("proof", &output, |output| format!("{}\n{how}\n", output.words))
+}
+
+impl Output {
+    fn of(
+        file: &Path,
+        bytes: u64,
+        header: &Header,
+        is_semi_strong: bool,
+    ) -> anyhow::Result<Output> {
+        let Header { rows, columns, empties, white_to_move, root, score, leaf_depth, counts } =
+            *header;
+        let game: AnyGame = othello(&format!("{rows}x{columns}"))?;
+        let [own, other] = [root.mover, root.opponent].map(|set| packed_of(set, columns));
+        let side = if white_to_move { Side::Second } else { Side::First };
+        let state = game.of_squares(own, other);
+        let state =
+            state.ok_or_else(|| Hinted::from(format!("{}: invalid root", file.display())))?;
+        let position: AnyPosition = Position { state, side };
+        let exact = yomikiri::game::Score(score as i8);
+        let mover = Mover {
+            side: game.side_name(side),
+            in_check: false,
+            gives_checks: None,
+            unit: Some("disc"),
+        };
+        let value = verdict(mover, Value::of_scores(exact, exact, None));
+        let words = match empties {
+            Empties::Uncounted => format!("{}: {value}", game.title()),
+            Empties::ToWinner => {
+                format!("{}: {value}; empty squares count for the winner", game.title())
+            }
+        };
+        Ok(Output {
+            file: file.display().to_string(),
+            kind: match is_semi_strong {
+                true => "semi-strong",
+                false => "certificate",
+            },
+            game: game.name(),
+            position: game.notation(&position),
+            score,
+            empties: empties.name(),
+            leaves: leaf_depth,
+            moves: counts,
+            bytes,
+            searched: None,
+            words,
+        })
+    }
+}

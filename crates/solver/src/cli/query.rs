@@ -1,0 +1,133 @@
+//! `solver query`: what a table says of a position.
+
+use std::io::{self, BufReader};
+
+use anyhow::bail;
+
+use super::answer_text::Shown;
+use super::complete::tables;
+use super::context::Context;
+use super::holder::holder;
+use super::lines::next_line;
+use super::table_args::Named;
+use yomikiri::game::{Game, GameExt};
+use yomikiri::hint::Hinted;
+use yomikiri::input;
+use yomikiri::solved::{Oracle, SolvedTable};
+use yomikiri::table::Table;
+
+/// Show the value of a position and of each of its moves
+///
+/// Without a position the first root of the table is shown, which is the start of a whole game, and
+/// without both that of the table enumerated last. Without a table the position is looked up in all
+/// solved tables. Of several that have it one that proves it exactly is preferred, then a complete
+/// one, then the first by name. Where it may be of several games, as 'start' or a transcript (which
+/// then begins at the start of a game), the game of the table enumerated last is meant.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// A table's name or directory; anything else is where the position begins
+    #[arg(value_name = "TABLE", allow_hyphen_values = true, add = tables())]
+    first: Option<String>,
+    /// A board, SFEN or an OBF line, digits, a transcript, 'start', or '-' to read it from stdin
+    // Takes one value that may begin with a hyphen: more of them would swallow the options after.
+    #[arg(value_name = "POSITION", allow_hyphen_values = true)]
+    second: Option<String>,
+    /// The rest of a position that is not quoted
+    #[arg(hide = true)]
+    rest: Vec<String>,
+    #[command(flatten)]
+    table: Named,
+    /// Read what several processes have written in place, without a table: the directory of parts of each host, given as often
+    /// as there are
+    #[cfg(feature = "cluster")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["table", "game"])]
+    parts: Vec<std::path::PathBuf>,
+    /// Draw the board with the Japanese names of the pieces (shogi)
+    #[arg(long)]
+    japanese: bool,
+    /// Answer each position on stdin, one a line as text or JSON, with a line of JSON
+    #[arg(long, conflicts_with_all = ["japanese", "second", "rest"])]
+    batch: bool,
+}
+
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+    let first = args.first.unwrap_or_default();
+    let option = args.table.name(context)?;
+    #[cfg(feature = "cluster")]
+    let parts = match args.parts.is_empty() {
+        true => None,
+        false => Some(super::cluster::in_place(&args.parts, context)?),
+    };
+    #[cfg(not(feature = "cluster"))]
+    let parts: Option<SolvedTable> = None;
+    let is_table = parts.is_none() && option.is_none() && context.store.has(&first);
+    let words = (!is_table).then_some(first.clone()).into_iter();
+    let words: Vec<String> = words.chain(args.second).chain(args.rest).collect();
+    let mut text = words.join(" ");
+    let named = match option.or(is_table.then_some(first.clone())) {
+        _ if parts.is_some() => None,
+        Some(name) => Some(context.store.open(&name)?),
+        None if text.is_empty() => Some(context.latest()?),
+        None => None,
+    };
+    let open = |table: Table| {
+        let table = if args.batch { table } else { table.for_few_rows() };
+        context.solved(table, false)
+    };
+    let table = match parts {
+        Some(parts) => Some(parts),
+        None => named.map(open).transpose()?,
+    };
+    if args.batch {
+        let Some(table) = table else {
+            let hint = "--batch reads the positions of one from stdin";
+            bail!(Hinted::new(format!("'{text}' is no table"), hint));
+        };
+        return batch(&table, context);
+    }
+    let unread = |error| Hinted::from(format!("stdin cannot be read: {error}"));
+    if text == "-" {
+        text = input::text(std::io::stdin()).map_err(unread)?;
+    }
+    let (table, position) = match table {
+        Some(table) => {
+            let root = table.states().roots()?.first().copied();
+            let position = match root.filter(|_| words.iter().all(String::is_empty)) {
+                Some(root) => root,
+                None => table.states().parse(&text)?,
+            };
+            (table, position)
+        }
+        None => {
+            let found = holder(text.trim(), &first, context)?;
+            context.remark(format!("{}: the table that has it", found.0.table().name()));
+            found
+        }
+    };
+    let mut answer = table.answer(position)?;
+    if args.japanese {
+        let game = table.game();
+        let nothing = || Hinted::from(format!("--japanese means nothing for {}", game.name()));
+        answer.board.diagram = game.diagram_japanese(&position).ok_or_else(nothing)?;
+    }
+    let colour = context.colour;
+    context.show("query", &answer, |answer| {
+        Shown { answer, oracle: &table, all_moves: true }.to_text(colour)
+    })
+}
+
+/// Answers every line of stdin, at once where whoever writes them waits.
+fn batch(table: &SolvedTable, context: &mut Context) -> anyhow::Result<()> {
+    let mut stdin = BufReader::with_capacity(1 << 16, io::stdin().lock());
+    let mut line = Vec::new();
+    let unread = |error| Hinted::from(format!("stdin cannot be read: {error}"));
+    while next_line(&mut stdin, &mut line).map_err(unread)? {
+        if !line.trim_ascii().is_empty() {
+            context.raw(&(table.answer_line(&String::from_utf8_lossy(&line)) + "\n"))?;
+        }
+        if stdin.buffer().is_empty() {
+            context.flush()?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,377 @@
+//! `solver report`: how accurate policies are, exactly.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use chrono::{DateTime, Utc};
+use clap::builder::RangedU64ValueParser;
+
+use super::bounds::Condition;
+use super::chosen::{ChosenArgs, ToSearch};
+use super::complete::policies;
+use super::context::{Context, command_line};
+use super::error::{code, say};
+use super::players::players;
+use super::table_args::{TableArgs, is_in_reach, solved};
+use yomikiri::any::AnyGame;
+use yomikiri_measure::evaluate::{
+    AccuracyReport, By, Labels, MeasureError, Metrics, Piece, Player, Request, Searched, Sink,
+    judgements,
+};
+use yomikiri::game::{Divider, Empties};
+use yomikiri::hint::{Hint, Hinted, Kind};
+use yomikiri_measure::policy::{Answers, PolicySpec};
+use yomikiri_measure::render::{About, RowsFile, accuracy_text, html, markdown, summary};
+use yomikiri::solved::{Orienting, SolvedTable};
+use yomikiri::table::{TableError, fits_memory, writable};
+
+/// Measure policies against the solution, building the table if it is not there
+///
+/// Every figure is an exact expectation; nothing is sampled. In games that always end (Othello) it
+/// is over all reachable positions, in every orientation in which they occur; in games that may go
+/// on for ever (shogi) over the rows of the table whose results, and whose moves' results, are
+/// proven. Of a bounded table it is also told how often a move is taken that is proven to win, or to
+/// lose, where nothing is proven of others. Games that may go on for ever are taken to do so after
+/// 512 plies.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    table: TableArgs,
+    /// Policies to measure, with commas or the option repeated: random, greedy, n-hand:N,
+    /// n-least:N, n-most:N, minimax:N, alphabeta:N, montecarlo:N[:SEED], mcts:N[:SEED], mate:N, perfect,
+    /// learned:NAME for a network that was trained here, and in Othello weights, weights:FILE,
+    /// n-hand-custom:N[:FILE], minimax:N:FILE and alphabeta:N:FILE; onnx:FILE; predictions:DIR for
+    /// predictions of the positions of 'solver export --states', and 'exec:COMMAND' for a program
+    /// that is asked; '?trained=train[:SEED]' behind one of these three tells the positions apart that
+    /// it has learned from, those of an export with that --split-seed [default: random, greedy, weights in Othello, all networks that were trained
+    /// here for the game, perfect]
+    #[arg(long, value_name = "POLICY", add = policies())]
+    policy: Vec<String>,
+    /// Show all figures, on all positions too, and all games
+    #[arg(long)]
+    full: bool,
+    /// Show figures by layer (discs on the board, or plies from the root), by the number of moves,
+    /// by distance (plies to the end) or by value; several with commas
+    #[arg(long, value_name = "layer|moves|distance|value", value_delimiter = ',', value_parser = by)]
+    by: Vec<By>,
+    /// Also measure a policy under a name of your own; may be repeated
+    #[arg(long, value_name = "NAME=POLICY", value_parser = label)]
+    label: Vec<(String, String)>,
+    #[command(flatten)]
+    chosen: ChosenArgs,
+    /// Ask about every row of the table once and count the answer for every orientation in which it
+    /// is reachable: up to 16 times faster, and exact too for policies that respect the board's
+    /// symmetries
+    #[arg(long)]
+    canonical: bool,
+    /// Also write the report as a page with plots, one file that needs nothing else
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Also write the results position by position, one row a policy and position, as CSV
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// The same as Parquet
+    #[cfg(feature = "parquet")]
+    #[arg(long, value_name = "FILE")]
+    parquet: Option<PathBuf>,
+    /// Print one line of JSON for each policy instead, with a few dozen numbers
+    #[arg(long, conflicts_with_all = ["full", "by", "json"])]
+    metrics: bool,
+    /// Print Markdown instead: of one policy a card, for the page of a model; of several a leaderboard
+    #[arg(long, conflicts_with_all = ["full", "by", "json", "metrics"])]
+    markdown: bool,
+    /// Fail with exit code 5 if this is so for a policy: a number of --metrics below or above
+    /// another, 'result_kept < 0.95'; may be repeated
+    #[arg(long, value_name = "CONDITION")]
+    fail_if: Vec<Condition>,
+    /// Do not play games
+    #[arg(long)]
+    no_games: bool,
+    /// How many of each policy's costliest mistakes to show, one of mirror images: in games by how
+    /// often they are met, where no games are played by what they give away
+    #[arg(long, value_name = "N", default_value_t = 0,
+        value_parser = RangedU64ValueParser::<usize>::new().range(..=1000))]
+    mistakes: usize,
+}
+
+impl Args {
+    /// Where the report goes besides the standard output.
+    fn outputs(&self) -> Vec<&Path> {
+        let files = [&self.html, &self.csv].into_iter();
+        #[cfg(feature = "parquet")]
+        let files = files.chain([&self.parquet]);
+        files.flatten().map(PathBuf::as_path).collect()
+    }
+
+    /// That all of it can be written, each in a file of its own.
+    fn check_outputs(&self) -> anyhow::Result<()> {
+        let files = self.outputs();
+        for (at, path) in files.iter().enumerate() {
+            check_writable(path)?;
+            if files[..at].contains(path) {
+                let what = format!("{} is named twice", path.display());
+                bail!(Hinted::new(what, "give each output a file of its own"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins the files of results.
+    fn files(&self) -> anyhow::Result<Vec<RowsFile>> {
+        let mut files = Vec::new();
+        if let Some(path) = &self.csv {
+            files.push(RowsFile::csv(path).map_err(|error| cannot_write(path, error))?);
+        }
+        #[cfg(feature = "parquet")]
+        if let Some(path) = &self.parquet {
+            files.push(RowsFile::parquet(path).map_err(|error| cannot_write(path, error))?);
+        }
+        Ok(files)
+    }
+}
+
+/// That a file cannot be written, which is not the fault of what was asked for.
+fn cannot_write(path: &Path, error: std::io::Error) -> anyhow::Error {
+    anyhow::Error::new(error).context(format!("cannot write {}", path.display()))
+}
+
+fn label(text: &str) -> Result<(String, String), String> {
+    let split =
+        text.split_once('=').filter(|(name, policy)| !name.is_empty() && !policy.is_empty());
+    let (name, policy) = split.ok_or("write NAME=POLICY")?;
+    Ok((name.to_string(), policy.to_string()))
+}
+
+fn by(name: &str) -> Result<By, String> {
+    let found = By::ALL.into_iter().find(|(known, _)| *known == name);
+    let known = By::ALL.map(|(known, _)| known).join(", ");
+    found.map(|(_, by)| by).ok_or_else(|| format!("known are {known}"))
+}
+
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+    args.check_outputs()?;
+    let outputs: Vec<PathBuf> = args.outputs().into_iter().map(Path::to_path_buf).collect();
+    let (game, table) = args.table.game(context)?;
+    // What the game does not have is refused before its table is made.
+    let (labels, labelled): (Vec<String>, Vec<String>) = args.label.iter().cloned().unzip();
+    if let Some(twice) = (1..labels.len()).find(|&at| labels[..at].contains(&labels[at])) {
+        let what = format!("--label {}=: it is given twice", labels[twice]);
+        bail!(Hinted::new(what, "give each policy its own"));
+    }
+    let listed = args.policy.iter().flat_map(|list| PolicySpec::split_list(list));
+    let named: Vec<String> = listed.map(str::to_string).chain(labelled).collect();
+    let policies = args.table.policies(&named, &game, context)?;
+    // A model that cannot be read, say, is refused before its table is made too.
+    let players = players(&policies, &game, &context.store)?;
+    let has_table = table.is_some() || is_in_reach(&game, context);
+    let (report, checksum) = match args.chosen.to_search(&game, has_table)? {
+        Some(to_search) => {
+            let report = measure_by_search(&args, &game, to_search, &labels, players, context)?;
+            (report, String::new())
+        }
+        None => {
+            let taken = args.table.why(&game, context);
+            let table = solved(&game, table, args.table.force, context)?;
+            if args.by.contains(&By::Layer) && !table.states().has_layers() {
+                let name = table.table().name();
+                let what = format!("--by layer: {name} does not keep layers");
+                bail!(Hinted::new(what, "give moves, distance or value"));
+            }
+            let mut report = measure(&args, &table, &labels, players, context)?;
+            report.table.taken = Some(taken);
+            (report, table.table().manifest().checksum.clone())
+        }
+    };
+    if let Some(path) = &args.html {
+        let about = About { command: command_line(), date: today(), checksum };
+        write_whole(path, html(&report, &about).as_bytes())?;
+    }
+    for path in outputs {
+        context.remark(format!("{}: written", path.display()));
+    }
+    if context.json {
+        context.json("report", &report)?
+    } else if args.metrics {
+        Metrics::of(&report)
+            .iter()
+            .try_for_each(|metrics| context.raw(&(serde_json::to_string(metrics)? + "\n")))?
+    } else if args.markdown {
+        context.print(markdown(&report, &command_line()))?
+    } else {
+        let lay_out = if args.full { accuracy_text } else { summary };
+        context.print(lay_out(&report, &args.by, args.mistakes))?
+    }
+    if report.table.judged_states == 0 {
+        let name = &report.table.name;
+        let what = format!("nothing is judged on {name}");
+        if !args.fail_if.iter().all(Condition::is_forced) {
+            context.flush()?;
+            let hint = "give a table that proves the results of some moves";
+            bail!(Hinted::new(format!("--fail-if: {what}"), hint));
+        }
+        context.remark(what);
+    }
+    let all = Metrics::of(&report);
+    let found = args.fail_if.iter().map(|condition| condition.found(&all));
+    let found = found.collect::<Result<Vec<_>, _>>()?.concat();
+    if !found.is_empty() {
+        context.flush()?;
+        say(Kind::Bound, &found.join(", "), None, context.json);
+        context.code = code(Kind::Bound).into();
+    }
+    Ok(())
+}
+
+/// Gives the last players these labels.
+fn label_last(players: &mut Vec<Player>, labels: &[String]) {
+    let named = players.split_off(players.len() - labels.len()).into_iter().zip(labels);
+    players.extend(named.map(|(player, name)| Player::Named(name.clone(), Box::new(player))));
+}
+
+/// Measures players, of which the last have these labels, on positions whose values are searched.
+fn measure_by_search(
+    args: &Args,
+    game: &AnyGame,
+    to_search: ToSearch,
+    labels: &[String],
+    mut players: Vec<Player>,
+    context: &Context,
+) -> anyhow::Result<AccuracyReport> {
+    if args.canonical {
+        let what =
+            "--canonical needs a table: positions that are searched are asked about as they are";
+        bail!(Hinted::new(what, "leave it out"));
+    }
+    label_last(&mut players, labels);
+    let mut found = Labels::open(&context.store.root().join("labels"), game, Empties::Uncounted)?;
+    found.find(&to_search.positions, &context.bars)?;
+    let searched = Searched::new(&to_search.positions, &found)?;
+    drop(found);
+    let names: Vec<String> = players.iter().map(Player::name).collect();
+    let dividers: Vec<_> = players.iter().map(|player| player.divider(game)).collect();
+    let mut files = args.files()?;
+    let mut push = |piece: &Piece, answers: &[Answers]| {
+        push_rows(&mut files, game, (&names, &dividers), piece, answers)
+    };
+    let mistakes = if args.html.is_some() { args.mistakes.max(3) } else { args.mistakes };
+    let words = (to_search.words, to_search.is_sample);
+    let mut report = searched.report(&players, words, mistakes, Some(&mut push), &context.bars)?;
+    files.into_iter().try_for_each(RowsFile::finish)?;
+    if fixed_day().is_some() {
+        report.seconds.clear();
+    }
+    Ok(report)
+}
+
+/// Measures players, of which the last have these labels.
+fn measure(
+    args: &Args,
+    table: &SolvedTable,
+    labels: &[String],
+    mut players: Vec<Player>,
+    context: &Context,
+) -> anyhow::Result<AccuracyReport> {
+    let page = args.html.is_some();
+    label_last(&mut players, labels);
+    let chosen = args.chosen.chosen(&players, table)?;
+    let names: Vec<String> = players.iter().map(Player::name).collect();
+    let divider = |player: &Player| player.divider(table.game());
+    let dividers: Vec<_> = players.iter().map(divider).collect();
+    let mut files = args.files()?;
+    let is_kept = !files.is_empty();
+    let mut push = |piece: &Piece, answers: &[Answers]| {
+        push_rows(&mut files, table.game(), (&names, &dividers), piece, answers)
+    };
+    let sink: Option<&mut Sink<'_>> = if is_kept { Some(&mut push) } else { None };
+    let mut request = Request {
+        table,
+        players: &players,
+        orienting: if args.canonical { Orienting::First } else { Orienting::All },
+        chosen: chosen.as_ref().map(|chosen| (chosen.wanted.as_ref(), chosen.words.clone())),
+        games: !args.no_games,
+        // A page has room for some mistakes of each policy.
+        mistakes: if page { args.mistakes.max(3) } else { args.mistakes },
+        agreement: page,
+        kept: None,
+    };
+    let too_large = match request.games && request.why_no_games().is_none() {
+        true => too_large(request.bytes_of_games()),
+        false => None,
+    };
+    request.games &= too_large.is_none();
+    let why_no_games = too_large.clone().or_else(|| request.why_no_games());
+    let why = why_no_games.as_deref();
+    let why = why.or((!request.games).then_some("leave out --no-games"));
+    args.fail_if.iter().try_for_each(|condition| condition.check(&players, table, why))?;
+    let report = request.report(sink, &context.bars);
+    let mut report = report.map_err(|error| failed(table, error))?;
+    files.into_iter().try_for_each(RowsFile::finish)?;
+    report.why_no_games = report.why_no_games.or(too_large);
+    if fixed_day().is_some() {
+        report.seconds.clear();
+    }
+    Ok(report)
+}
+
+/// That games, which need so many bytes, do not fit in memory, if so.
+fn too_large(bytes: f64) -> Option<String> {
+    let is_too_large = fits_memory(bytes, None).is_err();
+    is_too_large.then(|| {
+        let bytes = yomikiri_measure::render::number::bytes(bytes);
+        format!("they need about {bytes} of memory, more than is free")
+    })
+}
+
+/// Adds what policies answered for a piece to files of results.
+fn push_rows(
+    files: &mut [RowsFile],
+    game: &AnyGame,
+    (names, dividers): (&[String], &[Option<Divider<AnyGame>>]),
+    piece: &Piece,
+    answers: &[Answers],
+) -> std::io::Result<()> {
+    for file in files {
+        for ((name, divider), answers) in names.iter().zip(dividers).zip(answers) {
+            judgements(game, name, divider.as_ref(), piece, answers)
+                .try_for_each(|row| file.push(row))?;
+        }
+    }
+    Ok(())
+}
+
+/// The day in Greenwich, as 2026-11-22.
+fn today() -> String {
+    let day = fixed_day().unwrap_or_else(Utc::now);
+    day.format("%Y-%m-%d").to_string()
+}
+
+/// The time of `SOURCE_DATE_EPOCH` where it is set: then a page that is made again is the same
+/// (reproducible-builds.org).
+fn fixed_day() -> Option<DateTime<Utc>> {
+    let seconds = std::env::var("SOURCE_DATE_EPOCH").ok()?.parse().ok()?;
+    DateTime::from_timestamp(seconds, 0)
+}
+
+/// That a file can be written: said before the work begins, not after.
+fn check_writable(path: &Path) -> anyhow::Result<()> {
+    if path == Path::new("-") {
+        let what = "cannot write -: there is no standard output here";
+        bail!(Hinted::new(what, "call a file of that name ./-"));
+    }
+    writable(path).map_err(|error| cannot_write(path, error))
+}
+
+/// Writes a file whole or not at all.
+pub(in crate::cli) fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    yomikiri::table::write_whole(path, bytes).map_err(|error| cannot_write(path, error))
+}
+
+/// A damaged table is the table's failure; a policy comes from the person who asks.
+pub(super) fn failed(table: &SolvedTable, error: MeasureError) -> anyhow::Error {
+    match error {
+        MeasureError::Damaged(what) => TableError::damaged(table.table().dir(), what.line()).into(),
+        MeasureError::Table(error) => error.into(),
+        MeasureError::Output(error) => error.into(),
+        MeasureError::Policy { .. } | MeasureError::Labels(_) => error.into(),
+    }
+}

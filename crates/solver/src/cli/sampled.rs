@@ -1,0 +1,106 @@
+//! `solver match --sample`: sampled games, on boards too large for a table.
+
+use anyhow::bail;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::context::Context;
+use super::players::player;
+use yomikiri::any::AnyGame;
+use yomikiri_measure::evaluate::{Player, Sampling, Tally, Words, arena};
+use yomikiri::game::{Game, GameExt, Side};
+use yomikiri::hint::Hinted;
+use yomikiri_measure::policy::PolicySpec;
+use yomikiri_measure::render::number::{percent, thousands};
+
+/// The result of sampled games; the JSON that `--json` prints.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Sampled {
+    /// The game.
+    game: String,
+    /// Whose results these are.
+    policy: String,
+    /// Whom it plays against.
+    opponent: String,
+    /// The names of the first and the second player.
+    sides: [&'static str; 2],
+    /// What scores count, where the game has some.
+    #[serde(skip)]
+    units: Option<String>,
+    /// Plies at random before the policies take over.
+    random_plies: u32,
+    /// The seed of the games.
+    seed: u64,
+    /// As the first player, and as the second.
+    first: Tally,
+    /// As the second.
+    second: Tally,
+}
+
+/// Plays games between two policies and prints the result.
+pub(super) fn run(
+    game: &AnyGame,
+    policies: &[PolicySpec],
+    sampling: Sampling,
+    context: &mut Context,
+) -> anyhow::Result<()> {
+    let mut players = Vec::new();
+    for spec in policies {
+        match player(spec, game, &context.store)? {
+            Player::Policy(policy) => players.push(policy),
+            Player::Perfect | Player::Named(..) => bail!(Hinted::from(
+                "the perfect policy needs a table: leave out --sample, which plays exactly"
+            )),
+        }
+    }
+    let [first, second] =
+        arena(game, players[0].as_ref(), players[1].as_ref(), sampling, &context.bars)?;
+    let sampled = Sampled {
+        game: game.name(),
+        policy: players[0].name(),
+        opponent: players[1].name(),
+        sides: Side::ALL.map(|side| game.side_name(side)),
+        units: game.scores().map(|_| Words::of(game).units),
+        random_plies: sampling.random_plies,
+        seed: sampling.seed,
+        first,
+        second,
+    };
+    context.show("match-sample", &sampled, text)?;
+    if !context.json && (first.identical || second.identical) {
+        context.remark("more games tell nothing new; --random-plies makes them differ");
+    }
+    Ok(())
+}
+
+fn text(sampled: &Sampled) -> String {
+    let mut text = format!(
+        "{} against {} on {}, {} games with each side from the seed {}, {} random plies before\n\n",
+        sampled.policy,
+        sampled.opponent,
+        sampled.game,
+        thousands(sampled.first.games()),
+        sampled.seed,
+        sampled.random_plies
+    );
+    for (side, tally) in sampled.sides.iter().zip([&sampled.first, &sampled.second]) {
+        text += &format!(
+            "as {side:<6} {} won, {} drawn, {} lost: {} of the points ({}){}\n",
+            thousands(tally.wins),
+            thousands(tally.draws),
+            thousands(tally.losses),
+            percent(tally.points()),
+            match tally.identical {
+                true => "all games are the same".to_string(),
+                false => format!("standard error {}", percent(tally.error())),
+            },
+            match (&sampled.units, tally.score) {
+                (Some(units), Some(score)) => {
+                    format!(", {:+.2} {units} a game", score as f64 / tally.games() as f64)
+                }
+                _ => String::new(),
+            }
+        );
+    }
+    text
+}

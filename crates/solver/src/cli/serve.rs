@@ -1,0 +1,171 @@
+//! `solver serve`: tables in a browser, and for programs over HTTP.
+
+use std::net::IpAddr;
+use std::process::{Command, Stdio};
+
+use axum::http::HeaderValue;
+
+use super::context::Context;
+use super::error::hinted;
+use super::players::{check, learned_for, player};
+use super::signals;
+use super::table_args::time_limit;
+use yomikiri::any::AnyGame;
+use yomikiri_measure::evaluate::Player;
+use yomikiri::game::Game;
+use yomikiri::hint::Hinted;
+use yomikiri_measure::policy::PolicySpec;
+use yomikiri::registry::Games;
+use crate::serve::{Options, PORT, Policies, Server};
+use yomikiri::table::Store;
+
+/// Show the tables in a browser, and answer programs over HTTP
+///
+/// Play against any policy, see what every move is worth, look at a policy's worst mistakes; programs ask
+/// the same as JSON: see /api/v1/openapi.json there. Only this machine can reach it unless --host says
+/// otherwise. Ctrl-C ends it.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The port [default: 7878, or a free one if that is taken]
+    #[arg(long, value_name = "PORT")]
+    port: Option<u16>,
+    /// The address to listen at: 0.0.0.0 lets others reach it
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    host: IpAddr,
+    /// Open the page in a browser
+    #[arg(long)]
+    open: bool,
+    /// More policies that can be asked: a file, a directory or a program must be named here
+    #[arg(long, value_name = "POLICY,...")]
+    policy: Vec<String>,
+    /// How long an answer of a program or a model may take
+    #[arg(long, value_name = "SECONDS", default_value_t = PolicySpec::LIMIT.as_secs_f64())]
+    policy_timeout: f64,
+    /// A page elsewhere whose scripts may read the answers: https://example.org, or * for all
+    #[arg(long, value_name = "ORIGIN")]
+    cors: Option<String>,
+}
+
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+    let Args { port, host, open, policy, policy_timeout, cors } = args;
+    let limit = time_limit("--policy-timeout", policy_timeout)?;
+    let cors = cors.map(|origin| match HeaderValue::from_str(&origin) {
+        Ok(value) if origin == "*" || origin.contains("://") => Ok(value),
+        _ => Err(Hinted::new(
+            format!("--cors '{origin}' is no origin"),
+            "give one such as https://example.org, or *",
+        )),
+    });
+    let named = policy.iter().flat_map(|list| PolicySpec::split_list(list));
+    let named = named.map(|name| Ok((name.to_string(), name.parse::<PolicySpec>()?.within(limit))));
+    let named = named.collect::<Result<Vec<_>, Hinted>>();
+    let policies = Known { named: named?, store: context.store.clone() };
+    let options = Options {
+        store: context.store.clone(),
+        games: Games::clone(&context.games),
+        policies: Box::new(policies),
+        cors: cors.transpose()?,
+    };
+    let server = Server::bind(host, port, options).map_err(|error| {
+        let what = format!("cannot listen at {host}, port {}: {error}", port.unwrap_or(PORT));
+        Hinted::new(what, "give another --port, or another --host")
+    })?;
+    let address = format!("http://{}/", server.address()?);
+    context.line(&address)?;
+    context.flush()?;
+    if context.store.names().is_empty() {
+        let tables = context.store.root().display();
+        context.remark(format!("{tables} holds no table; make one with 'solver enumerate'"));
+    }
+    if open && !opened(&address) {
+        context.remark(format!("no browser was found; open {address}"));
+    }
+    let stop = server.stopper();
+    signals::at_the_first(move || stop.stop())?;
+    Ok(server.run()?)
+}
+
+/// Opens an address in the browser that the system prefers.
+fn opened(address: &str) -> bool {
+    let mut command = match std::env::consts::OS {
+        "macos" => Command::new("open"),
+        "windows" => Command::new("explorer"),
+        _ => Command::new("xdg-open"),
+    };
+    let command = command.arg(address).stdin(Stdio::null()).stdout(Stdio::null());
+    command.stderr(Stdio::null()).spawn().is_ok()
+}
+
+/// The policies that a page may ask: those that were named, and those that read no file, run no
+/// program and do not think for minutes.
+struct Known {
+    named: Vec<(String, PolicySpec)>,
+    store: Store,
+}
+
+/// How many plies, games or simulations, and positions a policy may read that was not named.
+const PLIES: u32 = 6;
+const PLAYED: u32 = 2_000;
+const SEARCHED: u32 = 20_000;
+
+impl Known {
+    fn spec(&self, name: &str, game: &AnyGame) -> Result<PolicySpec, Hinted> {
+        if let Some((_, spec)) = self.named.iter().find(|(named, _)| named == name) {
+            return Ok(spec.clone());
+        }
+        let spec: PolicySpec = name.parse()?;
+        let start = "start 'solver serve' with --policy and its name";
+        let why = match &spec {
+            PolicySpec::Random | PolicySpec::Greedy | PolicySpec::Weights | PolicySpec::Perfect => {
+                None
+            }
+            PolicySpec::Reads(_, plies, None) => {
+                (*plies > PLIES).then(|| format!("reads more than {PLIES} plies"))
+            }
+            PolicySpec::Plays(_, played, _) => {
+                (*played > PLAYED).then(|| format!("plays more than {PLAYED} times"))
+            }
+            PolicySpec::Mate(nodes) => (*nodes > SEARCHED)
+                .then(|| format!("searches more than {SEARCHED} positions for a mate")),
+            PolicySpec::Network(learned) if learned.kept => {
+                let known = learned_for(game, &self.store).into_iter();
+                let mut names = known.filter_map(|spec| match spec {
+                    PolicySpec::Network(known) => Some(known.path),
+                    _ => None,
+                });
+                let is_known = names.any(|known| known == learned.path);
+                (!is_known).then(|| format!("is none of those kept for {}", game.name()))
+            }
+            _ => Some("names a file or a program".to_string()),
+        };
+        match why {
+            None => Ok(spec),
+            Some(why) => Err(Hinted::new(format!("policy '{name}' {why}"), start)),
+        }
+    }
+}
+
+impl Policies for Known {
+    fn names(&self, game: &AnyGame) -> Vec<String> {
+        let named = self.named.iter().filter(|(_, spec)| check(spec, game, &self.store).is_ok());
+        let mut names: Vec<String> = named.map(|(name, _)| name.clone()).collect();
+        let others = ["alphabeta:4", "mcts:500"].map(|name| name.parse().ok());
+        let all = PolicySpec::defaults(game).into_iter().chain(others.into_iter().flatten());
+        for spec in all.chain(learned_for(game, &self.store)) {
+            let name = spec.to_string();
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    fn make(&self, name: &str, game: &AnyGame) -> Result<Player, Hinted> {
+        let spec = self.spec(name, game)?;
+        check(&spec, game, &self.store).map_err(|error| hinted(&error))?;
+        player(&spec, game, &self.store).map_err(|error| match error.downcast() {
+            Ok(error) => error,
+            Err(error) => hinted(&error),
+        })
+    }
+}

@@ -1,0 +1,78 @@
+//! Signals that end a run, and what is done before.
+
+use std::io;
+#[cfg(unix)]
+use std::sync::Arc;
+
+use super::bars::Bars;
+use super::error::say;
+use yomikiri::hint::Kind;
+
+/// Says on SIGINT and SIGTERM that a run is not lost, and then ends by that signal.
+pub(super) fn say_that_it_goes_on(bars: Bars, json: bool) -> io::Result<()> {
+    on_signals(move |name| {
+        bars.clear();
+        let hint = "run the same command again to go on from there";
+        say(Kind::Interrupted, &format!("ended by {name}"), Some(hint), json);
+        true
+    })
+}
+
+/// Does something on the first SIGINT or SIGTERM; the second ends us.
+#[cfg(feature = "serve")]
+pub(super) fn at_the_first(act: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let mut act = Some(act);
+    on_signals(move |_| act.take().map(|act| act()).is_none())
+}
+
+/// Calls `act` with the name of each SIGINT and SIGTERM, and ends by that signal where it says so. One that whoever started
+/// us wants ignored, as shells do for what runs in the background, stays so.
+#[cfg(unix)]
+fn on_signals(mut act: impl FnMut(&str) -> bool + Send + 'static) -> io::Result<()> {
+    use signal_hook::consts::{SIGINT, SIGTERM};
+    use signal_hook::iterator::Signals;
+    use signal_hook::low_level::{emulate_default_handler, signal_name};
+
+    let ignored = ignored();
+    let wanted = [SIGINT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    let mut signals = Signals::new(wanted)?;
+    std::thread::Builder::new().spawn(move || {
+        for signal in signals.forever() {
+            if act(signal_name(signal).unwrap_or("a signal")) {
+                let _ = emulate_default_handler(signal);
+            }
+        }
+    })?;
+    Ok(())
+}
+
+/// Does nothing where there are no such signals.
+#[cfg(not(unix))]
+fn on_signals(_act: impl FnMut(&str) -> bool + Send + 'static) -> io::Result<()> {
+    Ok(())
+}
+
+/// A file that grows beyond what the shell's `ulimit -f` allows becomes an error of the write, as on
+/// a full disk, and does not end us. Programs that we start are ended as ever: handlers are not theirs.
+#[cfg(unix)]
+pub(super) fn fail_where_a_file_is_too_large() -> io::Result<()> {
+    use signal_hook::consts::SIGXFSZ;
+    match ignored() >> (SIGXFSZ - 1) & 1 {
+        0 => signal_hook::flag::register(SIGXFSZ, Arc::default()).map(drop),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+pub(super) fn fail_where_a_file_is_too_large() -> io::Result<()> {
+    Ok(())
+}
+
+/// The signals that are ignored, one bit each from the lowest on, where the system tells: to ask it
+/// by a call would be `unsafe`.
+#[cfg(unix)]
+fn ignored() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let bits = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    bits.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or(0)
+}

@@ -1,0 +1,96 @@
+//! `solver train evaluation`: patterns that order the moves of Othello's search.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::bail;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::super::context::Context;
+use super::super::report::write_whole;
+use yomikiri::game::othello::search::{Evaluation, TrainOptions};
+use yomikiri::game::{Game, GameExt};
+use yomikiri::hint::Hinted;
+use yomikiri::registry::othello;
+use yomikiri_measure::render::number::{seconds, thousands};
+
+/// Patterns that order the moves of 'solver solve', fitted to endgames that the search itself solves
+///
+/// Scores never depend on them, only how soon they are found. The same seed gives the same file to the byte. Those
+/// of 6x6 and 8x8 are built in.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The board, rows x columns, each 4 to 8
+    #[arg(long, value_name = "SIZE")]
+    size: String,
+    /// The file to write; its card is FILE.json
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Positions of each stage of the game, of 4 empty squares
+    #[arg(long, value_name = "N", default_value_t = 100_000,
+        value_parser = clap::value_parser!(u32).range(1_000..=10_000_000))]
+    positions: u32,
+    /// Seed of the positions
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    seed: u64,
+}
+
+/// Card of an evaluation, beside its file.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::cli) struct Card {
+    /// The file.
+    file: String,
+    /// The game.
+    game: String,
+    /// Version of the program that trained it.
+    version: &'static str,
+    /// Positions of each stage.
+    positions: u32,
+    /// Seed of the positions.
+    seed: u64,
+    /// Root mean square error in discs on positions that were held back, for each stage from the end of the game: the
+    /// fewest empty squares, and the error.
+    errors: Vec<(u32, f64)>,
+    /// Bytes of the file.
+    bytes: u64,
+}
+
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+    let Args { size, out, positions, seed } = args;
+    let game = othello(&size)?;
+    let (rows, columns) = game.shape();
+    if rows * columns < 25 {
+        let what = format!("{} is too small for patterns", game.name());
+        bail!(Hinted::new(what, "give 5x5 or more"));
+    }
+    let began = Instant::now();
+    let options = TrainOptions { seed, positions: positions as usize };
+    let mut errors = Vec::new();
+    let evaluation = Evaluation::train(rows, columns, options, &mut |progress| {
+        let (empties, error) = (progress.empties, progress.error);
+        let took = seconds(began.elapsed().as_secs_f64());
+        context.remark(format!(
+            "round {}, from {empties} empty squares: off by {error:.2} discs ({took})",
+            progress.round + 1
+        ));
+        errors.retain(|&(known, _)| known != empties);
+        errors.push((empties, error));
+    });
+    let bytes = evaluation.to_bytes();
+    write_whole(&out, &bytes)?;
+    let card = Card {
+        file: out.display().to_string(),
+        game: game.name(),
+        version: env!("CARGO_PKG_VERSION"),
+        positions,
+        seed,
+        errors,
+        bytes: bytes.len() as u64,
+    };
+    let text = serde_json::to_string_pretty(&card)? + "\n";
+    write_whole(&out.with_added_extension("json"), text.as_bytes())?;
+    context.show("train-evaluation", &card, |card| {
+        format!("{}: {} bytes, for 'solver solve --evaluation'\n", card.file, thousands(card.bytes))
+    })
+}

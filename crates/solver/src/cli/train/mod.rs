@@ -1,0 +1,183 @@
+//! `solver train`: training of networks.
+
+pub(super) mod evaluation;
+mod minishogi;
+mod play;
+mod supervised;
+pub(super) mod tabular;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::bail;
+use clap::Subcommand;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::context::Context;
+use super::players::policies_dir;
+use yomikiri_measure::evaluate::PolicyAccuracy;
+use yomikiri::game::encode::{Encoding, Plane};
+use yomikiri::hint::Hinted;
+use yomikiri_learn::card::{Card, LearnedFrom, Reading, Training, file, write_whole};
+use yomikiri_learn::network::Architecture;
+use yomikiri_learn::optimiser::Method;
+use yomikiri_learn::options::number;
+use yomikiri_learn::recipes::check_size;
+use yomikiri_learn::training::{Row, Run};
+use yomikiri_measure::render::history;
+
+/// Train a network and write it as an ONNX model with a card
+///
+/// NAME.onnx is the network, NAME.json says how it is read, how it was trained and what it reaches,
+/// NAME.csv has the metrics of each iteration, NAME.svg plots them. Give the same command again to
+/// resume a training run that was interrupted. Measure the network with 'solver report --policy
+/// learned:NAME'.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    recipe: Recipe,
+}
+
+#[derive(Debug, Subcommand)]
+enum Recipe {
+    Supervised(supervised::Args),
+    Td(play::TdArgs),
+    DiscRegression(play::DiscsArgs),
+    Dqn(play::DqnArgs),
+    QMlp(play::QMlpArgs),
+    MinishogiValue(minishogi::Args),
+    Tabular(tabular::Args),
+    Evaluation(evaluation::Args),
+}
+
+/// The options of every recipe.
+#[derive(Debug, clap::Args)]
+struct Common {
+    /// Where to write, without an ending [default: policies/RECIPE-GAME beside the tables]
+    #[arg(long, value_name = "NAME")]
+    out: Option<PathBuf>,
+    /// Measure after every N iterations (epochs, or games and the fit to them)
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = number::<u64>(1, u64::MAX))]
+    every: u64,
+    /// Least time between two checkpoints
+    #[arg(long, value_name = "SECONDS", default_value_t = 5)]
+    checkpoint: u64,
+    /// Train even if the network is there, and replace it
+    #[arg(long)]
+    force: bool,
+}
+
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+    let (card, place) = match args.recipe {
+        Recipe::Tabular(args) => return tabular::run(args, context),
+        Recipe::Evaluation(args) => return evaluation::run(args, context),
+        Recipe::Supervised(args) => supervised::run(args, context),
+        Recipe::Td(args) => play::td(args, context),
+        Recipe::DiscRegression(args) => play::discs(args, context),
+        Recipe::Dqn(args) => play::dqn(args, context),
+        Recipe::QMlp(args) => play::q_mlp(args, context),
+        Recipe::MinishogiValue(args) => minishogi::run(args, context),
+    }?;
+    print(&card, &place, context)
+}
+
+/// Plots the history, if it has anything to plot.
+fn draw(place: &Path, rows: &[Row]) -> Result<(), Hinted> {
+    let name = place.file_name().unwrap_or_default().to_string_lossy();
+    match history(&format!("{name}: training history"), rows) {
+        Some(svg) => write_whole(&file(place, "svg"), svg.as_bytes()),
+        None => Ok(()),
+    }
+}
+
+/// Where a network is to be written; fails if one is there and is not to be replaced.
+fn place(common: &Common, recipe: &str, game: &str, context: &Context) -> anyhow::Result<PathBuf> {
+    let place = common
+        .out
+        .clone()
+        .unwrap_or_else(|| policies_dir(&context.store).join(format!("{recipe}-{game}")));
+    let card = file(&place, "json");
+    if card.exists() && !common.force {
+        let what = format!("{} is there already", card.display());
+        bail!(Hinted::new(what, "add --force to replace it, or choose another --out"));
+    }
+    Ok(place)
+}
+
+/// The JSON.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::cli) struct Trained<'a> {
+    /// Its files without their endings.
+    network: String,
+    /// The card, as it lies beside the network: docs/learned.md.
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
+    card: &'a Card,
+}
+
+fn print(card: &Card, place: &Path, context: &mut Context) -> anyhow::Result<()> {
+    let output = Trained { network: place.display().to_string(), card };
+    context.show("train", &output, |Trained { card, .. }| {
+        let recipe = card.training["recipe"].as_str().unwrap_or_default();
+        let mut text = format!("{}: trained by {recipe}\n", file(place, "json").display());
+        for (name, value) in card.training["results"].as_object().into_iter().flatten() {
+            text += &format!("{name:<40} {:>10.4}\n", value.as_f64().unwrap_or_default());
+        }
+        text
+    })
+}
+
+/// What is trained, and how.
+struct Plan {
+    recipe: &'static str,
+    reading: Reading,
+    /// How positions are laid out; of minishogi they are 361 numbers.
+    encoding: Option<Encoding>,
+    learned_from: LearnedFrom,
+    equivariant: bool,
+    architecture: Architecture,
+    method: Method,
+    settings: serde_json::Value,
+}
+
+impl Plan {
+    /// The training run for a game.
+    fn run(self, game: String, common: &Common, name: PathBuf) -> Result<Run, Hinted> {
+        check_size(&self.architecture)?;
+        let mut card = Card::new(game, self.reading);
+        if let Some(Encoding { layout, planes, .. }) = &self.encoding {
+            let list = planes.iter().map(Plane::to_string).collect::<Vec<_>>().join("+");
+            card.layout = Some(*layout);
+            card.planes = (planes != layout.planes()).then_some(list);
+        }
+        card.equivariant = self.equivariant;
+        card.learned_from = Some(self.learned_from);
+        let inputs = vec![self.architecture.inputs()];
+        Ok(Run {
+            name,
+            between: Duration::from_secs(common.checkpoint),
+            every: common.every,
+            method: self.method,
+            shape: self.encoding.map_or(inputs, |encoding| encoding.shape),
+            card,
+            training: Training::new(self.recipe, self.architecture, self.settings),
+        })
+    }
+}
+
+/// The figures of a network on a table, by name.
+fn figures(name: &str, found: &PolicyAccuracy, row: &mut Row) {
+    let total = &found.total;
+    let decisive = total.decisive_score;
+    let numbers = [
+        ("best outcome", total.all.means().optimal_by_outcome),
+        ("best score", total.all.means().optimal_by_score),
+        ("best outcome, decisive", total.decisive_outcome.means().optimal_by_outcome),
+        ("best score, decisive", decisive.and_then(|of| of.means().optimal_by_score)),
+    ];
+    for (what, number) in numbers {
+        if let Some(number) = number {
+            row.insert(format!("{name}{what}"), number);
+        }
+    }
+}

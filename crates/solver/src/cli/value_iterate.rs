@@ -1,0 +1,263 @@
+//! `solver value-iterate`: solve a table.
+
+use anyhow::bail;
+use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::context::Context;
+use super::guard::{self, MemoryArg};
+use super::signals::say_that_it_goes_on;
+use super::table_args::OneTable;
+use yomikiri::any::AnyPosition;
+use yomikiri::game::{Empties, Game, GameExt, Repetition};
+use yomikiri::hint::Hinted;
+use yomikiri_measure::render::Grid;
+use yomikiri_measure::render::number::{counted, thousands};
+use yomikiri_measure::render::verdict::{Mover, proven_text, verdict};
+use yomikiri::solve::{Order, Run, SolveOptions};
+use yomikiri::solved::{SolvedTable, States};
+use yomikiri::table::{Discounted, Scratch, Solution, SweepRecord, Table};
+
+/// Solve a table by value iteration: the value, score and distance of every state
+///
+/// A layered game always ends, and every move leads to a later layer (Othello); in a cyclic game
+/// play may go on for ever (shogi).
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    table: OneTable,
+    /// Stop after a sweep in which no value changes by this much (layered games) [default: 0.01]
+    #[arg(long, value_name = "θ")]
+    theta: Option<f64>,
+    /// The order of a sweep (layered games) [default: topological]
+    #[arg(long, value_enum)]
+    order: Option<OrderArg>,
+    /// Also keep outcomes discounted by γ a ply, as 32-bit floats in the column 'value'
+    #[arg(long, value_name = "γ")]
+    discount: Option<f64>,
+    /// What empty squares count for in final scores (Othello): nobody, or the winner [default:
+    /// uncounted]
+    #[arg(long, value_parser = PossibleValuesParser::new(["uncounted", "to-winner"])
+        .map(|name| Empties::named(&name).unwrap_or_default()))]
+    empties: Option<Empties>,
+    /// The algorithm; both give the same values (layered games) [default: value-iteration]
+    #[arg(long, value_enum)]
+    method: Option<MethodArg>,
+    /// What play without end counts as (cyclic games) [default: a draw in animal shogi, a win of
+    /// the second player in minishogi, as its rule of fourfold repetition says]; where it is unknown,
+    /// values that depend on it are not proven
+    #[arg(long, value_parser = PossibleValuesParser::new(["draw", "second-player-wins", "unknown"])
+        .map(|name| Repetition::of(&name).unwrap_or(Repetition::Unknown)))]
+    repetition: Option<Repetition>,
+    /// Take about so much memory (4G); values of layered games that do not fit lie in files beside
+    /// the table until it is solved [default: what is free]
+    #[arg(long, value_name = "BYTES")]
+    memory: Option<MemoryArg>,
+    /// Begin even if it is not expected to fit
+    #[arg(long)]
+    force: bool,
+    /// With several processes: Othello on a board of rows x columns [default: 4]
+    #[cfg(feature = "cluster")]
+    #[arg(long, value_name = "SIZE")]
+    size: Option<String>,
+    #[cfg(feature = "cluster")]
+    #[command(flatten)]
+    cluster: super::cluster::ClusterArgs,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum OrderArg {
+    /// Layer by layer from the end: one sweep
+    Topological,
+    /// All states from the values before the sweep, as often as it takes
+    Natural,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum MethodArg {
+    /// Sweeps over all states
+    ValueIteration,
+    /// A policy is evaluated and improved, in turn
+    PolicyIteration,
+}
+
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+    #[cfg(feature = "cluster")]
+    if args.cluster.is_asked() {
+        let game = super::enumerate::game_of(None, args.size.as_deref(), context)?;
+        let job = super::cluster::job(game, true, args.memory, context);
+        return super::cluster::run(&args.cluster, job, context);
+    }
+    say_that_it_goes_on(context.bars.clone(), context.json)?;
+    let mut table = args.table.open(context)?;
+    if args.table.is_latest() {
+        context.remark(format!("{}: {}", table.name(), context.why_latest()));
+    }
+    let order = match (args.method, args.order) {
+        (Some(MethodArg::PolicyIteration), Some(_)) => {
+            let what = "--order is that of the sweeps of value iteration";
+            bail!(Hinted::new(what, "leave it or --method out"))
+        }
+        (Some(MethodArg::PolicyIteration), None) => Some(Order::Policies),
+        (Some(MethodArg::ValueIteration), _) if is_taken_back(&table, context)? => {
+            let name = table.name();
+            let what = format!(
+                "{name} is solved by retrograde analysis, as all tables by rank without layers are"
+            );
+            bail!(Hinted::new(what, "leave --method out"))
+        }
+        (_, order) => order.map(|order| match order {
+            OrderArg::Topological => Order::Topological,
+            OrderArg::Natural => Order::Natural,
+        }),
+    };
+    let options = SolveOptions {
+        order,
+        theta: args.theta,
+        empties: args.empties,
+        discount: args.discount,
+        repetition: args.repetition,
+        checkpoint_after: None,
+        max_memory: args.memory.map(|memory| memory.0),
+    };
+    let run = solve_table(&mut table, &options, args.force, context)?;
+    if run.resumed {
+        context.remark(format!("{}: went on where an earlier run ended", table.name()));
+    }
+    print(table, &run, options.discount.is_some(), context)
+}
+
+/// Returns whether a table is solved by retrograde analysis.
+fn is_taken_back(table: &Table, context: &Context) -> anyhow::Result<bool> {
+    let by_rank = table.manifest().identity.is_by_rank();
+    Ok(by_rank && context.games.of_table(table)?.layers().is_none())
+}
+
+/// Solves a table after looking whether there is room for it.
+pub(super) fn solve_table(
+    table: &mut Table,
+    options: &SolveOptions,
+    force: bool,
+    context: &Context,
+) -> anyhow::Result<Run> {
+    let game = context.games.of_table(table)?;
+    let options = match options.within_room(&game, table) {
+        Err(no_room) if !force => {
+            let what = format!("{} needs", table.name());
+            bail!(guard::refused(&what, &no_room, "close other programs"))
+        }
+        found => found.unwrap_or(*options),
+    };
+    let mut on_sweep = |sweep: usize, record: &SweepRecord| {
+        tracing::info!(sweep, record.residual, record.changed, record.decided, "swept");
+    };
+    let run = game.solve(table, &options, &context.bars, &mut on_sweep);
+    run.map_err(|error| guard::with_left(error.into(), Scratch::of(table.dir()).dir()))
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Output<'a> {
+    /// Name of the table.
+    table: String,
+    /// Directory of its files.
+    directory: String,
+    /// Always `mover`: whose the values are.
+    perspective: &'static str,
+    /// Whether it was solved in this way already.
+    already_solved: bool,
+    /// How the exact values were found; null where only discounted ones were asked for.
+    solution: Option<&'a Solution>,
+    /// How the discounted values were found; null without --discount.
+    discounted: Option<&'a Discounted>,
+}
+
+fn print(table: Table, run: &Run, discounted: bool, context: &mut Context) -> anyhow::Result<()> {
+    let manifest = table.manifest();
+    if context.json {
+        return context.json(
+            "value-iterate",
+            &Output {
+                table: table.name(),
+                directory: table.dir().display().to_string(),
+                perspective: "mover",
+                already_solved: run.already_solved,
+                solution: manifest.solution.as_ref().filter(|_| !discounted),
+                discounted: manifest.discounted.as_ref().filter(|_| discounted),
+            },
+        );
+    }
+    let name = table.name();
+    let done = match run.already_solved {
+        true => format!("{name} was already solved in this way:"),
+        false => format!("{name}: {}", counted(run.sweeps.len() as u64, "sweep")),
+    };
+    let found = match discounted {
+        true => discounted_text(table, context)?,
+        false => result_text(&context.solved(table.for_few_rows(), false)?)?,
+    };
+    Ok(context.print(format!("{done}\n\n{}\n{found}", sweeps_text(run)))?)
+}
+
+fn sweeps_text(run: &Run) -> String {
+    let rows = (1..).zip(&run.sweeps).map(|(number, sweep): (u32, _)| {
+        let residual = format!("{:.4}", sweep.residual);
+        let residual = residual.trim_end_matches('0').trim_end_matches('.').to_string();
+        let mut row = vec![number.to_string(), residual, thousands(sweep.changed)];
+        row.extend(sweep.decided.map(thousands));
+        row
+    });
+    let mut headings = vec!["sweep", "residual", "states changed"];
+    headings.extend(run.sweeps.iter().find_map(|sweep| sweep.decided).map(|_| "decided"));
+    Grid::of(&headings, rows).to_text()
+}
+
+/// The discounted values of the roots.
+fn discounted_text(table: Table, context: &Context) -> anyhow::Result<String> {
+    let values = table.manifest().discounted.as_ref().map_or(vec![], |d| d.roots.clone());
+    let states = States::open(context.games.of_table(&table)?, table, false)?;
+    let line = |(root, value): (AnyPosition, f32)| {
+        let side = states.game().side_name(root.side);
+        format!("{side}, to move at the root: discounted value {value:+}\n")
+    };
+    Ok(states.roots()?.into_iter().zip(values).map(line).collect())
+}
+
+/// What a root of a table is worth, in a sentence.
+pub(super) fn root_text(table: &SolvedTable, root: &AnyPosition, row: u64) -> String {
+    let game = table.game();
+    let mover = Mover {
+        side: game.side_name(root.side),
+        in_check: game.in_check(&root.state),
+        gives_checks: table.table().manifest().identity.checks_only.then_some(true),
+        unit: game.scores().filter(|_| table.has_scores()).map(|scores| scores.unit()),
+    };
+    verdict(mover, table.value(row as usize))
+}
+
+/// What the roots are worth, in words.
+fn result_text(table: &SolvedTable) -> anyhow::Result<String> {
+    const SHOWN: usize = 10;
+    let (game, manifest) = (table.game(), table.table().manifest());
+    let roots = table.states().roots()?;
+    let mut text = String::new();
+    for (root, &row) in roots.iter().zip(&manifest.root_ids).take(SHOWN) {
+        let value = root_text(table, root, row);
+        text += &match roots.len() == 1 || game.layers().is_some() {
+            true => format!("{value}\n"),
+            false => format!("{}: {value}\n", game.notation(root)),
+        };
+    }
+    if let Some(more @ 1..) = roots.len().checked_sub(SHOWN) {
+        text += &format!("and {more} roots more; see the manifest\n");
+    }
+    match &manifest.solution {
+        Some(solution) if game.layers().is_none() || !manifest.complete => {
+            text += &proven_text(manifest, solution);
+            text.push('\n');
+        }
+        _ => {}
+    }
+    Ok(text)
+}

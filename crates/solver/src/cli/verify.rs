@@ -1,0 +1,177 @@
+//! `solver verify`: read every byte of a table and prove every value, or hash what it says.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::context::Context;
+use super::error::{code, hinted};
+use super::lines::text_of;
+use super::table_args::OneTable;
+use yomikiri::any::AnyGame;
+use yomikiri::game::{GameExt, Side};
+use yomikiri::hint::{Hint, Hinted, Kind};
+use yomikiri_measure::render::number::{bytes, thousands};
+use yomikiri::solved::read_checksums;
+
+/// Read every byte of a table and prove every edge and value from the rules
+///
+/// The exit code is 0 if everything holds, and 3 if a file is damaged or the files are whole but a
+/// row is wrong; the first such row is shown.
+///
+/// --checksum hashes every position with its outcome, score and distance, and what the table was made
+/// from; how rows are found and ordered, or whether moves are stored, does not change it.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    table: OneTable,
+    /// Print the checksum of what the table says, and prove nothing
+    #[arg(long)]
+    checksum: bool,
+    /// Compare checksums with a file of such lines, all of them if no table is named; the exit code
+    /// is 3 if a table differs or is not there
+    #[arg(long, value_name = "FILE")]
+    check: Option<PathBuf>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Output {
+    /// Name of the table.
+    table: String,
+    /// Size of its files.
+    bytes: u64,
+    /// States that were proven.
+    states: u64,
+    /// Moves proven.
+    edges: u64,
+    /// Whether it has values.
+    solved: bool,
+    /// Whether all holds.
+    proven: bool,
+    /// The first row that is wrong.
+    counterexample: Option<Counterexample>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Counterexample {
+    /// Its number.
+    row: usize,
+    /// Its position.
+    state: String,
+    /// What is wrong.
+    what: String,
+}
+
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+    if let Some(file) = &args.check {
+        return compare(file, &args.table, context);
+    }
+    let table = args.table.open(context)?;
+    if args.checksum {
+        let (table, sum) = (table.name(), checksum(&table.name(), context)?);
+        let line = format!("{sum}  {table}\n");
+        let checksums = vec![Checksum { table, checksum: Some(sum), ok: None }];
+        return context.show("checksum", &Checksums { checksums }, |_| line);
+    }
+    let read = table.check()?;
+    let game = context.games.of_table(&table)?;
+    let found = game.verify(&table, &context.bars)?;
+    let proven = found.counterexample.is_none();
+    if !proven {
+        context.code = code(Kind::Damaged).into();
+    }
+    let output = Output {
+        table: table.name(),
+        bytes: read,
+        states: found.states,
+        edges: found.edges,
+        solved: found.solved,
+        proven,
+        counterexample: found.counterexample.map(|c| Counterexample {
+            row: c.row,
+            state: c.state,
+            what: c.what,
+        }),
+    };
+    context.show("verify", &output, |output| text(output, shown_as(&game)))
+}
+
+/// As whom a counterexample shows its mover, if not as who it is.
+fn shown_as(game: &AnyGame) -> Option<&'static str> {
+    let first = game.side_mark(Side::First).unwrap_or(game.side_name(Side::First));
+    (!game.keeps_sides()).then_some(first)
+}
+
+fn text(output: &Output, mover: Option<&str>) -> String {
+    let read = bytes(output.bytes as f64);
+    let read = format!("{}: all checksums match ({read} read)\n", output.table);
+    if let Some(Counterexample { row, state, what }) = &output.counterexample {
+        let shown = mover.map(|name| format!(" (the mover shown as {name})"));
+        let shown = shown.unwrap_or_default();
+        return format!("{read}row {row} is wrong: {what}\n  {state}{shown}\n");
+    }
+    let values = match output.solved {
+        true => "every value follows from its successors",
+        false => "there are no values yet",
+    };
+    let [states, edges] = [output.states, output.edges].map(thousands);
+    format!(
+        "{read}{states} states, {edges} edges: every move regenerated from the rules, {values}\n"
+    )
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Checksums {
+    /// One for each table.
+    checksums: Vec<Checksum>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Checksum {
+    /// Name of the table.
+    table: String,
+    /// What the table says, where it could be read.
+    checksum: Option<String>,
+    /// With `--check`: whether the file says the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ok: Option<bool>,
+}
+
+/// Compares the checksums of a file with those of its tables, or of one of them.
+fn compare(file: &Path, table: &OneTable, context: &mut Context) -> anyhow::Result<()> {
+    let wrong = |what: String| Hinted::from(format!("{}: {what}", file.display()));
+    let mut expected = read_checksums(&text_of(file)?).map_err(wrong)?;
+    if let Some(name) = table.name(context)? {
+        expected.retain(|(_, table)| *table == name);
+        if expected.is_empty() {
+            bail!(wrong(format!("no line for '{name}'")));
+        }
+    }
+    let mut checksums = Vec::new();
+    for (expected, table) in expected {
+        let found = checksum(&table, context);
+        let ok = found.as_ref().is_ok_and(|sum| *sum == expected);
+        if !context.json {
+            context.line(match &found {
+                Err(error) => format!("{table}: not compared: {}", hinted(error).line()),
+                Ok(_) if ok => format!("{table}: OK"),
+                Ok(_) => format!("{table}: differs"),
+            })?;
+            context.flush()?;
+        }
+        checksums.push(Checksum { table, checksum: found.ok(), ok: Some(ok) });
+    }
+    if checksums.iter().any(|line| line.ok != Some(true)) {
+        context.code = code(Kind::Damaged).into();
+    }
+    // Lines of text have been printed one by one.
+    context.show("checksum", &Checksums { checksums }, |_| String::new())
+}
+
+/// The checksum of a table of a name.
+fn checksum(table: &str, context: &Context) -> anyhow::Result<String> {
+    let table = context.solved(context.store.open(table)?, false)?;
+    Ok(table.checksum(&context.bars)?)
+}

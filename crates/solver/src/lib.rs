@@ -1,0 +1,12 @@
+//! The commands of `solver`, for a program of one's own too: see [`main_with`].
+
+// An `expect` says why it holds; tests may unwrap.
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
+mod cli;
+#[cfg(feature = "serve")]
+mod serve;
+
+pub use cli::{main, main_with};
+#[doc(hidden)]
+pub use cli::schemas;

@@ -1,0 +1,457 @@
+//! The answers: what each address gives. `docs/openapi.json` says the same for programs.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::{Deserialize, Serialize};
+
+use super::Desk;
+use super::hall::Opened;
+use super::players::{Asked, MOST_MISTAKES, refusal};
+use super::reply::{Refusal, json};
+use super::work::Kind;
+use yomikiri::any::AnyPosition;
+use yomikiri_measure::evaluate::{Choice, Mistake};
+use yomikiri::game::{Game, GameExt, NotationError, PieceKind, Side};
+use yomikiri::hint::{self, Hint, Hinted};
+use yomikiri::solved::{
+    Answer, LONGEST_LINE, LayerValues, LineAnswer, MoveAnswer, Oracle, SolvedTable,
+};
+use yomikiri::table::RootValue;
+
+/// What an address answers.
+pub(super) type Answered = Result<Response, Refusal>;
+
+/// The parameters of an address, or a refusal that names what is wrong with them.
+fn read<T>(query: Result<Query<T>, QueryRejection>) -> Result<T, Refusal> {
+    query.map(|Query(asked)| asked).map_err(|error| Refusal::malformed(error.body_text()))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OfPosition {
+    position: Option<String>,
+    /// Whether one outside the table is answered too, by the rules: a browser logs refusals as errors.
+    #[serde(default)]
+    anywhere: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OfPolicy {
+    policy: String,
+    position: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OfMistakes {
+    policy: String,
+    count: Option<usize>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Nothing {}
+
+/// Tables up to this size are counted when they are listed.
+const COUNTED_AT_ONCE: usize = 1 << 21;
+
+#[derive(Serialize, JsonSchema)]
+struct Listing {
+    /// Those that can be asked.
+    tables: Vec<Line>,
+    /// Those that cannot be asked, and why.
+    unavailable: Vec<Unavailable>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Unavailable {
+    /// Name of the table.
+    table: String,
+    #[serde(flatten)]
+    why: Refusal,
+}
+
+/// A table, as far as a page needs it to draw a board and offer what can be asked.
+#[derive(Serialize, JsonSchema)]
+struct Line {
+    /// Name of the table.
+    table: String,
+    /// The game and board, such as othello-4x4.
+    game: String,
+    /// What the game is called.
+    title: String,
+    /// The rows of the table.
+    states: u64,
+    /// Whether every state that can be reached is in it.
+    complete: bool,
+    /// The plies to which it is bounded.
+    max_depth: Option<u32>,
+    /// The states to which it is bounded.
+    max_states: Option<u64>,
+    /// The player of whose moves the table follows only checks.
+    checks_only: bool,
+    /// The rows of the board; 0 in games without one.
+    rows: usize,
+    /// Its columns.
+    columns: usize,
+    /// The names of the columns from the left, as the first player sees the board.
+    column_names: Vec<String>,
+    /// The names of the rows from the top.
+    row_names: Vec<String>,
+    /// `score` if values have one; else only outcomes and plies.
+    has_scores: bool,
+    /// What scores count: disc.
+    score_unit: Option<&'static str>,
+    /// Whether every game ends.
+    is_layered: bool,
+    /// What play without end counts as; null where games always end.
+    repetition: &'static str,
+    /// The names of the first and the second player.
+    sides: [&'static str; 2],
+    /// The kinds of pieces that are told apart; none where there is but one.
+    pieces: Vec<PieceKind>,
+    /// The positions that the table begins with, and their values.
+    roots: Vec<Root>,
+    /// How many rows are lost, drawn and won; null of a large table until /counts was asked for.
+    outcomes: Option<LayerValues>,
+    /// Policies that can be asked; there are more, see docs/serve.md.
+    policies: Vec<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Root {
+    /// The position in one line.
+    position: String,
+    #[serde(flatten)]
+    value: RootValue,
+}
+
+fn line(opened: &Opened, desk: &Desk) -> Line {
+    let table = &opened.table;
+    let (game, manifest) = (table.game(), table.table().manifest());
+    let identity = &manifest.identity;
+    let values = manifest.solution.iter().flat_map(|solution| solution.roots.iter().cloned());
+    if table.states().rows() <= COUNTED_AT_ONCE {
+        opened.totals.get_or_init(|| table.totals());
+    }
+    let (rows, columns) = game.shape();
+    let [column_names, row_names] = game.coordinates();
+    Line {
+        table: opened.name.clone(),
+        game: game.name(),
+        title: game.title(),
+        states: manifest.counts.table.states,
+        complete: manifest.complete,
+        max_depth: identity.max_depth,
+        max_states: identity.max_states,
+        checks_only: identity.checks_only,
+        rows,
+        columns,
+        column_names,
+        row_names,
+        has_scores: table.has_scores(),
+        score_unit: game.scores().filter(|_| table.has_scores()).map(|scores| scores.unit()),
+        is_layered: game.layers().is_some(),
+        repetition: table.values().repetition().name(),
+        sides: Side::ALL.map(|side| game.side_name(side)),
+        pieces: game.piece_kinds(),
+        roots: identity
+            .roots
+            .iter()
+            .zip(values)
+            .map(|(position, value)| Root { position: position.clone(), value })
+            .collect(),
+        outcomes: opened.totals.get().map(|totals| totals.all.clone()),
+        policies: desk.policies.names(game),
+    }
+}
+
+pub(super) async fn tables(
+    State(desk): State<Arc<Desk>>,
+    query: Result<Query<Nothing>, QueryRejection>,
+) -> Answered {
+    let Nothing {} = read(query)?;
+    let of = desk.clone();
+    desk.workshop
+        .run(Kind::Quick, move || {
+            let mut listing = Listing { tables: Vec::new(), unavailable: Vec::new() };
+            for name in of.hall.names() {
+                let line = of.hall.table(&name).and_then(|opened| {
+                    let line = line(&opened, &of);
+                    opened.check_read().map(|()| line)
+                });
+                match line {
+                    Ok(line) => listing.tables.push(line),
+                    Err(why) => listing.unavailable.push(Unavailable { table: name, why }),
+                }
+            }
+            Ok(json(StatusCode::OK, &listing))
+        })
+        .await
+}
+
+/// The position that is meant: the first root where none is given.
+fn position_of(table: &SolvedTable, text: Option<&str>) -> Result<AnyPosition, Refusal> {
+    let text = text.unwrap_or_default();
+    if text.len() > LONGEST_LINE {
+        let what = format!("the position is longer than {LONGEST_LINE} bytes");
+        return Err(Refusal::malformed(what));
+    }
+    let hint = "a position is a board in one line, moves from the start, or 'start'";
+    let refused = |error: NotationError| Refusal::malformed(Hinted::of(&error)).with(hint);
+    let first = table.states().roots().map_err(refused)?.first().copied();
+    match first.filter(|_| text.trim().is_empty()) {
+        Some(root) => Ok(root),
+        None => table.states().parse(text).map_err(refused),
+    }
+}
+
+pub(super) async fn position(
+    State(desk): State<Arc<Desk>>,
+    Path(name): Path<String>,
+    query: Result<Query<OfPosition>, QueryRejection>,
+) -> Answered {
+    let asked = read(query)?;
+    desk.on_table(Kind::Quick, name, move |_, opened| {
+        let position = position_of(&opened.table, asked.position.as_deref())?;
+        Ok(match opened.table.answer(position) {
+            Ok(answer) => json(StatusCode::OK, &answer),
+            Err(_) if asked.anywhere => {
+                json(StatusCode::OK, &opened.table.answer_anywhere(position))
+            }
+            Err(error) => {
+                let why = Refusal::absent(error.to_string());
+                let answer = opened.table.answer_anywhere(position);
+                json(why.status, &Outside { why, answer })
+            }
+        })
+    })
+    .await
+}
+
+/// That a position is not in the table, and what the rules say of it, so that it can be played on.
+#[derive(Serialize, JsonSchema)]
+struct Outside {
+    #[serde(flatten)]
+    why: Refusal,
+    /// The board and the moves, with what the table says of those that lead into it.
+    answer: Answer,
+}
+
+/// What a policy does in a position, beside the truth.
+#[derive(Serialize, JsonSchema)]
+struct Decision<'a> {
+    /// Name of the table.
+    table: &'a str,
+    /// The policy.
+    policy: &'a str,
+    /// The position in one line.
+    position: String,
+    /// The player to move.
+    mover: &'static str,
+    /// The exact value, for the mover.
+    outcome: Option<i8>,
+    /// The outcome, and the final score, that the policy expects for the mover.
+    expected_outcome: Option<f64>,
+    /// The final score that it expects; null if it does not say.
+    expected_score: Option<f64>,
+    /// Its likeliest move; the first of several.
+    #[serde(rename = "move")]
+    likeliest: Option<String>,
+    /// The best first.
+    moves: Vec<Decided>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Decided {
+    #[serde(flatten)]
+    exact: MoveAnswer,
+    /// With which the policy plays it.
+    probability: f64,
+    /// How good the policy finds it, on a scale of its own.
+    policy_score: Option<f64>,
+}
+
+fn asked_of(desk: &Desk, opened: &Opened, policy: &str) -> Result<Arc<Asked>, Refusal> {
+    let made = || Asked::new(policy, &*desk.policies, opened.table.game());
+    opened.players.get(|asked| asked.name == policy, made)
+}
+
+pub(super) async fn policy(
+    State(desk): State<Arc<Desk>>,
+    Path(name): Path<String>,
+    query: Result<Query<OfPolicy>, QueryRejection>,
+) -> Answered {
+    let asked = read(query)?;
+    desk.on_table(Kind::Slow, name, move |of, opened| {
+        let position = position_of(&opened.table, asked.position.as_deref())?;
+        let exact = opened.table.answer_anywhere(position);
+        let policy = asked_of(of, opened, &asked.policy)?;
+        let choice = policy
+            .player
+            .choose(opened.table.game(), Some(&opened.table as &dyn Oracle), &position)
+            .map_err(|error| {
+                if error.kind() == hint::Kind::Policy {
+                    opened.players.forget(|asked| Arc::ptr_eq(asked, &policy));
+                }
+                refusal(&error, StatusCode::UNPROCESSABLE_ENTITY)
+            })?;
+        Ok(json(StatusCode::OK, &decision(opened, &policy.name, exact, &choice)))
+    })
+    .await
+}
+
+fn decision<'a>(
+    opened: &'a Opened,
+    policy: &'a str,
+    exact: Answer,
+    choice: &Choice,
+) -> Decision<'a> {
+    let place: BTreeMap<u16, usize> =
+        choice.actions.iter().enumerate().map(|(at, action)| (action.0, at)).collect();
+    let decided = |exact: MoveAnswer| {
+        let at = place.get(&exact.action).copied();
+        Decided {
+            probability: at.map_or(0.0, |at| choice.probabilities[at]),
+            policy_score: at.and_then(|at| Some(choice.scores.as_ref()?[at])),
+            exact,
+        }
+    };
+    Decision {
+        table: &opened.name,
+        policy,
+        position: exact.position,
+        mover: exact.mover,
+        outcome: exact.value.outcome,
+        expected_outcome: choice.value,
+        expected_score: choice.final_score,
+        likeliest: choice
+            .likeliest()
+            .map(|action| opened.table.game().action_name(exact.side, action)),
+        moves: exact.moves.into_iter().map(decided).collect(),
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Worst<'a> {
+    /// Name of the table.
+    table: &'a str,
+    /// The policy.
+    policy: &'a str,
+    /// In how many positions it was judged.
+    judged: u64,
+    /// The worst first, one of mirror images.
+    mistakes: &'a [Mistake],
+}
+
+pub(super) async fn mistakes(
+    State(desk): State<Arc<Desk>>,
+    Path(name): Path<String>,
+    query: Result<Query<OfMistakes>, QueryRejection>,
+) -> Answered {
+    let asked = read(query)?;
+    desk.on_table(Kind::Long, name, move |of, opened| {
+        let policy = asked_of(of, opened, &asked.policy)?;
+        let found = policy.mistakes(&opened.table).inspect_err(|refused| {
+            if refused.status == StatusCode::BAD_GATEWAY {
+                opened.players.forget(|asked| Arc::ptr_eq(asked, &policy));
+            }
+        })?;
+        let count = asked.count.unwrap_or(20).min(MOST_MISTAKES);
+        let shown = count.min(found.costliest.len());
+        Ok(json(
+            StatusCode::OK,
+            &Worst {
+                table: &opened.name,
+                policy: &policy.name,
+                judged: found.judged,
+                mistakes: &found.costliest[..shown],
+            },
+        ))
+    })
+    .await
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Counts<'a> {
+    /// Name of the table.
+    table: &'a str,
+    /// Every judged position.
+    all: &'a LayerValues,
+    /// Of each layer; none in tables whose rows have no layer.
+    layers: Vec<Layer<'a>>,
+    /// How many rows have which score; which outcome, in games without scores.
+    histogram: &'a BTreeMap<i8, u64>,
+    /// The most plies to the end that are known exactly.
+    longest: Option<u16>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Layer<'a> {
+    /// Number of the layer.
+    layer: u32,
+    #[serde(flatten)]
+    values: &'a LayerValues,
+}
+
+pub(super) async fn counts(
+    State(desk): State<Arc<Desk>>,
+    Path(name): Path<String>,
+    query: Result<Query<Nothing>, QueryRejection>,
+) -> Answered {
+    let Nothing {} = read(query)?;
+    desk.on_table(Kind::Long, name, move |_, opened| {
+        let totals = opened.totals.get_or_init(|| opened.table.totals());
+        let layer = |(&layer, values)| Layer { layer, values };
+        Ok(json(
+            StatusCode::OK,
+            &Counts {
+                table: &opened.name,
+                all: &totals.all,
+                layers: totals.layers.iter().map(layer).collect(),
+                histogram: &totals.histogram,
+                longest: totals.longest.map(|(plies, _)| plies),
+            },
+        ))
+    })
+    .await
+}
+
+/// Returns the components of `docs/openapi.json`: for tests.
+#[doc(hidden)]
+pub fn components() -> serde_json::Value {
+    let mut settings = SchemaSettings::draft2020_12().for_serialize();
+    settings.definitions_path = "/components/schemas".into();
+    let mut generator = settings.into_generator();
+    generator.subschema_for::<Answer>();
+    generator.subschema_for::<LineAnswer>();
+    generator.subschema_for::<Outside>();
+    generator.subschema_for::<Listing>();
+    generator.subschema_for::<Counts<'_>>();
+    generator.subschema_for::<Decision<'_>>();
+    generator.subschema_for::<Worst<'_>>();
+    generator.subschema_for::<Refusal>();
+    generator.take_definitions(true).into()
+}
+
+/// What no address is.
+pub(super) async fn nowhere() -> Response {
+    Refusal::absent("there is nothing at this address")
+        .with("see /api/v1/openapi.json")
+        .into_response()
+}
+
+/// What an address does not do.
+pub(super) async fn not_so() -> Response {
+    Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "this address does not take this method")
+        .with("see /api/v1/openapi.json")
+        .into_response()
+}

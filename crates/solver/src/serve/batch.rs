@@ -1,0 +1,139 @@
+//! Thousands of positions in one request: lines of JSON, or an array.
+//!
+//! Bodies and answers take their bytes out of one budget, so that slow clients hold no more of it
+//! than they have sent, and all of them together no more than there is.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use http_body_util::BodyExt;
+use serde::Deserialize;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+use super::Desk;
+use super::api::Answered;
+use super::reply::{Refusal, typed};
+use super::work::Kind;
+use yomikiri::solved::{ArrayRows, SolvedTable};
+
+/// The most bytes of a body.
+pub(super) const MOST_BYTES: usize = 16 << 20;
+/// The most lines of one.
+pub(super) const MOST_LINES: usize = 100_000;
+/// How long a body may take.
+const BODY_WITHIN: Duration = Duration::from_secs(10);
+/// All bodies and answers at once, in units of a KiB.
+const BUDGET: usize = 256 << 10;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OfBatch {
+    rows: Option<ArrayRows>,
+}
+
+/// What is left for bodies and answers.
+pub(super) fn budget() -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(BUDGET))
+}
+
+fn too_large() -> Refusal {
+    let what = format!("the body is longer than {} MiB", MOST_BYTES >> 20);
+    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, what).with("send it in parts")
+}
+
+/// Takes room for so many bytes.
+fn room(budget: &Arc<Semaphore>, bytes: usize) -> Result<OwnedSemaphorePermit, Refusal> {
+    let units = bytes.div_ceil(1024) as u32;
+    budget.clone().try_acquire_many_owned(units).map_err(|_| Refusal::busy())
+}
+
+/// Reads a body whole, and the room that it takes.
+async fn whole(
+    mut body: Body,
+    budget: &Arc<Semaphore>,
+) -> Result<(Vec<u8>, OwnedSemaphorePermit), Refusal> {
+    if body.size_hint().lower() > MOST_BYTES as u64 {
+        return Err(too_large());
+    }
+    let mut bytes = Vec::new();
+    let mut held = room(budget, 1)?;
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| Refusal::malformed("the body broke off"))?;
+        let Ok(data) = frame.into_data() else { continue };
+        if bytes.len() + data.len() > MOST_BYTES {
+            return Err(too_large());
+        }
+        held.merge(room(budget, data.len())?);
+        bytes.extend_from_slice(&data);
+    }
+    Ok((bytes, held))
+}
+
+pub(super) async fn batch(
+    State(desk): State<Arc<Desk>>,
+    Path(name): Path<String>,
+    query: Result<Query<OfBatch>, QueryRejection>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered {
+    let Query(OfBatch { rows }) = query.map_err(|error| Refusal::malformed(error.body_text()))?;
+    let read = timeout(BODY_WITHIN, whole(body, &desk.budget)).await;
+    let (bytes, held) = read.map_err(|_| {
+        let what = format!("the body took longer than {} s", BODY_WITHIN.as_secs());
+        Refusal::new(StatusCode::REQUEST_TIMEOUT, what).with("send it in parts")
+    })??;
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let is_array = kind.is_some_and(|kind| kind.contains("npy")) || bytes.starts_with(b"\x93NUMPY");
+    let answer = desk.clone().on_table(Kind::Batch, name, move |_, opened| {
+        // The body's room is given back when it is answered.
+        let _held = held;
+        match is_array {
+            true => opened.table.answer_array(&bytes, rows).map_err(|error| {
+                Refusal::malformed(error)
+                    .with("give what numpy.save writes; see /api/v1/openapi.json")
+            }),
+            false => lines(&opened.table, &bytes),
+        }
+    });
+    let answer = answer.await?;
+    let answer = Held { _room: room(&desk.budget, answer.len())?, answer };
+    let kind = if is_array { "application/x-npy" } else { "application/x-ndjson" };
+    Ok(typed(StatusCode::OK, kind, Bytes::from_owner(answer).into()))
+}
+
+fn lines(table: &SolvedTable, bytes: &[u8]) -> Result<Vec<u8>, Refusal> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        Refusal::malformed(format!(
+            "the body is no text: byte {} is not UTF-8",
+            error.valid_up_to()
+        ))
+    })?;
+    let lines = || text.lines().filter(|line| !line.trim().is_empty());
+    if lines().take(MOST_LINES + 1).count() > MOST_LINES {
+        let what = format!("the body has more than {MOST_LINES} lines");
+        return Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, what).with("send it in parts"));
+    }
+    let mut answer = Vec::new();
+    for line in lines() {
+        answer.extend_from_slice(table.answer_line(line).as_bytes());
+        answer.push(b'\n');
+    }
+    Ok(answer)
+}
+
+/// An answer that holds its room until it is sent.
+struct Held {
+    answer: Vec<u8>,
+    _room: OwnedSemaphorePermit,
+}
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        &self.answer
+    }
+}

@@ -1,0 +1,116 @@
+//! The tables that can be asked: those of one directory, opened when first asked for.
+//!
+//! A name is looked up among those that lie there and never joined to a path as it was written. What
+//! is kept of a table, players and counts among it, goes with the table when that is written anew.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use std::time::SystemTime;
+
+use axum::http::StatusCode;
+
+use super::players::{Asked, MOST_KEPT};
+use super::recent::Recent;
+use super::reply::Refusal;
+use yomikiri::hint::Hinted;
+use yomikiri::registry::Games;
+use yomikiri::solved::{SolvedTable, Totals};
+use yomikiri::table::{Store, TableError};
+
+/// How many tables are kept open.
+const MOST_OPEN: usize = 64;
+
+/// The tables of a directory.
+pub(super) struct Hall {
+    store: Store,
+    games: Games,
+    open: Recent<Opened>,
+}
+
+/// A table that is open.
+pub(super) struct Opened {
+    pub name: String,
+    pub table: SolvedTable,
+    /// The policies that were asked about it.
+    pub players: Recent<Asked>,
+    /// Counted when first asked for.
+    pub totals: OnceLock<Totals>,
+    manifest: PathBuf,
+    stamp: Option<Stamp>,
+}
+
+/// By what it is seen that a file was written anew.
+type Stamp = (Option<SystemTime>, u64, u64);
+
+fn stamp_of(path: &PathBuf) -> Option<Stamp> {
+    let found = fs::metadata(path).ok()?;
+    #[cfg(unix)]
+    let inode = std::os::unix::fs::MetadataExt::ino(&found);
+    #[cfg(not(unix))]
+    let inode = 0;
+    Some((found.modified().ok(), found.len(), inode))
+}
+
+impl Opened {
+    /// Whether it is still what lies there.
+    fn is_current(&self) -> bool {
+        self.stamp.is_some() && self.stamp == stamp_of(&self.manifest)
+    }
+
+    /// Fails if damage was met in it.
+    pub fn check_read(&self) -> Result<(), Refusal> {
+        self.table.table().check_read().map_err(|error| damaged(&error))
+    }
+}
+
+impl Hall {
+    pub fn new(store: Store, games: Games) -> Hall {
+        Hall { store, games, open: Recent::of(MOST_OPEN) }
+    }
+
+    /// The names of the tables.
+    pub fn names(&self) -> Vec<String> {
+        self.store.names()
+    }
+
+    /// A solved table by its name.
+    pub fn table(&self, name: &str) -> Result<Arc<Opened>, Refusal> {
+        let is_it = |opened: &Opened| opened.name == name;
+        let is_sound = |opened: &Opened| opened.is_current() && opened.check_read().is_ok();
+        self.open.forget(|opened| is_it(opened) && !is_sound(opened));
+        self.open.get(is_it, || self.opened(name))
+    }
+
+    fn opened(&self, name: &str) -> Result<Opened, Refusal> {
+        let hint = "see /api/v1/tables";
+        let known = self.names().into_iter().find(|known| known == name);
+        let name = known
+            .ok_or_else(|| Refusal::absent(format!("there is no table '{name}'")).with(hint))?;
+        let dir = self.store.place(&name);
+        let manifest = dir.join("manifest.json");
+        // Before it is read: what is written in between is noticed when it is asked for again.
+        let stamp = stamp_of(&manifest);
+        let solved = yomikiri::table::Table::open(&dir).and_then(|table| {
+            let game = self.games.of_table(&table)?;
+            SolvedTable::open(game, table, false)
+        });
+        match solved.map_err(|error| damaged(&error))? {
+            None => Err(Refusal::new(StatusCode::CONFLICT, format!("{name} is not solved"))
+                .with(format!("run 'solver value-iterate {name}'"))),
+            Some(table) => Ok(Opened {
+                players: Recent::of(MOST_KEPT),
+                totals: OnceLock::new(),
+                name,
+                table,
+                manifest,
+                stamp,
+            }),
+        }
+    }
+}
+
+/// That a table cannot be read.
+fn damaged(error: &TableError) -> Refusal {
+    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, Hinted::of(error)).with("run 'solver verify'")
+}

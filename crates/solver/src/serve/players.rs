@@ -1,0 +1,154 @@
+//! The policies that a table is asked about, made once and kept, and their worst mistakes.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use axum::http::StatusCode;
+
+use super::reply::Refusal;
+use yomikiri::any::{AnyGame, AnyState};
+use yomikiri_measure::evaluate::{Costliest, Judged, MeasureError, Mistake, Player, measure};
+use yomikiri::hint::{Hint, Hinted, Kind};
+use yomikiri::parallel::lock;
+use yomikiri_measure::policy::{Answers, Batch, Policy, TrainedOn};
+use yomikiri::progress::Silent;
+use yomikiri::solved::{Orienting, SolvedTable};
+
+/// Who makes policies: the commands know files and networks.
+pub trait Policies: Send + Sync {
+    /// The names of those that can be asked on a game, for people to choose from; there may be more.
+    fn names(&self, game: &AnyGame) -> Vec<String>;
+
+    /// The policy of a name, or in one line why it may not be asked or has failed at once.
+    fn make(&self, name: &str, game: &AnyGame) -> Result<Player, Hinted>;
+}
+
+/// How many policies of a table are kept.
+pub(super) const MOST_KEPT: usize = 16;
+/// How many mistakes of a policy are kept.
+pub(super) const MOST_MISTAKES: usize = 100;
+/// The rows of the largest table in which mistakes are looked for.
+const MOST_ROWS: usize = 4_000_000;
+/// How long may be looked for them.
+const MISTAKES_WITHIN: Duration = Duration::from_secs(60);
+/// How many positions a policy is asked about between two looks at the clock.
+const AT_ONCE: usize = 64;
+
+/// A policy that was asked.
+pub(super) struct Asked {
+    pub name: String,
+    pub player: Arc<Player>,
+    /// Held while they are looked for, so that nobody does it twice.
+    mistakes: Mutex<Option<Arc<Mistakes>>>,
+}
+
+/// The positions in which a policy gives away the most.
+pub(super) struct Mistakes {
+    /// In how many positions it was judged.
+    pub judged: u64,
+    pub costliest: Vec<Mistake>,
+}
+
+/// The answer where a policy gives none: 502 if it failed at its work, or else `status`.
+pub(super) fn refusal(error: &Hinted, status: StatusCode) -> Refusal {
+    let status = if error.kind() == Kind::Policy { StatusCode::BAD_GATEWAY } else { status };
+    Refusal::new(status, error.to_string())
+}
+
+impl Asked {
+    /// The policy of a name, made anew.
+    pub fn new(name: &str, policies: &dyn Policies, game: &AnyGame) -> Result<Asked, Refusal> {
+        let player = policies.make(name, game);
+        let player = player.map_err(|error| refusal(&error, StatusCode::BAD_REQUEST))?;
+        Ok(Asked { name: name.to_string(), player: Arc::new(player), mistakes: Mutex::default() })
+    }
+
+    /// Its worst mistakes on a table, one of mirror images.
+    pub fn mistakes(&self, table: &SolvedTable) -> Result<Arc<Mistakes>, Refusal> {
+        let rows = table.states().rows();
+        let instead = || {
+            format!(
+                "run 'solver report --table {} --policy '{}' --mistakes 10'",
+                table.table().name(),
+                self.name
+            )
+        };
+        if rows > MOST_ROWS {
+            let what = format!("{rows} states are too many to look for mistakes in here");
+            return Err(Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, what).with(instead()));
+        }
+        let mut kept = lock(&self.mistakes);
+        if let Some(found) = &*kept {
+            return Ok(found.clone());
+        }
+        let judged = Judged::new(table, Orienting::First);
+        let until = Instant::now() + MISTAKES_WITHIN;
+        let hurried: Player =
+            Player::Policy(Box::new(Hurried { player: self.player.clone(), until }));
+        let player = if let Player::Perfect = *self.player { Player::Perfect } else { hurried };
+        let mut costliest = Costliest::new(table.game(), MOST_MISTAKES);
+        let mut collect = |piece: &yomikiri_measure::evaluate::Piece, answers: &[Answers]| {
+            answers.iter().for_each(|answers| costliest.add(table.game(), piece, answers));
+            Ok(())
+        };
+        let measured = measure(&judged, None, &[player], Some(&mut collect), &Silent);
+        let measured = measured.map_err(|error| {
+            let status = match &error {
+                MeasureError::Policy { error, .. } if error.kind() == Kind::Policy => {
+                    StatusCode::BAD_GATEWAY
+                }
+                MeasureError::Policy { .. } if Instant::now() < until => {
+                    StatusCode::UNPROCESSABLE_ENTITY
+                }
+                MeasureError::Policy { .. } => StatusCode::SERVICE_UNAVAILABLE,
+                _ => StatusCode::INTERNAL_SERVER_ERROR,
+            };
+            Refusal::new(status, Hinted::of(&error)).with(instead())
+        })?;
+        let found = Arc::new(Mistakes { judged: measured.judged, costliest: costliest.mistakes() });
+        *kept = Some(found.clone());
+        Ok(found)
+    }
+}
+
+/// A policy that fails when its time is up.
+struct Hurried {
+    player: Arc<Player>,
+    until: Instant,
+}
+
+impl Policy<AnyGame> for Hurried {
+    fn name(&self) -> String {
+        self.player.name()
+    }
+
+    fn answer(
+        &self,
+        game: &AnyGame,
+        batch: &Batch<AnyState>,
+        answers: &mut Answers,
+    ) -> Result<(), Hinted> {
+        let Some(policy) = self.player.policy() else {
+            return Err(Hinted::from("it answers only of a table"));
+        };
+        let places: Vec<usize> = (0..batch.len()).collect();
+        let mut some = Answers::default();
+        for places in places.chunks(AT_ONCE) {
+            if Instant::now() > self.until {
+                let seconds = MISTAKES_WITHIN.as_secs();
+                return Err(Hinted::from(format!("it takes longer than {seconds} s")));
+            }
+            some.clear();
+            policy.answer(game, &batch.of(places), &mut some)?;
+            answers.probabilities.append(&mut some.probabilities);
+            answers.scores.append(&mut some.scores);
+            answers.values.append(&mut some.values);
+            answers.final_scores.append(&mut some.final_scores);
+        }
+        Ok(())
+    }
+
+    fn learned_from(&self) -> TrainedOn {
+        self.player.learned_from()
+    }
+}

@@ -1,0 +1,74 @@
+//! What is sent back: JSON, and refusals in one shape.
+
+use std::borrow::Cow;
+
+use axum::body::Body;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use yomikiri::hint::{Hint, Hinted, shortened};
+
+/// Why a request is not answered: `{"error": …, "hint": …}`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Refusal {
+    #[serde(skip)]
+    pub status: StatusCode,
+    /// That it is not there, and what bounds the table.
+    pub error: String,
+    /// What to do.
+    pub hint: Option<String>,
+}
+
+impl Refusal {
+    /// What is wrong, and what to do if it is known.
+    pub fn new(status: StatusCode, error: impl Into<Hinted>) -> Refusal {
+        let error = error.into();
+        let hint = error.hint().map(Cow::into_owned);
+        Refusal { status, error: shortened(&error.to_string(), 300), hint }
+    }
+
+    /// What to do, unless the error has said so.
+    pub fn with(self, hint: impl Into<String>) -> Refusal {
+        Refusal { hint: self.hint.or(Some(hint.into())), ..self }
+    }
+
+    pub fn malformed(error: impl Into<Hinted>) -> Refusal {
+        Refusal::new(StatusCode::BAD_REQUEST, error)
+    }
+
+    pub fn absent(error: impl Into<Hinted>) -> Refusal {
+        Refusal::new(StatusCode::NOT_FOUND, error)
+    }
+
+    pub fn busy() -> Refusal {
+        Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "the server is busy").with("try again later")
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        json(self.status, &self)
+    }
+}
+
+/// Data as JSON.
+pub(super) fn json(status: StatusCode, data: &impl Serialize) -> Response {
+    let (status, body) = match serde_json::to_vec(data) {
+        Ok(body) => (status, body),
+        Err(error) => (
+            StatusCode::INTERNAL_SERVER_ERROR,
+            format!(r#"{{"error":"{error}","hint":null}}"#).into(),
+        ),
+    };
+    typed(status, "application/json", Body::from(body))
+}
+
+/// A body of a type.
+pub(super) fn typed(status: StatusCode, kind: &'static str, body: Body) -> Response {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}
