@@ -16,8 +16,8 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 use yomikiri::game::othello::{Board, Othello};
 use yomikiri::game::{Game, GameExt, Position, Side};
 use yomikiri::graph::Graph;
-use yomikiri::policy::{Answers, Batch, PolicySpec, of_rules};
 use yomikiri::solve::Order;
+use yomikiri_measure::policy::{Answers, Batch, PolicySpec, of_rules};
 
 fn main() {
     divan::main();

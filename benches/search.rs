@@ -8,10 +8,10 @@ use std::time::Instant;
 
 use serde_json::Value;
 use yomikiri::any::{AnyGame, AnyState};
-use yomikiri::evaluate::drawn;
 use yomikiri::game::{Empties, Game, GameExt, Score, SearchLimits, SearchOptions};
 use yomikiri::registry::othello;
 use yomikiri::search::{Found, Searcher, Task};
+use yomikiri_measure::evaluate::drawn;
 
 /// Positions of the FFO endgame suite by R. Delorme; the winner gets the empty squares.
 const FFO: &str = include_str!("../tests/data/ffo-40-49.json");

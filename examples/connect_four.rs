@@ -247,7 +247,7 @@ impl Ranks<Board> for ConnectFour {
 
 fn main() -> ExitCode {
     let sizes = [(4, 5), (4, 4), (5, 4), (4, 6), (5, 5)];
-    yomikiri::cli::main_with(
+    yomikiri_solver::main_with(
         sizes.map(|(rows, columns)| AnyGame::new(ConnectFour::new(rows, columns))).into(),
     )
 }

@@ -132,5 +132,5 @@ impl Drawing<Men> for ThreeMensMorris {
 
 fn main() -> ExitCode {
     let games = [false, true].map(ThreeMensMorris::new);
-    yomikiri::cli::main_with(games.map(yomikiri::any::AnyGame::new).into())
+    yomikiri_solver::main_with(games.map(yomikiri::any::AnyGame::new).into())
 }

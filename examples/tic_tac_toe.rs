@@ -98,5 +98,5 @@ impl Drawing<Board> for TicTacToe {
 }
 
 fn main() -> ExitCode {
-    yomikiri::cli::main_with(yomikiri::games![TicTacToe(Group::of_board(3, 3))])
+    yomikiri_solver::main_with(yomikiri::games![TicTacToe(Group::of_board(3, 3))])
 }

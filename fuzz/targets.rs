@@ -17,18 +17,18 @@ use std::str::from_utf8;
 use std::sync::LazyLock;
 
 use yomikiri::any::{AnyGame, AnyState};
-use yomikiri::export::targets::{Format, Images, Selection, Targets, write_targets};
-use yomikiri::export::write_states;
 use yomikiri::game::encode::Layout;
 use yomikiri::game::{Game, GameExt, Group, Side, Splits, WideKey};
 use yomikiri::graph::{pack, read_roots};
-use yomikiri::policy::{
-    Answers, Batch, Card, Exec, MICRO, NetworkSpec, Policy, PolicySpec, Predictions, Weights,
-};
 use yomikiri::progress::Silent;
 use yomikiri::registry::Games;
 use yomikiri::solved::{ArrayRows, Oracle, Orienting, SolvedTable, States, read_checksums};
 use yomikiri::table::{HEADER_BYTES, Manifest, Store, Table, check_name, crc32};
+use yomikiri_measure::export::targets::{Format, Images, Selection, Targets, write_targets};
+use yomikiri_measure::export::write_states;
+use yomikiri_measure::policy::{
+    Answers, Batch, Card, Exec, MICRO, NetworkSpec, Policy, PolicySpec, Predictions, Weights,
+};
 
 #[path = "resumed.rs"]
 mod resumed;
@@ -247,7 +247,7 @@ fn name(data: &[u8]) {
 fn arguments(data: &[u8]) {
     let Ok(text) = from_utf8(data) else { return };
     let words: Vec<&str> = ["solver"].into_iter().chain(text.lines()).collect();
-    let _ = yomikiri::cli::understand(&words);
+    let _ = yomikiri_solver::understand(&words);
 }
 
 /// A game's name and a line that a program answers.
@@ -292,7 +292,7 @@ fn network(data: &[u8]) {
         }
         let one = Some(1);
         let spec = NetworkSpec { plies: one, width: one, mate: one, ..spec };
-        let load = yomikiri::learn::minishogi::player::load;
+        let load = yomikiri_learn::minishogi::player::load;
         ask(&load(name, &spec, &read, &game)?, &game)
     });
 }

@@ -7,7 +7,6 @@
 
 mod answer;
 mod arrays;
-mod checksum;
 mod lines;
 mod oracle;
 mod searched;
@@ -25,7 +24,6 @@ use crate::table::{Store, Table, TableError, or_record};
 
 pub use answer::{Answer, Board, Brief, Cycles, LineEnd, MoveAnswer, NotThere, Verdict};
 pub use arrays::ArrayRows;
-pub use checksum::read_checksums;
 pub use lines::{LONGEST_LINE, LineAnswer};
 pub use oracle::Oracle;
 pub use searched::{Budget, SearchOracle, Wanted};

@@ -61,7 +61,7 @@ match random greedy --game animal-shogi-3x3
 ";
 
 fn schemas() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schemas")
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("docs/schemas")
 }
 
 /// `docs/schemas/` and the components of `docs/openapi.json` are made of the types that are written; with
@@ -69,7 +69,7 @@ fn schemas() -> PathBuf {
 #[test]
 fn schemas_are_those_of_the_types() {
     let mut made: BTreeMap<PathBuf, Value> = BTreeMap::new();
-    for (name, schema) in yomikiri::cli::schemas() {
+    for (name, schema) in yomikiri_solver::schemas() {
         if name == "openapi" {
             let path = schemas().with_file_name("openapi.json");
             let text = fs::read_to_string(&path).unwrap();
@@ -110,7 +110,7 @@ fn every_command_prints_what_its_schema_says() {
         run("train tabular --games 20 --method td,sarsa");
         run("train td --size 4 --games 2");
         run("train evaluation --size 5 --positions 1000 --out DIR/evaluation");
-        let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tables/policies");
+        let kept = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tables/policies");
         copy_dir(&kept, &tables.place("policies"));
         run("report --game othello-4x4 --canonical --policy learned:supervised-othello-4x4");
     }
@@ -129,7 +129,8 @@ fn every_command_prints_what_its_schema_says() {
     assert_eq!(known.collect::<Vec<_>>(), met.iter().collect::<Vec<_>>());
     let file = tables.place("printed.json");
     fs::write(&file, serde_json::to_string(&printed).unwrap()).unwrap();
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/commands/schemas.py");
+    let script =
+        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/commands/schemas.py");
     if !python_has("jsonschema") {
         return;
     }
@@ -149,7 +150,8 @@ fn fields(value: &Value, found: &mut BTreeSet<String>) {
 /// `docs/report-schema.md` explains what reports, comparisons, matches and their files tell.
 #[test]
 fn every_field_and_column_of_results_is_explained() {
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/report-schema.md");
+    let docs =
+        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("docs/report-schema.md");
     let docs = fs::read_to_string(docs).unwrap();
     let explained: BTreeSet<&str> =
         docs.split('`').skip(1).step_by(2).flat_map(|name| name.split(['.', '[', ']'])).collect();

@@ -216,7 +216,7 @@ fn proofs_are_made_and_checked() {
     assert!(checked["searched"][0].as_u64().unwrap() > 0);
     assert!(tables.ok(&["check", path]).contains("Black, to move, wins by 16 discs\nProven: "));
     // An independent checker in plain Python.
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/check_proof.py");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/check_proof.py");
     let python = Command::new("python3").args([script, path, "--all"]).output().unwrap();
     assert!(python.status.success(), "{}", String::from_utf8_lossy(&python.stderr));
     for damage in [20, 40, 60] {
@@ -245,7 +245,8 @@ fn proofs_are_made_and_checked() {
 fn kept_proofs_hold() {
     let tables = Tables::new();
     for (name, score, moves) in [("othello-6x6", -4, 784_172), ("ffo-40", 38, 27_811)] {
-        let file = format!("{}/tests/data/{name}.proof", env!("CARGO_MANIFEST_DIR"));
+        let file =
+            format!("{}/tests/data/{name}.proof", concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
         let checked = tables.json(&["check", &file]);
         assert_eq!(checked["score"], score);
         let counts = checked["moves"].as_array().unwrap();

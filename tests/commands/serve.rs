@@ -154,7 +154,7 @@ fn every_answer_is_as_described() {
     }
     let file = tables.place("met.json");
     std::fs::write(&file, serde_json::to_string(&met).unwrap()).unwrap();
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     if !python_has("jsonschema") {
         return;
     }
@@ -300,7 +300,10 @@ fn programs_that_fail_are_a_bad_gateway() {
 #[test]
 fn models_without_end_take_no_places() {
     let tables = tables();
-    let model = format!("onnx:{}/tests/fixtures/onnx/endless.onnx", env!("CARGO_MANIFEST_DIR"));
+    let model = format!(
+        "onnx:{}/tests/fixtures/onnx/endless.onnx",
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../..")
+    );
     let served = Served::new(&tables, &["--policy", &model, "--policy-timeout", "0.3"]);
     let path = format!("/api/v1/othello-4x4/policy?policy={}", escaped(&model));
     for asked in 0..6 {

@@ -16,7 +16,7 @@ const MOST_BYTES: u64 = 150_000;
 
 #[test]
 fn a_person_plays_and_explores_in_the_browser() {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let here = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let packages = here.join("target/ci-node/node_modules");
     let browser = BROWSERS.iter().find(|browser| Path::new(browser).exists());
     let has_node = Command::new("node").arg("--version").output().is_ok();
@@ -45,7 +45,11 @@ fn a_person_plays_and_explores_in_the_browser() {
 
 #[test]
 fn the_page_is_small() {
-    let files = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/serve/page")).unwrap();
+    let files = fs::read_dir(
+        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+            .join("crates/solver/src/serve/page"),
+    )
+    .unwrap();
     let files = files.map(|file| file.unwrap().metadata().unwrap().len());
     let bytes: u64 = files.sum();
     assert!((20_000..=MOST_BYTES).contains(&bytes), "{bytes}");

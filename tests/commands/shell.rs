@@ -68,7 +68,7 @@ fn examples_are_commands_and_the_manual_has_them() {
             let words = String::from_utf8(words).unwrap();
             let words: Vec<&str> = words.lines().collect();
             assert_eq!(words[..2], ["solver", name]);
-            yomikiri::cli::understand(&words).unwrap_or_else(|error| panic!("{line}: {error}"));
+            yomikiri_solver::understand(&words).unwrap_or_else(|error| panic!("{line}: {error}"));
             known += 1;
         }
     }

@@ -66,7 +66,8 @@ pub fn the_models_are_the_networks(tables: &Tables, names: &[String]) {
     if !python_runs("tests/learn/models.py") {
         return;
     }
-    let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/learn/models.py");
+    let script =
+        PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/learn/models.py");
     let names = names.iter().map(|name| tables.place(name));
     let run = Command::new("python3").arg(script).args(names).output().unwrap();
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
@@ -210,7 +211,8 @@ fn a_network_is_the_same_policy_in_onnx_and_in_python() {
         let states = tables.place("states");
         if python {
             tables.ok(&["export", "-q", "--states", "--out", states.to_str().unwrap()]);
-            let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/learn/answer.py");
+            let script = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+                .join("tests/learn/answer.py");
             let run = Command::new("python3").arg(script).arg(model).arg(&states).output().unwrap();
             assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
             policies.push(format!("predictions:{}", states.display()));
@@ -293,7 +295,8 @@ fn the_example_in_python_learns() {
         return;
     }
     let tables = Tables::new();
-    let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("examples/learn.py");
+    let script =
+        PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("examples/learn.py");
     let run = Command::new("python3")
         .arg(script)
         .args([tables.place("learned").to_str().unwrap(), "2"])

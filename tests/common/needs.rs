@@ -45,7 +45,7 @@ pub fn python_has(package: &str) -> bool {
 
 /// Returns whether `python3` can do all imports at the top level of a script in the repository.
 pub fn python_runs(script: &str) -> bool {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(script);
+    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(script);
     let text = fs::read_to_string(path).unwrap();
     python_imports(&text, &format!("python3 with the imports of {script}"))
 }

@@ -49,7 +49,7 @@ const ORDER: &str = "YOMIKIRI_FUZZ_ORDER";
 const AT: &str = "YOMIKIRI_FUZZ_AT";
 
 fn corpus_of(target: &str) -> Corpus {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
+    let dir = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("fuzz");
     Corpus::read(target, &dir.join("corpus").join(target), &dir.join("words"))
 }
 

@@ -2,8 +2,8 @@
 
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Game, GameExt, Side};
-use yomikiri::learn::chance::{below, seeded, unit};
 use yomikiri::registry::othello;
+use yomikiri_learn::chance::{below, seeded, unit};
 
 /// A network as the article has it, ReLU 64 and sigmoid 64, with its step of plain descent.
 struct Articles {

@@ -6,17 +6,17 @@ use std::sync::OnceLock;
 
 use tempfile::TempDir;
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::evaluate::{
-    Aim, Baselines, BothSides, Expected, Match, Play, Played, Player, Unfolded, build,
-    exploitability, games, play_everywhere, playable,
-};
 use yomikiri::game::{Action, Game, GameExt, Outcome, Position, Side};
 use yomikiri::graph::Plan;
-use yomikiri::policy::{ByRule, Greedy, Policy, Random};
 use yomikiri::progress::Silent;
 use yomikiri::solve::SolveOptions;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::Store;
+use yomikiri_measure::evaluate::{
+    Aim, Baselines, BothSides, Expected, Match, Play, Played, Player, Unfolded, build,
+    exploitability, games, play_everywhere, playable,
+};
+use yomikiri_measure::policy::{ByRule, Greedy, Policy, Random};
 
 use crate::common::solved::named;
 
@@ -161,7 +161,7 @@ impl Graph {
         let of = |position: &AnyPosition| match game.is_terminal(&position.state) {
             true => Vec::new(),
             false => {
-                let asked = yomikiri::policy::ask(policy, game, position).unwrap();
+                let asked = yomikiri_measure::policy::ask(policy, game, position).unwrap();
                 asked.into_iter().map(|(_, p)| p).collect()
             }
         };

@@ -22,7 +22,7 @@ fn rows(page: &str) -> BTreeMap<String, Vec<f64>> {
 
 #[test]
 fn networks_of_the_repository_keep_their_places() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let tables = Tables::new();
     copy_dir(&root.join("tables/policies"), &tables.place("policies"));
     let page = rows(&fs::read_to_string(root.join("docs/leaderboard.md")).unwrap());
@@ -65,7 +65,7 @@ fn networks_of_the_repository_keep_their_places() {
 /// it was trained, and every file says of each position where it belongs.
 #[test]
 fn held_out_figures_are_those_on_the_card() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tables/policies");
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tables/policies");
     let tables = Tables::new();
     copy_dir(&root, &tables.place("policies"));
     let rows = tables.place("rows.csv");
@@ -134,7 +134,7 @@ fn held_out_figures_are_those_on_the_card() {
 /// learned from nothing and is shown everywhere.
 #[test]
 fn heat_maps_are_of_what_was_not_learned() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tables/policies");
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tables/policies");
     let tables = Tables::new();
     copy_dir(&root, &tables.place("policies"));
     let page = tables.place("page.html");
@@ -183,7 +183,7 @@ fn heat_maps_are_of_what_was_not_learned() {
 fn the_first_screen_fits_and_ranks_by_what_was_not_learned() {
     let tables = Tables::new();
     copy_dir(
-        &Path::new(env!("CARGO_MANIFEST_DIR")).join("tables/policies"),
+        &Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tables/policies"),
         &tables.place("policies"),
     );
     let text = tables.ok(&["report", "-q"]);
@@ -211,12 +211,13 @@ fn the_first_screen_fits_and_ranks_by_what_was_not_learned() {
 /// where a table that is made from some positions of its exam proves something.
 #[test]
 fn the_network_for_minishogi_sees_wins_and_losses() {
-    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tables/policies");
+    let kept = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tables/policies");
     let tables = Tables::new();
     copy_dir(&kept, &tables.place("policies"));
     let card = fs::read_to_string(kept.join("value-minishogi.json")).unwrap();
     let card: Value = serde_json::from_str(&card).unwrap();
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/learned-minishogi.md");
+    let docs =
+        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("docs/learned-minishogi.md");
     let docs = fs::read_to_string(docs).unwrap();
     for (result, row, digits) in [
         ("held out: right", "| 44 (100,000 games) |", 2),

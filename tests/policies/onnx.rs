@@ -16,12 +16,13 @@ use serde_json::Value;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Action, Game, GameExt, Position, Side};
 use yomikiri::hint::{Hint, Hinted};
-use yomikiri::learn::network::{Activation, Architecture, Head, Network};
-use yomikiri::learn::onnx::model;
-use yomikiri::policy::{Answers, Batch, NetworkSpec, Onnx, Policy};
+use yomikiri_learn::network::{Activation, Architecture, Head, Network};
+use yomikiri_learn::onnx::model;
+use yomikiri_measure::policy::{Answers, Batch, NetworkSpec, Onnx, Policy};
 
 fn fixture(name: &str) -> String {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/onnx");
+    let folder =
+        PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/fixtures/onnx");
     folder.join(name).to_str().unwrap().to_string()
 }
 
@@ -217,7 +218,8 @@ fn what_cannot_be_used_is_told_in_one_line() {
 #[test]
 fn models_that_panic_never_end_or_want_too_much_are_told_in_one_line() {
     let tables = Tables::new();
-    let corpus = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/onnx/runtime-panics");
+    let corpus = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+        .join("fuzz/corpus/onnx/runtime-panics");
     let input = fs::read(corpus).unwrap();
     let model = input.splitn(2, |&byte| byte == b'\n').nth(1).unwrap();
     let panics = tables.place("panics.onnx");
@@ -386,7 +388,8 @@ fn scikit_learn_networks_have_the_figures_that_python_computes() {
     tables.ok(&["value-iterate", "-q"]);
     let table = fs::read_dir(tables.root()).unwrap().map(|entry| entry.unwrap().path());
     let table = table.into_iter().find(|path| path.join("manifest.json").exists()).unwrap();
-    let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/onnx/scikit.py");
+    let script =
+        PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/onnx/scikit.py");
     let models = tempfile::tempdir().unwrap();
     let output =
         Command::new("python3").arg(script).arg(&table).arg(models.path()).output().unwrap();

@@ -5,15 +5,15 @@ use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 use tempfile::TempDir;
-use yomikiri::evaluate::{
+use yomikiri::game::othello::{Board, Othello};
+use yomikiri::game::{Empties, Game, GameExt, Outcome, Position, Side};
+use yomikiri::progress::Silent;
+use yomikiri::solved::SolvedTable;
+use yomikiri_measure::evaluate::{
     Aim, Baselines, BothSides, Expected, Mistake, MistakesAgainst, Play, Played, Player, Unfolded,
     build, exploitability, games, play_everywhere,
 };
-use yomikiri::game::othello::{Board, Othello};
-use yomikiri::game::{Empties, Game, GameExt, Outcome, Position, Side};
-use yomikiri::policy::{ByRule, Greedy, Policy, Random, Weights, ask};
-use yomikiri::progress::Silent;
-use yomikiri::solved::SolvedTable;
+use yomikiri_measure::policy::{ByRule, Greedy, Policy, Random, Weights, ask};
 
 use crate::common::solved::{board_4x4, opened, solved, standard};
 

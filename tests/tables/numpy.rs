@@ -17,7 +17,9 @@ fn rederive(table: &Path) -> Result<String, String> {
 
 /// Runs a script on a table and gives what it prints, or what it says is wrong.
 fn run(script: &str, table: &Path) -> Result<String, String> {
-    let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/numpy").join(script);
+    let script = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+        .join("tests/numpy")
+        .join(script);
     let output = Command::new("python3").arg(script).arg(table).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     if output.status.success() { Ok(text(output.stdout)) } else { Err(text(output.stderr)) }
@@ -101,7 +103,8 @@ fn numpy_predicts_what_is_exported() {
     solved_4x4(&tables);
     tables.ok(&["export", "--states", "-q"]);
     let states = tables.place("othello-4x4-states");
-    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/predictions.py");
+    let example =
+        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("examples/predictions.py");
     let output = Command::new("python3").arg(example).arg(&states).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let policy = format!("predictions:{}", states.display());
@@ -122,7 +125,8 @@ fn numpy_counts_as_many_lines_in_a_table_as_there_are_by_the_rules() {
     }
     let tables = Tables::new();
     tables.ok(&["enumerate", "-q", "--game", "minishogi", "--max-depth", "5"]);
-    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/paths.py");
+    let example =
+        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("examples/paths.py");
     let table = tables.place("minishogi-depth5");
     let output = Command::new("python3").arg(example).arg(table).output().unwrap();
     assert!(output.status.success(), "{output:?}");
@@ -161,7 +165,8 @@ fn numpy_works_out_what_a_report_says_of_its_predictions() {
     tables.ok(&["export", "--states", "-q", "--out", &states]);
     tables.ok(&["export", "-q", "--states-of", "all", "--out", &targets]);
     let python = |args: &[&str]| {
-        let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/numpy/predicted.py");
+        let script = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+            .join("tests/numpy/predicted.py");
         let output = Command::new("python3").arg(script).args(args).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
@@ -186,7 +191,8 @@ fn every_metric_is_found_again_from_the_results_by_position() {
     let (csv, parquet, json) = (at("r.csv"), at("r.parquet"), at("r.json"));
     let mut args = vec!["report", "-q", "--json", "--csv", &csv, "--parquet", &parquet];
     let again = |rows: usize| {
-        let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/numpy/metrics.py");
+        let script = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+            .join("tests/numpy/metrics.py");
         let files = [&csv, &parquet, &json];
         let output = Command::new("python3").arg(script).args(files).output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout);
@@ -195,8 +201,11 @@ fn every_metric_is_found_again_from_the_results_by_position() {
     };
     // Without games there are mistakes all the same, one of images. What the model was not made for
     // does as an estimate of the score.
-    let model =
-        concat!("onnx:", env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/onnx/value.onnx?range=discs");
+    let model = concat!(
+        "onnx:",
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../tests/fixtures/onnx/value.onnx?range=discs"
+    );
     let once = if cfg!(feature = "onnx") { model } else { "weights" };
     for (alone, policy, rows) in [("--canonical", once, 11_494), ("--no-games", "mcts:5", 56_621)] {
         let more = [alone, "--mistakes", "5", "--policy", policy];
@@ -206,7 +215,8 @@ fn every_metric_is_found_again_from_the_results_by_position() {
     let mut policies = vec!["random", "weights", "n-most:2", "montecarlo:5", "mcts:20", "perfect"];
     let mut rows = 339_726;
     if cfg!(feature = "onnx") {
-        let kept = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tables/policies");
+        let kept =
+            PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tables/policies");
         crate::common::tables::copy_dir(&kept, &tables.place("policies"));
         policies.push("learned:supervised-othello-4x4");
         rows += 56_621;

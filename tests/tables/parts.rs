@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::collections::BTreeSet;
 
 use crate::common::solved::{board_4x4, opened, solved, standard};
-use yomikiri::evaluate::{Judged, Piece, Source};
 use yomikiri::game::{Game, Splits, WideKey};
-use yomikiri::learn::recipes::parts::Part;
 use yomikiri::solved::Orienting;
+use yomikiri_learn::recipes::parts::Part;
+use yomikiri_measure::evaluate::{Judged, Piece, Source};
 
 #[test]
 fn parts_share_no_position_and_samples_are_nested() {

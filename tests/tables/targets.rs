@@ -12,7 +12,9 @@ use crate::common::needs::{python_has, python_runs};
 use crate::common::tables::{Tables, solved_4x4};
 
 fn python(script: &str, args: &[&str]) -> Result<String, String> {
-    let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/export").join(script);
+    let script = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+        .join("tests/export")
+        .join(script);
     let output = Command::new("python3").arg(script).args(args).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     if output.status.success() { Ok(text(output.stdout)) } else { Err(text(output.stderr)) }

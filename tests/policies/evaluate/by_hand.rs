@@ -4,10 +4,10 @@ use std::sync::Arc;
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::hint::Hinted;
 
-use yomikiri::evaluate::{Case, Figures, Key, Piece, Player, Source, Truth, measure};
 use yomikiri::game::{Game, GameExt, Outcome, Score};
-use yomikiri::policy::{Answers, Batch, Policy};
 use yomikiri::progress::Silent;
+use yomikiri_measure::evaluate::{Case, Figures, Key, Piece, Player, Source, Truth, measure};
+use yomikiri_measure::policy::{Answers, Batch, Policy};
 
 use crate::common::solved::board_4x4;
 
@@ -123,7 +123,7 @@ fn figures_are_those_worked_out_by_hand() {
     assert_eq!(policy.total.all.means().expected_loss_score, Some(1.5));
     assert_eq!(policy.total.all.means().rank_correlation, Some(0.8));
 
-    let numbers = |groups: &[yomikiri::evaluate::Group]| -> Vec<i32> {
+    let numbers = |groups: &[yomikiri_measure::evaluate::Group]| -> Vec<i32> {
         groups.iter().map(|group| group.key.number()).collect()
     };
     assert_eq!(numbers(&policy.details.by_moves), [3, 4]);

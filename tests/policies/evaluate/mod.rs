@@ -13,17 +13,17 @@ use serde_json::Value;
 use tempfile::TempDir;
 use walk::Walk;
 use yomikiri::any::{AnyGame, AnyPosition, AnyState};
-use yomikiri::evaluate::{
-    AccuracyReport, By, Figures, FiguresBySet, Judged, Key, Measured, Piece, Player, Request, Sink,
-    build, measure,
-};
 use yomikiri::game::{GameExt, Outcome};
 use yomikiri::graph::{Graph, Plan};
 use yomikiri::hint::Hint;
-use yomikiri::policy::{Answers, MICRO, Weights};
 use yomikiri::progress::Silent;
-use yomikiri::render::{accuracy_text, summary};
 use yomikiri::solved::{Orienting, SolvedTable};
+use yomikiri_measure::evaluate::{
+    AccuracyReport, By, Figures, FiguresBySet, Judged, Key, Measured, Piece, Player, Request, Sink,
+    build, measure,
+};
+use yomikiri_measure::policy::{Answers, MICRO, Weights};
+use yomikiri_measure::render::{accuracy_text, summary};
 
 use crate::common::solved::{board_4x4, opened, solved};
 use crate::common::tables::Tables;

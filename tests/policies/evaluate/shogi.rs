@@ -5,13 +5,13 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use yomikiri::evaluate::{AccuracyReport, By, Figures, FiguresBySet, Key, Piece, Player};
 use yomikiri::game::{Game, GameExt, Outcome};
 use yomikiri::graph::{Index, Plan, StateKind};
-use yomikiri::policy::{Answers, ByRule, Greedy, ask};
-use yomikiri::render::{accuracy_text, summary};
 use yomikiri::solved::Oracle;
 use yomikiri::table::Table;
+use yomikiri_measure::evaluate::{AccuracyReport, By, Figures, FiguresBySet, Key, Piece, Player};
+use yomikiri_measure::policy::{Answers, ByRule, Greedy, ask};
+use yomikiri_measure::render::{accuracy_text, summary};
 
 use super::{Opened, assert_alike, assert_close, numbers, sets};
 use crate::common::plain_shogi::{self, Kind, Piece as Man, Position, Rules};

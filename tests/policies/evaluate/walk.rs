@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use yomikiri::evaluate::{Figures, FiguresBySet};
 use yomikiri::game::othello::{Board, Othello};
 use yomikiri::game::{Action, Empties, Game, GameExt, Position};
+use yomikiri_measure::evaluate::{Figures, FiguresBySet};
 
 /// The built-in weights of 4×4, in tenths.
 #[rustfmt::skip]

@@ -8,6 +8,7 @@
 //! The bytes depend on the table and on the request alone, not on threads or the machine. Memory
 //! is bounded by a few chunks of rows.
 
+mod checksum;
 mod folder;
 mod states;
 pub mod targets;
@@ -15,6 +16,7 @@ pub mod targets;
 use std::borrow::Cow;
 use std::path::PathBuf;
 
+pub use checksum::{checksum, read_checksums};
 pub use states::{Exported, SCHEMA, SCHEMA_VERSION, States, StatesFile, bytes_of, write_states};
 
 use yomikiri::hint::{Hint, Hinted, Kind};

@@ -2,12 +2,12 @@
 
 use super::colour;
 use yomikiri::game::{Game, GameExt, Repetition};
+use yomikiri::solved::{Answer, LineEnd, MoveAnswer, Oracle, Verdict};
 use yomikiri_measure::render::Grid;
 use yomikiri_measure::render::number::counted;
 use yomikiri_measure::render::verdict::{
     Mover, outcome_cell, plies_cell, repetition_text, score_cell, still_open, verdict,
 };
-use yomikiri::solved::{Answer, LineEnd, MoveAnswer, Oracle, Verdict};
 
 /// Gives a line about a value its colour.
 pub(super) type Paint<'a> = dyn Fn(&str, &Verdict) -> String + 'a;

@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 use std::str::FromStr;
 
-use yomikiri_measure::evaluate::{Choice, Metrics, Player};
 use yomikiri::game::Game;
 use yomikiri::hint::Hinted;
 use yomikiri::solved::SolvedTable;
+use yomikiri_measure::evaluate::{Choice, Metrics, Player};
 
 /// That a number of a policy is below or above another.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,10 +9,10 @@ use clap::builder::RangedU64ValueParser;
 
 use super::lines;
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri_measure::evaluate::{Piece, Player, Wanted, drawn, of_split};
 use yomikiri::game::{Game, GameExt, Split};
 use yomikiri::hint::Hinted;
 use yomikiri::solved::SolvedTable;
+use yomikiri_measure::evaluate::{Piece, Player, Wanted, drawn, of_split};
 
 /// The options that choose positions.
 #[derive(Debug, clap::Args)]

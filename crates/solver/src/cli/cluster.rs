@@ -20,13 +20,13 @@ use super::guard::MemoryArg;
 use super::lines::text_of;
 use super::signals::say_that_it_goes_on;
 use yomikiri::any::{AnyGame, AnyState};
-use yomikiri_cluster::{Job, check, gather, open, parts_dir, run as run_job, table_of};
 use yomikiri::graph::Plan;
 use yomikiri::hint::{Hint, Hinted, Kind};
 use yomikiri::input;
+use yomikiri::solved::SolvedTable;
+use yomikiri_cluster::{Job, check, gather, open, parts_dir, run as run_job, table_of};
 use yomikiri_measure::render::number::{bytes, thousands};
 use yomikiri_measure::render::shown::shown;
-use yomikiri::solved::SolvedTable;
 
 /// Options that several processes refuse: they enumerate whole boards of Othello with derived moves and find exact values.
 pub(super) const UNFIT: [(&str, &[&str]); 2] = [

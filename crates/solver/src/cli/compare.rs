@@ -11,11 +11,11 @@ use super::context::Context;
 use super::players::players;
 use super::report::failed;
 use super::table_args::{TableArgs, solved};
-use yomikiri_measure::evaluate::{Comparison, Judged, Piece, Player, Words, measure};
 use yomikiri::hint::Hinted;
+use yomikiri::solved::Orienting;
+use yomikiri_measure::evaluate::{Comparison, Judged, Piece, Player, Words, measure};
 use yomikiri_measure::policy::{Answers, TrainedOn};
 use yomikiri_measure::render::{Compared, comparison_text};
-use yomikiri::solved::Orienting;
 
 /// Compare two policies position by position: where they differ, and what it costs them
 ///

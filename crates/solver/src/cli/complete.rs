@@ -12,8 +12,8 @@ use super::examples;
 use super::players::learned_names;
 use super::program;
 use yomikiri::game::shogi::VARIANTS;
-use yomikiri_measure::policy::PolicySpec;
 use yomikiri::table::Store;
+use yomikiri_measure::policy::PolicySpec;
 
 const VARIABLE: &str = "YOMIKIRI_COMPLETE";
 

@@ -12,9 +12,9 @@ use super::colour;
 use super::error::{not_solved, to_stderr};
 use super::program::{self, in_its_name};
 use yomikiri::registry::Games;
-use yomikiri_measure::render::shown::shown_text;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::{Moment, Store, Table};
+use yomikiri_measure::render::shown::shown_text;
 
 /// The surroundings of a command.
 pub(super) struct Context {

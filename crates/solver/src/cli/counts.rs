@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use yomikiri::any::AnyGame;
 use yomikiri::game::{Game, GameExt, Side};
-use yomikiri_measure::render::Grid;
-use yomikiri_measure::render::number::thousands;
 use yomikiri::solved::LayerValues;
 use yomikiri::table::{Counts, Manifest, Table};
+use yomikiri_measure::render::Grid;
+use yomikiri_measure::render::number::thousands;
 
 /// The payload of all arrays, in bytes.
 pub(super) fn size_of_table(table: &Table) -> u64 {

@@ -18,8 +18,8 @@ use yomikiri::game::{Game, GameExt};
 use yomikiri::graph::{Enumerated, Index, Plan, estimate, read_roots};
 use yomikiri::hint::Hinted;
 use yomikiri::registry::{UnknownGame, othello};
-use yomikiri_measure::render::number::bytes;
 use yomikiri::table::{Manifest, Table, free_disk};
+use yomikiri_measure::render::number::bytes;
 
 /// Enumerate all reachable states of a board into a table
 #[derive(Debug, clap::Args)]

@@ -11,16 +11,16 @@ use serde::Serialize;
 
 use super::colour;
 use super::program::{self, in_its_name};
-use yomikiri_measure::evaluate::MeasureError;
-use yomikiri_measure::export::ExportError;
 use yomikiri::game::NotationError;
 use yomikiri::graph::{GraphError, PackError};
 use yomikiri::hint::{Hint, Hinted, Kind, joined, shortened};
 use yomikiri::registry::UnknownGame;
-use yomikiri_measure::render::shown::{is_hidden, shown, shown_text};
 use yomikiri::solve::SweepError;
 use yomikiri::solved::NotThere;
 use yomikiri::table::TableError;
+use yomikiri_measure::evaluate::MeasureError;
+use yomikiri_measure::export::ExportError;
+use yomikiri_measure::render::shown::{is_hidden, shown, shown_text};
 
 /// That a table has no values yet.
 pub(super) fn not_solved(table: &str) -> Hinted {

@@ -11,10 +11,10 @@ use super::export_positions::{self, PositionArgs};
 use super::export_targets::{self, TargetArgs};
 use super::guard;
 use super::table_args::OneTable;
-use yomikiri_measure::export::{Exported, bytes_of, write_states};
-use yomikiri_measure::render::number::{bytes, thousands};
 use yomikiri::solved::{Orienting, States};
 use yomikiri::table::{TableError, fits_disk};
+use yomikiri_measure::export::{Exported, bytes_of, write_states};
+use yomikiri_measure::render::number::{bytes, thousands};
 
 /// Write exact values as training targets, or with --positions those of positions of your own, or
 /// with --states the positions for policies to answer

@@ -7,14 +7,14 @@ use anyhow::bail;
 use super::context::Context;
 use super::export_targets::format_of;
 use super::lines::{self, Line};
-use yomikiri_measure::export::targets::{
-    Block, Encoder, Format, Lines, Shape, choose_columns, look_up, write_blocks,
-};
 use yomikiri::game::encode::Layout;
 use yomikiri::game::{Game, Splits};
 use yomikiri::hint::{Hint, Hinted};
-use yomikiri_measure::render::number::thousands;
 use yomikiri::table::Table;
+use yomikiri_measure::export::targets::{
+    Block, Encoder, Format, Lines, Shape, choose_columns, look_up, write_blocks,
+};
+use yomikiri_measure::render::number::thousands;
 
 /// The options of positions.
 #[derive(Debug, clap::Args)]

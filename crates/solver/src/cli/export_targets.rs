@@ -10,14 +10,14 @@ use serde::Serialize;
 use super::chosen::Part;
 use super::context::Context;
 use super::guard;
-use yomikiri_measure::export::targets::{
-    Card, Format, Images, Selection, Targets, targets_bytes, write_targets,
-};
 use yomikiri::game::Splits;
 use yomikiri::game::encode::Layout;
 use yomikiri::hint::Hinted;
-use yomikiri_measure::render::number::{bytes, thousands};
 use yomikiri::table::{Table, fits_disk};
+use yomikiri_measure::export::targets::{
+    Card, Format, Images, Selection, Targets, targets_bytes, write_targets,
+};
+use yomikiri_measure::render::number::{bytes, thousands};
 
 /// Reads the name of a layout.
 fn layout(name: &str) -> Result<Layout, String> {

@@ -11,9 +11,9 @@ use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::game::Game;
 use yomikiri::graph::{Estimate, Index, Plan, estimate, within_room};
 use yomikiri::hint::{Hinted, Kind};
+use yomikiri::table::{NoRoom, bytes_in};
 use yomikiri_measure::render::no_room;
 use yomikiri_measure::render::number::{bytes, seconds, thousands};
-use yomikiri::table::{NoRoom, bytes_in};
 
 /// Estimates above this number of states are shown before the work begins.
 const LARGE: f64 = 1e6;

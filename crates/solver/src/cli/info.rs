@@ -13,12 +13,12 @@ use super::program;
 use super::table_args::OneTable;
 use super::value_iterate::root_text;
 use yomikiri::game::{Game, GameExt, Outcome};
-use yomikiri_measure::render::Grid;
-use yomikiri_measure::render::number::{bytes, counted, thousands};
-use yomikiri_measure::render::verdict::{outcome_cell, plies_cell, proven_text, score_cell};
 use yomikiri::solve::ByDistance;
 use yomikiri::solved::{LayerValues, Oracle, SolvedTable, Totals};
 use yomikiri::table::{Manifest, Solution};
+use yomikiri_measure::render::Grid;
+use yomikiri_measure::render::number::{bytes, counted, thousands};
+use yomikiri_measure::render::verdict::{outcome_cell, plies_cell, proven_text, score_cell};
 
 /// Show what a table holds and how it was solved
 ///

@@ -7,9 +7,9 @@ use super::context::Context;
 use super::error::hinted;
 use super::value_iterate::root_text;
 use yomikiri::hint::Hint;
+use yomikiri::table::{Entry, Holds, RootValue, Scratch, Table};
 use yomikiri_measure::render::Grid;
 use yomikiri_measure::render::number::{bytes, thousands};
-use yomikiri::table::{Entry, Holds, RootValue, Scratch, Table};
 
 /// List the tables, each with its size and the value of its root
 #[derive(Debug, clap::Args)]

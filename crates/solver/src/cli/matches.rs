@@ -6,10 +6,10 @@ use super::guard;
 use super::players::players;
 use super::report::failed;
 use super::table_args::{TableArgs, solved};
-use yomikiri_measure::evaluate::{Match, Player, Sampling, playable, unfolded_bytes};
-use yomikiri_measure::render::match_text;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::fits_memory;
+use yomikiri_measure::evaluate::{Match, Player, Sampling, playable, unfolded_bytes};
+use yomikiri_measure::render::match_text;
 
 /// Play two policies against each other, exactly
 ///

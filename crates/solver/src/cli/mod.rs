@@ -56,13 +56,13 @@ use std::thread::available_parallelism;
 
 use clap::{Args, ColorChoice, FromArgMatches, Parser, Subcommand};
 
+use context::Context;
+#[doc(hidden)]
+pub use schemas::schemas;
 use yomikiri::any::AnyGame;
 use yomikiri::hint::{Hinted, Kind};
 use yomikiri::registry::Games;
 use yomikiri::table::Moment;
-use context::Context;
-#[doc(hidden)]
-pub use schemas::schemas;
 
 /// Solves small boards exactly and measures policies against the solution.
 #[derive(Debug, Parser)]
@@ -143,7 +143,7 @@ pub fn main() -> ExitCode {
 ///
 /// ```no_run
 /// # let my_game = yomikiri::game::othello::Othello::<u64>::new(4, 4, true);
-/// yomikiri::cli::main_with(yomikiri::games![my_game]);
+/// yomikiri_solver::main_with(yomikiri::games![my_game]);
 /// ```
 pub fn main_with(games: Vec<AnyGame>) -> ExitCode {
     complete::answer();

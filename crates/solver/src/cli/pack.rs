@@ -12,8 +12,8 @@ use super::guard;
 use super::table_args::OneTable;
 use yomikiri::graph::{check_packable, is_packed_of, pack};
 use yomikiri::hint::Hinted;
-use yomikiri_measure::render::number::bytes;
 use yomikiri::table::{Table, check_name};
+use yomikiri_measure::render::number::bytes;
 
 /// Make a small table of a solved one, which every command reads as it is
 ///

@@ -5,17 +5,17 @@ use std::path::PathBuf;
 
 use super::context::Context;
 use yomikiri::any::AnyGame;
-use yomikiri_measure::evaluate::Player;
 #[cfg(feature = "onnx")]
 use yomikiri::game::Game;
 #[cfg(feature = "onnx")]
 use yomikiri::hint::{Hint, Hinted};
+use yomikiri::table::Store;
 #[cfg(feature = "onnx")]
 use yomikiri_learn::place_of;
+use yomikiri_measure::evaluate::Player;
 #[cfg(feature = "onnx")]
 use yomikiri_measure::policy::card::Card;
 use yomikiri_measure::policy::{NetworkSpec, PolicySpec};
-use yomikiri::table::Store;
 
 /// Where networks lie that were trained here.
 #[cfg(feature = "onnx")]

@@ -22,9 +22,9 @@ use yomikiri::game::othello::{Board, grid_of, packed_of};
 use yomikiri::game::{Empties, Game, GameExt, Position, Side};
 use yomikiri::hint::{Hinted, Kind};
 use yomikiri::registry::othello;
+use yomikiri::solve::Value;
 use yomikiri_measure::render::number::{counted, seconds, thousands};
 use yomikiri_measure::render::verdict::{Mover, verdict};
-use yomikiri::solve::Value;
 
 /// Prove the value of an Othello position in a file that 'solver check' verifies
 ///

@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use super::complete::tables;
 use super::context::Context;
-use yomikiri_measure::render::number::bytes;
 use yomikiri::table::{Removed, TableError};
+use yomikiri_measure::render::number::bytes;
 
 /// Remove tables, finished or not, with what belongs to them
 ///

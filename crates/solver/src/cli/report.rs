@@ -14,16 +14,16 @@ use super::error::{code, say};
 use super::players::players;
 use super::table_args::{TableArgs, is_in_reach, solved};
 use yomikiri::any::AnyGame;
+use yomikiri::game::{Divider, Empties};
+use yomikiri::hint::{Hint, Hinted, Kind};
+use yomikiri::solved::{Orienting, SolvedTable};
+use yomikiri::table::{TableError, fits_memory, writable};
 use yomikiri_measure::evaluate::{
     AccuracyReport, By, Labels, MeasureError, Metrics, Piece, Player, Request, Searched, Sink,
     judgements,
 };
-use yomikiri::game::{Divider, Empties};
-use yomikiri::hint::{Hint, Hinted, Kind};
 use yomikiri_measure::policy::{Answers, PolicySpec};
 use yomikiri_measure::render::{About, RowsFile, accuracy_text, html, markdown, summary};
-use yomikiri::solved::{Orienting, SolvedTable};
-use yomikiri::table::{TableError, fits_memory, writable};
 
 /// Measure policies against the solution, building the table if it is not there
 ///

@@ -7,9 +7,9 @@ use serde::Serialize;
 use super::context::Context;
 use super::players::player;
 use yomikiri::any::AnyGame;
-use yomikiri_measure::evaluate::{Player, Sampling, Tally, Words, arena};
 use yomikiri::game::{Game, GameExt, Side};
 use yomikiri::hint::Hinted;
+use yomikiri_measure::evaluate::{Player, Sampling, Tally, Words, arena};
 use yomikiri_measure::policy::PolicySpec;
 use yomikiri_measure::render::number::{percent, thousands};
 

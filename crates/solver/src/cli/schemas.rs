@@ -5,8 +5,8 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
 use super::context::Envelope;
-use yomikiri_measure::evaluate::{AccuracyReport, Match};
 use yomikiri::solved::Answer;
+use yomikiri_measure::evaluate::{AccuracyReport, Match};
 
 /// Returns the schema of each command's `--json`, by its name, and under `openapi` the components of
 /// `docs/openapi.json`: for tests.

@@ -10,14 +10,14 @@ use super::error::hinted;
 use super::players::{check, learned_for, player};
 use super::signals;
 use super::table_args::time_limit;
+use crate::serve::{Options, PORT, Policies, Server};
 use yomikiri::any::AnyGame;
-use yomikiri_measure::evaluate::Player;
 use yomikiri::game::Game;
 use yomikiri::hint::Hinted;
-use yomikiri_measure::policy::PolicySpec;
 use yomikiri::registry::Games;
-use crate::serve::{Options, PORT, Policies, Server};
 use yomikiri::table::Store;
+use yomikiri_measure::evaluate::Player;
+use yomikiri_measure::policy::PolicySpec;
 
 /// Show the tables in a browser, and answer programs over HTTP
 ///

@@ -13,10 +13,10 @@ use yomikiri::any::AnyGame;
 use yomikiri::game::Game;
 use yomikiri::graph::{Plan, within_room};
 use yomikiri::hint::Hinted;
-use yomikiri_measure::policy::PolicySpec;
 use yomikiri::solve::SolveOptions;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::{Table, TableError};
+use yomikiri_measure::policy::PolicySpec;
 
 /// The option forms of a table that is read.
 #[derive(Clone, Debug, Default, clap::Args)]

@@ -13,12 +13,12 @@ use super::table_args::OneTable;
 use yomikiri::any::AnyPosition;
 use yomikiri::game::{Empties, Game, GameExt, Repetition};
 use yomikiri::hint::Hinted;
-use yomikiri_measure::render::Grid;
-use yomikiri_measure::render::number::{counted, thousands};
-use yomikiri_measure::render::verdict::{Mover, proven_text, verdict};
 use yomikiri::solve::{Order, Run, SolveOptions};
 use yomikiri::solved::{SolvedTable, States};
 use yomikiri::table::{Discounted, Scratch, Solution, SweepRecord, Table};
+use yomikiri_measure::render::Grid;
+use yomikiri_measure::render::number::{counted, thousands};
+use yomikiri_measure::render::verdict::{Mover, proven_text, verdict};
 
 /// Solve a table by value iteration: the value, score and distance of every state
 ///

@@ -13,8 +13,8 @@ use super::table_args::OneTable;
 use yomikiri::any::AnyGame;
 use yomikiri::game::{GameExt, Side};
 use yomikiri::hint::{Hint, Hinted, Kind};
+use yomikiri_measure::export::{self, read_checksums};
 use yomikiri_measure::render::number::{bytes, thousands};
-use yomikiri::solved::read_checksums;
 
 /// Read every byte of a table and prove every edge and value from the rules
 ///
@@ -173,5 +173,5 @@ fn compare(file: &Path, table: &OneTable, context: &mut Context) -> anyhow::Resu
 /// The checksum of a table of a name.
 fn checksum(table: &str, context: &Context) -> anyhow::Result<String> {
     let table = context.solved(context.store.open(table)?, false)?;
-    Ok(table.checksum(&context.bars)?)
+    Ok(export::checksum(&table, &context.bars)?)
 }

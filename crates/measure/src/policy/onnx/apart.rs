@@ -1,7 +1,6 @@
 //! The runtime at work where it harms nobody: on a thread of its own, which may panic, and which
 //! is left behind when it takes too long.
 
-use yomikiri::hint::{Hinted, Kind};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,6 +8,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Once};
 use std::thread;
 use std::time::Duration;
+use yomikiri::hint::{Hinted, Kind};
 
 /// How much stack the runtime gets: it plans by recursion, a frame for each node of a chain.
 const STACK: usize = 64 << 20;

@@ -5,8 +5,8 @@
 //! nodes are kept that lead to outputs which can be computed; a `ZipMap`, which turns rows of
 //! probabilities into dictionaries, is passed over, and the classes it names are kept.
 
-use yomikiri::hint::Hinted;
 use std::collections::{HashMap, HashSet};
+use yomikiri::hint::Hinted;
 
 use prost::Message;
 

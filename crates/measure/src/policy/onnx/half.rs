@@ -4,8 +4,8 @@
 //! types of tensors are widened before it sees the model; what is computed is then more exact than
 //! in half precision, not less.
 
-use yomikiri::hint::Hinted;
 use half::f16;
+use yomikiri::hint::Hinted;
 
 use super::proto::{Graph, Model, Tensor, ValueInfo};
 
@@ -80,9 +80,9 @@ mod tests {
     use prost::Message;
 
     use super::*;
-    use yomikiri::game::GameExt;
     use crate::policy::sample::{four, positions};
     use crate::policy::{Answers, Batch, NetworkSpec};
+    use yomikiri::game::GameExt;
 
     /// A tensor's numbers as 16-bit floats, in one of the two ways in which files have them.
     fn narrow(tensor: &mut Tensor, as_integers: bool) {
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_model_in_half_precision_says_what_its_weights_do_in_single() {
-        let flat = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/onnx/flat.onnx");
+        let flat = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/onnx/flat.onnx");
         let single = Model::decode(&std::fs::read(flat).unwrap()[..]).unwrap();
         let mut half = single.clone();
         let graph = half.graph.as_mut().unwrap();

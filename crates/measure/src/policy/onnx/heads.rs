@@ -7,10 +7,10 @@
 
 use super::file::{File, ModelOutput};
 use super::session::OutputRows;
-use yomikiri::game::{Action, Empties, Game, GameExt, Outcome, Side};
-use yomikiri::hint::Hinted;
 use crate::policy::network_spec::{Choice, NetworkSpec, Softmax, ValueRange};
 use crate::policy::{card, share_best};
+use yomikiri::game::{Action, Empties, Game, GameExt, Outcome, Side};
+use yomikiri::hint::Hinted;
 
 /// How far numbers may be from what they should be: single precision, summed up.
 const SLACK: f64 = 1e-3;

@@ -478,14 +478,14 @@ fn encoding<G: Game>(
 
 #[cfg(test)]
 mod tests {
-    use yomikiri::hint::Hint as _;
     use prost::Message;
+    use yomikiri::hint::Hint as _;
 
     use super::proto::{Attribute, Model, Node, ValueInfo};
     use super::*;
-    use yomikiri::game::othello::Board;
     use crate::policy::card::Reading;
     use crate::policy::sample::{answers, batch, four, positions};
+    use yomikiri::game::othello::Board;
 
     /// The networks that are kept, with the reading of each.
     const KEPT: [(&str, Reading); 4] = [
@@ -496,7 +496,7 @@ mod tests {
     ];
 
     fn kept(name: &str, options: &str) -> Onnx {
-        let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/tables/policies");
+        let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tables/policies");
         let text = format!("{dir}/{name}-othello-4x4?{options}");
         Onnx::load(&NetworkSpec::learned(&text).unwrap(), "kept".into(), &four()).unwrap()
     }
@@ -598,7 +598,7 @@ mod tests {
     /// taken off is found out.
     #[test]
     fn a_model_that_mixes_its_batch_is_found_out() {
-        let flat = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/onnx/flat.onnx");
+        let flat = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/onnx/flat.onnx");
         let mut model = Model::decode(&std::fs::read(flat).unwrap()[..]).unwrap();
         let graph = model.graph.as_mut().unwrap();
         let head: &ValueInfo = &graph.output[0];

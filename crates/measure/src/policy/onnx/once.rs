@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::Onnx;
+use crate::policy::{Answers, Batch, share_best};
 use yomikiri::game::{Game, GameExt, Position};
 use yomikiri::hint::Hinted;
-use crate::policy::{Answers, Batch, share_best};
 
 /// Asks about the canonical image of each position of a batch, about each once, and gives every
 /// position its image's answer.
@@ -89,8 +89,8 @@ mod tests {
 
     #[test]
     fn a_card_that_claims_equivariance_is_compared_with_the_network() {
-        let kept =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("tables/policies/td-othello-4x4.onnx");
+        let kept = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+            .join("tables/policies/td-othello-4x4.onnx");
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("claims.onnx");
         std::fs::copy(&kept, &path).unwrap();

@@ -15,12 +15,12 @@ use anyhow::bail;
 use super::complete::{policies, tables};
 use super::context::Context;
 use super::table_args::{TableArgs, is_in_reach, solved};
-use yomikiri::game::{Game, GameExt, SearchOptions};
-use yomikiri::hint::Hinted;
-use yomikiri::solved::{Budget, SearchOracle, SolvedTable, Wanted};
 use record::Record;
 use seat::Seat;
 use session::Session;
+use yomikiri::game::{Game, GameExt, SearchOptions};
+use yomikiri::hint::Hinted;
+use yomikiri::solved::{Budget, SearchOracle, SolvedTable, Wanted};
 
 /// Play a game in the terminal
 ///

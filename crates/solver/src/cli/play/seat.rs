@@ -6,11 +6,11 @@ use super::super::context::Context;
 use super::super::players::player;
 use super::super::table_args::TableArgs;
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri_measure::evaluate::Player;
 use yomikiri::game::{Action, GameExt};
 use yomikiri::hint::Hinted;
-use yomikiri_measure::policy::chance::{sample, seeded, unit};
 use yomikiri::solved::Oracle;
+use yomikiri_measure::evaluate::Player;
+use yomikiri_measure::policy::chance::{sample, seeded, unit};
 
 /// A person or a policy.
 pub(super) enum Seat {

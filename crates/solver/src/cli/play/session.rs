@@ -10,14 +10,14 @@ use super::super::lines::next_line;
 use super::record::Record;
 use super::seat::{Chosen, Seat, choose};
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri_measure::evaluate::REPEATED;
 use yomikiri::game::{Action, Empties, Game, GameExt, Outcome, Side};
 use yomikiri::hint::{Hint, Hinted};
+use yomikiri::solve::Value;
+use yomikiri::solved::{Oracle, SearchOracle, SolvedTable};
+use yomikiri_measure::evaluate::REPEATED;
 use yomikiri_measure::render::Grid;
 use yomikiri_measure::render::number::counted;
 use yomikiri_measure::render::verdict::{outcome_cell, repetition_text, score_cell};
-use yomikiri::solve::Value;
-use yomikiri::solved::{Oracle, SearchOracle, SolvedTable};
 
 const HELP: &str = "\
 a move       as it is written: c4, pass; 2c2b, 2A3A, 1e1a+, P*2b; several are played one after another

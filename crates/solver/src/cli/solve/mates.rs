@@ -11,8 +11,8 @@ use super::super::table_args::time_limit;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Game, GameExt};
 use yomikiri::hint::Hinted;
-use yomikiri_measure::render::number::{seconds, thousands};
 use yomikiri::search::mates::{MateSearch, Options, Rules, Verdict};
+use yomikiri_measure::render::number::{seconds, thousands};
 
 /// Plies within which a forced win with every move is searched for by default.
 const FULL_WIDTH_PLIES: u32 = 9;

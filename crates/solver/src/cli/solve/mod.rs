@@ -15,17 +15,17 @@ use super::context::Context;
 use super::guard::MemoryArg;
 use super::lines;
 use super::table_args::{is_in_reach, solved, time_limit};
+use mates::{MateArgs, Mates};
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::othello::search::Evaluation;
 use yomikiri::game::{Empties, Game, GameExt, SearchOptions, SearchWeights};
 use yomikiri::hint::Hinted;
 use yomikiri::registry::othello;
-use yomikiri_measure::render::number::{seconds, thousands};
 use yomikiri::search::mates::Rules;
 use yomikiri::solve::Value;
 use yomikiri::solved::{Answer, Budget, Oracle, SearchOracle, SolvedTable, Wanted};
 use yomikiri::table::Table;
-use mates::{MateArgs, Mates};
+use yomikiri_measure::render::number::{seconds, thousands};
 
 /// Solve a game, a size, a table or a position
 ///

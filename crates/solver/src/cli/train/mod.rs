@@ -16,7 +16,6 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::players::policies_dir;
-use yomikiri_measure::evaluate::PolicyAccuracy;
 use yomikiri::game::encode::{Encoding, Plane};
 use yomikiri::hint::Hinted;
 use yomikiri_learn::card::{Card, LearnedFrom, Reading, Training, file, write_whole};
@@ -25,6 +24,7 @@ use yomikiri_learn::optimiser::Method;
 use yomikiri_learn::options::number;
 use yomikiri_learn::recipes::check_size;
 use yomikiri_learn::training::{Row, Run};
+use yomikiri_measure::evaluate::PolicyAccuracy;
 use yomikiri_measure::render::history;
 
 /// Train a network and write it as an ONNX model with a card

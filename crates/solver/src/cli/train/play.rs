@@ -6,18 +6,18 @@ use super::super::context::Context;
 use super::super::table_args::solved;
 use super::{Common, Plan, draw, figures, place};
 use yomikiri::any::AnyGame;
-use yomikiri_measure::evaluate::{Judged, Player, Sampling, arena, measure};
 use yomikiri::game::encode::Layout;
 use yomikiri::game::{Game, GameExt};
 use yomikiri::hint::Hinted;
+use yomikiri::progress::Silent;
+use yomikiri::registry::othello;
+use yomikiri::solved::Orienting;
 use yomikiri_learn::card::{Card, LearnedFrom, Reading};
 use yomikiri_learn::options::{KEPT, UNITS, number};
 use yomikiri_learn::recipes::{discs, q, td};
 use yomikiri_learn::training::{Learner, Row};
+use yomikiri_measure::evaluate::{Judged, Player, Sampling, arena, measure};
 use yomikiri_measure::policy::{NetworkSpec, Onnx, Policy, PolicySpec, of_game};
-use yomikiri::progress::Silent;
-use yomikiri::registry::othello;
-use yomikiri::solved::Orienting;
 
 /// The board, and the games that measure the network.
 #[derive(Debug, clap::Args)]

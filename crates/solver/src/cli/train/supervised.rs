@@ -5,18 +5,18 @@ use std::path::PathBuf;
 use super::super::context::Context;
 use super::super::table_args::solved;
 use super::{Common, Plan, draw, figures, place};
-use yomikiri_measure::evaluate::{Judged, Player, PolicyAccuracy, measure};
 use yomikiri::game::{Game, GameExt, Split};
 use yomikiri::hint::Hinted;
+use yomikiri::progress::Silent;
+use yomikiri::registry::othello;
+use yomikiri::solved::Orienting;
 use yomikiri_learn::card::{Card, LearnedFrom, Reading};
 use yomikiri_learn::network::Network;
 use yomikiri_learn::recipes::parts::Part;
 use yomikiri_learn::recipes::supervised::{Settings, Supervised};
 use yomikiri_learn::training::{Learner, Row};
+use yomikiri_measure::evaluate::{Judged, Player, PolicyAccuracy, measure};
 use yomikiri_measure::policy::{NetworkSpec, Onnx};
-use yomikiri::progress::Silent;
-use yomikiri::registry::othello;
-use yomikiri::solved::Orienting;
 
 /// Supervised learning on a solved table: the best moves and the values
 #[derive(Debug, clap::Args)]

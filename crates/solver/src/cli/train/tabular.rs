@@ -13,15 +13,15 @@ use super::super::table_args::solved;
 use yomikiri::game::{Game, GameExt, Orientations, Outcome};
 use yomikiri::graph::StateKind;
 use yomikiri::hint::Hinted;
-use yomikiri_learn::card::{file, write_whole};
-use yomikiri_learn::recipes::tabular::{Algorithm, Chart, Point, Settings, State, Tabular};
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
 use yomikiri::registry::othello;
-use yomikiri_measure::render::number::thousands;
-use yomikiri_measure::render::{Line, Panel, panels};
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::TableError;
+use yomikiri_learn::card::{file, write_whole};
+use yomikiri_learn::recipes::tabular::{Algorithm, Chart, Point, Settings, State, Tabular};
+use yomikiri_measure::render::number::thousands;
+use yomikiri_measure::render::{Line, Panel, panels};
 
 /// Monte Carlo and temporal-difference learning with a value for every state or move, as in the
 /// thesis of 2002, each measured against the solution as it learns
@@ -174,13 +174,13 @@ mod tests {
 
     use super::*;
     use yomikiri::any::{AnyGame, AnyPosition, AnyState};
-    use yomikiri_measure::evaluate::{Judged, Player, measure};
     use yomikiri::game::{Action, Outcome};
-    use yomikiri_measure::policy::{ByRule, Rule};
     use yomikiri::progress::Silent;
     use yomikiri::registry::othello;
     use yomikiri::solved::Orienting;
     use yomikiri::table::Store;
+    use yomikiri_measure::evaluate::{Judged, Player, measure};
+    use yomikiri_measure::policy::{ByRule, Rule};
 
     /// What random play is worth to the mover, by the rules alone.
     fn expectation(game: &AnyGame, state: &AnyState) -> f64 {

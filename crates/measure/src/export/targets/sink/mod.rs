@@ -13,8 +13,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::columns::{Block, Column};
-use yomikiri::table::TableError;
 pub use text::Lines;
+use yomikiri::table::TableError;
 
 /// What examples are written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

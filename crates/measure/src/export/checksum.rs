@@ -1,0 +1,100 @@
+//! A checksum of what a table says, however it is stored.
+
+use yomikiri::game::{GameExt, WideKey};
+use yomikiri::parallel;
+use yomikiri::progress::Progress;
+use yomikiri::solve::{UNKNOWN_DISTANCE, UNKNOWN_SCORE};
+use yomikiri::solved::SolvedTable;
+use yomikiri::table::TableError;
+
+/// A row: the two words of its canonical position's key, outcome, score and distance.
+const ROW_BYTES: usize = 20;
+
+/// A sum modulo 2²⁵⁶, its lowest word first.
+type Sum = [u64; 4];
+
+/// The BLAKE3 hash, in hexadecimal, of what the table was made from and of its rows, as
+/// `docs/table-format.md` says. The hashes of the rows are added up, because their order
+/// depends on how they are stored. Fails where a row is no position.
+pub fn checksum(table: &SolvedTable, progress: &dyn Progress) -> Result<String, TableError> {
+    let pieces = table.states().pieces();
+    let what = format!("hashing {}", table.table().name());
+    progress.begin(&what, Some(table.states().rows() as u64));
+    let sums = parallel::try_map(pieces.len(), &|piece| {
+        let rows = pieces[piece].rows.clone();
+        let count = rows.len() as u64;
+        let mut sum = Sum::default();
+        let found = table.states().visit(rows, |row, position| {
+            let key = table.game().position_key(&position);
+            add(&mut sum, &words(blake3::hash(&row_bytes(table, row, key))));
+            Ok(())
+        });
+        progress.advance(count);
+        found.map(|()| sum)
+    });
+    progress.finish("");
+    let sums = sums.map_err(|what| TableError::damaged(table.table().dir(), what))?;
+    let mut sum = Sum::default();
+    sums.iter().for_each(|piece| add(&mut sum, piece));
+    table.table().check_read()?;
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(identity_line(table).as_bytes());
+    hasher.update(bytemuck::cast_slice(&sum));
+    Ok(hasher.finalize().to_hex().to_string())
+}
+
+/// What decides which positions there are, and their number.
+fn identity_line(table: &SolvedTable) -> String {
+    let identity = &table.table().manifest().identity;
+    format!(
+        "{} rules {} start {} symmetry {} rows {} roots {}\n",
+        identity.game,
+        identity.rules_version,
+        identity.start,
+        identity.symmetry,
+        table.states().rows(),
+        identity.roots.join(", ")
+    )
+}
+
+/// A row as it is hashed, unknowns as in the table's columns.
+fn row_bytes(table: &SolvedTable, row: usize, key: WideKey) -> [u8; ROW_BYTES] {
+    let value = table.value(row);
+    let outcome = value.outcome().map_or(UNKNOWN_SCORE, |outcome| outcome.value());
+    let score = value.score().filter(|_| table.has_scores()).map_or(UNKNOWN_SCORE, |s| s.0);
+    let distance = value.distance().unwrap_or(UNKNOWN_DISTANCE);
+    let mut bytes = [0; ROW_BYTES];
+    let WideKey([first, second]) = key;
+    bytes[..8].copy_from_slice(&first.to_le_bytes());
+    bytes[8..16].copy_from_slice(&second.to_le_bytes());
+    bytes[16] = outcome as u8;
+    bytes[17] = score as u8;
+    bytes[18..].copy_from_slice(&distance.to_le_bytes());
+    bytes
+}
+
+/// The lines of a text that `solver verify --checksum` has printed: checksums and the tables they are of.
+/// Never none; fails with what is wrong.
+pub fn read_checksums(text: &str) -> Result<Vec<(String, String)>, String> {
+    let line = |(number, line): (usize, &str)| {
+        let parts = line.split_once("  ").filter(|(sum, name)| {
+            sum.len() == 64 && sum.bytes().all(|b| b.is_ascii_hexdigit()) && !name.is_empty()
+        });
+        let parts = parts.map(|(sum, name)| (sum.to_lowercase(), name.to_string()));
+        parts.ok_or_else(|| format!("line {} is not 'CHECKSUM  TABLE'", number + 1))
+    };
+    let lines = text.lines().enumerate().map(line).collect::<Result<Vec<_>, _>>()?;
+    if lines.is_empty() { Err("has no line".to_string()) } else { Ok(lines) }
+}
+
+fn words(hash: blake3::Hash) -> Sum {
+    let bytes = hash.as_bytes().as_chunks::<8>().0;
+    std::array::from_fn(|word| u64::from_le_bytes(bytes[word]))
+}
+
+fn add(sum: &mut Sum, other: &Sum) {
+    let mut carry = false;
+    for (word, &other) in sum.iter_mut().zip(other) {
+        (*word, carry) = word.carrying_add(other, carry);
+    }
+}
