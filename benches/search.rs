@@ -4,6 +4,8 @@
 //! `YOMIKIRI_BENCH_SEARCH="ffo 40-49, 6x6, random 12 10000, random 16 1000, moves 12 10000"` takes others.
 //! One thread; every score is asserted. Nodes compare between machines, seconds do not.
 
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
 use std::time::Instant;
 
 use serde_json::Value;

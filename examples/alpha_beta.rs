@@ -4,6 +4,8 @@
 //!     cargo run --release --example alpha_beta -- 4x7
 //!     cargo run --release --example alpha_beta -- 4x7 - < positions.txt   # one position a line, as text
 
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::error::Error;

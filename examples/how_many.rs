@@ -13,6 +13,8 @@
 //! States count once for all images under the board's symmetries, as in tables: a state that is reached weighs one
 //! over the number of its images that are.
 
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
 use std::process::ExitCode;
 
 use clap::Parser;

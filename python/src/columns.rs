@@ -3,17 +3,17 @@
 use numpy::{Element, IntoPyArray, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use yomikiri_measure::export::targets::{
-    Block, Column, Format, Scalar, Shape, all_columns, choose_columns,
-};
 use yomikiri::game::encode::Layout;
 use yomikiri::hint::Hint as _;
 use yomikiri::solved::SolvedTable;
+use yomikiri_measure::export::targets::{
+    Block, Column, Format, Scalar, Shape, all_columns, choose_columns,
+};
 
 use crate::errors::value_error;
 
 /// What columns look like here.
-pub fn shape(table: &SolvedTable, layout: &str) -> PyResult<Shape> {
+pub(crate) fn shape(table: &SolvedTable, layout: &str) -> PyResult<Shape> {
     Ok(Shape {
         layout: Layout::named(layout)
             .ok_or_else(|| value_error(format!("layout: known are {}", Layout::names())))?,
@@ -26,19 +26,23 @@ pub fn shape(table: &SolvedTable, layout: &str) -> PyResult<Shape> {
 }
 
 /// The columns of these names.
-pub fn columns(table: &SolvedTable, shape: &Shape, names: &[String]) -> PyResult<Vec<Column>> {
+pub(crate) fn columns(
+    table: &SolvedTable,
+    shape: &Shape,
+    names: &[String],
+) -> PyResult<Vec<Column>> {
     choose_columns(table.game(), Format::Npy, shape, Some(names))
         .map_err(|wrong| value_error(wrong.line()))
 }
 
 /// The names of all columns, with what they mean.
-pub fn about(table: &SolvedTable) -> PyResult<Vec<(String, String)>> {
+pub(crate) fn about(table: &SolvedTable) -> PyResult<Vec<(String, String)>> {
     let all = all_columns(table.game(), &shape(table, "nchw")?);
     Ok(all.into_iter().map(|column| (column.name.to_string(), column.about)).collect())
 }
 
 /// A block as a dictionary of arrays, the first axis of each being the rows.
-pub fn to_dict<'py>(
+pub(crate) fn to_dict<'py>(
     py: Python<'py>,
     block: Block,
     columns: &[Column],

@@ -3,8 +3,8 @@
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError, PyValueError};
 use pyo3::prelude::*;
-use yomikiri_measure::evaluate::MeasureError;
 use yomikiri::hint::Hint;
+use yomikiri_measure::evaluate::MeasureError;
 
 create_exception!(_core, YomikiriError, PyException, "What went wrong, in one line.");
 create_exception!(
@@ -27,22 +27,22 @@ create_exception!(
 );
 
 /// A value that is no good, in one line.
-pub fn value_error(what: impl Into<String>) -> PyErr {
+pub(crate) fn value_error(what: impl Into<String>) -> PyErr {
     PyValueError::new_err(what.into())
 }
 
 /// A table that is no good.
-pub fn table_error(what: impl Into<String>) -> PyErr {
+pub(crate) fn table_error(what: impl Into<String>) -> PyErr {
     TableError::new_err(what.into())
 }
 
 /// A position that is none.
-pub fn position_error(what: impl Into<String>) -> PyErr {
+pub(crate) fn position_error(what: impl Into<String>) -> PyErr {
     PositionError::new_err(what.into())
 }
 
 /// Whatever a measurement met.
-pub fn measure_error(error: MeasureError) -> PyErr {
+pub(crate) fn measure_error(error: MeasureError) -> PyErr {
     match error {
         MeasureError::Policy { .. } => PolicyError::new_err(error.line()),
         MeasureError::Output(_) => PyOSError::new_err(error.to_string()),

@@ -194,7 +194,7 @@ impl Game {
 }
 
 /// Reads positions, or says which text is none.
-pub fn parsed(
+pub(crate) fn parsed(
     py: Python<'_>,
     texts: Vec<String>,
     one: impl Fn(&str) -> Result<AnyPosition, NotationError> + Sync,
@@ -206,7 +206,7 @@ pub fn parsed(
 }
 
 /// Side 0 or 1; callers have checked that it is one of them.
-pub fn side_of(side: u8) -> Side {
+pub(crate) fn side_of(side: u8) -> Side {
     Side::ALL[usize::from(side == 1)]
 }
 
@@ -377,7 +377,7 @@ impl Positions {
 }
 
 /// Some positions as numbers, one after the other.
-pub fn planes(encoding: &Encoding, game: &AnyGame, positions: &[AnyPosition]) -> Vec<f32> {
+pub(crate) fn planes(encoding: &Encoding, game: &AnyGame, positions: &[AnyPosition]) -> Vec<f32> {
     let width = encoding.len();
     let mut out = vec![0f32; width * positions.len()];
     for (position, out) in positions.iter().zip(out.chunks_exact_mut(width)) {
@@ -387,7 +387,7 @@ pub fn planes(encoding: &Encoding, game: &AnyGame, positions: &[AnyPosition]) ->
 }
 
 /// Numbers of some positions as an array.
-pub fn array<'py>(
+pub(crate) fn array<'py>(
     py: Python<'py>,
     numbers: Vec<f32>,
     count: usize,
@@ -398,7 +398,11 @@ pub fn array<'py>(
 }
 
 /// How positions are laid out by the name of a layout.
-pub fn encoding(game: &AnyGame, layout: &str, planes: Option<&str>) -> Result<Encoding, String> {
+pub(crate) fn encoding(
+    game: &AnyGame,
+    layout: &str,
+    planes: Option<&str>,
+) -> Result<Encoding, String> {
     let known = Layout::named(layout)
         .ok_or_else(|| format!("layout '{layout}': known are {}", Layout::names()))?;
     let listed = planes.map(Plane::read_list).transpose();
@@ -409,6 +413,6 @@ pub fn encoding(game: &AnyGame, layout: &str, planes: Option<&str>) -> Result<En
 
 /// A board of text as SVG.
 #[pyfunction]
-pub fn board_svg(diagram: &str) -> String {
+pub(crate) fn board_svg(diagram: &str) -> String {
     yomikiri_measure::render::board(diagram, &[])
 }

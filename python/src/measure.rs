@@ -12,22 +12,22 @@ use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use yomikiri::any::{AnyGame, AnyPosition, AnyState};
+use yomikiri::game::encode::Encoding;
+use yomikiri::game::{Empties, Game as _, GameExt as _, Split};
+use yomikiri::hint::{Hint as _, Hinted};
+use yomikiri::progress::Progress;
+use yomikiri::solved::{Orienting, SolvedTable};
+use yomikiri::table::fits_memory;
 use yomikiri_measure::evaluate::{
     AccuracyReport, Comparison, Judged, Labels, Match, Metrics, Piece, Player, Request, Searched,
     Words, games_bytes, measure, of_split, playable, unfolded_bytes,
 };
-use yomikiri::game::encode::Encoding;
-use yomikiri::game::{Empties, Game as _, GameExt as _, Split};
-use yomikiri::hint::{Hint as _, Hinted};
 use yomikiri_measure::policy::{
     Amended, Amendment, Answers, Batch, Beside, Dense, Legal, Policy, PolicySpec, Steady,
     TrainedOn, TrainedSpec,
 };
-use yomikiri::progress::Progress;
 use yomikiri_measure::render::{About, accuracy_text, comparison_text, html, match_text, summary};
 use yomikiri_measure::render::{Compared, no_room};
-use yomikiri::solved::{Orienting, SolvedTable};
-use yomikiri::table::fits_memory;
 
 use crate::errors::{
     PolicyError as PyPolicyError, YomikiriError, measure_error, position_error, value_error,
@@ -51,7 +51,7 @@ const WITHOUT_PLANES: [&str; 3] = ["positions", "keys", "notations"];
 /// Who is measured, as Python says it: a name, and what it is by name or as a callable with the layout
 /// it asks for, whether it wants to know the legal moves, and whether it plays what it ranks highest.
 #[derive(FromPyObject)]
-pub enum Given<'py> {
+pub(crate) enum Given<'py> {
     /// A policy of the solver.
     Named(String),
     /// `(name, callable, layout, planes, legal, best)`.
@@ -121,8 +121,7 @@ fn players(
 }
 
 fn named(spec: &PolicySpec, game: &AnyGame, tables: &std::path::Path) -> PyResult<Player> {
-    yomikiri_learn::player(spec, game, tables)
-        .map_err(|error| PyPolicyError::new_err(error.line()))
+    yomikiri_learn::player(spec, game, tables).map_err(|error| PyPolicyError::new_err(error.line()))
 }
 
 impl Asking {
@@ -424,7 +423,7 @@ impl Report {
 #[pyfunction]
 #[pyo3(signature = (table, policies, canonical, games, mistakes, split, trained, progress))]
 #[allow(clippy::too_many_arguments)]
-pub fn evaluate<'py>(
+pub(crate) fn evaluate<'py>(
     py: Python<'py>,
     table: &Table,
     policies: Vec<Given<'py>>,
@@ -467,7 +466,7 @@ pub fn evaluate<'py>(
 #[pyfunction]
 #[pyo3(signature = (positions, tables, policies, words, is_sample, mistakes, trained, progress))]
 #[allow(clippy::too_many_arguments)]
-pub fn evaluate_positions<'py>(
+pub(crate) fn evaluate_positions<'py>(
     py: Python<'py>,
     positions: &Positions,
     tables: PathBuf,
@@ -498,7 +497,7 @@ pub fn evaluate_positions<'py>(
 #[pyfunction]
 #[pyo3(signature = (positions, tables, progress))]
 #[allow(clippy::type_complexity)]
-pub fn solve_positions<'py>(
+pub(crate) fn solve_positions<'py>(
     py: Python<'py>,
     positions: &Positions,
     tables: PathBuf,
@@ -552,7 +551,7 @@ fn tables_of(table: &Table) -> PathBuf {
 #[pyfunction]
 #[pyo3(signature = (table, first, second, split, trained, worst, progress))]
 #[allow(clippy::too_many_arguments)]
-pub fn compare<'py>(
+pub(crate) fn compare<'py>(
     py: Python<'py>,
     table: &Table,
     first: Given<'py>,
@@ -599,7 +598,7 @@ pub fn compare<'py>(
 /// Games between two policies, exactly: JSON and text.
 #[pyfunction]
 #[pyo3(signature = (table, first, second, openings, progress))]
-pub fn play_match<'py>(
+pub(crate) fn play_match<'py>(
     py: Python<'py>,
     table: &Table,
     first: Given<'py>,

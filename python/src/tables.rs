@@ -6,15 +6,15 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use yomikiri::any::AnyGame;
-use yomikiri_measure::evaluate::Kept;
-use yomikiri_measure::export::targets::{Encoder, Images, Selection, look_up, read_rows};
 use yomikiri::game::{Game as _, Split, Splits};
 use yomikiri::graph::{Plan, within_room};
 use yomikiri::hint::Hint;
-use yomikiri_measure::render::no_room;
 use yomikiri::solve::SolveOptions;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::{NoRoom, Store};
+use yomikiri_measure::evaluate::Kept;
+use yomikiri_measure::export::targets::{Encoder, Images, Selection, look_up, read_rows};
+use yomikiri_measure::render::no_room;
 
 use crate::columns::{about, columns, shape, to_dict};
 use crate::errors::{YomikiriError, position_error, table_error, value_error};
@@ -38,7 +38,12 @@ impl Table {
 /// Opens a table of a directory of tables by its name, or any by its path; checksums are compared if
 /// `checked`.
 #[pyfunction]
-pub fn open_table(py: Python<'_>, name: &str, tables: PathBuf, checked: bool) -> PyResult<Table> {
+pub(crate) fn open_table(
+    py: Python<'_>,
+    name: &str,
+    tables: PathBuf,
+    checked: bool,
+) -> PyResult<Table> {
     detached(py, || {
         let table = Store::at(&tables).open(name).map_err(|error| table_error(error.line()))?;
         let name = table.name();
@@ -56,7 +61,7 @@ pub fn open_table(py: Python<'_>, name: &str, tables: PathBuf, checked: bool) ->
 #[pyfunction]
 #[pyo3(signature = (game, tables, roots, max_depth, checks_only, force, progress))]
 #[allow(clippy::too_many_arguments)]
-pub fn solve(
+pub(crate) fn solve(
     py: Python<'_>,
     game: &Game,
     tables: PathBuf,

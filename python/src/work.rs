@@ -23,7 +23,7 @@ struct Cancelled;
 
 /// How far the work is, and whether it is still wanted.
 #[derive(Default)]
-pub struct State {
+pub(crate) struct State {
     cancelled: AtomicBool,
     done: AtomicU64,
     /// The task, and how many units it has.
@@ -53,12 +53,12 @@ impl Progress for State {
 }
 
 /// What a thread of work asks the interpreter for.
-pub type Request = Box<dyn FnOnce(Python<'_>) -> PyResult<()> + Send>;
+pub(crate) type Request = Box<dyn FnOnce(Python<'_>) -> PyResult<()> + Send>;
 
 /// Runs `work` on a thread of its own with the interpreter's lock released. `work` may send requests,
 /// which are answered on this thread, with the lock. `progress` is called with a task, how much of it is
 /// done and how much there is.
-pub fn run<T: Send>(
+pub(crate) fn run<T: Send>(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&State, std::sync::mpsc::Sender<Request>) -> PyResult<T> + Send,
@@ -128,7 +128,10 @@ fn unwound(panic: Box<dyn Any + Send>) -> PyErr {
 }
 
 /// Runs short work with the interpreter's lock released.
-pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> PyResult<T> + Send) -> PyResult<T> {
+pub(crate) fn detached<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce() -> PyResult<T> + Send,
+) -> PyResult<T> {
     let pool = {
         let mut pools = pools();
         match &pools.shared {
@@ -170,6 +173,6 @@ fn threads() -> PyResult<ThreadPool> {
 }
 
 /// What is worth locking whoever failed with it.
-pub fn lock<T>(slot: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(slot: &Mutex<T>) -> MutexGuard<'_, T> {
     slot.lock().unwrap_or_else(PoisonError::into_inner)
 }

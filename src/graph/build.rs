@@ -85,33 +85,33 @@ pub(super) struct BuildState {
 
 impl BuildState {
     /// Before the first layer.
-    pub fn new(first_layer: u32) -> BuildState {
+    pub(super) fn new(first_layer: u32) -> BuildState {
         let (counts, root_ids) = (Vec::new(), Vec::new());
         BuildState { first_layer, offsets: vec![0], edges: 0, counts, root_ids }
     }
 
     /// The number of the last layer known, which is to be expanded.
-    pub fn next_layer(&self) -> u32 {
+    pub(super) fn next_layer(&self) -> u32 {
         self.first_layer + self.counts.len() as u32
     }
 
     /// How many states are known.
-    pub fn states(&self) -> u64 {
+    pub(super) fn states(&self) -> u64 {
         self.offsets.last().copied().unwrap_or(0)
     }
 
     /// The rows of every layer known.
-    pub fn layers(&self) -> impl Iterator<Item = Range<usize>> {
+    pub(super) fn layers(&self) -> impl Iterator<Item = Range<usize>> {
         self.offsets.windows(2).map(|ends| ends[0] as usize..ends[1] as usize)
     }
 
     /// The rows of the last.
-    pub fn last_layer(&self) -> Range<usize> {
+    pub(super) fn last_layer(&self) -> Range<usize> {
         self.layers().last().unwrap_or(0..0)
     }
 
     /// Whether this fits the arrays and the layer of the roots, whoever wrote it.
-    pub fn fits(&self, draft: &Draft, first: u32) -> bool {
+    pub(super) fn fits(&self, draft: &Draft, first: u32) -> bool {
         let BuildState { first_layer, offsets, edges, counts, root_ids } = self;
         let &[begin, .., end] = &offsets[..] else { return false };
         let rows = offsets[offsets.len() - 2];
@@ -310,21 +310,21 @@ fn commit<G: Game>(
 }
 
 /// No checkpoint reads as this: what is gathered is gathered anew.
-#[cfg(feature = "cluster")]
 #[derive(serde::Deserialize)]
 enum Nothing {}
 
 /// The rows of a layer that were found elsewhere.
-#[cfg(feature = "cluster")]
 pub struct AssembledLayer {
+    /// Their keys, in ascending order, word by word.
     pub keys: Vec<u64>,
+    /// The orientations in which each occurs.
     pub orientations: Vec<u16>,
+    /// How many there are.
     pub counts: Counts,
 }
 
 /// Makes the table of a plan whose moves are derived from layers that were found elsewhere, from the `first` on until
 /// there is none. A table that is already there is given as it is, and its layers are read all the same.
-#[cfg(feature = "cluster")]
 pub fn assemble<G: Game, E: From<GraphError> + From<TableError>>(
     game: &G,
     plan: &Plan<G::State>,

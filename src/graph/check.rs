@@ -15,7 +15,7 @@ use crate::table::{Memory, Table, TableError};
 const ARRAYS: [&str; 5] = ["keys", "kinds", "edge_counts", "edge_starts", "edge_targets"];
 
 /// The checksums of some rows of each array that is checked: keys, kinds, and where the moves are.
-pub type Sums = [crc32fast::Hasher; 5];
+pub(super) type Sums = [crc32fast::Hasher; 5];
 
 /// Reads a table layer by layer from the last to the first, the way in which layered games are
 /// solved, and checks each piece of it just before it is used, while it is in the processor's cache.

@@ -25,14 +25,14 @@ pub(super) struct Coding {
 }
 
 impl Coding {
-    pub fn of<G: Game>(game: &G) -> Coding {
+    pub(super) fn of<G: Game>(game: &G) -> Coding {
         let squares =
             game.facts().has_blocks.then(|| game.facts().key_bits / 2).filter(|&n| n <= 32);
         Coding { squares, words: game.facts().key_words }
     }
 
     #[inline]
-    pub fn code(self, WideKey([first, second]): WideKey) -> Code {
+    pub(super) fn code(self, WideKey([first, second]): WideKey) -> Code {
         match (self.squares, self.words) {
             (Some(squares), _) => {
                 let occupied = first >> squares;
@@ -45,7 +45,7 @@ impl Coding {
 
     /// The key of a code; of one that no key has, anything.
     #[inline]
-    pub fn key(self, [group, place]: Code) -> WideKey {
+    pub(super) fn key(self, [group, place]: Code) -> WideKey {
         match (self.squares, self.words) {
             (Some(squares), _) => WideKey([group << squares | spread(place, group), 0]),
             (None, 1) => WideKey([place, 0]),

@@ -24,13 +24,10 @@ mod view;
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-#[cfg(feature = "cluster")]
 pub use build::{AssembledLayer, assemble};
 pub use build::{Enumerated, build};
-#[cfg(feature = "cluster")]
 pub use by_block::States;
-pub use by_block::deriver;
-#[cfg(feature = "cluster")]
+pub(crate) use by_block::deriver;
 pub use census::Census;
 pub use check::{LayerChecks, LayerSums, LayerToRead, Maker};
 pub use keys::{BucketIndex, Keys, KeysElsewhere, search};

@@ -34,13 +34,13 @@ const PREFIX_BITS: u32 = 14;
 
 impl<K: StateKey> Partition<K> {
     /// One shard that holds everything.
-    pub fn whole() -> Partition<K> {
+    pub(super) fn whole() -> Partition<K> {
         Partition { cuts: Vec::new(), cuts_below: Vec::new() }
     }
 
     /// At most so many shards, cut by a sample of the keys, of `width` bits. What is enumerated does
     /// not depend on the cuts, only the speed does.
-    pub fn by_sample(mut sample: Vec<K>, wanted: usize, width: u32) -> Partition<K> {
+    pub(super) fn by_sample(mut sample: Vec<K>, wanted: usize, width: u32) -> Partition<K> {
         sample.sort_unstable();
         let wanted = wanted.min(sample.len() + 1).min(usize::from(u16::MAX));
         let mut cuts: Vec<K> =
@@ -55,13 +55,13 @@ impl<K: StateKey> Partition<K> {
     }
 
     /// How many shards there are.
-    pub fn shards(&self) -> usize {
+    pub(super) fn shards(&self) -> usize {
         self.cuts.len() + 1
     }
 
     /// The shard of a key of `width` bits; monotone in the key.
     #[inline]
-    pub fn shard(&self, key: K, width: u32) -> usize {
+    pub(super) fn shard(&self, key: K, width: u32) -> usize {
         if self.cuts.is_empty() {
             return 0;
         }
@@ -92,7 +92,7 @@ impl<K> Default for Sorter<K> {
 
 impl<K: StateKey> Sorter<K> {
     /// The records of all parts, ascending by key.
-    pub fn sort(&mut self, parts: &[Vec<Record<K>>]) -> &[Record<K>] {
+    pub(super) fn sort(&mut self, parts: &[Vec<Record<K>>]) -> &[Record<K>] {
         let count = parts.iter().map(Vec::len).sum();
         match range(parts) {
             Some((low, high)) if count > SMALL && low != high => {

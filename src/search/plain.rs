@@ -76,7 +76,7 @@ struct Slot<K> {
 struct Stopped;
 
 impl<G: Game> Plain<G> {
-    pub fn new(options: &SearchOptions) -> Plain<G> {
+    pub(super) fn new(options: &SearchOptions) -> Plain<G> {
         Plain { empties: options.empties, memory: options.memory, table: Mutex::default() }
     }
 }

@@ -7,7 +7,7 @@ use crate::game::Score;
 use crate::graph::{Graph, StateKind, TerminalScores};
 
 /// What a sweep does to one state. Values are always the mover's.
-pub trait Backup: Sync {
+pub(super) trait Backup: Sync {
     /// What is kept of a state while sweeping.
     type Value: Copy + PartialEq + Send + Sync;
 
@@ -33,7 +33,7 @@ pub trait Backup: Sync {
 
 /// What the backups of layered games know of the table: its rows, and the scores of finished games.
 #[derive(Clone, Copy)]
-pub struct Leaves<'a> {
+pub(super) struct Leaves<'a> {
     pub(super) graph: &'a Graph,
     pub(super) terminal: &'a TerminalScores<'a>,
 }
@@ -45,7 +45,7 @@ pub(super) struct ExactBackup<'a, T> {
 }
 
 impl<'a, T> ExactBackup<'a, T> {
-    pub fn new(leaves: Leaves<'a>) -> ExactBackup<'a, T> {
+    pub(super) fn new(leaves: Leaves<'a>) -> ExactBackup<'a, T> {
         ExactBackup { leaves, kept: PhantomData }
     }
 }
@@ -72,7 +72,7 @@ impl<T: Turned> Backup for ExactBackup<'_, T> {
 
 /// Bounds of scores where a subtree is cut off. A distance is exact where the score is proven and
 /// every move that could keep it leads to a state with an exact distance.
-pub struct BoundsBackup<'a> {
+pub(super) struct BoundsBackup<'a> {
     /// The largest score there can be.
     pub max_score: Score,
     /// The rows without moves.
@@ -81,7 +81,7 @@ pub struct BoundsBackup<'a> {
 
 impl BoundsBackup<'_> {
     /// What is known of a state whose moves were not followed.
-    pub fn unknown(max_score: Score) -> Value {
+    pub(super) fn unknown(max_score: Score) -> Value {
         Value::of_scores(-max_score, max_score, None)
     }
 }
@@ -129,7 +129,7 @@ fn best_bounds(successors: impl Iterator<Item = Value> + Clone) -> Value {
 }
 
 /// Outcomes discounted by γ a ply: `V = max −γ V'`, with ±1 or 0 at the end.
-pub struct DiscountBackup<'a> {
+pub(super) struct DiscountBackup<'a> {
     /// γ, above 0 and at most 1.
     pub discount: f32,
     /// The rows without moves.

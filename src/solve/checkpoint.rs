@@ -42,7 +42,7 @@ pub(super) struct Piece {
 
 impl<P> Saved<P> {
     /// The first row whose value is kept.
-    pub fn first(&self) -> Option<usize> {
+    pub(super) fn first(&self) -> Option<usize> {
         self.pieces.last().map(|piece| piece.from)
     }
 }
@@ -56,7 +56,7 @@ fn name_of(file: u8) -> String {
 
 impl Checkpoint {
     /// Saves the work `identity` beside its table, after as long each time.
-    pub fn of(table: &Table, identity: String, after: Duration) -> Checkpoint {
+    pub(super) fn of(table: &Table, identity: String, after: Duration) -> Checkpoint {
         Checkpoint::at(Scratch::of(table.dir()), identity, after)
     }
 
@@ -69,29 +69,34 @@ impl Checkpoint {
     }
 
     /// Whether there is something of the same work.
-    pub fn is_there(&self) -> bool {
+    pub(super) fn is_there(&self) -> bool {
         self.state::<IgnoredAny>().is_some()
     }
 
     /// Removes what was saved, of this work or another.
-    pub fn remove(self) {
+    pub(super) fn remove(self) {
         self.scratch.remove();
     }
 
     /// Whether work has gone on so long that it is to be saved.
-    pub fn is_due(&self) -> bool {
+    pub(super) fn is_due(&self) -> bool {
         Instant::now() >= self.due.get()
     }
 
     /// Writes the values of some rows, of which the next state speaks.
-    pub fn write<T: Pod>(&self, file: u8, from: usize, values: &[T]) -> Result<Piece, TableError> {
+    pub(super) fn write<T: Pod>(
+        &self,
+        file: u8,
+        from: usize,
+        values: &[T],
+    ) -> Result<Piece, TableError> {
         let bytes: &[u8] = bytemuck::cast_slice(values);
         self.scratch.write_at(&name_of(file), (from * size_of::<T>()) as u64, bytes)?;
         Ok(Piece { file, from, to: from + values.len(), crc32: crc32(bytes) })
     }
 
     /// Saves how far the work has come.
-    pub fn save<P: Serialize>(
+    pub(super) fn save<P: Serialize>(
         &self,
         sweeps: &[SweepRecord],
         pieces: &[Piece],
@@ -106,7 +111,7 @@ impl Checkpoint {
     }
 
     /// Saves so many values anew. The file that was written last stays whole meanwhile.
-    pub fn save_all<T: Pod, P: Serialize>(
+    pub(super) fn save_all<T: Pod, P: Serialize>(
         &self,
         count: usize,
         values: impl Fn(Range<usize>) -> Vec<T>,
@@ -131,7 +136,7 @@ impl Checkpoint {
 
     /// Puts the values that another process saved in their places; `None`, and any values, if there are none or they
     /// are not what was written.
-    pub fn load<T: Pod, P: DeserializeOwned>(&self, values: &mut [T]) -> Option<Saved<P>> {
+    pub(super) fn load<T: Pod, P: DeserializeOwned>(&self, values: &mut [T]) -> Option<Saved<P>> {
         let saved = self.state::<P>()?;
         let mut end = values.len();
         for &Piece { file, from, to, crc32: sum } in &saved.pieces {

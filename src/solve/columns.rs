@@ -243,18 +243,15 @@ enum Columns {
     /// Distances of a table by rank, packed.
     PackedRanked(PackedColumn<u8>),
     /// What is no table's.
-    #[cfg(feature = "cluster")]
     Elsewhere(Elsewhere),
 }
 
 /// Values of so many rows that lie elsewhere than in a table's files.
-#[cfg(feature = "cluster")]
 struct Elsewhere {
     rows: usize,
     of: Box<dyn Fn(usize) -> Option<Prospect> + Send + Sync>,
 }
 
-#[cfg(feature = "cluster")]
 impl std::fmt::Debug for Elsewhere {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Elsewhere({} rows)", self.rows)
@@ -335,7 +332,6 @@ impl Values {
             Columns::Prospects(a, b) => [a.len(), b.len(), b.len()],
             Columns::Ranked(a) => [a.len(); 3],
             Columns::Packed(..) | Columns::PackedRanked(_) => [states; 3],
-            #[cfg(feature = "cluster")]
             Columns::Elsewhere(_) => [states; 3],
         };
         if lengths != [states; 3] {
@@ -345,7 +341,6 @@ impl Values {
     }
 
     /// Exact scores of so many rows that lie elsewhere than in a table's files; none of damaged ones.
-    #[cfg(feature = "cluster")]
     pub fn elsewhere(
         rows: usize,
         of: Box<dyn Fn(usize) -> Option<Prospect> + Send + Sync>,
@@ -387,7 +382,6 @@ impl Values {
             Columns::Ranked(column) => column.len(),
             Columns::Packed(column, _) => column.rows(),
             Columns::PackedRanked(column) => column.rows(),
-            #[cfg(feature = "cluster")]
             Columns::Elsewhere(values) => values.rows,
         }
     }
@@ -461,7 +455,6 @@ impl Values {
                 Value::exactly(Prospect::new(score, known(distance.get(row)?)))
             }
             Columns::PackedRanked(distance) => ranked_value(distance.get(row)?, self.repetition),
-            #[cfg(feature = "cluster")]
             Columns::Elsewhere(values) => Value::exactly((values.of)(row)?),
         })
     }

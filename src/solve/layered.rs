@@ -31,7 +31,7 @@ pub(super) struct Layered<'a> {
 
 impl Layered<'_> {
     /// Finds the values and installs their columns; returns whether an interrupted process had begun.
-    pub fn solve<G: Game>(
+    pub(super) fn solve<G: Game>(
         &self,
         game: &G,
         table: &mut Table,
@@ -185,7 +185,6 @@ fn level() -> Prospect {
 
 /// Installs exact values that were found elsewhere, layer by layer from the end, as one sweep in topological order
 /// would have left them.
-#[cfg(feature = "cluster")]
 pub fn install_found<G: Game>(
     game: &G,
     table: &mut Table,

@@ -30,7 +30,6 @@ use std::time::Duration;
 
 pub use columns::{UNKNOWN_DISTANCE, UNKNOWN_SCORE, Values};
 pub use distances::ByDistance;
-#[cfg(feature = "cluster")]
 pub use layered::install_found;
 pub use options::{Order, SolveOptions};
 pub use proof::{Counterexample, Verified, prove};

@@ -105,7 +105,7 @@ pub(super) struct Method {
 
 impl Method {
     /// Solves exactly unless told otherwise, in topological order, θ 0.01, squares left empty counting for nobody.
-    pub fn of<G: Game>(game: &G, table: &Table, options: &SolveOptions) -> Method {
+    pub(super) fn of<G: Game>(game: &G, table: &Table, options: &SolveOptions) -> Method {
         let identity = &table.manifest().identity;
         let repetition = match identity.checks_only {
             true => Repetition::Unknown,
@@ -126,7 +126,7 @@ impl Method {
     }
 
     /// Fails where the table cannot be solved so.
-    pub fn check(&self, table: &Table) -> Result<(), SweepError> {
+    pub(super) fn check(&self, table: &Table) -> Result<(), SweepError> {
         let complete = table.manifest().complete;
         let wrong: Hinted = match self.layered {
             false => return self.check_cyclic(table),
@@ -181,7 +181,7 @@ impl Method {
     }
 
     /// Identifies an interrupted run: what it saved is used only if this text is the same.
-    pub fn identity(&self, table: &Table) -> String {
+    pub(super) fn identity(&self, table: &Table) -> String {
         let arrays = ["reachable", "keys", "edge_targets"];
         let sums = arrays.map(|name| table.manifest().arrays.get(name).map(|array| &array.crc32));
         let Method { order, theta, empties, discount, repetition, .. } = self;
@@ -189,7 +189,7 @@ impl Method {
     }
 
     /// The sweeps of a solution that the table has already, computed by the same method.
-    pub fn already_there(&self, table: &Table) -> Option<Vec<SweepRecord>> {
+    pub(super) fn already_there(&self, table: &Table) -> Option<Vec<SweepRecord>> {
         let own = self.record(&[]);
         if let Some(discount) = self.discount {
             let found = table.manifest().discounted.as_ref()?;
@@ -209,7 +209,7 @@ impl Method {
     }
 
     /// The record of a solution by this method, its counts and roots left open.
-    pub fn record(&self, sweeps: &[SweepRecord]) -> Solution {
+    pub(super) fn record(&self, sweeps: &[SweepRecord]) -> Solution {
         let sweeps = sweeps.to_vec();
         if !self.layered {
             let method = if self.by_rank { "retrograde" } else { "value-iteration" };

@@ -26,7 +26,7 @@ use crate::progress::Progress;
 use crate::table::{SweepRecord, prefetch};
 
 /// The longest distance there is room for.
-pub const LONGEST: u8 = 200;
+pub(super) const LONGEST: u8 = 200;
 
 /// A state that is undecided with `n` moves left has the byte `LONGEST + n`.
 const MOST_MOVES: usize = (ENDLESS - 1 - LONGEST) as usize;

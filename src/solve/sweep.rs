@@ -17,9 +17,9 @@ pub(super) struct Change {
 }
 
 impl Change {
-    pub const NONE: Change = Change { residual: 0.0, changed: 0, decided: 0 };
+    pub(super) const NONE: Change = Change { residual: 0.0, changed: 0, decided: 0 };
 
-    pub fn and(self, other: Change) -> Change {
+    pub(super) fn and(self, other: Change) -> Change {
         Change {
             residual: self.residual.max(other.residual),
             changed: self.changed.saturating_add(other.changed),
@@ -28,16 +28,16 @@ impl Change {
     }
 
     /// The record of a sweep over layers, which has no use for what is final.
-    pub fn record(self) -> SweepRecord {
+    pub(super) fn record(self) -> SweepRecord {
         SweepRecord { residual: self.residual, changed: self.changed, decided: None }
     }
 
-    pub fn of_record(SweepRecord { residual, changed, .. }: SweepRecord) -> Change {
+    pub(super) fn of_record(SweepRecord { residual, changed, .. }: SweepRecord) -> Change {
         Change { residual, changed, decided: 0 }
     }
 
     #[inline(always)]
-    pub fn of<B: Backup>(backup: &B, old: B::Value, new: B::Value) -> Change {
+    pub(super) fn of<B: Backup>(backup: &B, old: B::Value, new: B::Value) -> Change {
         match old == new {
             true => Change::NONE,
             false => Change { residual: backup.change(old, new), changed: 1, decided: 0 },
@@ -46,7 +46,7 @@ impl Change {
 }
 
 /// Where a row's edges lie among the targets.
-pub type EdgesOf<'a> = dyn Fn(usize) -> Range<usize> + Sync + 'a;
+pub(super) type EdgesOf<'a> = dyn Fn(usize) -> Range<usize> + Sync + 'a;
 
 /// The rows to which the moves of rows lead.
 #[derive(Clone, Copy)]
@@ -58,7 +58,7 @@ pub(super) struct StoredMoves<'a> {
 impl StoredMoves<'_> {
     /// The rows to which a row's moves lead.
     #[inline]
-    pub fn of(&self, row: usize) -> &[u32] {
+    pub(super) fn of(&self, row: usize) -> &[u32] {
         &self.targets[(self.edges_of)(row)]
     }
 }
@@ -76,7 +76,7 @@ pub(super) struct Jacobi<'a, B: Backup> {
 
 impl<B: Backup> Jacobi<'_, B> {
     /// One sweep of all rows.
-    pub fn sweep(&mut self) -> Change {
+    pub(super) fn sweep(&mut self) -> Change {
         self.sweeps += 1;
         let renew = |places: Range<usize>| self.renew(&self.rows[places]);
         let renewed = parallel::map_ranges(self.rows.len(), GRAIN, &renew);

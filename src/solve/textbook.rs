@@ -38,7 +38,7 @@ impl<B: Backup> Textbook<'_, B> {
     }
 
     /// Sweeps all states until the residual is below `theta`.
-    pub fn natural(&self, values: &mut [B::Value], theta: f64, log: &mut Log<'_>) {
+    pub(super) fn natural(&self, values: &mut [B::Value], theta: f64, log: &mut Log<'_>) {
         let edges_of = |row| self.graph.edges_of(row);
         let moves = StoredMoves { edges_of: &edges_of, targets: self.graph.edge_targets() };
         let rows = (0..values.len() as u32).collect();
@@ -54,7 +54,7 @@ impl<B: Backup> Textbook<'_, B> {
     }
 
     /// Evaluates a policy and improves it until it is the best; first that of every first move.
-    pub fn policies(&self, values: &mut [B::Value], log: &mut Log<'_>) {
+    pub(super) fn policies(&self, values: &mut [B::Value], log: &mut Log<'_>) {
         // Places among the moves of each row.
         let mut chosen: Vec<u16> = vec![0; values.len()];
         loop {

@@ -205,13 +205,11 @@ impl Short {
     }
 
     /// The number that orders them.
-    #[cfg(feature = "cluster")]
     pub fn number(self) -> i16 {
         self.0
     }
 
     /// What has a [`number`](Short::number).
-    #[cfg(feature = "cluster")]
     pub fn of_number(number: i16) -> Short {
         Short(number)
     }

@@ -295,7 +295,6 @@ impl SolvedTable {
     }
 
     /// Rows and values that lie elsewhere than in the files of a table that says what they are.
-    #[cfg(feature = "cluster")]
     pub fn elsewhere(game: AnyGame, table: Table, rows: Graph, values: Values) -> SolvedTable {
         let pieces = rows.pieces();
         SolvedTable { states: States { game, table, rows, pieces }, values }

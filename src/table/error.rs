@@ -103,6 +103,7 @@ impl Hint for TableError {
 }
 
 impl TableError {
+    /// Returns the error of a damaged file.
     pub fn damaged(path: &Path, what: impl Into<String>) -> TableError {
         TableError::Damaged { path: path.to_path_buf(), what: what.into() }
     }
@@ -110,6 +111,7 @@ impl TableError {
 
 /// Adds what was tried and where to an operating system's error.
 pub trait IoContext<T> {
+    /// Says what was tried, `create`, and where.
     fn at(self, action: &'static str, path: &Path) -> Result<T, TableError>;
 }
 

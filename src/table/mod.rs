@@ -50,7 +50,6 @@ pub use stream::Stream;
 
 pub use commit::{Part, move_synced, sync_dir, writable, write_whole};
 pub use error::IoContext;
-#[cfg(feature = "cluster")]
 pub use mmap::map_read_only;
 pub use mmap::prefetch;
 pub use store::bytes_in;
@@ -113,7 +112,6 @@ impl Table {
     }
 
     /// What a manifest says of rows and values that lie elsewhere than in a table's files.
-    #[cfg(feature = "cluster")]
     pub fn without_files(dir: &Path, manifest: Manifest) -> Table {
         let (dir, columns, opened) = (dir.to_path_buf(), BTreeMap::new(), Moment::now());
         Table { dir, manifest, columns, reading: Reading::All, opened }

@@ -27,7 +27,7 @@ struct Own {
 }
 
 /// All files of a game in blocks that several processes have solved.
-pub struct Parts {
+pub(crate) struct Parts {
     rules: Blocks<Tables>,
     workers: usize,
     first: u32,

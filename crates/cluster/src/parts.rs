@@ -77,12 +77,12 @@ pub(super) struct Part {
 
 impl Part {
     /// The files of a worker for a job, which is named in them.
-    pub fn new(parts: &Path, worker: usize, job: String) -> Part {
+    pub(crate) fn new(parts: &Path, worker: usize, job: String) -> Part {
         Part { dir: parts.join(format!("part-{worker}")), worker, job }
     }
 
     /// The files of all workers, each in a directory.
-    pub fn all(dirs: &[PathBuf], job: &str) -> Vec<Part> {
+    pub(crate) fn all(dirs: &[PathBuf], job: &str) -> Vec<Part> {
         let numbered = dirs.iter().enumerate();
         let part =
             |(worker, dir): (_, &PathBuf)| Part { dir: dir.clone(), worker, job: job.into() };
@@ -90,12 +90,12 @@ impl Part {
     }
 
     /// The directory.
-    pub fn dir(&self) -> &Path {
+    pub(crate) fn dir(&self) -> &Path {
         &self.dir
     }
 
     /// Keeps all other processes from writing here, as long as the lock is held. One that is just ending is waited for.
-    pub fn lock(&self) -> Result<Lock, ClusterError> {
+    pub(crate) fn lock(&self) -> Result<Lock, ClusterError> {
         let parts = self.dir.parent().unwrap_or(&self.dir);
         let create = fs::create_dir_all(parts);
         create.map_err(|error| ClusterError::file(parts, "be made", error))?;
@@ -114,7 +114,7 @@ impl Part {
     }
 
     /// Begins a file.
-    pub fn write(&self, kind: Kind, number: u32) -> Result<Writing, ClusterError> {
+    pub(crate) fn write(&self, kind: Kind, number: u32) -> Result<Writing, ClusterError> {
         let path = self.file(kind, number);
         let begin = || -> std::io::Result<_> {
             fs::create_dir_all(&self.dir)?;
@@ -131,7 +131,7 @@ impl Part {
     }
 
     /// Maps a file; `None` if there is none, or it is of another job.
-    pub fn read(&self, kind: Kind, number: u32) -> Result<Option<Chunks>, ClusterError> {
+    pub(crate) fn read(&self, kind: Kind, number: u32) -> Result<Option<Chunks>, ClusterError> {
         let chunks = Chunks::open(self.file(kind, number))?;
         let Some(chunks) = chunks.filter(|chunks| chunks.foot.job == self.job) else {
             return Ok(None);
@@ -144,7 +144,7 @@ impl Part {
     }
 
     /// Maps the values of a layer; `None` if there are none.
-    pub fn values_of(&self, layer: &Chunks) -> Result<Option<Chunks>, ClusterError> {
+    pub(crate) fn values_of(&self, layer: &Chunks) -> Result<Option<Chunks>, ClusterError> {
         let Some(values) = self.read(Kind::Values, layer.foot.number)? else { return Ok(None) };
         let shape = |file: &Chunks| -> Vec<_> {
             file.extents().iter().map(|chunk| (chunk.slices, chunk.rows)).collect()
@@ -156,7 +156,7 @@ impl Part {
     }
 
     /// How many layers there are from `first` on.
-    pub fn layers_from(&self, first: u32, end: u32) -> Result<u32, ClusterError> {
+    pub(crate) fn layers_from(&self, first: u32, end: u32) -> Result<u32, ClusterError> {
         for number in first..end {
             if self.read(Kind::Layer, number)?.is_none() {
                 return Ok(number - first);
@@ -200,7 +200,7 @@ pub(super) struct Writing {
 
 impl Writing {
     /// Writes a chunk of states of so many slices, all that end before `slices`.
-    pub fn chunk(
+    pub(crate) fn chunk(
         &mut self,
         slices: u32,
         (blocks, rows): (usize, usize),
@@ -233,7 +233,7 @@ impl Writing {
     }
 
     /// Writes what is said of the chunks, and waits for the disk.
-    pub fn finish(mut self, part: &Part, counts: Counts) -> Result<(), ClusterError> {
+    pub(crate) fn finish(mut self, part: &Part, counts: Counts) -> Result<(), ClusterError> {
         let (job, worker, chunks) = (part.job.clone(), part.worker, self.chunks);
         let foot = Foot { job, kind: self.kind, number: self.number, worker, counts, chunks };
         let mut foot = serde_json::to_vec(&foot).expect("plain data");
@@ -285,22 +285,22 @@ impl Chunks {
     }
 
     /// The file.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// What was counted in all chunks.
-    pub fn counts(&self) -> &Counts {
+    pub(crate) fn counts(&self) -> &Counts {
         &self.foot.counts
     }
 
     /// The chunks.
-    pub fn extents(&self) -> &[Extent] {
+    pub(crate) fn extents(&self) -> &[Extent] {
         &self.foot.chunks
     }
 
     /// How many states all chunks have.
-    pub fn rows(&self) -> u64 {
+    pub(crate) fn rows(&self) -> u64 {
         self.foot.chunks.iter().map(|chunk| u64::from(chunk.rows)).sum()
     }
 
@@ -317,7 +317,7 @@ impl Chunks {
     }
 
     /// Compares the checksums of all chunks.
-    pub fn check(&self) -> Result<(), ClusterError> {
+    pub(crate) fn check(&self) -> Result<(), ClusterError> {
         match self.foot.chunks.iter().all(|chunk| self.bytes(chunk).is_some()) {
             true => Ok(()),
             false => Err(self.damaged()),
@@ -325,12 +325,12 @@ impl Chunks {
     }
 
     /// What to say when the file is not what it should be.
-    pub fn damaged(&self) -> ClusterError {
+    pub(crate) fn damaged(&self) -> ClusterError {
         damaged(&self.path)
     }
 
     /// The states of a chunk.
-    pub fn piece(&self, chunk: &Extent) -> Result<Piece<'_>, ClusterError> {
+    pub(crate) fn piece(&self, chunk: &Extent) -> Result<Piece<'_>, ClusterError> {
         let cut = || {
             let rows = chunk.rows as usize;
             let (blocks, rest) = numbers(self.bytes(chunk)?, chunk.blocks as usize)?;
@@ -341,7 +341,7 @@ impl Chunks {
     }
 
     /// The numbers of a chunk that has one a state.
-    pub fn numbers<T: Pod>(&self, chunk: &Extent) -> Result<&[T], ClusterError> {
+    pub(crate) fn numbers<T: Pod>(&self, chunk: &Extent) -> Result<&[T], ClusterError> {
         let cut = || Some(numbers(self.bytes(chunk)?, chunk.rows as usize)?.0);
         cut().ok_or_else(|| self.damaged())
     }
@@ -355,13 +355,13 @@ fn numbers<T: Pod>(bytes: &[u8], count: usize) -> Option<(&[T], &[u8])> {
 
 impl<'a> Piece<'a> {
     /// The blocks with the rows of each.
-    pub fn ranges(&self) -> impl Iterator<Item = (u32, std::ops::Range<usize>)> + use<'a> {
+    pub(crate) fn ranges(&self) -> impl Iterator<Item = (u32, std::ops::Range<usize>)> + use<'a> {
         let blocks = self.blocks;
         (0..blocks.len()).map(move |number| (blocks[number][0], rows_of(blocks, number)))
     }
 
     /// The rows of a block.
-    pub fn find(&self, block: u32) -> Option<std::ops::Range<usize>> {
+    pub(crate) fn find(&self, block: u32) -> Option<std::ops::Range<usize>> {
         let number = self.blocks.binary_search_by_key(&block, |block| block[0]).ok()?;
         Some(rows_of(self.blocks, number))
     }

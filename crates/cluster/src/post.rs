@@ -98,7 +98,7 @@ pub(super) struct Post<'a> {
 }
 
 impl<'a> Post<'a> {
-    pub fn new(worker: &'a mut Worker, keeping: Keeping) -> Post<'a> {
+    pub(crate) fn new(worker: &'a mut Worker, keeping: Keeping) -> Post<'a> {
         let inbox: Rc<RefCell<Inbox>> = Rc::default();
         let keeping = Rc::new(keeping);
         let mut input = InputHandle::new();
@@ -116,29 +116,29 @@ impl<'a> Post<'a> {
     }
 
     /// This worker's number.
-    pub fn own(&self) -> usize {
+    pub(crate) fn own(&self) -> usize {
         self.worker.index()
     }
 
     /// How many workers there are.
-    pub fn workers(&self) -> usize {
+    pub(crate) fn workers(&self) -> usize {
         self.worker.peers()
     }
 
     /// What has come.
-    pub fn inbox(&self) -> RefMut<'_, Inbox> {
+    pub(crate) fn inbox(&self) -> RefMut<'_, Inbox> {
         self.inbox.borrow_mut()
     }
 
     /// What has come for the next layer, once the round is over.
-    pub fn spool(&mut self) -> Spool {
+    pub(crate) fn spool(&mut self) -> Spool {
         let round = self.time / ROUND;
         let spool = self.inbox().spools.remove(&(round - 1));
         spool.unwrap_or_else(|| Spool::new(0, self.keeping.records, &self.keeping.dir))
     }
 
     /// Sends a message; what has come is taken meanwhile.
-    pub fn send(&mut self, to: u64, message: Message) {
+    pub(crate) fn send(&mut self, to: u64, message: Message) {
         self.sent += message.bytes() as u64;
         self.input.send((self.time, to, message));
         self.queued = true;
@@ -152,7 +152,7 @@ impl<'a> Post<'a> {
     }
 
     /// Takes what has come, or waits a little.
-    pub fn wait(&mut self) -> Result<(), ClusterError> {
+    pub(crate) fn wait(&mut self) -> Result<(), ClusterError> {
         if self.queued {
             self.advance(self.time + 1);
         }
@@ -165,7 +165,7 @@ impl<'a> Post<'a> {
 
     /// Says that a share of what this worker has to send is sent, and waits until all have got all but the last that
     /// anyone sent, so that little is on its way.
-    pub fn end_share(&mut self) -> Result<(), ClusterError> {
+    pub(crate) fn end_share(&mut self) -> Result<(), ClusterError> {
         self.advance(self.time + 1);
         self.wait()?;
         while self.probe.less_than(&(self.time - 1)) {
@@ -175,7 +175,7 @@ impl<'a> Post<'a> {
     }
 
     /// Says that this worker sends no more in this round, and waits until all have said so, calling `meanwhile`.
-    pub fn end_round(
+    pub(crate) fn end_round(
         &mut self,
         meanwhile: &mut dyn FnMut(&mut Post<'a>) -> Result<(), ClusterError>,
     ) -> Result<(), ClusterError> {
@@ -189,7 +189,7 @@ impl<'a> Post<'a> {
     }
 
     /// Compares with all others what was asked; gives the number of layers that all have done.
-    pub fn compare(
+    pub(crate) fn compare(
         &mut self,
         asked: &str,
         layers: Option<u32>,

@@ -55,13 +55,13 @@ pub(super) struct Spool {
 
 impl Spool {
     /// Nothing yet; beyond so many words in memory a file in `dir` is used.
-    pub fn new(limit: usize, records: Records, dir: &Path) -> Spool {
+    pub(crate) fn new(limit: usize, records: Records, dir: &Path) -> Spool {
         let slices = vec![Slice::default(); SLICES as usize];
         Spool { slices, held: 0, limit, records, dir: dir.to_path_buf(), file: None, length: 0 }
     }
 
     /// Takes records.
-    pub fn take(&mut self, mut words: &[u32]) -> Result<(), ClusterError> {
+    pub(crate) fn take(&mut self, mut words: &[u32]) -> Result<(), ClusterError> {
         while let Some((length, slice)) = (self.records.first)(words) {
             let (record, rest) = words.split_at_checked(length).ok_or_else(strange)?;
             let slice = self.slices.get_mut(slice as usize).ok_or_else(strange)?;
@@ -143,7 +143,7 @@ impl Spool {
     }
 
     /// Neighbouring slices put together until they have so many words.
-    pub fn groups(&self, words: usize) -> Vec<Range<u32>> {
+    pub(crate) fn groups(&self, words: usize) -> Vec<Range<u32>> {
         let mut groups: Vec<Range<u32>> = Vec::new();
         let mut full = usize::MAX;
         for (number, slice) in (0..).zip(&self.slices) {
@@ -163,7 +163,7 @@ impl Spool {
     }
 
     /// Calls `visit` with the records of some slices, and forgets what of them is in memory.
-    pub fn give(
+    pub(crate) fn give(
         &mut self,
         slices: Range<u32>,
         visit: &mut dyn FnMut(&[u32]),

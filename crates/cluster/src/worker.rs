@@ -35,7 +35,7 @@ pub(super) struct Limits {
 impl Limits {
     /// What fits in the memory of a process with so many workers. A word of a group becomes some 16 bytes, a move
     /// kept back takes 48 with what lies in queues on both ends.
-    pub fn of(memory: Option<u64>, workers: usize) -> Limits {
+    pub(crate) fn of(memory: Option<u64>, workers: usize) -> Limits {
         let share = memory.map_or(usize::MAX, |memory| {
             let beside = memory.saturating_sub(24 << 20).max(8 << 20);
             usize::try_from(beside).unwrap_or(usize::MAX) / workers

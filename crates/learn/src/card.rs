@@ -12,7 +12,9 @@ use super::cannot_write;
 use super::network::{Architecture, Network};
 use super::onnx::model;
 use yomikiri::hint::Hinted;
-pub use yomikiri_measure::policy::card::{Card, LearnedFrom, Reading, SCHEMA, SCHEMA_VERSION, file};
+pub use yomikiri_measure::policy::card::{
+    Card, LearnedFrom, Reading, SCHEMA, SCHEMA_VERSION, file,
+};
 
 /// How a network was trained and what it reaches: the rest of its card.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -150,12 +150,12 @@ fn orbits(axes: &[&Moves]) -> (Vec<u32>, Vec<f32>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use yomikiri::game::othello::Othello;
     use crate::chance::{normal, seeded};
     use crate::network::Activation;
     use crate::optimiser::Method;
     use crate::passes::Pass;
     use crate::trainer::Trainer;
+    use yomikiri::game::othello::Othello;
 
     fn networks(rows: usize, columns: usize) -> [Architecture; 2] {
         let head =

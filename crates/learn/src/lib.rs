@@ -32,8 +32,8 @@ pub mod training;
 use std::path::{Path, PathBuf};
 
 use yomikiri::any::AnyGame;
-use yomikiri_measure::evaluate::{Player, build};
 use yomikiri::hint::{Hinted, Kind};
+use yomikiri_measure::evaluate::{Player, build};
 use yomikiri_measure::policy::{NetworkSpec, PolicySpec};
 
 use card::{Card, Reading};

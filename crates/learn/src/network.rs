@@ -96,10 +96,10 @@ pub(super) enum Step {
 
 impl Step {
     /// The steps of a block before those that it adds: two convolutions, an activation between them.
-    pub const BLOCK: usize = 3;
+    pub(crate) const BLOCK: usize = 3;
 
     /// True for the step of a layer with weights.
-    pub fn has_weights(self) -> bool {
+    pub(crate) fn has_weights(self) -> bool {
         matches!(self, Step::Linear | Step::Convolve(_))
     }
 }

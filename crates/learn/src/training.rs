@@ -20,8 +20,8 @@ use super::optimiser::{Method, Optimiser};
 use super::trainer::Trainer;
 use yomikiri::any::AnyGame;
 use yomikiri::hint::Hinted;
-use yomikiri_measure::policy::{NetworkSpec, Onnx};
 use yomikiri::progress::Progress;
+use yomikiri_measure::policy::{NetworkSpec, Onnx};
 
 /// The metrics of an iteration, by name.
 pub type Row = BTreeMap<String, f64>;

@@ -7,6 +7,6 @@ mod cli;
 #[cfg(feature = "serve")]
 mod serve;
 
-pub use cli::{main, main_with};
 #[doc(hidden)]
 pub use cli::schemas;
+pub use cli::{main, main_with, understand};

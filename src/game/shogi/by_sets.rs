@@ -89,7 +89,7 @@ fn place_of(set: Set) -> usize {
 
 impl BySets {
     /// Of a variant's moves; `None` where they ask for more than steps.
-    pub fn new(moves: &PieceMoves, ranking: &Arc<Ranking>) -> Option<BySets> {
+    pub(super) fn new(moves: &PieceMoves, ranking: &Arc<Ranking>) -> Option<BySets> {
         let variant = moves.variant();
         let free = Drops { immobile: true, two_pawns: true, pawn_mate: true };
         let steps = variant.kinds.iter().all(|kind| kind.slides == 0);

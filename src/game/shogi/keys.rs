@@ -49,7 +49,7 @@ impl<K: StateKey> Packing<K> {
     /// # Panics
     ///
     /// When the key is too short for the variant.
-    pub fn new(variant: &Variant) -> Packing<K> {
+    pub(super) fn new(variant: &Variant) -> Packing<K> {
         let (squares, hand_kinds) = (variant.squares(), variant.hand_kinds());
         let kinds = variant.kinds.len();
         let (code_bits, stream_bits) = stream_of(variant);
@@ -89,7 +89,7 @@ impl<K: StateKey> Packing<K> {
     }
 
     /// How many significant bits the keys of a variant have; `None` if there is no room for them.
-    pub fn bits_for(variant: &Variant) -> Option<u32> {
+    pub(super) fn bits_for(variant: &Variant) -> Option<u32> {
         let head = 1 + variant.squares() as u32 + 4 * variant.hand_kinds() as u32;
         let codes = stream_of(variant).1;
         // The head alone decides the place among the highest bits of a wide key, so only its bits are
@@ -101,19 +101,19 @@ impl<K: StateKey> Packing<K> {
         (fits && variant.copies <= 3).then_some(bits)
     }
 
-    pub fn bits(&self) -> u32 {
+    pub(super) fn bits(&self) -> u32 {
         self.bits
     }
 
     #[inline]
-    pub fn pack(&self, board: &Board) -> K {
+    pub(super) fn pack(&self, board: &Board) -> K {
         self.pack_image(board, board.occupied(), |square| square)
     }
 
     /// The smaller of the keys of a board and its left-right mirror image, and which of the two have
     /// it: bit 0 the board, bit 1 the image.
     #[inline]
-    pub fn pack_smaller(&self, board: &Board) -> (K, u8) {
+    pub(super) fn pack_smaller(&self, board: &Board) -> (K, u8) {
         let occupied = board.occupied();
         let image =
             Self::squares_of(occupied).fold(0, |image, square| image | 1 << self.mirror(square));
@@ -172,20 +172,20 @@ impl<K: StateKey> Packing<K> {
 
     /// The key with the side to move in it.
     #[inline]
-    pub fn tag(&self, key: K, side: Side) -> K {
+    pub(super) fn tag(&self, key: K, side: Side) -> K {
         let (head, stream) = key.split(self.stream_bits);
         K::join(head | (side.index() as u64) << self.side_bit(), stream, self.stream_bits)
     }
 
     /// The side to move in a key; the first player where sides are not kept.
     #[inline]
-    pub fn side_of(&self, key: K) -> Side {
+    pub(super) fn side_of(&self, key: K) -> Side {
         let (head, _) = key.split(self.stream_bits);
         Side::ALL[(head >> self.side_bit() & 1) as usize]
     }
 
     /// The state of a key, whoever is to move in it; `None` if no state has it.
-    pub fn unpack(&self, key: K) -> Option<Board> {
+    pub(super) fn unpack(&self, key: K) -> Option<Board> {
         let (mut head, mut stream) = key.split(self.stream_bits);
         let mut board = Board::EMPTY;
         let mut tally = 0;
@@ -227,7 +227,7 @@ impl<K: StateKey> Packing<K> {
     }
 
     /// What keys and actions mean, in words.
-    pub fn conventions(&self, variant: &Variant) -> Vec<(&'static str, String)> {
+    pub(super) fn conventions(&self, variant: &Variant) -> Vec<(&'static str, String)> {
         let Packing { squares, hand_kinds, kinds, code_bits, stream_bits, .. } = *self;
         let names = |range: std::ops::Range<usize>| {
             let names: Vec<_> = variant.kinds[range].iter().map(|kind| kind.name).collect();

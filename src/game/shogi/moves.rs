@@ -57,7 +57,7 @@ fn reversed(directions: Directions) -> Directions {
 }
 
 impl PieceMoves {
-    pub fn new(variant: &Variant) -> PieceMoves {
+    pub(super) fn new(variant: &Variant) -> PieceMoves {
         let (rows, columns) = (variant.rows, variant.columns);
         let mut rays = [[Ray::default(); 8]; MAX_SQUARES];
         const TOWARDS: [(isize, isize); 8] =
@@ -105,12 +105,12 @@ impl PieceMoves {
     }
 
     /// The variant whose moves these are.
-    pub fn variant(&self) -> &Variant {
+    pub(super) fn variant(&self) -> &Variant {
         &self.variant
     }
 
     /// Whether a piece of `owner` could capture on `square`.
-    pub fn is_attacked(&self, board: &Board, square: usize, owner: Owner) -> bool {
+    pub(super) fn is_attacked(&self, board: &Board, square: usize, owner: Owner) -> bool {
         (0..8).any(|direction| self.attacker(board, square, owner, direction))
     }
 
@@ -132,7 +132,7 @@ impl PieceMoves {
     }
 
     /// Whether the player's king is attacked; a captured king is not.
-    pub fn in_check(&self, board: &Board, owner: Owner) -> bool {
+    pub(super) fn in_check(&self, board: &Board, owner: Owner) -> bool {
         board.king(owner).is_some_and(|king| self.is_attacked(board, king, owner.other()))
     }
 
@@ -167,7 +167,7 @@ impl PieceMoves {
     }
 
     /// The squares that the piece on `from` attacks or defends, whoever owns it; none for no piece.
-    pub fn attacks(&self, board: &Board, from: usize) -> Squares {
+    pub(super) fn attacks(&self, board: &Board, from: usize) -> Squares {
         let Some((owner, kind)) = board.cells[from].piece() else { return 0 };
         if owner == Owner::Mover {
             return self.targets(board, from, kind);
@@ -188,7 +188,7 @@ impl PieceMoves {
 
     /// How the game has ended with captures of the king: `Some(true)` if the mover has won,
     /// `Some(false)` if the mover has lost. Mates are not seen here.
-    pub fn king_rule(&self, board: &Board) -> Option<bool> {
+    pub(super) fn king_rule(&self, board: &Board) -> Option<bool> {
         if self.variant.ending == Ending::Mate {
             return None;
         }
@@ -209,12 +209,16 @@ impl PieceMoves {
 
     /// Calls `visit` with the mover's legal moves in ascending order of their actions until it says
     /// to stop; tells whether it did.
-    pub fn visit(&self, board: &Board, visit: impl FnMut(Move) -> bool) -> bool {
+    pub(super) fn visit(&self, board: &Board, visit: impl FnMut(Move) -> bool) -> bool {
         self.king_rule(board).is_none() && self.visit_undecided(board, visit)
     }
 
     /// The same on a board on which [`PieceMoves::king_rule`] has found no end.
-    pub fn visit_undecided(&self, board: &Board, mut visit: impl FnMut(Move) -> bool) -> bool {
+    pub(super) fn visit_undecided(
+        &self,
+        board: &Board,
+        mut visit: impl FnMut(Move) -> bool,
+    ) -> bool {
         let mate = self.variant.ending == Ending::Mate;
         let king = board.king(Owner::Mover).unwrap_or(MAX_SQUARES);
         let checked = mate && self.in_check(board, Owner::Mover);
@@ -275,7 +279,7 @@ impl PieceMoves {
     }
 
     /// Whether a piece of the mover could never move from a square.
-    pub fn is_stuck(&self, kind: usize, square: usize) -> bool {
+    pub(super) fn is_stuck(&self, kind: usize, square: usize) -> bool {
         let slides = directions(self.variant.kinds[kind].slides);
         self.steps[kind][square] == 0
             && slides.into_iter().all(|direction| self.rays[square][direction].length == 0)
@@ -299,7 +303,7 @@ impl PieceMoves {
     }
 
     /// All squares on the file of a square.
-    pub fn file_of(&self, square: usize) -> Squares {
+    pub(super) fn file_of(&self, square: usize) -> Squares {
         let column = square % self.variant.columns;
         (0..self.variant.rows).fold(0, |set, row| set | 1 << (row * self.variant.columns + column))
     }
@@ -334,7 +338,7 @@ impl PieceMoves {
 
     /// The board after a move, as the other player sees it.
     #[inline]
-    pub fn play(&self, board: &Board, played: Move) -> Board {
+    pub(super) fn play(&self, board: &Board, played: Move) -> Board {
         let mut after = *board;
         match played {
             Move::Board { from, to, promotes } => {

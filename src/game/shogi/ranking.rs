@@ -118,12 +118,12 @@ pub(super) struct Counts(u64);
 
 impl Counts {
     #[inline(always)]
-    pub fn add(&mut self, weight: u64) {
+    pub(super) fn add(&mut self, weight: u64) {
         self.0 += weight;
     }
 
     #[inline(always)]
-    pub fn remove(&mut self, weight: u64) {
+    pub(super) fn remove(&mut self, weight: u64) {
         self.0 -= weight;
     }
 }
@@ -145,7 +145,7 @@ impl Cohort {
 impl Ranking {
     /// The ranking of a variant's positions; `None` where there are too many to be numbered in 32
     /// bits, or where kings are not captured.
-    pub fn new(variant: &Variant) -> Option<Ranking> {
+    pub(super) fn new(variant: &Variant) -> Option<Ranking> {
         let (squares, hand_kinds) = (variant.squares(), variant.hand_kinds());
         let fits = squares <= MOST_SQUARES && FIELD as usize * hand_kinds <= 64;
         if variant.ending != Ending::Adjudicated || variant.copies != 2 || !fits {
@@ -287,14 +287,14 @@ impl Ranking {
     }
 
     /// How many ranks there are; every rank is below.
-    pub fn len(&self) -> u32 {
+    pub(super) fn len(&self) -> u32 {
         self.placements * self.kings.len() as u32
     }
 
     /// The rank of a position and of its mirror image; `None` if it has none (a king is missing or
     /// has won, or pieces are).
     #[inline]
-    pub fn rank(&self, board: &Board) -> Option<u32> {
+    pub(super) fn rank(&self, board: &Board) -> Option<u32> {
         let kings = [board.king(Owner::Mover)?, board.king(Owner::Opponent)?];
         let mut views = [[0; 32]; 2];
         let mut counts = 0;
@@ -314,13 +314,13 @@ impl Ranking {
 
     /// All squares.
     #[inline(always)]
-    pub fn all(&self) -> Squares {
+    pub(super) fn all(&self) -> Squares {
         (1 << self.squares) - 1
     }
 
     /// The cohort of some counts; `None` if there is none.
     #[inline(always)]
-    pub fn cohort(&self, Counts(mut counts): Counts) -> Option<usize> {
+    pub(super) fn cohort(&self, Counts(mut counts): Counts) -> Option<usize> {
         let mut number = 0;
         for (ways, of_all) in self.ways.iter().zip(&self.way_counts) {
             let count = (counts & ((1 << FIELD) - 1)) as usize;
@@ -335,39 +335,39 @@ impl Ranking {
 
     /// The cohort that the other player sees, and its counts.
     #[inline(always)]
-    pub fn turned(&self, cohort: usize) -> (usize, Counts) {
+    pub(super) fn turned(&self, cohort: usize) -> (usize, Counts) {
         let turned = usize::from(self.turned[cohort]);
         (turned, self.cohorts[turned].counts)
     }
 
     /// What a piece on the board, by the code of its cell, adds to the counts.
     #[inline(always)]
-    pub fn weight(&self, code: usize) -> u64 {
+    pub(super) fn weight(&self, code: usize) -> u64 {
         self.weights[code & 31]
     }
 
     /// What a piece of a kind in hand of an owner adds to the counts.
     #[inline(always)]
-    pub fn hand_weight(&self, owner: usize, kind: usize) -> u64 {
+    pub(super) fn hand_weight(&self, owner: usize, kind: usize) -> u64 {
         self.hand_weights[owner][kind - 1]
     }
 
     /// A set's mirror image.
     #[inline(always)]
-    pub fn image(&self, set: u16) -> u16 {
+    pub(super) fn image(&self, set: u16) -> u16 {
         self.images[usize::from(set)]
     }
 
     /// Whether the mirror leaves both kings where they are.
     #[inline(always)]
-    pub fn is_still(&self, [own, their]: [usize; 2]) -> bool {
+    pub(super) fn is_still(&self, [own, their]: [usize; 2]) -> bool {
         self.pairs[own * self.squares + their].still
     }
 
     /// The rank of a position and of its mirror image, of which `views` gives the sets but for
     /// `changes`: codes and the squares that come or go. `None` if a king has won.
     #[inline(always)]
-    pub fn rank_sets(
+    pub(super) fn rank_sets(
         &self,
         [own, their]: [usize; 2],
         cohort: usize,
@@ -403,7 +403,11 @@ impl Ranking {
     /// The position of a rank below [`Ranking::len`]: its cohort, what kinds its mover and the
     /// opponent hold (bit `k`), and the squares of the kings; the others' sets go to `sets`.
     #[inline(always)]
-    pub fn unrank_sets(&self, rank: u32, sets: &mut [u16; 32]) -> (usize, [u16; 2], [usize; 2]) {
+    pub(super) fn unrank_sets(
+        &self,
+        rank: u32,
+        sets: &mut [u16; 32],
+    ) -> (usize, [u16; 2], [usize; 2]) {
         let (own, their) = self.kings[(rank / self.placements) as usize];
         let rest = rank % self.placements;
         let mut number = usize::from(self.near[(rest / STEP) as usize]);
@@ -433,7 +437,7 @@ impl Ranking {
     }
 
     /// The position of a rank below [`Ranking::len`].
-    pub fn unrank(&self, rank: u32) -> Board {
+    pub(super) fn unrank(&self, rank: u32) -> Board {
         let mut sets = [0; 32];
         let (cohort, _, kings) = self.unrank_sets(rank, &mut sets);
         let mut board = Board::EMPTY;

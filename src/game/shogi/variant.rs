@@ -8,13 +8,13 @@ pub const MAX_SQUARES: usize = 25;
 /// The most kinds of pieces that can be held in hand.
 pub const MAX_HAND_KINDS: usize = 5;
 /// The most kinds of pieces, promoted ones among them.
-pub const MAX_KINDS: usize = 15;
+pub(super) const MAX_KINDS: usize = 15;
 /// The most pieces of both sides together but the kings.
-pub const MAX_PIECES: usize = 12;
+pub(super) const MAX_PIECES: usize = 12;
 
 /// A set of the eight directions as their owner sees the board: bit 0 is straight ahead, and the
 /// others follow clockwise.
-pub type Directions = u8;
+pub(super) type Directions = u8;
 
 /// The directions of the pieces' moves.
 pub mod towards {

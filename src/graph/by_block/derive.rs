@@ -35,7 +35,7 @@ pub trait Deriver: Send + Sync {
 }
 
 /// The deriver of a game that has blocks, as fast as this processor can be.
-pub fn deriver<G: Game>(game: &G) -> Box<dyn Deriver> {
+pub(crate) fn deriver<G: Game>(game: &G) -> Box<dyn Deriver> {
     #[cfg(target_arch = "x86_64")]
     if Instructions::are_there() {
         return Box::new((Blocks::<Instructions>::new(game), game.group().clone()));
@@ -118,12 +118,12 @@ pub(in crate::graph) struct DerivedMoves<'a> {
 
 impl<'a> DerivedMoves<'a> {
     /// The moves of a layer to rows of it and the next.
-    pub fn new(deriver: &'a dyn Deriver, layers: [Arc<Numbered>; 2]) -> DerivedMoves<'a> {
+    pub(crate) fn new(deriver: &'a dyn Deriver, layers: [Arc<Numbered>; 2]) -> DerivedMoves<'a> {
         DerivedMoves { deriver, layers, spare: Spare::default() }
     }
 
     /// The rows of each task, counted from the first of the layer.
-    pub fn pieces(&self) -> Vec<Range<usize>> {
+    pub(crate) fn pieces(&self) -> Vec<Range<usize>> {
         let layer = &self.layers[0].0;
         let rows = |task: usize| layer.rows_before(task)..layer.rows_before(task + 1);
         (0..layer.tasks()).map(rows).collect()
@@ -131,7 +131,7 @@ impl<'a> DerivedMoves<'a> {
 
     /// Calls `visit` with the offsets of a task's rows among its edges, one more than there are
     /// rows, and the ids to which the edges lead. False if one leads nowhere, or if that is.
-    pub fn visit(
+    pub(crate) fn visit(
         &self,
         task: usize,
         offsets: &mut Vec<u32>,

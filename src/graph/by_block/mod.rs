@@ -16,10 +16,9 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Instant;
 
 pub(super) use self::derive::{DerivedMoves, Numbered};
-pub use self::derive::{Deriver, deriver};
+pub(crate) use self::derive::{Deriver, deriver};
 pub(super) use self::layer::Layer;
 use self::layer::{Closed, reach};
-#[cfg(feature = "cluster")]
 pub use self::tasks::States;
 use self::tasks::{Emit, Find, Keys, Passes, Rows, Task, Workspace};
 use super::GraphError;

@@ -16,13 +16,13 @@ pub(super) struct Jumps<K> {
 }
 
 impl<K: StateKey> Jumps<K> {
-    pub fn none() -> Jumps<K> {
+    pub(super) fn none() -> Jumps<K> {
         Jumps { edges: BTreeMap::new(), targets: VecDeque::new() }
     }
 
     /// Takes up the edges of a layer that do not lead to the next, the table having `edges` edges
     /// before those of the layer.
-    pub fn add<G: Game>(
+    pub(super) fn add<G: Game>(
         &mut self,
         game: &G,
         layer: u32,
@@ -51,7 +51,7 @@ impl<K: StateKey> Jumps<K> {
 
     /// Takes up the targets of edges that `arrive`, the table having so many edges before those of
     /// the layer in work.
-    pub fn arrive(&mut self, arrived: impl Iterator<Item = (u64, u32)>, edges: u64) {
+    pub(super) fn arrive(&mut self, arrived: impl Iterator<Item = (u64, u32)>, edges: u64) {
         let first = edges - self.targets.len() as u64;
         for (edge, target) in arrived {
             self.targets[(edge - first) as usize] = target;
@@ -59,7 +59,7 @@ impl<K: StateKey> Jumps<K> {
     }
 
     /// Takes up the targets of a layer's edges, the last of `edges`; gives all that can be written.
-    pub fn settle(&mut self, targets: Vec<u32>, edges: u64) -> Vec<u32> {
+    pub(super) fn settle(&mut self, targets: Vec<u32>, edges: u64) -> Vec<u32> {
         if self.edges.is_empty() && self.targets.is_empty() {
             return targets;
         }

@@ -7,7 +7,7 @@ use crate::game::StateKey;
 use crate::parallel;
 
 /// A shard of distinct keys, ascending.
-pub struct Shard<K> {
+pub(super) struct Shard<K> {
     /// New keys.
     pub new: Vec<K>,
     /// Orientations and plies of these, in a layered game.
@@ -22,7 +22,7 @@ pub struct Shard<K> {
 
 impl<K: StateKey> Shard<K> {
     /// Merges the ascending targets of passes.
-    pub fn merge(&mut self, passed: &[Record<K>]) {
+    pub(super) fn merge(&mut self, passed: &[Record<K>]) {
         if passed.is_empty() {
             return;
         }
@@ -48,7 +48,7 @@ impl<K: StateKey> Shard<K> {
 }
 
 /// Gives the new keys of shards their rows from `first` on, and the edges their targets.
-pub fn place<K: StateKey>(shards: &[Shard<K>], first: u32, targets: &[AtomicU32]) {
+pub(super) fn place<K: StateKey>(shards: &[Shard<K>], first: u32, targets: &[AtomicU32]) {
     let mut bases = Vec::with_capacity(shards.len());
     let mut base = first;
     for shard in shards {

@@ -27,7 +27,7 @@ const PERIOD: u64 = 256;
 
 /// What is known of a position.
 #[derive(Clone, Copy, Debug)]
-pub struct Value {
+pub(super) struct Value {
     phi: u32,
     delta: u32,
     bases: Bases,
@@ -62,7 +62,7 @@ impl Value {
     }
 
     /// Returns true where the attacker wins.
-    pub fn is_proven(&self) -> bool {
+    pub(super) fn is_proven(&self) -> bool {
         self.numbers().0 == 0
     }
 }
@@ -94,7 +94,7 @@ struct Summed {
 }
 
 /// The search of one thread.
-pub struct Worker<'a, M: Mating> {
+pub(super) struct Worker<'a, M: Mating> {
     rules: &'a M,
     table: &'a Table,
     call: &'a Call<'a>,
@@ -112,7 +112,7 @@ pub struct Worker<'a, M: Mating> {
 }
 
 impl<'a, M: Mating> Worker<'a, M> {
-    pub fn new(
+    pub(super) fn new(
         rules: &'a M,
         search: &'a MateSearch<'_>,
         call: &'a Call<'a>,
@@ -135,7 +135,7 @@ impl<'a, M: Mating> Worker<'a, M> {
     }
 
     /// Decides a root; `None` where the limit comes first.
-    pub fn root(&mut self, board: &Board, bound: u8) -> Option<Value> {
+    pub(super) fn root(&mut self, board: &Board, bound: u8) -> Option<Value> {
         let role = self.call.options.role;
         let here = self.here(self.rules.root(board, role), role, bound);
         let value = self.decide(&here);
@@ -377,7 +377,7 @@ impl<'a, M: Mating> Worker<'a, M> {
     }
 
     /// The line of a proof: the attacker's shortest known win against the defender's longest known resistance.
-    pub fn line(&mut self, board: &Board, value: Value) -> Vec<Action> {
+    pub(super) fn line(&mut self, board: &Board, value: Value) -> Vec<Action> {
         let (mut line, mut value) = (Vec::new(), value);
         let role = self.call.options.role;
         let mut here = self.here(self.rules.root(board, role), role, value.plies);

@@ -10,9 +10,9 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU64, fence};
 
 /// A proof or disproof number that stands for "never"; larger sums stay below it.
-pub const NEVER: u32 = (1 << 22) - 1;
+pub(super) const NEVER: u32 = (1 << 22) - 1;
 /// Remaining plies without a bound.
-pub const UNBOUNDED: u8 = 127;
+pub(super) const UNBOUNDED: u8 = 127;
 /// The highest bit of each kind's three in a hand, which stays 0.
 const GUARDS: u16 = 0b100_100_100_100_100;
 const ENTRIES: usize = 5;
@@ -23,7 +23,7 @@ const KEY_HIGH: u64 = (1 << 48) - 1;
 ///
 /// On one board the pieces in the attacker's hand determine those in the defender's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Place {
+pub(super) struct Place {
     /// The board, the player to move and the kind of search.
     pub board: u128,
     /// The attacker's pieces in hand, three bits a kind.
@@ -35,13 +35,13 @@ pub struct Place {
 impl Place {
     /// Checks that the attacker has at least the means of `other` on the same board.
     #[inline]
-    pub fn dominates(&self, other: &Place) -> bool {
+    pub(super) fn dominates(&self, other: &Place) -> bool {
         self.board == other.board && self.plies >= other.plies && covers(self.hand, other.hand)
     }
 
     /// Mixes the board into the number that selects its cluster.
     #[inline]
-    pub fn hash(&self) -> u64 {
+    pub(super) fn hash(&self) -> u64 {
         let mixed =
             (self.board as u64) ^ ((self.board >> 64) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mixed = (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -57,7 +57,7 @@ fn covers(hand: u16, other: u16) -> bool {
 
 /// Result of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stored {
+pub(super) enum Stored {
     /// Nothing is known.
     Nothing,
     /// The attacker wins within so many plies ([`UNBOUNDED`]: more than can be counted).
@@ -77,7 +77,7 @@ struct Cluster {
 
 /// The table.
 #[derive(Debug)]
-pub struct Table {
+pub(super) struct Table {
     clusters: Vec<Cluster>,
 }
 
@@ -108,7 +108,7 @@ impl Data {
 
 impl Table {
     /// A table of at most `memory` bytes, one cluster at least.
-    pub fn new(memory: usize) -> Table {
+    pub(super) fn new(memory: usize) -> Table {
         let count = (memory / size_of::<Cluster>()).max(1);
         Table { clusters: (0..count).map(|_| Cluster::default()).collect() }
     }
@@ -120,7 +120,7 @@ impl Table {
 
     /// Looks a position up. Proofs of smaller means and disproofs of larger ones answer too.
     #[inline]
-    pub fn get(&self, place: &Place, hash: u64) -> Stored {
+    pub(super) fn get(&self, place: &Place, hash: u64) -> Stored {
         let cluster = self.cluster(hash);
         loop {
             let version = cluster.version.load(Acquire);
@@ -134,7 +134,7 @@ impl Table {
     }
 
     /// Stores a result in place of an older one of the position, or of what took the least work.
-    pub fn put(&self, place: &Place, hash: u64, stored: Stored, work: u32) {
+    pub(super) fn put(&self, place: &Place, hash: u64, stored: Stored, work: u32) {
         let (numbers, plies) = match stored {
             Stored::Nothing => return,
             Stored::Proven(plies) => ((0, NEVER), plies),

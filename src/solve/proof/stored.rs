@@ -24,7 +24,7 @@ pub(super) struct Stored {
 
 impl Word {
     /// Goes on to another word.
-    pub fn begin(&mut self, rows: &Graph, word: usize) {
+    pub(super) fn begin(&mut self, rows: &Graph, word: usize) {
         let own = word * 64..rows.states().min((word + 1) * 64);
         let [layer, last] = [own.start, own.end - 1].map(|row| rows.layer_of(row));
         self.first = own.start;
@@ -33,14 +33,14 @@ impl Word {
     }
 
     /// Where the edges of a row are, if those of all rows are there.
-    pub fn edges(&self, row: usize) -> Option<Range<usize>> {
+    pub(super) fn edges(&self, row: usize) -> Option<Range<usize>> {
         let [begin, end] = [0, 1].map(|more| self.offsets.get(row - self.first + more));
         let (begin, end) = begin.zip(end)?;
         self.begin.map(|first| first + *begin as usize..first + *end as usize)
     }
 
     /// What is stored of a row.
-    pub fn of(&self, rows: &Graph, row: usize) -> Stored {
+    pub(super) fn of(&self, rows: &Graph, row: usize) -> Stored {
         // Where those of some row are wrong, the others are looked for one by one.
         let alone = || rows.edge_ranges(row..row + 1, &mut Vec::new());
         Stored {

@@ -23,7 +23,7 @@ pub(super) struct Fate {
 const NEVER: i32 = i32::MAX;
 
 impl Fate {
-    pub const fn new(score: i16, plies: Option<u16>) -> Fate {
+    pub(super) const fn new(score: i16, plies: Option<u16>) -> Fate {
         let plies = match plies {
             Some(plies) => plies as i32,
             None => NEVER,
@@ -71,7 +71,7 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    pub fn open<G: Game>(game: &G, table: &Table) -> Result<Option<Columns>, TableError> {
+    pub(super) fn open<G: Game>(game: &G, table: &Table) -> Result<Option<Columns>, TableError> {
         let Some(values) = Values::open(table, false)? else { return Ok(None) };
         let manifest = table.manifest();
         let wrong = |what: &str| Err(table.damaged_manifest(what));
@@ -105,7 +105,7 @@ impl Columns {
     }
 
     /// Proves the value of a row whose moves are in the table; gives it.
-    pub fn prove(&self, row: usize, made: &Made) -> Result<Value, String> {
+    pub(super) fn prove(&self, row: usize, made: &Made) -> Result<Value, String> {
         let value = self.values.get(row);
         let successors = made.moves.iter().map(|&(_, target)| self.values.get(target));
         match self.by_score {
@@ -229,7 +229,7 @@ pub(super) struct Discounts {
 }
 
 impl Discounts {
-    pub fn open(table: &Table) -> Result<Option<Discounts>, TableError> {
+    pub(super) fn open(table: &Table) -> Result<Option<Discounts>, TableError> {
         let Some(discounted) = &table.manifest().discounted else { return Ok(None) };
         let value = table.array::<f32>("value")?;
         if value.len() as u64 != table.manifest().counts.table.states {
@@ -242,7 +242,7 @@ impl Discounts {
         Ok(Some(Discounts { value, discount: discounted.discount as f32, tolerance }))
     }
 
-    pub fn prove(&self, row: usize, made: &Made) -> Result<(), String> {
+    pub(super) fn prove(&self, row: usize, made: &Made) -> Result<(), String> {
         let found = self.value[row];
         let moves = made.moves.iter().map(|&(_, target)| -self.discount * self.value[target]);
         let expected = match made.end {

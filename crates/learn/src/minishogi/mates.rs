@@ -19,9 +19,9 @@ use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 use super::Minishogi;
+use crate::chance::{below, seeded};
 use yomikiri::game::shogi::Board;
 use yomikiri::game::{Game, GameExt, Position};
-use crate::chance::{below, seeded};
 use yomikiri::progress::Progress;
 
 /// After how many plies a game is broken off and gives nothing.

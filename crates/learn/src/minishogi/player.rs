@@ -15,9 +15,9 @@ use yomikiri::any::AnyGame;
 use yomikiri::game::shogi::{Board, MINISHOGI};
 use yomikiri::game::{Game, GameExt, Position};
 use yomikiri::hint::Hinted;
+use yomikiri::search::mates::{Fate, Rules, fates};
 use yomikiri_measure::policy::card::{Card, file};
 use yomikiri_measure::policy::{Answers, Batch, NetworkSpec, Policy, share_best};
-use yomikiri::search::mates::{Fate, Rules, fates};
 
 /// How a player searches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

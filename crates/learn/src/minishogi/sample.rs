@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use super::{FEATURES, Minishogi, Values};
+use crate::chance::{below, seeded};
 use yomikiri::game::shogi::Board;
 use yomikiri::game::{Game, GameExt, Position};
-use crate::chance::{below, seeded};
 
 /// So many positions of random games that are not over, each once.
 pub(super) fn positions(game: &Minishogi, count: usize) -> Vec<Position<Board>> {

@@ -23,10 +23,10 @@ use serde::{Deserialize, Serialize};
 
 use super::mates::Example;
 use super::{Minishogi, Values, features};
-use yomikiri::game::shogi::Board;
-use yomikiri::game::{Game, GameExt, Position, Side};
 use crate::chance::{below, seeded};
 use crate::options::{AT_ONCE, KEPT, OPENING, number, share};
+use yomikiri::game::shogi::Board;
+use yomikiri::game::{Game, GameExt, Position, Side};
 use yomikiri::progress::Progress;
 
 /// The purpose of the games' random numbers, beside others of the same seed.

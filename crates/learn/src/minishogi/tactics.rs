@@ -13,12 +13,12 @@ use rayon::prelude::*;
 
 use super::mates::GAME_PLIES;
 use super::{Minishogi, rules};
+use crate::chance::{below, seeded};
 use yomikiri::game::shogi::{Board, MINISHOGI};
 use yomikiri::game::{Action, Game, GameExt, Position};
 use yomikiri::hint::Hinted;
-use crate::chance::{below, seeded};
-use yomikiri_measure::policy::{Answers, Batch, Policy};
 use yomikiri::search::mates::{Fate, Rules, fates};
+use yomikiri_measure::policy::{Answers, Batch, Policy};
 
 /// The nodes of the search for mates.
 pub const NODES: u64 = 2_000;

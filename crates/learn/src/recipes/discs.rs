@@ -7,10 +7,6 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use yomikiri_measure::evaluate::{Sampling, record};
-use yomikiri::game::encode::{Encoding, Layout, Plane};
-use yomikiri::game::{Game, GameExt};
-use yomikiri::hint::Hinted;
 use crate::chance::{seeded, shuffle};
 use crate::network::{Activation, Architecture, Head, Network};
 use crate::optimiser::{Kind, Method};
@@ -18,8 +14,12 @@ use crate::options::{AT_ONCE, KEPT, OPENING, UNITS, number, rate};
 use crate::passes::{Pass, squared_errors};
 use crate::trainer::Trainer;
 use crate::training::{Learner, Row};
-use yomikiri_measure::policy::Policy;
+use yomikiri::game::encode::{Encoding, Layout, Plane};
+use yomikiri::game::{Game, GameExt};
+use yomikiri::hint::Hinted;
 use yomikiri::progress::Progress;
+use yomikiri_measure::evaluate::{Sampling, record};
+use yomikiri_measure::policy::Policy;
 
 const PLAYERS: &str = "random,n-hand:2,n-hand-custom:2,n-least:2,n-most:2";
 

@@ -9,7 +9,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::check_size;
-use yomikiri::hint::Hinted;
 use crate::chance::{seeded, shuffle};
 use crate::minishogi::beam::Beam;
 use crate::minishogi::mates::{self, Example, Mates};
@@ -24,8 +23,9 @@ use crate::options::{AT_ONCE, KEPT, UNITS, number, share};
 use crate::passes::{Gradient, Pass};
 use crate::trainer::Trainer;
 use crate::training::{Learner, Row};
-use yomikiri_measure::policy::{ByRule, Random};
+use yomikiri::hint::Hinted;
 use yomikiri::progress::{Progress, Silent};
+use yomikiri_measure::policy::{ByRule, Random};
 
 /// The settings of training, which are options of the command too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, clap::Args)]

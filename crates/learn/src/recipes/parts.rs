@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use yomikiri::any::AnyGame;
-use yomikiri_measure::evaluate::{MeasureError, Piece, Source};
 use yomikiri::game::{FoldedWords, Game, Splits, name_word};
+use yomikiri_measure::evaluate::{MeasureError, Piece, Source};
 
 /// How many positions a piece has at least, but for the last: an inference takes a piece,
 /// and of a large table's pieces a small share is left.

@@ -16,9 +16,6 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::replay::{Experience, Replay};
-use yomikiri::game::encode::{Encoding, Layout};
-use yomikiri::game::{Action, Game, GameExt, Position, Side};
-use yomikiri::hint::Hinted;
 use crate::chance::{below, sample, seeded, unit};
 use crate::network::{Activation, Architecture, Head, Network, Parameter};
 use crate::optimiser::{Kind, Method};
@@ -26,8 +23,11 @@ use crate::options::{AT_ONCE, KEPT, number, rate, share};
 use crate::passes::{Gradient, Pass};
 use crate::trainer::Trainer;
 use crate::training::{Learner, Row};
-use yomikiri_measure::policy::{Answers, Batch, Policy};
+use yomikiri::game::encode::{Encoding, Layout};
+use yomikiri::game::{Action, Game, GameExt, Position, Side};
+use yomikiri::hint::Hinted;
 use yomikiri::progress::Progress;
+use yomikiri_measure::policy::{Answers, Batch, Policy};
 
 /// The settings of training.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -8,7 +8,7 @@ use crate::network::Parameter;
 /// opponent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
-pub struct Experience {
+pub(super) struct Experience {
     /// The position in which a move was chosen.
     pub before: [u64; 2],
     /// The next position in which a move is chosen, as its own mover sees it.
@@ -23,7 +23,7 @@ pub struct Experience {
 
 /// The latest decisions; the oldest are dropped.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Replay {
+pub(super) struct Replay {
     capacity: usize,
     next: usize,
     experiences: Vec<Experience>,
@@ -36,12 +36,12 @@ const NAME: &str = "replay, oldest at ";
 
 impl Replay {
     /// An empty buffer.
-    pub fn new(capacity: usize) -> Replay {
+    pub(super) fn new(capacity: usize) -> Replay {
         Replay { capacity: capacity.max(1), next: 0, experiences: Vec::new() }
     }
 
     /// Adds an experience, in the place of the oldest if the buffer is full.
-    pub fn push(&mut self, experience: Experience) {
+    pub(super) fn push(&mut self, experience: Experience) {
         if self.experiences.len() < self.capacity {
             self.experiences.push(experience);
         } else {
@@ -51,19 +51,19 @@ impl Replay {
     }
 
     /// All experiences.
-    pub fn experiences(&self) -> &[Experience] {
+    pub(super) fn experiences(&self) -> &[Experience] {
         &self.experiences
     }
 
     /// The buffer as a parameter of a checkpoint, in its own order: experiences are drawn by place.
-    pub fn to_parameter(&self) -> Parameter {
+    pub(super) fn to_parameter(&self) -> Parameter {
         let numbers = bytemuck::cast_slice(&self.experiences).to_vec();
         let shape = vec![self.experiences.len(), NUMBERS];
         Parameter { name: format!("{NAME}{}", self.next), shape, numbers }
     }
 
     /// The buffer of a checkpoint; `None` if the parameter is no buffer of this capacity.
-    pub fn of_parameter(capacity: usize, parameter: &Parameter) -> Option<Replay> {
+    pub(super) fn of_parameter(capacity: usize, parameter: &Parameter) -> Option<Replay> {
         let count = parameter.numbers.len() / NUMBERS;
         let next = parameter.name.strip_prefix(NAME)?.parse().ok()?;
         if parameter.shape != [count, NUMBERS] || count > capacity || next >= count.max(1) {

@@ -10,11 +10,6 @@ use clap::builder::BoolishValueParser;
 use serde::{Deserialize, Serialize};
 
 use super::parts::Part;
-use yomikiri::any::{AnyGame, AnyState};
-use yomikiri_measure::evaluate::{Case, Truth};
-use yomikiri::game::encode::{Encoding, Layout};
-use yomikiri::game::{Action, Game, GameExt, Position, Side, Splits, Symmetry};
-use yomikiri::hint::Hinted;
 use crate::chance::{below, seeded, shuffle};
 use crate::equivariance::Ties;
 use crate::network::{Activation, Architecture, Head, Network};
@@ -23,7 +18,12 @@ use crate::options::{AT_ONCE, UNITS, number, real};
 use crate::passes::{Dropout, Gradient, Pass, squared_errors};
 use crate::trainer::Trainer;
 use crate::training::{Learner, Row};
+use yomikiri::any::{AnyGame, AnyState};
+use yomikiri::game::encode::{Encoding, Layout};
+use yomikiri::game::{Action, Game, GameExt, Position, Side, Splits, Symmetry};
+use yomikiri::hint::Hinted;
 use yomikiri::progress::Progress;
+use yomikiri_measure::evaluate::{Case, Truth};
 
 /// The settings of training, which are options of the command too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, clap::Args)]

@@ -12,9 +12,6 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use yomikiri::game::encode::{Encoding, Layout};
-use yomikiri::game::{Game, GameExt, Outcome, Position, Side};
-use yomikiri::hint::Hinted;
 use crate::chance::{below, seeded, unit};
 use crate::network::{Activation, Architecture, Head, Network};
 use crate::optimiser::Method;
@@ -22,6 +19,9 @@ use crate::options::{AT_ONCE, UNITS, number, rate, share};
 use crate::passes::{Gradient, Pass, squared_errors};
 use crate::trainer::Trainer;
 use crate::training::{Learner, Row};
+use yomikiri::game::encode::{Encoding, Layout};
+use yomikiri::game::{Game, GameExt, Outcome, Position, Side};
+use yomikiri::hint::Hinted;
 use yomikiri::progress::Progress;
 
 /// The settings of training, which are options of the command too.

@@ -7,11 +7,11 @@ use rand_xoshiro::rand_core::SeedableRng;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::policy::chance::{sample, unit};
+use crate::policy::{Answers, Batch, Policy};
 use yomikiri::game::{Game, GameExt, Outcome, Position, Repetition, Side};
 use yomikiri::hint::Hinted;
 use yomikiri::parallel;
-use crate::policy::chance::{sample, unit};
-use crate::policy::{Answers, Batch, Policy};
 use yomikiri::progress::Progress;
 
 /// The results of games, as the first of two policies sees them.

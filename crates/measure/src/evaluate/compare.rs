@@ -10,9 +10,9 @@ use serde::Serialize;
 use super::figures::{Figures, mean};
 use super::judgement::likeliest;
 use super::source::Piece;
+use crate::policy::Answers;
 use yomikiri::any::AnyGame;
 use yomikiri::game::GameExt;
-use crate::policy::Answers;
 
 /// What is given away is compared as equal up to this.
 const EQUAL: f64 = 1e-9;
@@ -267,8 +267,8 @@ impl Agreement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use yomikiri::any::AnyGame;
     use crate::evaluate::{Case, Truth};
+    use yomikiri::any::AnyGame;
     use yomikiri::game::othello::Othello;
     use yomikiri::game::{Action, Game, Outcome};
 

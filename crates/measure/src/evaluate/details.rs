@@ -8,9 +8,9 @@ use serde::Serialize;
 use super::figures::{Figures, FiguresBySet, outcome_lost, score_lost};
 use super::source::{Case, Truth};
 use super::values::{FinalScoreFigures, ValueFigures};
+use crate::policy::Answer;
 use yomikiri::any::AnyGame;
 use yomikiri::game::{Action, GameExt, Side};
-use crate::policy::Answer;
 
 /// Figures of one policy on some positions, beyond the means.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -157,7 +157,7 @@ pub(super) struct DetailSums {
 
 impl DetailSums {
     /// Adds a position whose moves are worth `truths`.
-    pub fn add_position(&mut self, case: &Case, truths: &[Truth], answer: &Answer<'_>) {
+    pub(super) fn add_position(&mut self, case: &Case, truths: &[Truth], answer: &Answer<'_>) {
         let &Answer { probabilities, scores, value, final_score } = answer;
         let sets = Sets::of(case, truths.len());
         if self.last.as_ref().is_none_or(|(last, _)| *last != sets) {
@@ -193,7 +193,7 @@ impl DetailSums {
     }
 
     /// Adds the positions to the sets and groups that they belong to.
-    pub fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         self.begin(None);
         let mut alike: Vec<(Sets, Figures)> = self.alike.drain().collect();
         // In an order of their own, which decides how sums are rounded.
@@ -208,7 +208,7 @@ impl DetailSums {
     }
 
     /// Adds those of other positions, which are settled.
-    pub fn add(&mut self, other: &DetailSums) {
+    pub(super) fn add(&mut self, other: &DetailSums) {
         self.total.add(&other.total);
         for (key, figures) in &other.groups {
             self.groups.entry(*key).or_default().add(figures);
@@ -225,7 +225,7 @@ impl DetailSums {
     }
 
     /// What they come to on the board of a game.
-    pub fn details(&self, game: &AnyGame) -> Details {
+    pub(super) fn details(&self, game: &AnyGame) -> Details {
         let has_scores = self.total.decisive_score.is_some();
         let groups = |is_of: fn(Key) -> bool| {
             let of_kind = self.groups.iter().filter(|(key, _)| is_of(**key));
@@ -354,7 +354,7 @@ pub(super) struct Squares(Vec<SquareFigures>);
 
 impl Squares {
     /// Adds a position whose moves are worth `truths` and chosen with `probabilities`.
-    pub fn add_position(
+    pub(super) fn add_position(
         &mut self,
         case: &Case,
         actions: &[Action],
@@ -380,7 +380,7 @@ impl Squares {
     }
 
     /// Adds those of other positions.
-    pub fn add(&mut self, other: &Squares) {
+    pub(super) fn add(&mut self, other: &Squares) {
         if self.0.len() < other.0.len() {
             self.0.resize(other.0.len(), SquareFigures::default());
         }
@@ -388,7 +388,7 @@ impl Squares {
     }
 
     /// By the squares of a game's board, whose numbers are their actions.
-    pub fn of_board(&self, game: &AnyGame) -> Vec<Square> {
+    pub(super) fn of_board(&self, game: &AnyGame) -> Vec<Square> {
         let (rows, columns) = if self.0.is_empty() { (0, 0) } else { game.shape() };
         let square = |at: usize| Square {
             square: game.action_name(Side::First, Action(at as u16)),

@@ -4,9 +4,9 @@ use serde::Serialize;
 
 use super::figures::Figures;
 use super::source::Piece;
+use crate::policy::{Answer, Answers};
 use yomikiri::any::AnyGame;
 use yomikiri::game::{Divider, GameExt};
-use crate::policy::{Answer, Answers};
 
 /// One policy in one position. All values are those of the player to move.
 #[derive(Clone, Debug, PartialEq, Serialize)]

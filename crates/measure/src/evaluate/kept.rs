@@ -89,8 +89,8 @@ impl Kept {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use yomikiri::any::AnyGame;
     use crate::evaluate::{Judged, Source};
+    use yomikiri::any::AnyGame;
     use yomikiri::game::othello::Othello;
     use yomikiri::progress::Silent;
     use yomikiri::solved::SolvedTable;

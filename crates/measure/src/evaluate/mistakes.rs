@@ -9,9 +9,9 @@ use super::figures::{outcome_lost, score_lost};
 use super::play::Play;
 use super::source::Piece;
 use super::source::Truth;
+use crate::policy::Answers;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Action, FoldedWords, GameExt, StateWords};
-use crate::policy::Answers;
 use yomikiri::solved::SolvedTable;
 
 /// A position in which a policy gives something away; it stands for its mirror images too.

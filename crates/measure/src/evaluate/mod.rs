@@ -57,9 +57,9 @@ pub use source::{Case, Judged, Piece, Source, Truth, Wanted};
 pub use unfolded::Unfolded;
 pub use values::{BINS, Bin, FinalScoreFigures, ValueFigures};
 
+use crate::policy::{self, PolicySpec};
 use yomikiri::any::AnyGame;
 use yomikiri::hint::Hinted;
-use crate::policy::{self, PolicySpec};
 
 /// Makes the player that is meant for a game; reads the files and starts the program that are
 /// named. The error is one line that says which of them is at fault.

@@ -14,9 +14,9 @@ use serde::Serialize;
 
 use super::source::Truth;
 use super::unfolded::Unfolded;
+use crate::policy::share_best;
 use yomikiri::game::{Outcome, Repetition, Side};
 use yomikiri::parallel::{self, GRAIN};
-use crate::policy::share_best;
 use yomikiri::solve::Value;
 use yomikiri::solved::SolvedTable;
 

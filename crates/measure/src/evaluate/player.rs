@@ -1,12 +1,12 @@
 //! Who is judged, and what a player does in one position of a solved table.
 
 use super::source::{Piece, Truth, Wanted};
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, Divider, Division, GameExt, Split, Splits};
-use yomikiri::hint::Hinted;
 use crate::policy::{
     Amended, Amendment, Answers, Batch, Policy, TrainedOn, TrainedSpec, share_best,
 };
+use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri::game::{Action, Divider, Division, GameExt, Split, Splits};
+use yomikiri::hint::Hinted;
 use yomikiri::solved::Oracle;
 
 /// Who is judged.

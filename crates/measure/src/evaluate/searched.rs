@@ -15,10 +15,10 @@ use super::mistakes::Costliest;
 use super::player::Player;
 use super::report::{AccuracyReport, TableFacts, Words};
 use super::source::{Case, Piece, Source, Truth};
+use crate::policy::Answers;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Empties, Game, GameExt, mix};
 use yomikiri::hint::Hinted;
-use crate::policy::Answers;
 use yomikiri::progress::Progress;
 use yomikiri::solve::Value;
 

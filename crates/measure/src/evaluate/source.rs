@@ -10,10 +10,10 @@ use std::sync::Arc;
 
 use super::kept::Kept;
 use super::unfolded::Unfolded;
+use crate::policy::Batch;
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::game::{Action, GameExt, Orientations, Outcome, Position, Score, Side};
 use yomikiri::graph::StateKind;
-use crate::policy::Batch;
 use yomikiri::solve::Value;
 use yomikiri::solved::{Orienting, SolvedTable};
 

@@ -23,7 +23,7 @@ impl Folder {
     /// what a killed process left of an earlier attempt.
     ///
     /// Fails where the place holds, or the directory beside it, anything but such files.
-    pub fn begin(place: &Path, ours: &dyn Fn(&str) -> bool) -> Result<Folder, ExportError> {
+    pub(super) fn begin(place: &Path, ours: &dyn Fn(&str) -> bool) -> Result<Folder, ExportError> {
         refuse_foreign(place, ours)?;
         let old = place.with_added_extension("old");
         refuse_foreign(&old, ours)?;
@@ -35,7 +35,7 @@ impl Folder {
     }
 
     /// Begins a directory beside a place for files that the caller moves there one by one.
-    pub fn beside(place: &Path, ours: &dyn Fn(&str) -> bool) -> Result<Folder, ExportError> {
+    pub(super) fn beside(place: &Path, ours: &dyn Fn(&str) -> bool) -> Result<Folder, ExportError> {
         let partial = place.with_added_extension("partial");
         refuse_foreign(&partial, &|name| name == LOCK || ours(name))?;
         fs::create_dir_all(&partial).at("create", &partial)?;
@@ -53,18 +53,18 @@ impl Folder {
     }
 
     /// Where to write a file.
-    pub fn file(&self, name: &str) -> PathBuf {
+    pub(super) fn file(&self, name: &str) -> PathBuf {
         self.partial.join(name)
     }
 
     /// Removes the directory with what is left in it.
-    pub fn abandon(self) -> Result<(), TableError> {
+    pub(super) fn abandon(self) -> Result<(), TableError> {
         fs::remove_dir_all(&self.partial).at("remove", &self.partial)
     }
 
     /// Moves the directory to its place. What an earlier one left there is removed, after it was
     /// moved away.
-    pub fn commit(self) -> Result<(), ExportError> {
+    pub(super) fn commit(self) -> Result<(), ExportError> {
         let Folder { place, partial, _lock } = &self;
         let old = place.with_added_extension("old");
         let _ = fs::remove_file(partial.join(LOCK));

@@ -1,7 +1,7 @@
 //! How policies are written: `name:argument?key=value,key=value`.
 
-use yomikiri::hint::Hinted;
 use std::fmt;
+use yomikiri::hint::Hinted;
 
 /// The error of text that is no policy, or none of a game's: a line that begins with the text; `what`
 /// goes on behind it, with the blank or colon.
@@ -24,7 +24,7 @@ impl fmt::Display for Parts<'_> {
 }
 
 impl<'a> Parts<'a> {
-    pub fn of(text: &'a str) -> Parts<'a> {
+    pub(super) fn of(text: &'a str) -> Parts<'a> {
         match text.split_once(':') {
             None => Parts { name: text, argument: None },
             Some((name, argument)) => Parts { name, argument: Some(argument) },
@@ -34,7 +34,7 @@ impl<'a> Parts<'a> {
     /// Gives the options behind the last `?`, separated by `,` or `&`, to `set`, which answers one
     /// that is not known with what is. Gives what stands before them; if that is empty, the error
     /// says that the policy names no `thing`, and to `write` one.
-    pub fn options(
+    pub(super) fn options(
         self,
         (thing, form): (&str, &str),
         mut set: impl FnMut(&str, &str) -> Result<(), String>,

@@ -54,8 +54,8 @@ pub use lines::Lines;
 pub use mate::Mate;
 pub use mcts::Mcts;
 pub use montecarlo::MonteCarlo;
-pub use of_game::of_game;
 pub use network_spec::{Choice, NetworkSpec, Softmax, ValueRange};
+pub use of_game::of_game;
 #[cfg(feature = "onnx")]
 pub use onnx::Onnx;
 pub use outside::{Beside, Dense, Exec, Legal, PROTOCOL, PROTOCOL_VERSION, Predictions};

@@ -221,12 +221,12 @@ impl<G: Game, P: Policy<G>> Policy<G> for Steady<P> {
 
 #[cfg(test)]
 mod tests {
-    use yomikiri::hint::Hint as _;
     use std::sync::Mutex;
+    use yomikiri::hint::Hint as _;
 
     use super::*;
-    use yomikiri::game::othello::Othello;
     use crate::policy::sample::four;
+    use yomikiri::game::othello::Othello;
 
     /// Answers by a function of the place in the batch, its length and the number of the question.
     struct Told<F>(F, Mutex<usize>);

@@ -6,7 +6,7 @@ use super::shown::shown;
 const MOST: usize = 24;
 
 /// The names of policies as tables show them.
-pub struct Names {
+pub(super) struct Names {
     /// In the order of the report.
     pub short: Vec<String>,
     /// Those that are not the whole name, each with it.
@@ -15,7 +15,7 @@ pub struct Names {
 
 impl Names {
     /// Shortens the names of policies on a game, so that no two become the same.
-    pub fn of<'a>(game: &str, names: impl Iterator<Item = &'a str>) -> Names {
+    pub(super) fn of<'a>(game: &str, names: impl Iterator<Item = &'a str>) -> Names {
         let (mut short, mut legend) = (Vec::new(), Vec::new());
         for (at, name) in names.enumerate() {
             let name = &shown(name)[..];
@@ -33,7 +33,7 @@ impl Names {
     }
 
     /// The legend, a line a name; nothing if every name is whole.
-    pub fn legend(&self) -> String {
+    pub(super) fn legend(&self) -> String {
         let width = self.legend.iter().map(|(short, _)| short.chars().count()).max().unwrap_or(0);
         let line = |(short, name): &(String, String)| format!("{short:<width$}  {name}\n");
         self.legend.iter().map(line).collect()

@@ -19,7 +19,7 @@ pub struct Plot {
 
 /// Colours of series, told apart by colour-blind people too (Okabe and Ito 2008), dark enough for
 /// light paper and light enough for dark.
-pub const COLOURS: [(u8, u8, u8); 8] = [
+pub(super) const COLOURS: [(u8, u8, u8); 8] = [
     (0, 114, 178),
     (213, 94, 0),
     (0, 158, 115),
@@ -69,7 +69,7 @@ pub fn plots(report: &AccuracyReport) -> Vec<Plot> {
 }
 
 /// The colour of a policy by its place.
-pub fn colour(at: usize) -> String {
+pub(super) fn colour(at: usize) -> String {
     let (r, g, b) = COLOURS[at % COLOURS.len()];
     format!("#{r:02x}{g:02x}{b:02x}")
 }
@@ -88,7 +88,7 @@ fn shape(at: usize) -> usize {
 }
 
 /// The mark of a policy as it is in plots, for legends.
-pub fn mark(at: usize) -> String {
+pub(super) fn mark(at: usize) -> String {
     let (colour, dash) = (colour(at), dash(at));
     let shape = match shape(at) {
         0 => format!("<circle cx=\"12\" cy=\"7\" r=\"4\" fill=\"{colour}\"/>"),

@@ -73,13 +73,13 @@ mod parquet_rows {
     /// How many rows are written together.
     const GROUP: usize = 1 << 17;
 
-    pub struct ParquetRows {
+    pub(super) struct ParquetRows {
         writer: SerializedFileWriter<File>,
         rows: Vec<Judgement>,
     }
 
     impl ParquetRows {
-        pub fn new(file: File) -> io::Result<ParquetRows> {
+        pub(super) fn new(file: File) -> io::Result<ParquetRows> {
             let none: &[Judgement] = &[];
             let schema = none.schema().map_err(io::Error::other)?;
             let properties = WriterProperties::builder()
@@ -91,7 +91,7 @@ mod parquet_rows {
             Ok(ParquetRows { writer, rows: Vec::new() })
         }
 
-        pub fn push(&mut self, row: Judgement) -> io::Result<()> {
+        pub(super) fn push(&mut self, row: Judgement) -> io::Result<()> {
             self.rows.push(row);
             if self.rows.len() == GROUP { self.write() } else { Ok(()) }
         }
@@ -107,7 +107,7 @@ mod parquet_rows {
             Ok(())
         }
 
-        pub fn finish(mut self) -> io::Result<()> {
+        pub(super) fn finish(mut self) -> io::Result<()> {
             self.write()?;
             self.writer.close().map_err(io::Error::other)?;
             Ok(())

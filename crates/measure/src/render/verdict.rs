@@ -8,7 +8,9 @@ use yomikiri::table::{Manifest, Solution};
 /// Who is to move, as far as the words of a verdict depend on it.
 #[derive(Clone, Copy, Debug)]
 pub struct Mover<'a> {
+    /// The name of its side.
     pub side: &'a str,
+    /// Whether its king is attacked.
     pub in_check: bool,
     /// In a table that follows only the checks of one player: whether the mover is that player.
     pub gives_checks: Option<bool>,

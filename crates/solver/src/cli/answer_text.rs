@@ -22,7 +22,7 @@ pub(super) struct Shown<'a> {
 
 impl Shown<'_> {
     /// All of it.
-    pub fn to_text(&self, colour: bool) -> String {
+    pub(super) fn to_text(&self, colour: bool) -> String {
         let game = self.oracle.game();
         let side = self.answer.mover;
         let mark =
@@ -107,7 +107,7 @@ impl Shown<'_> {
     }
 
     /// What is known of the position, in a sentence, and its moves with their values.
-    pub fn values_text(&self, colour: bool) -> String {
+    pub(super) fn values_text(&self, colour: bool) -> String {
         let painted = |line: &str, value: &Verdict| match colour {
             true => colour::of_outcome(line, value.outcome),
             false => line.to_string(),
@@ -117,7 +117,7 @@ impl Shown<'_> {
     }
 
     /// What is known of the position, in a sentence.
-    pub fn value_text(&self) -> String {
+    pub(super) fn value_text(&self) -> String {
         let (game, value) = (self.oracle.game(), self.answer.value.value);
         let cycles = self.answer.cycles.as_ref();
         match self.answer.kind {

@@ -16,12 +16,12 @@ pub(super) struct Bars {
 }
 
 impl Bars {
-    pub fn new(quiet: bool) -> Bars {
+    pub(super) fn new(quiet: bool) -> Bars {
         Bars { quiet, bar: Arc::default() }
     }
 
     /// Takes away the bar that is shown.
-    pub fn clear(&self) {
+    pub(super) fn clear(&self) {
         self.replace(None);
     }
 

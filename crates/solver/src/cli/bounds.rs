@@ -50,7 +50,7 @@ impl Condition {
     /// Checks before anything is measured that there will be such a figure of each policy, as far as
     /// that can be known: a mean over no positions shows only when they are counted. `why_no_games` says why none are played,
     /// or what to do.
-    pub fn check(
+    pub(super) fn check(
         &self,
         players: &[Player],
         measured: &SolvedTable,
@@ -104,13 +104,13 @@ impl Condition {
     }
 
     /// Whether its figure is of positions in which not all moves are proven.
-    pub fn is_forced(&self) -> bool {
+    pub(super) fn is_forced(&self) -> bool {
         self.name.starts_with("forced_")
     }
 
     /// What it finds, a line for each policy for which it holds; an error where the number is not
     /// known of one.
-    pub fn found(&self, all: &[Metrics]) -> Result<Vec<String>, Hinted> {
+    pub(super) fn found(&self, all: &[Metrics]) -> Result<Vec<String>, Hinted> {
         let Condition { name, sign, number } = self;
         let holds = SIGNS.iter().find(|(known, _)| known == sign).map_or(&[][..], |(_, on)| on);
         let mut found = Vec::new();

@@ -63,7 +63,7 @@ pub(super) enum Part {
 
 impl Part {
     /// The split that it is; `None` for all.
-    pub fn split(self) -> Option<Split> {
+    pub(super) fn split(self) -> Option<Split> {
         match self {
             Part::Train => Some(Split::Train),
             Part::Validation => Some(Split::Validation),
@@ -81,7 +81,11 @@ pub(super) struct Chosen {
 
 impl ChosenArgs {
     /// The positions that are to be searched; `None` where a table answers.
-    pub fn to_search(&self, game: &AnyGame, has_table: bool) -> anyhow::Result<Option<ToSearch>> {
+    pub(super) fn to_search(
+        &self,
+        game: &AnyGame,
+        has_table: bool,
+    ) -> anyhow::Result<Option<ToSearch>> {
         if self.sample.is_some() || self.empty_squares.is_some() || self.seed.is_some() {
             let (count, seed) = (self.sample.unwrap_or(1000), self.seed.unwrap_or(0));
             let (positions, words) = drawn(game, self.empty_squares, count, seed)
@@ -108,7 +112,7 @@ impl ChosenArgs {
     }
 
     /// The positions that are chosen; `None` for all.
-    pub fn chosen(
+    pub(super) fn chosen(
         &self,
         players: &[Player],
         table: &SolvedTable,

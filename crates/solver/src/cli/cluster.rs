@@ -79,7 +79,7 @@ pub(super) struct ClusterArgs {
 
 impl ClusterArgs {
     /// Whether the work is to be spread.
-    pub fn is_asked(&self) -> bool {
+    pub(super) fn is_asked(&self) -> bool {
         self.processes.is_some() || self.hosts.is_some()
     }
 }

@@ -45,7 +45,7 @@ pub(super) struct Envelope<'a, T> {
 }
 
 impl Context {
-    pub fn new(games: Games, tables: PathBuf, json: bool, quiet: bool) -> Context {
+    pub(super) fn new(games: Games, tables: PathBuf, json: bool, quiet: bool) -> Context {
         Context {
             store: Store::at(&tables),
             json,
@@ -61,12 +61,12 @@ impl Context {
     }
 
     /// Opens the table that is meant where none is named.
-    pub fn latest(&self) -> anyhow::Result<Table> {
+    pub(super) fn latest(&self) -> anyhow::Result<Table> {
         Ok(self.store.open(&self.store.latest()?)?)
     }
 
     /// Why it is that one.
-    pub fn why_latest(&self) -> &'static str {
+    pub(super) fn why_latest(&self) -> &'static str {
         match self.store.enumerated_last() {
             Some(_) => "enumerated last",
             None => "the only table here",
@@ -74,7 +74,7 @@ impl Context {
     }
 
     /// A solved table's rows and values, comparing checksums if `checked`.
-    pub fn solved(&self, table: Table, checked: bool) -> anyhow::Result<SolvedTable> {
+    pub(super) fn solved(&self, table: Table, checked: bool) -> anyhow::Result<SolvedTable> {
         let (game, name) = (self.games.of_table(&table)?, table.name());
         let solved = SolvedTable::open(game, table, checked)?;
         Ok(solved.ok_or_else(|| not_solved(&name))?)
@@ -82,32 +82,32 @@ impl Context {
 
     /// Writes text for people, without what a terminal would act on, unless a table that may have been
     /// read for it is damaged.
-    pub fn print(&mut self, text: impl fmt::Display) -> io::Result<()> {
+    pub(super) fn print(&mut self, text: impl fmt::Display) -> io::Result<()> {
         Moment::default().check().map_err(io::Error::other)?;
         let text = shown_text(&in_its_name(&text.to_string()), self.colour);
         self.out.write_all(text.as_bytes())
     }
 
     /// The same with the end of a line.
-    pub fn line(&mut self, text: impl fmt::Display) -> io::Result<()> {
+    pub(super) fn line(&mut self, text: impl fmt::Display) -> io::Result<()> {
         self.print(format_args!("{text}\n"))
     }
 
     /// Writes text for programs as it stands, unless a table that may have been read for it is damaged.
-    pub fn raw(&mut self, text: &str) -> io::Result<()> {
+    pub(super) fn raw(&mut self, text: &str) -> io::Result<()> {
         Moment::default().check().map_err(io::Error::other)?;
         self.out.write_all(text.as_bytes())
     }
 
     /// Writes data as indented JSON, which says first what it is: `docs/schemas/NAME.json`.
-    pub fn json(&mut self, name: &str, data: &impl Serialize) -> anyhow::Result<()> {
+    pub(super) fn json(&mut self, name: &str, data: &impl Serialize) -> anyhow::Result<()> {
         let schema = format!("yomikiri-{name}");
         let text = serde_json::to_string_pretty(&Envelope { schema, schema_version: 1, data })?;
         Ok(self.raw(&(text + "\n"))?)
     }
 
     /// Writes data as JSON where that is asked for, else the text that is made of it.
-    pub fn show<T: Serialize>(
+    pub(super) fn show<T: Serialize>(
         &mut self,
         name: &str,
         data: &T,
@@ -120,14 +120,14 @@ impl Context {
     }
 
     /// Writes a remark to stderr, unless quiet.
-    pub fn remark(&self, text: impl fmt::Display) {
+    pub(super) fn remark(&self, text: impl fmt::Display) {
         if !self.quiet {
             to_stderr(shown_text(&in_its_name(&text.to_string()), false));
         }
     }
 
     /// Makes sure that everything is written.
-    pub fn flush(&mut self) -> io::Result<()> {
+    pub(super) fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
 }

@@ -263,7 +263,7 @@ pub(super) struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    pub fn of(table: &'a Table) -> Output<'a> {
+    pub(super) fn of(table: &'a Table) -> Output<'a> {
         Output {
             table: table.name(),
             directory: table.dir().display().to_string(),

@@ -32,7 +32,7 @@ pub(super) struct Named {
 
 impl Named {
     /// The name of the table that is meant, if one is.
-    pub fn name(&self, context: &Context) -> anyhow::Result<Option<String>> {
+    pub(super) fn name(&self, context: &Context) -> anyhow::Result<Option<String>> {
         let Some(game) = &self.game else { return Ok(self.table.clone()) };
         let game = context.games.named(game)?;
         Ok(Some(Plan::from_start(&game).table_name(&game)))
@@ -52,18 +52,18 @@ pub(super) struct OneTable {
 
 impl OneTable {
     /// Whether none is named.
-    pub fn is_latest(&self) -> bool {
+    pub(super) fn is_latest(&self) -> bool {
         let Named { table, game } = &self.named;
         self.positional.is_none() && table.is_none() && game.is_none()
     }
 
     /// The name of the table that is meant, if one is.
-    pub fn name(&self, context: &Context) -> anyhow::Result<Option<String>> {
+    pub(super) fn name(&self, context: &Context) -> anyhow::Result<Option<String>> {
         self.positional.clone().map_or_else(|| self.named.name(context), |name| Ok(Some(name)))
     }
 
     /// Opens it; where none is named, the one enumerated last or the only one.
-    pub fn open(&self, context: &Context) -> anyhow::Result<Table> {
+    pub(super) fn open(&self, context: &Context) -> anyhow::Result<Table> {
         match self.name(context)? {
             Some(name) => Ok(context.store.open(&name)?),
             None => context.latest(),
@@ -94,7 +94,7 @@ pub(super) struct TableArgs {
 
 impl TableArgs {
     /// The game, and the table if one is named.
-    pub fn game(&self, context: &Context) -> anyhow::Result<(AnyGame, Option<Table>)> {
+    pub(super) fn game(&self, context: &Context) -> anyhow::Result<(AnyGame, Option<Table>)> {
         let table = match &self.table {
             Some(name) => Some(context.store.open(name)?),
             None if self.size.is_some() || self.game.is_some() => None,
@@ -113,7 +113,7 @@ impl TableArgs {
     }
 
     /// Why a report takes the table it takes, in words; to be asked before the table is made.
-    pub fn why(&self, game: &AnyGame, context: &Context) -> String {
+    pub(super) fn why(&self, game: &AnyGame, context: &Context) -> String {
         let why = match (&self.table, &self.size, &self.game) {
             (Some(table), ..) => return format!("--table {table}"),
             (_, Some(size), _) => format!("--size {size}"),
@@ -127,7 +127,7 @@ impl TableArgs {
 
     /// The policies of these names; if there are none, the game's own policies and, before the
     /// perfect one, the networks that were trained here.
-    pub fn policies(
+    pub(super) fn policies(
         &self,
         names: &[String],
         game: &AnyGame,

@@ -17,13 +17,13 @@ use super::players::{Asked, MOST_MISTAKES, refusal};
 use super::reply::{Refusal, json};
 use super::work::Kind;
 use yomikiri::any::AnyPosition;
-use yomikiri_measure::evaluate::{Choice, Mistake};
 use yomikiri::game::{Game, GameExt, NotationError, PieceKind, Side};
 use yomikiri::hint::{self, Hint, Hinted};
 use yomikiri::solved::{
     Answer, LONGEST_LINE, LayerValues, LineAnswer, MoveAnswer, Oracle, SolvedTable,
 };
 use yomikiri::table::RootValue;
+use yomikiri_measure::evaluate::{Choice, Mistake};
 
 /// What an address answers.
 pub(super) type Answered = Result<Response, Refusal>;
@@ -427,7 +427,7 @@ pub(super) async fn counts(
 
 /// Returns the components of `docs/openapi.json`: for tests.
 #[doc(hidden)]
-pub fn components() -> serde_json::Value {
+pub(crate) fn components() -> serde_json::Value {
     let mut settings = SchemaSettings::draft2020_12().for_serialize();
     settings.definitions_path = "/components/schemas".into();
     let mut generator = settings.into_generator();

@@ -59,23 +59,23 @@ impl Opened {
     }
 
     /// Fails if damage was met in it.
-    pub fn check_read(&self) -> Result<(), Refusal> {
+    pub(super) fn check_read(&self) -> Result<(), Refusal> {
         self.table.table().check_read().map_err(|error| damaged(&error))
     }
 }
 
 impl Hall {
-    pub fn new(store: Store, games: Games) -> Hall {
+    pub(super) fn new(store: Store, games: Games) -> Hall {
         Hall { store, games, open: Recent::of(MOST_OPEN) }
     }
 
     /// The names of the tables.
-    pub fn names(&self) -> Vec<String> {
+    pub(super) fn names(&self) -> Vec<String> {
         self.store.names()
     }
 
     /// A solved table by its name.
-    pub fn table(&self, name: &str) -> Result<Arc<Opened>, Refusal> {
+    pub(super) fn table(&self, name: &str) -> Result<Arc<Opened>, Refusal> {
         let is_it = |opened: &Opened| opened.name == name;
         let is_sound = |opened: &Opened| opened.is_current() && opened.check_read().is_ok();
         self.open.forget(|opened| is_it(opened) && !is_sound(opened));

@@ -32,21 +32,21 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use tokio::sync::{Semaphore, watch};
 
-use yomikiri::registry::Games;
-use yomikiri::table::Store;
 use hall::{Hall, Opened};
 use reply::{Refusal, typed};
 use work::{Kind, Workshop};
+use yomikiri::registry::Games;
+use yomikiri::table::Store;
 
 #[doc(hidden)]
-pub use api::components;
-pub use players::Policies;
+pub(crate) use api::components;
+pub(crate) use players::Policies;
 
 /// The port that is tried first where none is asked for.
-pub const PORT: u16 = 7878;
+pub(crate) const PORT: u16 = 7878;
 
 /// What a server answers from, and whom.
-pub struct Options {
+pub(crate) struct Options {
     /// The tables.
     pub store: Store,
     /// The games that they may be of.
@@ -88,7 +88,7 @@ impl Desk {
 }
 
 /// A server that has its address.
-pub struct Server {
+pub(crate) struct Server {
     listener: TcpListener,
     desk: Desk,
     stop: watch::Sender<bool>,
@@ -96,18 +96,18 @@ pub struct Server {
 
 /// Ends a server from another thread.
 #[derive(Clone)]
-pub struct Stop(watch::Sender<bool>);
+pub(crate) struct Stop(watch::Sender<bool>);
 
 impl Stop {
     /// Lets what is under way be answered, and ends.
-    pub fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.0.send_replace(true);
     }
 }
 
 impl Server {
     /// Takes a port: the one that is asked for, or [`PORT`], or else any that is free.
-    pub fn bind(host: IpAddr, port: Option<u16>, options: Options) -> io::Result<Server> {
+    pub(crate) fn bind(host: IpAddr, port: Option<u16>, options: Options) -> io::Result<Server> {
         let bind = |port| TcpListener::bind(SocketAddr::new(host, port));
         let listener = match port {
             Some(port) => bind(port)?,
@@ -129,17 +129,17 @@ impl Server {
     }
 
     /// Where it is reached.
-    pub fn address(&self) -> io::Result<SocketAddr> {
+    pub(crate) fn address(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
     /// What ends it.
-    pub fn stopper(&self) -> Stop {
+    pub(crate) fn stopper(&self) -> Stop {
         Stop(self.stop.clone())
     }
 
     /// Answers until it is stopped.
-    pub fn run(self) -> io::Result<()> {
+    pub(crate) fn run(self) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(std::thread::available_parallelism().map_or(1, usize::from).min(4))
             .max_blocking_threads(work::threads())

@@ -7,15 +7,15 @@ use axum::http::StatusCode;
 
 use super::reply::Refusal;
 use yomikiri::any::{AnyGame, AnyState};
-use yomikiri_measure::evaluate::{Costliest, Judged, MeasureError, Mistake, Player, measure};
 use yomikiri::hint::{Hint, Hinted, Kind};
 use yomikiri::parallel::lock;
-use yomikiri_measure::policy::{Answers, Batch, Policy, TrainedOn};
 use yomikiri::progress::Silent;
 use yomikiri::solved::{Orienting, SolvedTable};
+use yomikiri_measure::evaluate::{Costliest, Judged, MeasureError, Mistake, Player, measure};
+use yomikiri_measure::policy::{Answers, Batch, Policy, TrainedOn};
 
 /// Who makes policies: the commands know files and networks.
-pub trait Policies: Send + Sync {
+pub(crate) trait Policies: Send + Sync {
     /// The names of those that can be asked on a game, for people to choose from; there may be more.
     fn names(&self, game: &AnyGame) -> Vec<String>;
 
@@ -57,14 +57,18 @@ pub(super) fn refusal(error: &Hinted, status: StatusCode) -> Refusal {
 
 impl Asked {
     /// The policy of a name, made anew.
-    pub fn new(name: &str, policies: &dyn Policies, game: &AnyGame) -> Result<Asked, Refusal> {
+    pub(super) fn new(
+        name: &str,
+        policies: &dyn Policies,
+        game: &AnyGame,
+    ) -> Result<Asked, Refusal> {
         let player = policies.make(name, game);
         let player = player.map_err(|error| refusal(&error, StatusCode::BAD_REQUEST))?;
         Ok(Asked { name: name.to_string(), player: Arc::new(player), mistakes: Mutex::default() })
     }
 
     /// Its worst mistakes on a table, one of mirror images.
-    pub fn mistakes(&self, table: &SolvedTable) -> Result<Arc<Mistakes>, Refusal> {
+    pub(super) fn mistakes(&self, table: &SolvedTable) -> Result<Arc<Mistakes>, Refusal> {
         let rows = table.states().rows();
         let instead = || {
             format!(

@@ -14,12 +14,12 @@ pub(super) struct Recent<T> {
 
 impl<T> Recent<T> {
     /// Keeps `most` of them.
-    pub fn of(most: usize) -> Recent<T> {
+    pub(super) fn of(most: usize) -> Recent<T> {
         Recent { most, kept: Mutex::default() }
     }
 
     /// The one that is meant, made if it is not kept; others need not wait for that.
-    pub fn get(
+    pub(super) fn get(
         &self,
         is_it: impl Fn(&T) -> bool,
         make: impl FnOnce() -> Result<T, Refusal>,
@@ -47,7 +47,7 @@ impl<T> Recent<T> {
     }
 
     /// Drops some: they are made anew when they are asked for again.
-    pub fn forget(&self, is_one: impl Fn(&Arc<T>) -> bool) {
+    pub(super) fn forget(&self, is_one: impl Fn(&Arc<T>) -> bool) {
         lock(&self.kept).retain(|one| !is_one(one));
     }
 }

@@ -23,26 +23,26 @@ pub(super) struct Refusal {
 
 impl Refusal {
     /// What is wrong, and what to do if it is known.
-    pub fn new(status: StatusCode, error: impl Into<Hinted>) -> Refusal {
+    pub(super) fn new(status: StatusCode, error: impl Into<Hinted>) -> Refusal {
         let error = error.into();
         let hint = error.hint().map(Cow::into_owned);
         Refusal { status, error: shortened(&error.to_string(), 300), hint }
     }
 
     /// What to do, unless the error has said so.
-    pub fn with(self, hint: impl Into<String>) -> Refusal {
+    pub(super) fn with(self, hint: impl Into<String>) -> Refusal {
         Refusal { hint: self.hint.or(Some(hint.into())), ..self }
     }
 
-    pub fn malformed(error: impl Into<Hinted>) -> Refusal {
+    pub(super) fn malformed(error: impl Into<Hinted>) -> Refusal {
         Refusal::new(StatusCode::BAD_REQUEST, error)
     }
 
-    pub fn absent(error: impl Into<Hinted>) -> Refusal {
+    pub(super) fn absent(error: impl Into<Hinted>) -> Refusal {
         Refusal::new(StatusCode::NOT_FOUND, error)
     }
 
-    pub fn busy() -> Refusal {
+    pub(super) fn busy() -> Refusal {
         Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "the server is busy").with("try again later")
     }
 }

@@ -48,13 +48,13 @@ fn cores() -> usize {
 }
 
 impl Workshop {
-    pub fn new() -> Workshop {
+    pub(super) fn new() -> Workshop {
         let places = |count| Arc::new(Semaphore::new(count));
         Workshop { batch: places(cores()), slow: places(SLOW), long: places(LONG) }
     }
 
     /// Works something out; a panic is an error of that one answer.
-    pub async fn run<T: Send + 'static>(
+    pub(super) async fn run<T: Send + 'static>(
         &self,
         kind: Kind,
         work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,

@@ -30,7 +30,7 @@ pub(in crate::game::othello) struct Brought {
 
 impl Brought {
     /// Returns the search of a board of `rows` × `columns`.
-    pub fn new(rows: usize, columns: usize, options: &SearchOptions) -> Brought {
+    pub(crate) fn new(rows: usize, columns: usize, options: &SearchOptions) -> Brought {
         let SearchOptions { empties, memory, threads, ref weights } = *options;
         let evaluation = match weights {
             SearchWeights::BuiltIn => built_in(rows, columns),

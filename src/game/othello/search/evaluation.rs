@@ -9,16 +9,16 @@ use crate::game::Empties;
 use crate::game::othello::Board;
 
 /// Units of one disc of the final score.
-pub const DISC: i32 = 32;
+pub(super) const DISC: i32 = 32;
 
 /// Number of sets of weights by empty squares.
-pub const STAGES: usize = 7;
+pub(super) const STAGES: usize = 7;
 
 /// Empty squares of one stage.
-pub const STAGE_STEP: u32 = 4;
+pub(super) const STAGE_STEP: u32 = 4;
 
 /// Fewest empty squares of the first stage.
-pub const FIRST_STAGE: u32 = 5;
+pub(super) const FIRST_STAGE: u32 = 5;
 
 const MAGIC: &[u8; 8] = b"YOMIEVAL";
 const VERSION: u8 = 1;
@@ -178,7 +178,7 @@ fn count(set: u64) -> i32 {
 
 /// Returns the squares next to a set, and some of the set.
 #[inline(always)]
-pub fn around(set: u64) -> u64 {
+pub(super) fn around(set: u64) -> u64 {
     let wide = set | (set << 1 & !0x0101_0101_0101_0101) | (set >> 1 & !0x8080_8080_8080_8080);
     wide | wide << 8 | wide >> 8
 }

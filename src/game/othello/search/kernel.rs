@@ -22,7 +22,7 @@ const INNER: [u64; 4] = [0x7e7e_7e7e_7e7e_7e7e, 0x7e7e_7e7e_7e7e_7e7e, !0, 0x7e7
 static RAYS: [Rays; 64] = rays();
 
 /// Squares next to each square.
-pub static NEIGHBOURS: [u64; 64] = neighbours();
+pub(super) static NEIGHBOURS: [u64; 64] = neighbours();
 
 /// Discs turned by a move on square `i` of a full line of eight that holds the mover's discs `set`.
 static LINE_COUNTS: [[u8; 256]; 8] = line_counts();
@@ -37,13 +37,13 @@ struct Rays {
 /// Recursive function of a search, to be compiled for the instructions of a kernel.
 ///
 /// A type instead of a closure, because only methods can be marked for inlining.
-pub trait Recursion<S, A> {
+pub(super) trait Recursion<S, A> {
     /// Searches a position; `arguments` are usually the window and the number of empty squares.
     fn run(search: &mut S, board: Board, arguments: A) -> i32;
 }
 
 /// Board operations that depend on the processor.
-pub trait Kernel: Copy + Send + Sync {
+pub(super) trait Kernel: Copy + Send + Sync {
     /// Returns the empty squares of the 8×8 grid on which the mover turns at least one disc. On
     /// narrow boards the set also holds squares beside the board.
     fn moves(self, board: Board) -> u64;
@@ -63,7 +63,7 @@ pub trait Kernel: Copy + Send + Sync {
 
 /// Kernel in portable Rust.
 #[derive(Clone, Copy, Debug)]
-pub struct Scalar;
+pub(super) struct Scalar;
 
 impl Kernel for Scalar {
     #[inline(always)]
@@ -186,7 +186,7 @@ const fn line_counts() -> [[u8; 256]; 8] {
 }
 
 #[cfg(target_arch = "x86_64")]
-pub use vector::Vector;
+pub(super) use vector::Vector;
 
 #[cfg(target_arch = "x86_64")]
 mod vector {
@@ -200,11 +200,11 @@ mod vector {
     /// A value exists only where [`Vector::detect`] found the instructions, so every method may
     /// use them.
     #[derive(Clone, Copy, Debug)]
-    pub struct Vector(());
+    pub(crate) struct Vector(());
 
     impl Vector {
         /// Returns the kernel if the processor has its instructions.
-        pub fn detect() -> Option<Vector> {
+        pub(crate) fn detect() -> Option<Vector> {
             let found = is_x86_feature_detected!("avx2")
                 && is_x86_feature_detected!("bmi1")
                 && is_x86_feature_detected!("bmi2")

@@ -21,7 +21,7 @@ const CUT_FROM: u32 = 10;
 
 /// State shared by the threads of one search.
 #[derive(Default)]
-pub struct Team {
+pub(super) struct Team {
     splits: Mutex<Vec<Arc<Split>>>,
     /// Signals a new split, a helper that left one, and the end of the search.
     changed: Condvar,
@@ -33,7 +33,7 @@ pub struct Team {
 }
 
 /// Node whose moves several threads search.
-pub struct Split {
+pub(super) struct Split {
     /// Split below which this one lies.
     parent: Option<Arc<Split>>,
     alpha: i32,
@@ -94,7 +94,7 @@ impl Team {
     }
 
     /// Adds visited positions and returns whether the search has to stop.
-    pub fn check(&self, limits: &Limits, reached: bool) -> bool {
+    pub(super) fn check(&self, limits: &Limits, reached: bool) -> bool {
         let nodes = self.nodes.fetch_add(CHECK_EVERY, Relaxed);
         if reached || limits.nodes.is_some_and(|most| nodes >= most) {
             self.stop.store(true, Relaxed);
@@ -115,7 +115,7 @@ impl Drop for Finish<'_> {
 }
 
 /// Runs a task with the threads of an engine, or with one where a position is small.
-pub fn run<K: Kernel, T: Task>(
+pub(super) fn run<K: Kernel, T: Task>(
     engine: &Engine,
     kernel: K,
     limits: &Limits,

@@ -9,11 +9,11 @@ use super::shape::Shape;
 use crate::game::othello::Board;
 
 /// Largest number of patterns on a board, images included; 8×8 has 46.
-pub const LANES: usize = 48;
+pub(super) const LANES: usize = 48;
 
 /// Number of weights that an evaluation adds: one for each pattern, for the number of moves of
 /// either side, and for the number of empty squares.
-pub const INPUTS: usize = LANES + 3;
+pub(super) const INPUTS: usize = LANES + 3;
 
 /// Number of weights for a number of moves; larger numbers share the last.
 const MOVES: u32 = 32;
@@ -26,7 +26,7 @@ const HALF_ROWS: usize = 16;
 
 /// Patterns of one board shape and the layout of their weights.
 #[derive(Clone, Debug)]
-pub struct Patterns {
+pub(super) struct Patterns {
     /// Index of the first weight of each pattern; unused lanes stay at weight 0, which is zero.
     offsets: [u32; LANES],
     /// Part of each half row in the indices, for each set of its squares.
@@ -42,7 +42,7 @@ type Square = (usize, usize);
 
 impl Patterns {
     /// Returns the patterns of a board shape.
-    pub fn new(shape: &Shape) -> Patterns {
+    pub(super) fn new(shape: &Shape) -> Patterns {
         let mut patterns = Patterns {
             offsets: [0; LANES],
             parts: Box::new([[[0; LANES]; 16]; HALF_ROWS]),
@@ -70,22 +70,22 @@ impl Patterns {
     }
 
     /// Returns the number of weights of one stage.
-    pub fn weights(&self) -> usize {
+    pub(super) fn weights(&self) -> usize {
         self.canonical.len()
     }
 
     /// Returns the smallest weight that is equal to each weight by symmetry.
-    pub fn canonical(&self) -> &[u32] {
+    pub(super) fn canonical(&self) -> &[u32] {
         &self.canonical
     }
 
     /// Returns the weights that are not equal to a smaller one; weight 0 is always zero.
-    pub fn free(&self) -> impl Iterator<Item = usize> {
+    pub(super) fn free(&self) -> impl Iterator<Item = usize> {
         (1..self.canonical.len()).filter(|&i| self.canonical[i] as usize == i)
     }
 
     /// Copies each free weight to those equal to it by symmetry.
-    pub fn spread(&self, weights: &mut [i16]) {
+    pub(super) fn spread(&self, weights: &mut [i16]) {
         for (i, &from) in self.canonical.iter().enumerate() {
             weights[i] = weights[from as usize];
         }
@@ -93,7 +93,12 @@ impl Patterns {
 
     /// Returns the indices of the weights whose sum is the value of a board.
     #[inline(always)]
-    pub fn indices<K: Kernel>(&self, kernel: K, shape: &Shape, board: Board) -> [u32; INPUTS] {
+    pub(super) fn indices<K: Kernel>(
+        &self,
+        kernel: K,
+        shape: &Shape,
+        board: Board,
+    ) -> [u32; INPUTS] {
         let mut own = [0u16; LANES];
         let mut other = [0u16; LANES];
         for (half, parts) in self.parts.iter().enumerate().take(2 * shape.rows) {

@@ -5,7 +5,7 @@ use crate::game::othello::Board;
 
 /// Board shape and scoring of one search.
 #[derive(Clone, Debug)]
-pub struct Shape {
+pub(super) struct Shape {
     /// Number of rows.
     pub rows: usize,
     /// Number of columns.
@@ -38,7 +38,7 @@ const DIAGONAL_ENDS: [[u64; 3]; 4] = [
 
 impl Shape {
     /// Returns the masks of a board of `rows` × `columns` squares, each 4 to 8.
-    pub fn new(rows: usize, columns: usize, empties: Empties) -> Shape {
+    pub(super) fn new(rows: usize, columns: usize, empties: Empties) -> Shape {
         assert!(
             (4..=8).contains(&rows) && (4..=8).contains(&columns),
             "invalid shape {rows}x{columns}"
@@ -75,12 +75,12 @@ impl Shape {
 
     /// Returns the empty squares of a board.
     #[inline(always)]
-    pub fn empty(&self, board: Board) -> u64 {
+    pub(super) fn empty(&self, board: Board) -> u64 {
         self.board & !(board.mover | board.opponent)
     }
 
     /// Returns the mover's score where neither side can move.
-    pub fn final_score(&self, board: Board) -> i32 {
+    pub(super) fn final_score(&self, board: Board) -> i32 {
         let difference = board.mover.count_ones() as i32 - board.opponent.count_ones() as i32;
         match self.empties {
             Empties::Uncounted => difference,
@@ -92,7 +92,7 @@ impl Shape {
 
     /// Returns the squares of the regions that hold an odd number of empty squares.
     #[inline(always)]
-    pub fn odd_regions(&self, empty: u64) -> u64 {
+    pub(super) fn odd_regions(&self, empty: u64) -> u64 {
         self.regions.into_iter().fold(0, |odd, region| {
             odd | region & u64::from((empty & region).count_ones() & 1).wrapping_neg()
         })
@@ -103,7 +103,7 @@ impl Shape {
     /// A disc is safe along a line that is full, that ends at the disc, or on which a neighbour is
     /// stable; it is stable if it is safe along all four lines.
     #[inline(always)]
-    pub fn stable(&self, own: u64, other: u64) -> u64 {
+    pub(super) fn stable(&self, own: u64, other: u64) -> u64 {
         let safe = self.full_lines(own | other | !self.board);
         let mut stable = own & safe[0] & safe[1] & safe[2] & safe[3];
         loop {
@@ -146,7 +146,7 @@ impl Shape {
     }
 
     /// Returns the smallest image of a board under the symmetries of its shape.
-    pub fn canonical(&self, board: Board) -> Board {
+    pub(super) fn canonical(&self, board: Board) -> Board {
         let mut smallest = board;
         let mut consider = |image: Board| {
             if (image.mover, image.opponent) < (smallest.mover, smallest.opponent) {

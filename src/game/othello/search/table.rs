@@ -6,7 +6,7 @@ use crate::game::othello::Board;
 
 /// Proven bounds of a position's score and the move that gave them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub(super) struct Entry {
     /// Lower bound of the mover's score.
     pub lower: i32,
     /// Upper bound of the mover's score.
@@ -17,7 +17,7 @@ pub struct Entry {
 
 impl Entry {
     /// Entry of a position about which nothing is known.
-    pub const UNKNOWN: Entry = Entry { lower: -64, upper: 64, best: 64 };
+    pub(super) const UNKNOWN: Entry = Entry { lower: -64, upper: 64, best: 64 };
 
     fn pack(self, depth: u32, age: u8) -> u64 {
         u64::from(self.lower as u8)
@@ -79,32 +79,32 @@ fn masks(data: u64) -> (u64, u64) {
 }
 
 /// Transposition table of a power of two of buckets.
-pub struct Table {
+pub(super) struct Table {
     buckets: Vec<Bucket>,
     age: u8,
 }
 
 impl Table {
     /// Returns an empty table of at most `bytes` bytes.
-    pub fn new(bytes: usize) -> Table {
+    pub(super) fn new(bytes: usize) -> Table {
         let most = (bytes / size_of::<Bucket>()).max(1);
         let buckets = (0..1 << most.ilog2()).map(|_| Bucket::default()).collect();
         Table { buckets, age: 0 }
     }
 
     /// Returns the size of the table in bytes.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.buckets.len() * size_of::<Bucket>()
     }
 
     /// Marks all entries as replaceable, which they are by entries of a new search first.
-    pub fn start_search(&mut self) {
+    pub(super) fn start_search(&mut self) {
         self.age = self.age.wrapping_add(1);
     }
 
     /// Returns the number of a board's bucket.
     #[inline(always)]
-    pub fn index(&self, board: Board) -> usize {
+    pub(super) fn index(&self, board: Board) -> usize {
         let product = u128::from(board.mover ^ 0x2545_f491_4f6c_dd1d)
             * u128::from(board.opponent ^ 0x9e37_79b9_7f4a_7c15);
         let folded = ((product >> 64) as u64 ^ product as u64).wrapping_mul(0xd6e8_feb8_6659_fd93);
@@ -113,13 +113,13 @@ impl Table {
 
     /// Returns a word of a bucket, to be prefetched.
     #[inline(always)]
-    pub fn line(&self, index: usize) -> &AtomicU64 {
+    pub(super) fn line(&self, index: usize) -> &AtomicU64 {
         &self.buckets[index].0[0].mover
     }
 
     /// Returns what is known of a board whose bucket is `index`.
     #[inline(always)]
-    pub fn get(&self, board: Board, index: usize) -> Option<Entry> {
+    pub(super) fn get(&self, board: Board, index: usize) -> Option<Entry> {
         self.buckets[index].0.iter().find_map(|slot| slot.read(board)).map(Entry::unpack)
     }
 
@@ -127,7 +127,7 @@ impl Table {
     ///
     /// They replace the entry of the board, which they must include, or the one of least depth.
     #[inline(always)]
-    pub fn put(&self, board: Board, index: usize, depth: u32, entry: Entry) {
+    pub(super) fn put(&self, board: Board, index: usize, depth: u32, entry: Entry) {
         let data = entry.pack(depth, self.age);
         let mut victim = &self.buckets[index].0[0];
         let mut least = u32::MAX;

@@ -23,7 +23,7 @@ pub(super) struct Place {
 impl Place {
     /// Begins to write. Fails where something else than an unchanged export of targets is at the
     /// place.
-    pub fn begin(path: &Path, format: Format) -> Result<Place, ExportError> {
+    pub(super) fn begin(path: &Path, format: Format) -> Result<Place, ExportError> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
         let name = name.ok_or_else(|| taken(path, "is no name of a file or directory"))?;
         let file = (format != Format::Npy).then_some(name);
@@ -47,17 +47,17 @@ impl Place {
     }
 
     /// The directory to write into.
-    pub fn dir(&self) -> PathBuf {
+    pub(super) fn dir(&self) -> PathBuf {
         self.folder.file("")
     }
 
     /// The name of the data's file; of a directory nothing.
-    pub fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         self.file.as_deref().unwrap_or_default()
     }
 
     /// Writes the card and moves all to its place.
-    pub fn commit(self, card: &Card) -> Result<(), ExportError> {
+    pub(super) fn commit(self, card: &Card) -> Result<(), ExportError> {
         let (json, text) = match &self.file {
             None => (CARD.to_string(), CARD_TEXT.to_string()),
             Some(name) => (format!("{name}.json"), format!("{name}.md")),

@@ -32,7 +32,7 @@ pub struct Selection {
 type Place = (u64, u32);
 
 /// Selects rows; made once for a table, since a sample has to have seen all of it.
-pub struct Selector<'a> {
+pub(super) struct Selector<'a> {
     selection: Selection,
     words: &'a FoldedWords<AnyGame>,
     name: u64,
@@ -44,7 +44,7 @@ pub struct Selector<'a> {
 
 impl<'a> Selector<'a> {
     /// Goes through the table if there is a sample to choose.
-    pub fn new(
+    pub(super) fn new(
         selection: Selection,
         words: &'a FoldedWords<AnyGame>,
         table: &SolvedTable,
@@ -70,7 +70,7 @@ impl<'a> Selector<'a> {
     }
 
     /// The part to which a row belongs if it is exported, else `None`.
-    pub fn select(&self, row: &Example) -> Option<Split> {
+    pub(super) fn select(&self, row: &Example) -> Option<Split> {
         let hash = self.hash(row);
         let split = self.selection.splits.of_hash(hash);
         let place = (mix(hash), row.row);

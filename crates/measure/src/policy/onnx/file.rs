@@ -36,7 +36,7 @@ pub(super) enum Kind {
 
 impl Port {
     /// `policy float32 (N, 17)`.
-    pub fn describe(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         let kind = match self.kind {
             Kind::Tensor(1) => "float32",
             Kind::Tensor(2) => "uint8",
@@ -161,7 +161,7 @@ pub(super) enum Squash {
 }
 
 impl Squash {
-    pub fn of(self, sum: f32) -> f32 {
+    pub(super) fn of(self, sum: f32) -> f32 {
         match self {
             Squash::Sigmoid => (sum * 0.5).tanh() * 0.5 + 0.5,
             Squash::Tanh => sum.tanh(),
@@ -183,7 +183,7 @@ pub(super) struct File {
 
 impl File {
     /// Reads a file's bytes; fails if they are no ONNX model that can be read.
-    pub fn read(bytes: &[u8]) -> Result<File, Hinted> {
+    pub(super) fn read(bytes: &[u8]) -> Result<File, Hinted> {
         let none = || "it is no ONNX model".into();
         let mut model = Model::decode(bytes).map_err(|_| none())?;
         bounds::check(&model)?;
@@ -207,7 +207,7 @@ impl File {
     }
 
     /// The program that wrote it.
-    pub fn producer(&self) -> &str {
+    pub(super) fn producer(&self) -> &str {
         &self.model.producer_name
     }
 
@@ -220,14 +220,14 @@ impl File {
     }
 
     /// `inputs: x float32 (N, 32); outputs: policy float32 (N, 17)`.
-    pub fn describe(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         let list = |ports: &[Port]| ports.iter().map(Port::describe).collect::<Vec<_>>().join(", ");
         format!("inputs: {}; outputs: {}", list(&self.inputs), list(&self.outputs))
     }
 
     /// The outputs that can be computed, and the bytes of the model that does so: `None` if they
     /// are the file's own. Fails if there is no such output, with what stands in the way.
-    pub fn computable(&self) -> Result<(Vec<ModelOutput>, Option<Vec<u8>>), Hinted> {
+    pub(super) fn computable(&self) -> Result<(Vec<ModelOutput>, Option<Vec<u8>>), Hinted> {
         let mut needed = HashSet::new();
         let mut kept = Vec::new();
         let mut obstacle = None;
@@ -263,7 +263,7 @@ impl File {
     /// Takes an output's sums and the activation apart, where there is one. Sums are made what they are
     /// in training, so that moves are equally good whose values are rounded to the same number: that
     /// of a sure win, as a rule.
-    pub fn before_activation(&self, output: &mut ModelOutput) {
+    pub(super) fn before_activation(&self, output: &mut ModelOutput) {
         let Some(maker) = self.maker(&output.tensor).map(|at| &self.graph().node[at]) else {
             return;
         };

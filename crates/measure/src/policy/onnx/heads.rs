@@ -86,7 +86,7 @@ pub(super) struct Tried<'a> {
 
 impl Tried<'_> {
     /// Decides as a card says, or else by the outputs, or says what the person has to decide.
-    pub fn heads(&self, reading: Option<card::Reading>) -> Result<Heads, Hinted> {
+    pub(super) fn heads(&self, reading: Option<card::Reading>) -> Result<Heads, Hinted> {
         if let Some(reading) = reading {
             return self.of_card(reading);
         }
@@ -309,7 +309,7 @@ fn are_probabilities(output: &OutputRows) -> bool {
 impl PolicyHead {
     /// What a row says of an action. An action without a column is never chosen where another is
     /// legal that has one.
-    pub fn number(&self, row: &[f32], action: Action) -> f64 {
+    pub(super) fn number(&self, row: &[f32], action: Action) -> f64 {
         let at = usize::from(action.0);
         match self.reading {
             Numbers::Label => f64::from(u8::from(row[0] == at as f32)),
@@ -323,7 +323,7 @@ impl PolicyHead {
 
     /// Writes the probabilities of actions, which sum to 1, by their numbers. Where nothing legal has
     /// any probability, all legal actions share it.
-    pub fn probabilities(&self, scores: &mut [f64], out: &mut [f64]) -> Result<(), Hinted> {
+    pub(super) fn probabilities(&self, scores: &mut [f64], out: &mut [f64]) -> Result<(), Hinted> {
         if let Some(score) = scores.iter().find(|s| s.is_nan() || **s == f64::INFINITY) {
             return Err(format!("a number of its policy is {score}").into());
         }
@@ -373,13 +373,13 @@ fn tie(scores: &mut [f64]) {
 
 impl ValueHead {
     /// Whether the values estimate the outcome.
-    pub fn is_outcome(self) -> bool {
+    pub(super) fn is_outcome(self) -> bool {
         !matches!(self, ValueHead::One(ValueRange::Discs) | ValueHead::Share)
     }
 
     /// What a row says the position is worth to its mover: as an outcome −1 to 1 but for errors of
     /// a regression, in discs, or twice the share of the squares, less 1.
-    pub fn read(self, row: &[f32], mover: Side) -> Result<f64, Hinted> {
+    pub(super) fn read(self, row: &[f32], mover: Side) -> Result<f64, Hinted> {
         if row.iter().any(|number| number.is_nan()) {
             return Err("a number of its value is NaN".into());
         }
@@ -412,7 +412,7 @@ impl ValueHead {
     }
 
     /// What a finished game is worth to its mover, on the same scale.
-    pub fn at_the_end<G: Game>(self, game: &G, state: &G::State) -> f64 {
+    pub(super) fn at_the_end<G: Game>(self, game: &G, state: &G::State) -> f64 {
         match self {
             ValueHead::One(ValueRange::Discs) => f64::from(game.score(state, Empties::Uncounted).0),
             ValueHead::Share => {

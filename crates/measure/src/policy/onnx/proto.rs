@@ -4,6 +4,9 @@
 //! fields are here that rten reads or that we do: a model that is read and written again loses the
 //! others. What the format has as a choice of fields is here a field each.
 
+// The fields are described where the names are from.
+#![allow(missing_docs)]
+
 use prost::Message;
 
 /// A file.

@@ -54,7 +54,7 @@ pub(super) struct OutputRows {
 
 impl OutputRows {
     /// The numbers of a row.
-    pub fn row(&self, at: usize) -> &[f32] {
+    pub(super) fn row(&self, at: usize) -> &[f32] {
         &self.numbers[at * self.width..(at + 1) * self.width]
     }
 }
@@ -103,13 +103,13 @@ impl Session {
     }
 
     /// Computes only some of the outputs from now on.
-    pub fn select(&mut self, outputs: &[usize]) {
+    pub(super) fn select(&mut self, outputs: &[usize]) {
         self.outputs = outputs.iter().map(|&at| self.outputs[at]).collect();
     }
 
     /// Runs the model on `count` rows that `fill` writes. After it has failed by itself it is not
     /// run again.
-    pub fn run(&self, count: usize, fill: &Fill<'_>) -> Result<Vec<OutputRows>, Hinted> {
+    pub(super) fn run(&self, count: usize, fill: &Fill<'_>) -> Result<Vec<OutputRows>, Hinted> {
         let mut outputs = vec![OutputRows::default(); self.outputs.len()];
         for first in (0..count).step_by(ROWS) {
             self.run_some(first..count.min(first + ROWS), fill, &mut outputs)?;

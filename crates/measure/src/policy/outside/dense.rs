@@ -1,9 +1,9 @@
 //! What a policy from outside says of one position, checked and made an answer. Files, programs and
 //! callables of Python share it.
 
+use crate::policy::{Answers, share_best};
 use yomikiri::game::Action;
 use yomikiri::hint::Hinted;
-use crate::policy::{Answers, share_best};
 
 /// What the numbers that decide are, one an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

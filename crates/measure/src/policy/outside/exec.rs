@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::dense::{Dense, Legal, listed};
 use super::process::{Process, excerpt};
+use crate::policy::{Answers, Batch, Policy, TrainedOn};
 use yomikiri::game::{Action, Game, GameExt, Position, Side};
 use yomikiri::hint::{Hinted, Kind};
-use crate::policy::{Answers, Batch, Policy, TrainedOn};
 
 /// The `schema` of every line that the program gets.
 pub const PROTOCOL: &str = "yomikiri-policy";

@@ -72,7 +72,7 @@ fn scalar(descr: &str, numbers: Numbers) -> Option<Scalar> {
 impl Rows {
     /// Opens an array whose rows are of the shape `row`; one number a row may be written as `(N,)`
     /// or as `(N, 1)`. Fails in one line that names the file.
-    pub fn open(path: &Path, numbers: Numbers, row: &[usize]) -> Result<Rows, Hinted> {
+    pub(super) fn open(path: &Path, numbers: Numbers, row: &[usize]) -> Result<Rows, Hinted> {
         let wrong = |wrong: Hinted| wrong.map(|what| format!("{}: {what}", path.display()));
         let cannot = |error: std::io::Error| wrong(format!("cannot be read: {error}").into());
         let file = File::open(path).map_err(cannot)?;
@@ -121,17 +121,17 @@ impl Rows {
     }
 
     /// How many rows there are.
-    pub fn count(&self) -> u64 {
+    pub(super) fn count(&self) -> u64 {
         self.rows
     }
 
     /// The file.
-    pub fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Reads the next row.
-    pub fn next(&mut self) -> Result<&[f64], Hinted> {
+    pub(super) fn next(&mut self) -> Result<&[f64], Hinted> {
         self.reader
             .read_exact(&mut self.bytes)
             .map_err(|error| format!("{}: cannot be read: {error}", self.path.display()))?;

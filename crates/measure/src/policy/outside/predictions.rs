@@ -9,10 +9,10 @@ use rustc_hash::FxHashMap;
 
 use super::dense::{Beside, Dense, Legal};
 use super::npy::{Numbers, Rows};
+use crate::policy::{Answers, Batch, Policy, TrainedOn};
 use yomikiri::game::{Game, GameExt, Position, Side, StateKey};
 use yomikiri::hint::Hinted;
 use yomikiri::input;
-use crate::policy::{Answers, Batch, Policy, TrainedOn};
 
 /// Predictions for many positions, from files.
 ///

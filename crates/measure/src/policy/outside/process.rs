@@ -83,7 +83,7 @@ struct Errors {
 
 impl Process {
     /// Starts a program; `words` are its name and its arguments, at least the former.
-    pub fn start(words: &[String], limit: Duration) -> std::io::Result<Process> {
+    pub(super) fn start(words: &[String], limit: Duration) -> std::io::Result<Process> {
         let (program, arguments) = words.split_first().ok_or(std::io::ErrorKind::InvalidInput)?;
         let mut command = Command::new(program);
         command.args(arguments);
@@ -125,7 +125,7 @@ impl Process {
 
     /// Sends a line, which ends in a newline, and waits for the answer, without its newline. After
     /// an error the program must not get another line.
-    pub fn ask(&mut self, line: Vec<u8>) -> Result<Vec<u8>, Hinted> {
+    pub(super) fn ask(&mut self, line: Vec<u8>) -> Result<Vec<u8>, Hinted> {
         if let Some(input) = &self.input {
             // If nobody takes it the program has ended, which its output shows.
             let _ = input.send(line);

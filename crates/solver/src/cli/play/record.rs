@@ -24,18 +24,18 @@ pub(super) struct Record {
 
 impl Record {
     /// A game that begins.
-    pub fn new(start: AnyPosition) -> Record {
+    pub(super) fn new(start: AnyPosition) -> Record {
         Record { start, moves: Vec::new(), position: start }
     }
 
     /// Makes a legal move.
-    pub fn play(&mut self, game: &AnyGame, action: Action) {
+    pub(super) fn play(&mut self, game: &AnyGame, action: Action) {
         self.moves.push((self.position, action));
         self.position = game.advance(&self.position, action);
     }
 
     /// Takes the last move back; whether there was one.
-    pub fn undo(&mut self) -> bool {
+    pub(super) fn undo(&mut self) -> bool {
         let last = self.moves.pop();
         if let Some((before, _)) = last {
             self.position = before;
@@ -44,19 +44,19 @@ impl Record {
     }
 
     /// How often the position has been there, this time among them.
-    pub fn times(&self) -> usize {
+    pub(super) fn times(&self) -> usize {
         1 + self.moves.iter().filter(|(before, _)| *before == self.position).count()
     }
 
     /// The moves in text.
-    pub fn transcript(&self, game: &AnyGame) -> String {
+    pub(super) fn transcript(&self, game: &AnyGame) -> String {
         let name =
             |(before, action): &(AnyPosition, Action)| game.action_name(before.side, *action);
         self.moves.iter().map(name).collect::<Vec<_>>().join(" ")
     }
 
     /// Plays moves given in text from where the game stands; nothing is played if one is wrong.
-    pub fn play_text(&mut self, game: &AnyGame, text: &str) -> Result<usize, NotationError> {
+    pub(super) fn play_text(&mut self, game: &AnyGame, text: &str) -> Result<usize, NotationError> {
         let line = game.parse_line(text, &self.position)?;
         let is_played = line.first() == Some(&self.position) && line.len() > 1;
         let mut played = self.clone();
@@ -76,7 +76,12 @@ impl Record {
     }
 
     /// Writes the game to a file, which is whole at any time.
-    pub fn write(&self, file: &Path, game: &AnyGame, players: [String; 2]) -> anyhow::Result<()> {
+    pub(super) fn write(
+        &self,
+        file: &Path,
+        game: &AnyGame,
+        players: [String; 2],
+    ) -> anyhow::Result<()> {
         let [first, second] = players;
         let text = format!(
             "# {}: {first} against {second}\n{}\n{}\n",
@@ -88,7 +93,7 @@ impl Record {
     }
 
     /// Reads a game from a file.
-    pub fn read(file: &Path, game: &AnyGame) -> anyhow::Result<Record> {
+    pub(super) fn read(file: &Path, game: &AnyGame) -> anyhow::Result<Record> {
         let name = file.display();
         let text = text_of(file)?;
         let lines = text.lines().filter(|line| !line.trim_start().starts_with('#'));

@@ -26,7 +26,7 @@ pub(super) struct Chosen {
 
 impl Seat {
     /// Who is meant by `human` or by a policy's name.
-    pub fn new(
+    pub(super) fn new(
         name: &str,
         table: &TableArgs,
         game: &AnyGame,
@@ -42,7 +42,7 @@ impl Seat {
         Ok(Seat::Policy(player(spec, game, &context.store)?))
     }
 
-    pub fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         match self {
             Seat::Human => "human".to_string(),
             Seat::Policy(player) => player.name(),

@@ -66,7 +66,7 @@ enum Heard {
 
 impl Session<'_> {
     /// Plays until the game is over and nobody wants another, or the input ends.
-    pub fn run(&mut self) -> anyhow::Result<()> {
+    pub(super) fn run(&mut self) -> anyhow::Result<()> {
         let mut input = BufReader::new(io::stdin().lock());
         let asks = io::stdin().is_terminal();
         let has_human = self.seats.iter().any(|seat| matches!(seat, Seat::Human));

@@ -32,7 +32,7 @@ pub(super) struct MateArgs {
 
 impl MateArgs {
     /// Checks that the options are for a game.
-    pub fn check(&self, game: &AnyGame) -> anyhow::Result<()> {
+    pub(super) fn check(&self, game: &AnyGame) -> anyhow::Result<()> {
         if (self.full_width || self.plies.is_some()) && game.shogi_boards().is_none() {
             let name = game.name();
             bail!(Hinted::from(format!(
@@ -84,7 +84,11 @@ pub(super) struct Mates<'a> {
 
 impl<'a> Mates<'a> {
     /// The search with the rules of a game.
-    pub fn new(game: &'a AnyGame, rules: &'a Rules, args: &super::Args) -> anyhow::Result<Self> {
+    pub(super) fn new(
+        game: &'a AnyGame,
+        rules: &'a Rules,
+        args: &super::Args,
+    ) -> anyhow::Result<Self> {
         for (given, option) in
             [(args.all_moves, "--all-moves"), (args.outcome_only, "--outcome-only")]
         {
@@ -106,7 +110,7 @@ impl<'a> Mates<'a> {
     }
 
     /// Searches a position.
-    pub fn find(&self, position: &AnyPosition) -> Output {
+    pub(super) fn find(&self, position: &AnyPosition) -> Output {
         let boards = self.game.shogi_boards().expect("the game has rules for the mate search");
         let began = Instant::now();
         let deadline = self.time.and_then(|time| began.checked_add(time));
@@ -141,7 +145,7 @@ impl<'a> Mates<'a> {
     }
 
     /// Searches a position and shows what was found.
-    pub fn show(&self, position: &AnyPosition, context: &mut Context) -> anyhow::Result<()> {
+    pub(super) fn show(&self, position: &AnyPosition, context: &mut Context) -> anyhow::Result<()> {
         context.show("solve-mate", &self.find(position), |output| {
             let (board, side) = (self.game.diagram(position), self.game.side_name(position.side));
             let line = match output.line.is_empty() {
@@ -180,7 +184,7 @@ impl Output {
     }
 
     /// The verdict, the first move and the position in a line.
-    pub fn row(&self) -> String {
+    pub(crate) fn row(&self) -> String {
         let verdict = match self.plies {
             Some(plies) => format!("mate {plies}"),
             None => self.verdict.replace('_', " "),

@@ -74,7 +74,7 @@ pub struct FileCard {
 }
 
 /// Takes examples in order.
-pub trait Sink: Send {
+pub(crate) trait Sink: Send {
     /// Writes the rows of a block.
     fn append(&mut self, block: &Block) -> Result<(), TableError>;
 
@@ -124,12 +124,12 @@ pub(super) struct Summed<W> {
 }
 
 impl<W: Write> Summed<W> {
-    pub fn new(inner: W) -> Summed<W> {
+    pub(super) fn new(inner: W) -> Summed<W> {
         Summed { inner, bytes: 0, sum: crc32fast::Hasher::new() }
     }
 
     /// The file in the data card, which has so many examples.
-    pub fn card(&self, rows: u64) -> FileCard {
+    pub(super) fn card(&self, rows: u64) -> FileCard {
         let crc32 = format!("{:08x}", self.sum.clone().finalize());
         FileCard { bytes: self.bytes, crc32, rows }
     }

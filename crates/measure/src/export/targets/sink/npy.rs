@@ -26,7 +26,7 @@ pub(super) struct Shards {
 }
 
 impl Shards {
-    pub fn begin(dir: &Path, columns: &[Column], shard_rows: Option<u64>) -> Shards {
+    pub(super) fn begin(dir: &Path, columns: &[Column], shard_rows: Option<u64>) -> Shards {
         Shards {
             dir: dir.to_path_buf(),
             columns: columns.to_vec(),
@@ -147,7 +147,7 @@ pub(super) struct Archive {
 }
 
 impl Archive {
-    pub fn begin(dir: &Path, name: &str, columns: &[Column]) -> Archive {
+    pub(super) fn begin(dir: &Path, name: &str, columns: &[Column]) -> Archive {
         let parts = Shards::begin(dir, columns, None);
         Archive { dir: dir.to_path_buf(), name: name.to_string(), parts }
     }

@@ -59,7 +59,11 @@ fn declaration(column: &Column) -> String {
 }
 
 impl ParquetFile {
-    pub fn begin(dir: &Path, name: &str, columns: &[Column]) -> Result<ParquetFile, TableError> {
+    pub(super) fn begin(
+        dir: &Path,
+        name: &str,
+        columns: &[Column],
+    ) -> Result<ParquetFile, TableError> {
         let path = dir.join(name);
         let file = File::create(&path).at("write", &path)?;
         let declarations: Vec<String> = columns.iter().map(declaration).collect();

@@ -130,7 +130,7 @@ pub(super) struct TextFile {
 }
 
 impl TextFile {
-    pub fn begin(
+    pub(super) fn begin(
         format: Format,
         dir: &Path,
         name: &str,
