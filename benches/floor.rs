@@ -4,6 +4,7 @@
 //! `cargo bench --bench floor` takes 4×4 and 4×5; `YOMIKIRI_BENCH_BOARDS="4x6 5x5"` takes others (5×5
 //! needs 12 GB of disk and 8 of memory). `YOMIKIRI_BENCH_RUNS` says how often each is timed (the best counts).
 
+#![allow(unreachable_pub)]
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod common;

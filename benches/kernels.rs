@@ -3,6 +3,8 @@
 //!
 //! `cargo bench --bench kernels`; `-- --sample-count 3` for a short run.
 
+#![allow(unreachable_pub)]
+
 mod common;
 
 use std::hint::black_box;

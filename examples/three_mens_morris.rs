@@ -5,6 +5,8 @@
 //! centre on his first move"; where that is barred it "should always end in a draw": H. E. Dudeney,
 //! The Canterbury Puzzles (1907), No. 110, Ovid's Game.
 
+#![allow(unreachable_pub)]
+
 use std::process::ExitCode;
 
 use yomikiri::game::symmetry::map_square;

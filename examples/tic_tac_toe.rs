@@ -10,7 +10,7 @@ use yomikiri::game::{
 const LINES: [u16; 8] = [0o7, 0o70, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124];
 
 /// The game, with the symmetries of its board.
-pub struct TicTacToe(pub Group);
+pub(crate) struct TicTacToe(pub Group);
 type Board = (u16, u16); // The squares of the mover, and those of the opponent.
 
 fn turned(square: u16, symmetry: Symmetry) -> u16 {

@@ -22,10 +22,11 @@ use yomikiri::game::{Game, GameExt, Group, Side, Splits, WideKey};
 use yomikiri::graph::{pack, read_roots};
 use yomikiri::progress::Silent;
 use yomikiri::registry::Games;
-use yomikiri::solved::{ArrayRows, Oracle, Orienting, SolvedTable, States, read_checksums};
+use yomikiri::solved::{ArrayRows, Oracle, Orienting, SolvedTable, States};
 use yomikiri::table::{HEADER_BYTES, Manifest, Store, Table, check_name, crc32};
 use yomikiri_measure::export::targets::{Format, Images, Selection, Targets, write_targets};
 use yomikiri_measure::export::write_states;
+use yomikiri_measure::export::{checksum, read_checksums};
 use yomikiri_measure::policy::{
     Answers, Batch, Card, Exec, MICRO, NetworkSpec, Policy, PolicySpec, Predictions, Weights,
 };
@@ -336,7 +337,7 @@ fn read_table(base: &str, files: &[Part<'_>]) {
         if let Some(solved) = SolvedTable::open(game.clone(), Table::open(dir)?, false)? {
             read_rows(&solved)?;
             if is_small {
-                solved.checksum(&Silent)?;
+                checksum(&solved, &Silent)?;
             }
         }
         if is_small {

@@ -28,6 +28,7 @@
 
 // An `expect` says why it holds; tests may unwrap.
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
+#![cfg_attr(test, allow(unreachable_pub))]
 
 // Rows and bytes of files are counted in `usize`.
 #[cfg(not(target_pointer_width = "64"))]

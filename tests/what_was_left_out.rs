@@ -3,6 +3,7 @@
 //! Cargo runs test programs in the order of their names, so this one comes after all that may leave
 //! something out. It has no harness, which would capture what it prints.
 
+#![allow(unreachable_pub)]
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod common;

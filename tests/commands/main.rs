@@ -1,5 +1,7 @@
 //! The binary as a person meets it: its manners, its pages, what README shows.
 
+#![allow(unreachable_pub, clippy::print_stdout, clippy::print_stderr)]
+
 #[cfg(feature = "cluster")]
 mod cluster;
 #[cfg(feature = "cluster")]

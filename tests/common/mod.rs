@@ -1,5 +1,5 @@
 //! What several test programs share; each uses a part of it.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
 #[cfg(feature = "serve")]
 pub mod http;

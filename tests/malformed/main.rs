@@ -5,6 +5,8 @@
 //! `YOMIKIRI_FUZZ=notation:17..18` to see one input again. What fails is written to a file, which
 //! belongs into the corpus once it is mended.
 
+#![allow(unreachable_pub, clippy::print_stderr)]
+
 mod change;
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,5 +1,7 @@
 //! Policies: built in, from files and programs, asked, measured and played.
 
+#![allow(unreachable_pub)]
+
 #[cfg(feature = "onnx")]
 mod article;
 #[path = "../common/mod.rs"]

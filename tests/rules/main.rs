@@ -1,5 +1,7 @@
 //! The rules of the games, their notation and their counts, against plain rules and known figures.
 
+#![allow(unreachable_pub)]
+
 #[path = "../common/rules.rs"]
 mod common;
 mod notation;

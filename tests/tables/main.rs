@@ -1,5 +1,7 @@
 //! Tables: how they are made, kept, proven and read, by us and by NumPy.
 
+#![allow(unreachable_pub)]
+
 mod alpha_beta;
 mod backward_compatibility;
 mod checksums;

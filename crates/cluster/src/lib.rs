@@ -12,6 +12,10 @@
 //! Every worker writes a layer of its own blocks into a file, synced before the next layer begins, so that all go on
 //! at the last layer that all have. [`gather`] makes the usual table of them.
 
+// An `expect` says why it holds; tests may unwrap.
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+#![cfg_attr(test, allow(unreachable_pub))]
+
 mod backwards;
 mod connect;
 mod expand;

@@ -16,6 +16,10 @@
 //! The same settings give the same weights, with any number of threads, on machines whose
 //! processors round alike. `docs/learned.md` says where each recipe comes from and what it reaches.
 
+// An `expect` says why it holds; tests may unwrap.
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+#![cfg_attr(test, allow(unreachable_pub))]
+
 pub mod card;
 pub mod chance;
 pub mod equivariance;

@@ -7,6 +7,7 @@
 
 // An `expect` says why it holds; tests may unwrap.
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
+#![cfg_attr(test, allow(unreachable_pub))]
 
 pub mod evaluate;
 pub mod export;

@@ -2,6 +2,7 @@
 
 // An `expect` says why it holds; tests may unwrap.
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
+#![cfg_attr(test, allow(unreachable_pub))]
 
 mod cli;
 #[cfg(feature = "serve")]
