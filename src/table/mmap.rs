@@ -1,4 +1,4 @@
-//! Mapping a file into memory, and prefetching from it; one of the places with `unsafe` that `tests/layers.rs` lists.
+//! Mapping a file into memory, and prefetching from it; one of the places with `unsafe`.
 #![allow(unsafe_code)]
 
 use std::fs::File;
