@@ -2,6 +2,8 @@
 //!
 //! `cargo bench --bench search` takes FFO 40 to 44 and 1,000 random positions of 12 empty squares;
 //! `YOMIKIRI_BENCH_SEARCH="ffo 40-49, 6x6, random 12 10000, random 16 1000, moves 12 10000"` takes others.
+//! `stored 1000` asks the stored solution of 6×6 for the positions of 1,000 games in which one side plays its best
+//! move, `outside 1000` searches 1,000 positions of random games of 6×6 that it does not have.
 //! One thread; every score is asserted. Nodes compare between machines, seconds do not.
 
 use std::time::Instant;
@@ -9,7 +11,7 @@ use std::time::Instant;
 use serde_json::Value;
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::evaluate::drawn;
-use yomikiri::game::{Empties, Game, GameExt, Score, SearchLimits, SearchOptions};
+use yomikiri::game::{Empties, Game, GameExt, Score, SearchLimits, SearchOptions, Side};
 use yomikiri::registry::othello;
 use yomikiri::search::{Found, Searcher, Task};
 
@@ -26,6 +28,8 @@ fn main() {
             ["6x6"] => start(),
             ["random", empties, count] => random(number(empties), number(count), false),
             ["moves", empties, count] => random(number(empties), number(count), true),
+            ["stored", games] => stored(number(games)),
+            ["outside", count] => outside(number(count)),
             _ => panic!("'{work}': see the head of benches/search.rs"),
         }
     }
@@ -36,7 +40,8 @@ fn number(text: &str) -> usize {
 }
 
 fn searcher(game: &AnyGame, empties: Empties) -> Box<dyn Searcher<AnyGame>> {
-    let options = SearchOptions { empties, memory: 1 << 30, ..SearchOptions::default() };
+    let (memory, stored) = (1 << 30, false);
+    let options = SearchOptions { empties, memory, stored, ..SearchOptions::default() };
     game.searcher(&options).expect("Othello is searched")
 }
 
@@ -105,4 +110,87 @@ fn random(empties: usize, count: usize, moves: bool) {
     }
     let what = if moves { "with all moves" } else { "values" };
     report(&format!("{count} positions, {empties} empty, {what}"), begun, nodes);
+}
+
+/// Returns the median and the largest of some times, in words.
+fn spread(times: &mut [f64]) -> String {
+    times.sort_by(f64::total_cmp);
+    let (median, most) = (times[times.len() / 2], times[times.len() - 1]);
+    format!(
+        "median {:.2} ms, 99 % {:.2} ms, worst {:.2} ms",
+        1e3 * median,
+        1e3 * times[times.len() * 99 / 100],
+        1e3 * most
+    )
+}
+
+/// Games from the start of 6×6 in which one side plays the stored solution's best moves, the other at random. The
+/// score never falls for the former, and a search agrees where it is quick.
+fn stored(games: usize) {
+    let game = othello("6").expect("a board");
+    let solution = game.searcher(&SearchOptions::default()).expect("Othello is searched");
+    let search = searcher(&game, Empties::Uncounted);
+    let exact = |searcher: &dyn Searcher<AnyGame>, state: &AnyState| {
+        searcher.search(&game, state, &Task::EXACT, &SearchLimits::default())
+    };
+    let begun = Instant::now();
+    assert_eq!(exact(solution.as_ref(), &game.start().state).nodes, 0);
+    println!("stored solution opened in {:.2} s", begun.elapsed().as_secs_f64());
+    let (mut times, mut checked, mut seed) = (Vec::new(), 0, 1u64);
+    for number in 0..games {
+        let (mut position, mut bound) = (game.start(), None);
+        while !game.is_terminal(&position.state) {
+            let begun = Instant::now();
+            let found = exact(solution.as_ref(), &position.state);
+            times.push(begun.elapsed().as_secs_f64());
+            let score = found.value.score().expect("exact");
+            let empties = 36 - game.layer(&position.state);
+            if (14..=18).contains(&empties) {
+                assert_eq!(exact(search.as_ref(), &position.state).value.score(), Some(score));
+                checked += 1;
+            }
+            let is_hero = (position.side == Side::First) == (number % 2 == 0);
+            let own = if is_hero { score } else { -score };
+            assert!(bound.is_none_or(|bound| own >= bound), "game {number}");
+            bound = Some(own);
+            let actions = game.actions(&position.state);
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let action = match is_hero {
+                true => found.best.expect("a best move"),
+                false => actions[(seed >> 33) as usize % actions.len()],
+            };
+            position = game.advance(&position, action);
+        }
+    }
+    println!(
+        "{} queries of {games} games, {checked} searched too: {}",
+        times.len(),
+        spread(&mut times)
+    );
+}
+
+/// Positions of random games of 6×6 which the stored solution does not have, with any number of empty squares.
+fn outside(count: usize) {
+    let game = othello("6").expect("a board");
+    let solution = game.searcher(&SearchOptions::default()).expect("Othello is searched");
+    let (positions, _) = drawn(&game, Some((14, 31)), 2 * count, 1).expect("positions");
+    let mut times = Vec::new();
+    let one = SearchLimits { nodes: Some(1), ..SearchLimits::default() };
+    for position in &positions {
+        // What is stored is answered without a position looked at.
+        if solution.search(&game, &position.state, &Task::EXACT, &one).value.score().is_some() {
+            continue;
+        }
+        let begun = Instant::now();
+        let search = searcher(&game, Empties::Uncounted);
+        let found = search.search(&game, &position.state, &Task::EXACT, &SearchLimits::default());
+        assert!(found.value.score().is_some());
+        times.push(begun.elapsed().as_secs_f64());
+        if times.len() == count {
+            break;
+        }
+    }
+    println!("{} positions outside: {}", times.len(), spread(&mut times));
 }

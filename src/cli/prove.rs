@@ -22,7 +22,7 @@ use crate::game::othello::{Board, grid_of, packed_of};
 use crate::game::{Empties, Game, GameExt, Position, Side};
 use crate::hint::{Hinted, Kind};
 use crate::registry::othello;
-use crate::render::number::{counted, seconds, thousands};
+use crate::render::number::{counted, thousands, took};
 use crate::render::verdict::{Mover, verdict};
 use crate::solve::Value;
 
@@ -159,7 +159,6 @@ pub(super) fn check(args: CheckArgs, context: &mut Context) -> anyhow::Result<()
     let began = Instant::now();
     let (header, is_semi_strong) = Header::of(&bytes).map_err(damaged)?;
     let mut output = Output::of(&file, bytes.len() as u64, &header, is_semi_strong)?;
-    let rules = Rules::new(header.rows, header.columns, header.empties);
     let how = match is_semi_strong {
         false => {
             let Report { leaves, .. } = check::check(&bytes).map_err(damaged)?;
@@ -168,17 +167,17 @@ pub(super) fn check(args: CheckArgs, context: &mut Context) -> anyhow::Result<()
                 "Proven: {} moves, {} below them, in {}",
                 thousands(output.moves.iter().map(|&moves| u64::from(moves)).sum()),
                 counted(leaves.iter().map(|&count| count as u64).sum(), "position"),
-                seconds(began.elapsed().as_secs_f64()),
+                took(began.elapsed().as_secs_f64()),
             )
         }
         true => {
-            let table = Table::open(&bytes, &rules).map_err(damaged)?;
+            let table = Table::open(&bytes).map_err(damaged)?;
             let leaves = table.check().map_err(damaged)?;
             output.searched = Some(leaves);
             format!(
                 "Proven for whoever has played best: the score of the root, and that the stored moves keep what they claim ({} searched below them, in {}). The values after inferior moves rest on the search that made the file.",
                 counted(leaves.iter().map(|&count| count as u64).sum(), "position"),
-                seconds(began.elapsed().as_secs_f64()),
+                took(began.elapsed().as_secs_f64()),
             )
         }
     };

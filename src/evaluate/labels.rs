@@ -29,8 +29,8 @@ const FRAME: usize = 16 + 2 + 4;
 const MOST_MOVES: usize = 1024;
 /// Positions searched before their labels are written.
 const AT_ONCE: usize = 256;
-/// Bytes of each thread's transposition table.
-const TABLE_BYTES: usize = 64 << 20;
+/// Most bytes of the transposition tables of all threads.
+const MEMORY: usize = 1 << 30;
 
 /// Scores of the moves of positions, each for who makes it.
 pub struct Labels {
@@ -103,7 +103,8 @@ impl Labels {
         let threads = rayon::current_num_threads();
         let options = SearchOptions {
             empties: self.empties,
-            memory: TABLE_BYTES,
+            // A table is not larger than the search of a position can use.
+            memory: MEMORY / threads,
             ..SearchOptions::default()
         };
         let searchers: Option<Vec<_>> =

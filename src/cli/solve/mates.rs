@@ -11,7 +11,7 @@ use super::super::table_args::time_limit;
 use crate::any::{AnyGame, AnyPosition};
 use crate::game::{Game, GameExt};
 use crate::hint::Hinted;
-use crate::render::number::{seconds, thousands};
+use crate::render::number::{thousands, took};
 use crate::search::mates::{MateSearch, Options, Rules, Verdict};
 
 /// Plies within which a forced win with every move is searched for by default.
@@ -153,7 +153,7 @@ impl<'a> Mates<'a> {
                 board.trim_end(),
                 output.sentence(),
                 thousands(output.nodes),
-                seconds(output.seconds),
+                took(output.seconds),
             )
         })
     }

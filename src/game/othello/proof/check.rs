@@ -108,7 +108,7 @@ pub fn nth(mut set: u64, index: u8) -> Option<u32> {
 }
 
 /// Rules of Othello on one board shape, without any table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
     rows: usize,
     columns: usize,

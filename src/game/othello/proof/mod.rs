@@ -87,6 +87,19 @@ impl Header {
 
     /// Reads a header and the content behind it.
     fn read(bytes: &[u8], magic: &[u8; 7]) -> Result<(Header, Vec<u8>), String> {
+        let (header, packed) = Header::split(bytes, magic)?;
+        let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
+        let content =
+            miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(packed, word(44) as usize)
+                .map_err(|error| format!("content is truncated or damaged: {:?}", error.status))?;
+        if checksum(&bytes[..40], &content) != word(40) || content.len() != word(44) as usize {
+            return Err("wrong checksum: the file is damaged".to_string());
+        }
+        Ok((header, content))
+    }
+
+    /// Reads a header; the packed content behind it is not looked at.
+    fn split<'a>(bytes: &'a [u8], magic: &[u8; 7]) -> Result<(Header, &'a [u8]), String> {
         let Some((head, packed)) = bytes.split_at_checked(HEADER) else {
             return Err(format!("file ends in its header, after {} bytes", bytes.len()));
         };
@@ -124,13 +137,7 @@ impl Header {
         if header.counts.into_iter().any(|count| count > MOST_MOVES) || word(44) > 4 * MOST_MOVES {
             return Err(format!("invalid number of moves: expected at most {MOST_MOVES}"));
         }
-        let content =
-            miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(packed, word(44) as usize)
-                .map_err(|error| format!("content is truncated or damaged: {:?}", error.status))?;
-        if checksum(&head[..40], &content) != word(40) || content.len() != word(44) as usize {
-            return Err("wrong checksum: the file is damaged".to_string());
-        }
-        Ok((header, content))
+        Ok((header, packed))
     }
 }
 
@@ -164,8 +171,8 @@ type Positions = BTreeMap<(u64, u64), Node>;
 ///
 /// They are met level by level, from many empty squares to few, and in the order of their discs
 /// within a level. All actions into a level come from levels above it, except passes.
-pub struct Walk<'a> {
-    rules: &'a Rules,
+pub struct Walk {
+    rules: Rules,
     leaf_depth: u32,
     hero: Vec<Positions>,
     other: Vec<Positions>,
@@ -173,11 +180,11 @@ pub struct Walk<'a> {
     lost: Option<Board>,
 }
 
-impl<'a> Walk<'a> {
+impl Walk {
     /// Returns a walk without positions.
-    pub fn new(rules: &'a Rules, leaf_depth: u32) -> Walk<'a> {
+    pub fn new(rules: &Rules, leaf_depth: u32) -> Walk {
         let levels = vec![Positions::new(); 65];
-        Walk { rules, leaf_depth, hero: levels.clone(), other: levels, lost: None }
+        Walk { rules: *rules, leaf_depth, hero: levels.clone(), other: levels, lost: None }
     }
 
     /// Returns the numbers of empty squares of all levels with stored moves, the most first.

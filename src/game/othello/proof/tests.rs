@@ -38,7 +38,7 @@ fn a_table_agrees_with_plain_search() {
             "resumed in the middle"
         );
         let rules = Rules::new(rows, columns, empties);
-        let table = Table::open(&bytes, &rules).unwrap();
+        let table = Table::open(&bytes).unwrap();
         let mut engine = table.engine();
         let mut values = HashMap::new();
         let stored = table.sides.iter().flat_map(|walk| walk.hero.iter().chain(&walk.other));

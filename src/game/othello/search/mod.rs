@@ -3,7 +3,6 @@
 //! Null-window searches narrow the bounds of a score until they meet, so that every bound in hand
 //! is proven and a search may stop at any time.
 
-mod brought;
 mod deep;
 mod endgame;
 mod evaluation;
@@ -22,15 +21,13 @@ use std::time::Instant;
 
 use crate::game::othello::Board;
 use crate::game::{Empties, SearchLimits as Limits};
-pub(super) use brought::Brought;
-pub use brought::built_in;
 use deep::Move;
 use kernel::{Kernel, Scalar};
 use parallel::{Split, Team};
 use shape::Shape;
 use table::{Entry, Table};
 
-pub use evaluation::Evaluation;
+pub use evaluation::{Evaluation, built_in};
 pub use training::{Progress, TrainOptions};
 
 /// Most empty squares that are searched without the transposition table.
