@@ -198,7 +198,7 @@ type Positions = BTreeMap<(u64, u64), Node>;
 /// within a level. All actions into a level come from levels above it, except passes.
 ///
 /// A position of the hero with several moves takes one record of a file, so a walk ends where the records do.
-/// Forced moves take none; [`MOST_POSITIONS`] bounds what they and a file of many records can reach.
+/// Forced moves take none; what they and a file of many records reach ends at 2²⁷ positions.
 pub struct Walk<'a> {
     rules: &'a Rules,
     leaf_depth: u32,
