@@ -1,18 +1,22 @@
-//! Exact search: FFO endgames with their scores, 6×6 from the start, and random endgames.
+//! Exact search: FFO endgames with their scores, 6×6 from the start, random endgames, and mates of minishogi.
 //!
 //! `cargo bench --bench search` takes FFO 40 to 44 and 1,000 random positions of 12 empty squares;
-//! `YOMIKIRI_BENCH_SEARCH="ffo 40-49, 6x6, random 12 10000, random 16 1000, moves 12 10000"` takes others.
+//! `YOMIKIRI_BENCH_SEARCH="ffo 40-49, 6x6, random 12 10000, random 16 1000, moves 12 10000, mates 1000"` takes others.
 //! `stored 1000` asks the stored solution of 6×6 for the positions of 1,000 games in which one side plays its best
 //! move, `outside 1000` searches 1,000 positions of random games of 6×6 that it does not have.
-//! One thread; every score is asserted. Nodes compare between machines, seconds do not.
+//! One thread; every score and the number of mates are asserted. Nodes compare between machines, seconds do not.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use serde_json::Value;
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::evaluate::drawn;
-use yomikiri::game::{Empties, Game, GameExt, Score, SearchLimits, SearchOptions, Side};
+use yomikiri::game::shogi::{Board, MINISHOGI, Shogi};
+use yomikiri::game::{Empties, Game, GameExt, Score, SearchLimits, SearchOptions, Side, WideKey};
 use yomikiri::registry::othello;
+use yomikiri::search::mates::{MateSearch, Options, Rules, Verdict};
 use yomikiri::search::{Found, Searcher, Task};
 
 /// Positions of the FFO endgame suite by R. Delorme; the winner gets the empty squares.
@@ -30,6 +34,7 @@ fn main() {
             ["moves", empties, count] => random(number(empties), number(count), true),
             ["stored", games] => stored(number(games)),
             ["outside", count] => outside(number(count)),
+            ["mates", count] => mates(number(count)),
             _ => panic!("'{work}': see the head of benches/search.rs"),
         }
     }
@@ -193,4 +198,62 @@ fn outside(count: usize) {
         }
     }
     println!("{} positions outside: {}", times.len(), spread(&mut times));
+}
+
+/// Mates by checks in positions of random games.
+fn mates(count: usize) {
+    let rules = Rules::of(&MINISHOGI);
+    let options = Options { nodes: 1_000_000, ..Options::default() };
+    let (mut long, mut open, mut nodes) = (0, 0, 0);
+    let (mut all, mut on_long) = (Duration::ZERO, Duration::ZERO);
+    for board in played(count) {
+        let search = MateSearch::new(&rules, 8 << 20);
+        let began = Instant::now();
+        let found = search.shortest(&board, &options);
+        let seconds = began.elapsed();
+        (all, nodes) = (all + seconds, nodes + found.nodes);
+        match found.verdict {
+            Verdict::Mate { plies: 5.., .. } => (long, on_long) = (long + 1, on_long + seconds),
+            Verdict::Open => open += 1,
+            _ => {}
+        }
+    }
+    let speed = nodes as f64 / all.as_secs_f64() / 1e6;
+    let a_minute = |time: Duration| 60.0 * f64::from(long) / time.as_secs_f64();
+    println!(
+        "{count} positions of minishogi: {long} mates of 5 plies and more, {open} open, {:.2} M nodes, {speed:.2} M nodes \
+         a second, {:.0} such mates a minute of the time spent on them, {:.0} of all",
+        nodes as f64 / 1e6,
+        a_minute(on_long),
+        a_minute(all),
+    );
+    let known = MATES.iter().find(|(positions, _)| *positions == count);
+    assert_eq!(open, 0);
+    assert!(known.is_none_or(|(_, mates)| *mates == long), "{known:?} expected");
+}
+
+/// Mates of 5 plies and more in the first so many positions.
+const MATES: [(usize, u32); 2] = [(100, 14), (1000, 155)];
+
+/// Every third position of games of random moves.
+fn played(count: usize) -> Vec<Board> {
+    let game: Shogi<WideKey> = Shogi::new(&MINISHOGI, false);
+    let mut random = SplitMix64::seed_from_u64(7);
+    let mut below = |bound: usize| (random.next_u64() % bound as u64) as usize;
+    let mut found = Vec::new();
+    while found.len() < count {
+        let mut state = game.start().state;
+        for _ in 0..300 {
+            let actions = game.actions(&state);
+            if actions.is_empty() {
+                break;
+            }
+            if below(3) == 0 {
+                found.push(state);
+            }
+            state = game.play(&state, actions[below(actions.len())]);
+        }
+    }
+    found.truncate(count);
+    found
 }

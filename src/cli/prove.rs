@@ -123,16 +123,16 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         bail!(Hinted::new("the game is over in this position", "give one with a move to make"));
     }
     let problem = Problem { root, white_to_move, leaf_depth, options };
-    let bytes = match args.semi_strong {
+    let made = match args.semi_strong {
         true => {
             make(&problem, &args.out.with_added_extension("partial"), &mut |hero, empty, count| {
                 let who = if hero == 0 { "mover" } else { "opponent" };
                 context.remark(format!("{who}, {empty} squares empty: {count} positions"));
             })
-            .map_err(|error| Hinted::from(format!("{}: {error}", args.out.display())))?
         }
         false => prove(&problem),
     };
+    let bytes = made.map_err(|error| Hinted::from(format!("{}: {error}", args.out.display())))?;
     write_whole(&args.out, &bytes)?;
     if args.semi_strong {
         let _ = fs::remove_file(args.out.with_added_extension("partial"));

@@ -238,16 +238,19 @@ fn proofs_are_made_and_checked() {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/check_proof.py");
     let python = Command::new("python3").args([script, path, "--all"]).output().unwrap();
     assert!(python.status.success(), "{}", String::from_utf8_lossy(&python.stderr));
-    for damage in [20, 40, 60] {
+    for damage in [Some(20), Some(40), Some(60), None] {
         let mut bytes = fs::read(&file).unwrap();
-        bytes[damage] ^= 4;
+        match damage {
+            Some(at) => bytes[at] ^= 4,
+            None => bytes.push(0),
+        }
         let damaged = tables.root().join("damaged.proof");
         fs::write(&damaged, &bytes).unwrap();
         let run = tables.run(&["check", damaged.to_str().unwrap()]);
-        assert_eq!(run.code, 3, "{damage}: {}", run.stderr);
+        assert_eq!(run.code, 3, "{damage:?}: {}", run.stderr);
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
         let python = Command::new("python3").arg(script).arg(&damaged).output().unwrap();
-        assert!(!python.status.success(), "{damage}");
+        assert!(!python.status.success(), "{damage:?}");
     }
     let table = tables.root().join("4x4.semi");
     let path = table.to_str().unwrap();

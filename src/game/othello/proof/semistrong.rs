@@ -38,7 +38,7 @@ pub fn make(
         let mut walk = Walk::new(&rules, problem.leaf_depth);
         walk.add(problem.root, turn, bound);
         for empties in walk.levels() {
-            let level = walk.level(empties);
+            let level = walk.level(empties)?;
             counts[at] += level.len() as u32;
             for batch in level.chunks(batch_size(empties)) {
                 let mut decisions: Vec<_> = log.known.by_ref().take(batch.len()).collect();
@@ -51,7 +51,8 @@ pub fn make(
                 }
                 for (&(board, bound), Decision { score, square }) in batch.iter().zip(decisions) {
                     let legal = rules.moves(board);
-                    if score < bound || square.is_some_and(|at| legal >> at & 1 == 0) {
+                    let is_move = square.map_or(legal == 0, |at| legal >> at & 1 == 1);
+                    if score < bound || score > rules.most() || !is_move {
                         return Err(format!("{}: record of another table", checkpoint.display()));
                     }
                     gains.push((score - bound) as u8);
@@ -63,6 +64,7 @@ pub fn make(
                 on_level(at, empties, level.len());
             }
         }
+        walk.failure()?;
     }
     gains.extend(moves);
     Ok(problem.file(SEMI_STRONG, root, counts, &gains))
@@ -192,7 +194,7 @@ impl Table {
             walk.add(header.root, turn, bound);
             let mut met = 0;
             for empties in walk.levels() {
-                for (board, bound) in walk.level(empties) {
+                for (board, bound) in walk.level(empties)? {
                     let gain = gains.next().ok_or("the records end early")?;
                     let score = bound + i32::from(*gain);
                     let legal = rules.moves(board);
@@ -202,13 +204,14 @@ impl Table {
                         square = Some(nth(legal, *index).ok_or("invalid move index")?);
                     }
                     if score > rules.most() {
-                        return Err("invalid score");
+                        return Err("invalid score".to_string());
                     }
                     met += 1;
                     walk.follow(board, score, square);
                 }
             }
-            if met == count && walk.lost.is_none() { Ok(walk) } else { Err("inconsistent records") }
+            walk.failure()?;
+            if met == count { Ok(walk) } else { Err("inconsistent records".to_string()) }
         };
         let sides = [
             side(Turn::Hero, header.score, header.counts[0])?,
