@@ -1,17 +1,21 @@
-//! Exact search: FFO endgames with their scores, 6×6 from the start, and random endgames.
+//! Exact search: FFO endgames with their scores, 6×6 from the start, random endgames, and mates of minishogi.
 //!
 //! `cargo bench --bench search` takes FFO 40 to 44 and 1,000 random positions of 12 empty squares;
-//! `YOMIKIRI_BENCH_SEARCH="ffo 40-49, 6x6, random 12 10000, random 16 1000, moves 12 10000"` takes others.
-//! One thread; every score is asserted. Nodes compare between machines, seconds do not.
+//! `YOMIKIRI_BENCH_SEARCH="ffo 40-49, 6x6, random 12 10000, random 16 1000, moves 12 10000, mates 1000"` takes others.
+//! `stored 1000` asks the stored solution of 6×6 for the positions of 1,000 games in which one side plays its best
+//! move, `outside 1000` searches 1,000 positions of random games of 6×6 that it does not have.
+//! One thread; every score and the number of mates are asserted. Nodes compare between machines, seconds do not.
 
-#![allow(clippy::print_stdout, clippy::print_stderr)]
+use std::time::{Duration, Instant};
 
-use std::time::Instant;
-
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use serde_json::Value;
 use yomikiri::any::{AnyGame, AnyState};
-use yomikiri::game::{Empties, Game, GameExt, Score, SearchLimits, SearchOptions};
+use yomikiri::game::shogi::{Board, MINISHOGI, Shogi};
+use yomikiri::game::{Empties, Game, GameExt, Score, SearchLimits, SearchOptions, Side, WideKey};
 use yomikiri::registry::othello;
+use yomikiri::search::mates::{MateSearch, Options, Rules, Verdict};
 use yomikiri::search::{Found, Searcher, Task};
 use yomikiri_measure::evaluate::drawn;
 
@@ -28,6 +32,9 @@ fn main() {
             ["6x6"] => start(),
             ["random", empties, count] => random(number(empties), number(count), false),
             ["moves", empties, count] => random(number(empties), number(count), true),
+            ["stored", games] => stored(number(games)),
+            ["outside", count] => outside(number(count)),
+            ["mates", count] => mates(number(count)),
             _ => panic!("'{work}': see the head of benches/search.rs"),
         }
     }
@@ -38,7 +45,8 @@ fn number(text: &str) -> usize {
 }
 
 fn searcher(game: &AnyGame, empties: Empties) -> Box<dyn Searcher<AnyGame>> {
-    let options = SearchOptions { empties, memory: 1 << 30, ..SearchOptions::default() };
+    let (memory, stored) = (1 << 30, false);
+    let options = SearchOptions { empties, memory, stored, ..SearchOptions::default() };
     game.searcher(&options).expect("Othello is searched")
 }
 
@@ -107,4 +115,145 @@ fn random(empties: usize, count: usize, moves: bool) {
     }
     let what = if moves { "with all moves" } else { "values" };
     report(&format!("{count} positions, {empties} empty, {what}"), begun, nodes);
+}
+
+/// Returns the median and the largest of some times, in words.
+fn spread(times: &mut [f64]) -> String {
+    times.sort_by(f64::total_cmp);
+    let (median, most) = (times[times.len() / 2], times[times.len() - 1]);
+    format!(
+        "median {:.2} ms, 99 % {:.2} ms, worst {:.2} ms",
+        1e3 * median,
+        1e3 * times[times.len() * 99 / 100],
+        1e3 * most
+    )
+}
+
+/// Games from the start of 6×6 in which one side plays the stored solution's best moves, the other at random. The
+/// score never falls for the former, and a search agrees where it is quick.
+fn stored(games: usize) {
+    let game = othello("6").expect("a board");
+    let solution = game.searcher(&SearchOptions::default()).expect("Othello is searched");
+    let search = searcher(&game, Empties::Uncounted);
+    let exact = |searcher: &dyn Searcher<AnyGame>, state: &AnyState| {
+        searcher.search(&game, state, &Task::EXACT, &SearchLimits::default())
+    };
+    let begun = Instant::now();
+    assert_eq!(exact(solution.as_ref(), &game.start().state).nodes, 0);
+    println!("stored solution opened in {:.2} s", begun.elapsed().as_secs_f64());
+    let (mut times, mut checked, mut seed) = (Vec::new(), 0, 1u64);
+    for number in 0..games {
+        let (mut position, mut bound) = (game.start(), None);
+        while !game.is_terminal(&position.state) {
+            let begun = Instant::now();
+            let found = exact(solution.as_ref(), &position.state);
+            times.push(begun.elapsed().as_secs_f64());
+            let score = found.value.score().expect("exact");
+            let empties = 36 - game.layer(&position.state);
+            if (14..=18).contains(&empties) {
+                assert_eq!(exact(search.as_ref(), &position.state).value.score(), Some(score));
+                checked += 1;
+            }
+            let is_hero = (position.side == Side::First) == (number % 2 == 0);
+            let own = if is_hero { score } else { -score };
+            assert!(bound.is_none_or(|bound| own >= bound), "game {number}");
+            bound = Some(own);
+            let actions = game.actions(&position.state);
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let action = match is_hero {
+                true => found.best.expect("a best move"),
+                false => actions[(seed >> 33) as usize % actions.len()],
+            };
+            position = game.advance(&position, action);
+        }
+    }
+    println!(
+        "{} queries of {games} games, {checked} searched too: {}",
+        times.len(),
+        spread(&mut times)
+    );
+}
+
+/// Positions of random games of 6×6 which the stored solution does not have, with any number of empty squares.
+fn outside(count: usize) {
+    let game = othello("6").expect("a board");
+    let solution = game.searcher(&SearchOptions::default()).expect("Othello is searched");
+    let (positions, _) = drawn(&game, Some((14, 31)), 2 * count, 1).expect("positions");
+    let mut times = Vec::new();
+    let one = SearchLimits { nodes: Some(1), ..SearchLimits::default() };
+    for position in &positions {
+        // What is stored is answered without a position looked at.
+        if solution.search(&game, &position.state, &Task::EXACT, &one).value.score().is_some() {
+            continue;
+        }
+        let begun = Instant::now();
+        let search = searcher(&game, Empties::Uncounted);
+        let found = search.search(&game, &position.state, &Task::EXACT, &SearchLimits::default());
+        assert!(found.value.score().is_some());
+        times.push(begun.elapsed().as_secs_f64());
+        if times.len() == count {
+            break;
+        }
+    }
+    println!("{} positions outside: {}", times.len(), spread(&mut times));
+}
+
+/// Mates by checks in positions of random games.
+fn mates(count: usize) {
+    let rules = Rules::of(&MINISHOGI);
+    let options = Options { nodes: 1_000_000, ..Options::default() };
+    let (mut long, mut open, mut nodes) = (0, 0, 0);
+    let (mut all, mut on_long) = (Duration::ZERO, Duration::ZERO);
+    for board in played(count) {
+        let search = MateSearch::new(&rules, 8 << 20);
+        let began = Instant::now();
+        let found = search.shortest(&board, &options);
+        let seconds = began.elapsed();
+        (all, nodes) = (all + seconds, nodes + found.nodes);
+        match found.verdict {
+            Verdict::Mate { plies: 5.., .. } => (long, on_long) = (long + 1, on_long + seconds),
+            Verdict::Open => open += 1,
+            _ => {}
+        }
+    }
+    let speed = nodes as f64 / all.as_secs_f64() / 1e6;
+    let a_minute = |time: Duration| 60.0 * f64::from(long) / time.as_secs_f64();
+    println!(
+        "{count} positions of minishogi: {long} mates of 5 plies and more, {open} open, {:.2} M nodes, {speed:.2} M nodes \
+         a second, {:.0} such mates a minute of the time spent on them, {:.0} of all",
+        nodes as f64 / 1e6,
+        a_minute(on_long),
+        a_minute(all),
+    );
+    let known = MATES.iter().find(|(positions, _)| *positions == count);
+    assert_eq!(open, 0);
+    assert!(known.is_none_or(|(_, mates)| *mates == long), "{known:?} expected");
+}
+
+/// Mates of 5 plies and more in the first so many positions.
+const MATES: [(usize, u32); 2] = [(100, 14), (1000, 155)];
+
+/// Every third position of games of random moves.
+fn played(count: usize) -> Vec<Board> {
+    let game: Shogi<WideKey> = Shogi::new(&MINISHOGI, false);
+    let mut random = SplitMix64::seed_from_u64(7);
+    let mut below = |bound: usize| (random.next_u64() % bound as u64) as usize;
+    let mut found = Vec::new();
+    while found.len() < count {
+        let mut state = game.start().state;
+        for _ in 0..300 {
+            let actions = game.actions(&state);
+            if actions.is_empty() {
+                break;
+            }
+            if below(3) == 0 {
+                found.push(state);
+            }
+            state = game.play(&state, actions[below(actions.len())]);
+        }
+    }
+    found.truncate(count);
+    found
 }

@@ -18,12 +18,15 @@ use std::sync::LazyLock;
 
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::game::encode::Layout;
-use yomikiri::game::{Game, GameExt, Group, Side, Splits, WideKey};
+use yomikiri::game::othello::proof::check::{Rules, check};
+use yomikiri::game::othello::proof::{Header, semistrong};
+use yomikiri::game::{Empties, Game, GameExt, Group, Side, Splits, WideKey};
 use yomikiri::graph::{pack, read_roots};
 use yomikiri::progress::Silent;
 use yomikiri::registry::Games;
 use yomikiri::solved::{ArrayRows, Oracle, Orienting, SolvedTable, States};
 use yomikiri::table::{HEADER_BYTES, Manifest, Store, Table, check_name, crc32};
+use yomikiri_measure::evaluate::Labels;
 use yomikiri_measure::export::targets::{Format, Images, Selection, Targets, write_targets};
 use yomikiri_measure::export::write_states;
 use yomikiri_measure::export::{checksum, read_checksums};
@@ -41,7 +44,7 @@ mod tic_tac_toe;
 pub type Target = fn(&[u8]);
 
 /// All targets by their names, which are those of their directories in `fuzz/corpus`.
-pub const TARGETS: [(&str, Target); 19] = [
+pub const TARGETS: [(&str, Target); 21] = [
     ("arguments", arguments),
     ("batch", batch),
     ("card", card),
@@ -49,6 +52,7 @@ pub const TARGETS: [(&str, Target); 19] = [
     ("draft", resumed::draft),
     ("exec", exec),
     ("export", export),
+    ("labels", labels),
     ("manifest", manifest),
     ("name", name),
     ("network", network),
@@ -56,6 +60,7 @@ pub const TARGETS: [(&str, Target); 19] = [
     ("onnx", onnx),
     ("policy", policy),
     ("predictions", predictions),
+    ("proof", proof),
     ("roots", roots),
     ("solution", resumed::solution),
     ("squares", squares),
@@ -524,4 +529,62 @@ fn export(data: &[u8]) {
         drop::<Read>(write());
     }
     with_files(&place, &owned(&files), |_| write());
+}
+
+/// Labels of 4×4 found by search, as they are and with the checksums of their records made to fit.
+fn labels(data: &[u8]) {
+    let game = game("othello-4x4").expect("it is a game");
+    let mut mended = data.to_vec();
+    let mut at = 64;
+    while let Some(&[low, high]) = mended.get(at + 16..at + 18) {
+        let end = at + 18 + usize::from(u16::from_le_bytes([low, high]));
+        let Some(record) = mended.get(at..end) else { break };
+        let sum = crc32(record).to_le_bytes();
+        let Some(kept) = mended.get_mut(end..end + 4) else { break };
+        kept.copy_from_slice(&sum);
+        at = end + 4;
+    }
+    let name = "othello-4x4-uncounted.labels";
+    for bytes in [data.to_vec(), mended] {
+        let whole = bytes.clone();
+        with_files(&PLACE.join("labels"), &[(name, bytes)], |dir| {
+            let labels = Labels::open(dir, &game, Empties::Uncounted)?;
+            let kept = fs::read(dir.join(name))?;
+            assert!(whole.len() < 64 || whole.starts_with(&kept));
+            for position in first_positions(&game).positions() {
+                let moves = labels.moves(&position.state)?.unwrap_or_default();
+                assert!(moves.iter().all(|(_, score)| (-16..=16).contains(&score.0)));
+            }
+            Ok(())
+        });
+    }
+}
+
+/// A proof of an Othello score, as it is and as one whose content is not compressed and whose length and checksum
+/// are to be filled in.
+fn proof(data: &[u8]) {
+    read_proof(data);
+    if let Some((head, content)) = data.split_at_checked(48) {
+        let mut bytes = head[..40].to_vec();
+        bytes.extend(crc32(&[&head[..40], content].concat()).to_le_bytes());
+        bytes.extend((content.len() as u32).to_le_bytes());
+        bytes.extend(miniz_oxide::deflate::compress_to_vec_zlib(content, 1));
+        read_proof(&bytes);
+    }
+}
+
+fn read_proof(bytes: &[u8]) {
+    let Ok((header, is_semi_strong)) = Header::of(bytes) else { return };
+    let rules = Rules::new(header.rows, header.columns, header.empties);
+    // What is searched is to take no time.
+    if header.leaf_depth.min(rules.empties(header.root)) > 6 {
+        return;
+    }
+    let is_proven = match is_semi_strong {
+        true => semistrong::Table::open(bytes).is_ok_and(|table| table.check().is_ok()),
+        false => check(bytes).is_ok(),
+    };
+    if is_proven && rules.empties(header.root) <= 10 {
+        assert_eq!(rules.search(header.root, -64, 64), header.score);
+    }
 }

@@ -149,12 +149,15 @@ def main():
     if len(data) < size:
         sys.exit("REFUSED: the file ends in its header")
     magic, version, rows, columns, to_winner, white, score, depth, zero, mover, opponent, *counts, crc, length = struct.unpack(HEADER, data[:size])
+    stream = zlib.decompressobj()
     try:
-        content = zlib.decompressobj().decompress(data[size:], length + 1)
+        content = stream.decompress(data[size:], length + 1)
     except zlib.error as error:
         sys.exit(f"REFUSED: damaged content: {error}")
-    if (magic, version, zero) != (MAGIC, VERSION, 0) or to_winner > 1 or white > 1 or not (4 <= rows <= 8 and 4 <= columns <= 8):
+    if (magic, version, zero) != (MAGIC, VERSION, 0) or depth > 20 or to_winner > 1 or white > 1 or not (4 <= rows <= 8 and 4 <= columns <= 8):
         sys.exit("REFUSED: invalid header")
+    if not stream.eof or stream.unused_data:
+        sys.exit("REFUSED: the file does not end where its content does")
     if zlib.crc32(data[:40] + content) != crc or len(content) != length or sum(counts) != length:
         sys.exit("REFUSED: wrong checksum or length")
     rules = Rules(rows, columns, to_winner)

@@ -17,6 +17,8 @@ pub struct SearchOptions {
     pub threads: usize,
     /// Weights by which moves are ordered.
     pub weights: SearchWeights,
+    /// Whether a solution that is part of the program answers where it can, without a search.
+    pub stored: bool,
 }
 
 /// Weights by which a search that has some orders moves. No score depends on them.
@@ -38,6 +40,7 @@ impl Default for SearchOptions {
             memory: 256 << 20,
             threads: 1,
             weights: SearchWeights::BuiltIn,
+            stored: true,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Search as an oracle: exact values of positions that no table holds.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
@@ -38,6 +38,8 @@ pub struct SearchOracle {
     wanted: Wanted,
     began: Mutex<Instant>,
     nodes: AtomicU64,
+    /// Whether an answer came without a search.
+    stored: AtomicBool,
     known: Mutex<FxHashMap<AnyPosition, (Value, Option<Action>)>>,
 }
 
@@ -52,13 +54,15 @@ impl SearchOracle {
         let searcher = game.searcher(options)?;
         let (began, nodes, known) =
             (Mutex::new(Instant::now()), AtomicU64::new(0), Mutex::default());
-        Some(SearchOracle { game, searcher, budget, wanted, began, nodes, known })
+        let stored = AtomicBool::new(false);
+        Some(SearchOracle { game, searcher, budget, wanted, began, nodes, stored, known })
     }
 
     /// Forgets the answers and what they took, so that the next has the whole budget.
     pub fn restart(&self) {
         *self.began.lock().expect("no holder panics") = Instant::now();
         self.nodes.store(0, Ordering::Relaxed);
+        self.stored.store(false, Ordering::Relaxed);
         self.known.lock().expect("no holder panics").clear();
     }
 
@@ -66,6 +70,11 @@ impl SearchOracle {
     pub fn spent(&self) -> (u64, Duration) {
         let began = *self.began.lock().expect("no holder panics");
         (self.nodes.load(Ordering::Relaxed), began.elapsed())
+    }
+
+    /// Returns whether a solution that is part of the program answered, for a position since the start.
+    pub fn was_stored(&self) -> bool {
+        self.stored.load(Ordering::Relaxed)
     }
 
     /// Searches a position within what is left of the budget.
@@ -79,6 +88,7 @@ impl SearchOracle {
         };
         let found = self.searcher.search(&self.game, &position.state, task, &limits);
         self.nodes.fetch_add(found.nodes, Ordering::Relaxed);
+        self.stored.fetch_or(found.nodes == 0 && found.best.is_some(), Ordering::Relaxed);
         found
     }
 

@@ -153,10 +153,29 @@ fn a_report_by_search_judges_as_a_table_does() {
         text.lines().map(of_line).collect()
     };
     let by_table = cells(&judged(&["report", "--size", "4", "--no-games"]));
-    let searched = cells(&searched);
-    assert_eq!(searched.len(), 301);
-    let missing: Vec<&String> = searched.iter().filter(|line| !by_table.contains(line)).collect();
-    assert!(missing.is_empty(), "{missing:?}");
+    let as_by_table = |searched: &str| {
+        let searched = cells(searched);
+        let missing: Vec<&String> =
+            searched.iter().filter(|line| !by_table.contains(line)).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+        searched.len() - 1
+    };
+    assert_eq!(as_by_table(&searched), 300);
+    // The positions of games of its own: in each it is to move, first as Black and then as White.
+    let games = ["report", "--size", "4", "--games-of", "greedy", "--games", "5", "--seed", "3"];
+    let searched = judged(&games);
+    let met = as_by_table(&searched);
+    let movers: Vec<bool> = searched.lines().skip(1).map(|line| line.contains(",Black,")).collect();
+    assert!(50 < met && met < 70 && movers.is_sorted_by(|a, b| a >= b), "{met} {movers:?}");
+    assert_eq!(searched.matches("-----OX--XO----- X;").count(), 5);
+    let late = judged(&[&games[..], &["--empty-squares", "1..4"]].concat());
+    assert!(late.lines().skip(1).all(|line| searched.contains(line.split(',').nth(4).unwrap())));
+    assert!((5..30).contains(&as_by_table(&late)), "{late}");
+    let other = [&games[..], &["--policy", "random", "--against", "weights"]].concat();
+    let words = tables.json(&other)["table"]["chosen"].as_str().unwrap().to_string();
+    assert!(words.starts_with("those of greedy in 10 games against weights, "), "{words}");
+    let run = tables.run(&["report", "--size", "4", "--games-of", "perfect"]);
+    assert!(run.refused("it needs a table").contains("the perfect policy needs a table"));
     // Again: the labels are there, and the figures are the same.
     let figures = |words: &[&str]| tables.json(&[words, &["--policy", "greedy"]].concat());
     assert_eq!(figures(&sample), figures(&sample));
@@ -219,16 +238,19 @@ fn proofs_are_made_and_checked() {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/check_proof.py");
     let python = Command::new("python3").args([script, path, "--all"]).output().unwrap();
     assert!(python.status.success(), "{}", String::from_utf8_lossy(&python.stderr));
-    for damage in [20, 40, 60] {
+    for damage in [Some(20), Some(40), Some(60), None] {
         let mut bytes = fs::read(&file).unwrap();
-        bytes[damage] ^= 4;
+        match damage {
+            Some(at) => bytes[at] ^= 4,
+            None => bytes.push(0),
+        }
         let damaged = tables.root().join("damaged.proof");
         fs::write(&damaged, &bytes).unwrap();
         let run = tables.run(&["check", damaged.to_str().unwrap()]);
-        assert_eq!(run.code, 3, "{damage}: {}", run.stderr);
+        assert_eq!(run.code, 3, "{damage:?}: {}", run.stderr);
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
         let python = Command::new("python3").arg(script).arg(&damaged).output().unwrap();
-        assert!(!python.status.success(), "{damage}");
+        assert!(!python.status.success(), "{damage:?}");
     }
     let table = tables.root().join("4x4.semi");
     let path = table.to_str().unwrap();

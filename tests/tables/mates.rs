@@ -2,11 +2,16 @@
 
 use rustc_hash::FxHashMap;
 use serde_json::Value;
-use yomikiri::game::shogi::{ANIMAL_SHOGI, Board, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
+use yomikiri::any::AnyPosition;
+use yomikiri::game::shogi::{ANIMAL_SHOGI, Board, MINISHOGI, Shogi};
 use yomikiri::game::{Action, Game, GameExt, Outcome, Position, WideKey};
+use yomikiri::progress::Silent;
+use yomikiri::registry::Games;
 use yomikiri::search::mates::{
     Fate, MateSearch, Mating, Mini, Options, Plain, Role, Rules, Verdict, fates,
 };
+use yomikiri::solved::SolvedTable;
+use yomikiri::table::Store;
 
 use crate::common::Random;
 
@@ -207,14 +212,9 @@ fn plain_recursion_agrees() {
 /// A board with whether its mover attacks.
 type Place = (Board, bool);
 
-/// Plies of the attacker's win in all places reachable from a root whose mover attacks, by sweeps to the fixed point;
-/// `None` where there are more than `limit`. Places that are not won have no plies.
-fn solved(
-    game: &Family,
-    root: &Board,
-    limit: usize,
-    checks_only: bool,
-) -> Option<FxHashMap<Place, Option<u32>>> {
+/// Plies of the attacker's win by checks in all places reachable from a root whose mover attacks, by sweeps to the
+/// fixed point; `None` where there are more than `limit`. Places that are not won have no plies.
+fn solved(game: &Family, root: &Board, limit: usize) -> Option<FxHashMap<Place, Option<u32>>> {
     let mut numbers = FxHashMap::from_iter([((*root, true), 0)]);
     let mut places = vec![(*root, true)];
     let (mut values, mut after) = (Vec::new(), Vec::new());
@@ -225,7 +225,7 @@ fn solved(
         let mut numbers_after = Vec::new();
         for action in game.actions(&state).into_iter().filter(|_| end.is_none()) {
             let next = game.play(&state, action);
-            if !attacks || !checks_only || game.in_check(&next) {
+            if !attacks || game.in_check(&next) {
                 numbers_after.push(*numbers.entry((next, !attacks)).or_insert_with(|| {
                     places.push((next, !attacks));
                     places.len() - 1
@@ -260,7 +260,7 @@ fn repetitions_are_judged_as_by_a_fixed_point() {
     let mut stored = [0, 0];
     for root in late_positions(&game, 1_200) {
         // The whole graph of checks and replies, where it is small.
-        let Some(values) = solved(&game, &root.state, 4_000, true) else { continue };
+        let Some(values) = solved(&game, &root.state, 4_000) else { continue };
         for memory in [1 << 13, 1 << 20] {
             let search = MateSearch::new(&rules, memory);
             let options = Options { nodes: 3_000_000, ..Options::default() };
@@ -291,55 +291,67 @@ fn repetitions_are_judged_as_by_a_fixed_point() {
     assert!(won > 20 && lost > 100 && stored[0] > 50, "{won} won, {lost} lost, {stored:?}");
 }
 
+/// Compares the mate search by every move with every `step`th row of a whole solved table, which retrograde
+/// analysis made; returns the numbers of wins, losses, draws and searches without a verdict.
+fn compare_with_table(name: &str, step: usize, nodes: u64) -> [usize; 4] {
+    let dir = tempfile::tempdir().unwrap();
+    let game = Games::default().named(name).unwrap();
+    let table = SolvedTable::of_whole(game.clone(), &Store::at(dir.path()), &Silent).unwrap();
+    let (rules, boards) = (Rules::of_game(&game).unwrap(), game.shogi_boards().unwrap());
+    let search = MateSearch::new(&rules, 1 << 26);
+    let mut counts = [0; 4];
+    for row in (0..table.states().rows()).step_by(step) {
+        let compare = |row: usize, position: AnyPosition| {
+            let (board, value) = (boards.board_of(&position.state), table.value(row));
+            let outcome = value.outcome().unwrap();
+            counts[match outcome {
+                Outcome::Win => 0,
+                Outcome::Loss => 1,
+                Outcome::Draw => 2,
+            }] += 1;
+            for (role, won) in [(Role::Attacks, Outcome::Win), (Role::Defends, Outcome::Loss)] {
+                let what = || format!("row {row}, {role:?}: {}", game.notation(&position));
+                let options = Options { role, checks_only: false, nodes, ..Options::default() };
+                let distance = value.distance().filter(|_| outcome == won).map(u32::from);
+                match (distance, search.search(&board, &options).verdict) {
+                    (Some(distance), Verdict::Mate { plies, .. }) => {
+                        assert!(plies >= distance.min(127), "{}: {plies}", what());
+                    }
+                    (None, Verdict::NoMate) => {}
+                    (_, Verdict::Open) => counts[3] += 1,
+                    (distance, verdict) => panic!("{}: {distance:?} {verdict:?}", what()),
+                }
+                let options = Options { max_plies: Some(9), ..options };
+                let near = distance.filter(|&distance| distance <= 9);
+                match (near, search.shortest(&board, &options).verdict) {
+                    (Some(distance), Verdict::Mate { plies, .. }) => {
+                        assert_eq!(plies, distance, "{}", what());
+                    }
+                    (None, Verdict::NoMate) => {}
+                    (_, Verdict::Open) => counts[3] += 1,
+                    (distance, verdict) => panic!("{}: {distance:?} {verdict:?}", what()),
+                }
+            }
+            Ok(())
+        };
+        table.states().visit(row..row + 1, compare).unwrap();
+    }
+    counts
+}
+
 #[test]
-fn small_animal_shogi_is_solved_as_by_a_fixed_point() {
-    let game: Family = Shogi::new(&SMALL_ANIMAL_SHOGI, false);
-    let values = solved(&game, &game.start().state, 3_000_000, false).expect("a small game");
-    let rules = Rules::of(&SMALL_ANIMAL_SHOGI);
-    let search = MateSearch::new(&rules, 1 << 24);
-    let (mut won, mut lost, mut open, mut most) = (0, 0, 0, 0);
-    for root in positions(&game, 200, 3) {
-        let options = Options { checks_only: false, nodes: 300_000, ..Options::default() };
-        match (values[&(root.state, true)], search.search(&root.state, &options).verdict) {
-            (Some(shortest), Verdict::Mate { plies, .. }) => {
-                assert!(plies >= shortest);
-                won += 1;
-            }
-            (None, Verdict::NoMate) => lost += 1,
-            (_, Verdict::Open) => open += 1,
-            (expected, found) => panic!("{}: {expected:?} {found:?}", game.notation(&root)),
-        }
-        let options = Options { max_plies: Some(15), ..options };
-        let expected = values[&(root.state, true)].filter(|&n| n <= 15);
-        match (expected, search.shortest(&root.state, &options).verdict) {
-            (Some(expected), Verdict::Mate { plies, .. }) => {
-                assert_eq!(expected, plies);
-                most = most.max(plies);
-            }
-            (None, Verdict::NoMate) => {}
-            (_, Verdict::Open) => open += 1,
-            (expected, found) => panic!("{}: {expected:?} {found:?}", game.notation(&root)),
-        }
-    }
-    // All that the table now says of the game, whose positions repeat everywhere.
-    let (mut stored, options) =
-        ([0, 0], Options { checks_only: false, nodes: 0, ..Options::default() });
-    for ((state, _), value) in values.iter().filter(|((_, attacks), _)| *attacks) {
-        match (value, search.search(state, &options).verdict) {
-            (Some(shortest), Verdict::Mate { plies, .. }) => {
-                assert!(plies >= *shortest);
-                stored[0] += 1;
-            }
-            (None, Verdict::NoMate) => stored[1] += 1,
-            (_, Verdict::Open) => {}
-            (expected, found) => panic!("stored: {expected:?} {found:?}"),
-        }
-    }
-    assert!(
-        won > 20 && lost > 20 && open == 0 && most > 7,
-        "{won} won, {lost} lost, {open} open, {most}"
-    );
-    assert!(stored[0] > 500 && stored[1] > 500, "{stored:?}");
+fn animal_shogi_on_3x3_has_the_values_of_its_table() {
+    let [won, lost, drawn, open] = compare_with_table("animal-shogi-3x3", 1, 300_000);
+    assert!(won > 190_000 && lost > 49_000 && drawn > 300 && open == 0);
+}
+
+/// Some minutes and 1.2 GB of disk.
+#[test]
+#[ignore = "takes minutes and a gigabyte"]
+fn animal_shogi_has_the_values_of_its_table() {
+    let [won, lost, drawn, open] = compare_with_table("animal-shogi", 50_021, 100_000);
+    println!("{won} won, {lost} lost, {drawn} drawn, {open} open");
+    assert!(won > 1_000 && lost > 500 && drawn > 20 && open < 1_000);
 }
 
 #[test]

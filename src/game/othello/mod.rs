@@ -8,6 +8,7 @@
 //! opponent can; the game is over when neither can. The layer is the number of discs.
 
 pub mod blocks;
+mod brought;
 mod canonical;
 mod moves;
 mod notation;
@@ -288,7 +289,7 @@ impl<K: StateKey> Game for Othello<K> {
     }
 
     fn score_search(&self, options: &SearchOptions) -> Option<Box<dyn ScoreSearch<Board>>> {
-        Some(Box::new(search::Brought::new(self.rows, self.columns, options)))
+        Some(Box::new(brought::Brought::new(self.rows, self.columns, options)))
     }
 
     fn layers(&self) -> Option<&dyn Layers<Board>> {

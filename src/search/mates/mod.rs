@@ -10,17 +10,17 @@
 //!
 //! df-pn (Nagai, *Df-pn Algorithm for Searching AND/OR Trees and Its Applications*, 2002) with thresholds
 //! enlarged by a quarter (Pawlewicz and Lew 2007), and the largest number plus one for each other child in place of
-//! the sum (weak proof numbers, Ueda et al. 2008). Positions differ in their board and in the attacker's *means*: pieces in
-//! hand, and the plies that remain.
+//! the sum (weak proof numbers, Ueda et al. 2008). Positions differ in their board and in the attacker's *means*:
+//! pieces in hand, and the plies that remain.
 //!
 //! **Dominance.** Let `x ≤ y` if both have the same board and player to move, and the attacker of `y` has at
 //! least the means of `x`. On one board the two hands add up to the same, so the defender of `y` has at most the
 //! pieces of `x`. Then every move of the attacker in `x` is legal in `y`, every move of the defender in `y` is
-//! legal in `x`, and the positions after it are again `≤`. For board moves this is plain; a drop needs the piece and else depends on
-//! the board alone. So does *two pawns on a file*. So does *mate by a pawn drop*: the dropped pawn stands next to the
-//! king and gives the only check, which no drop can meet, so whether it is mate does not depend on hands. Hence
-//! a win in `x` within n plies is one in `y`, and no win in `y` means none in `x`. Check is a matter of the board, so the
-//! same holds by checks.
+//! legal in `x`, and the positions after it are again `≤`. For board moves this is plain; a drop needs the piece and
+//! else depends on the board alone. So does *two pawns on a file*. So does *mate by a pawn drop*: the dropped pawn
+//! stands next to the king and gives the only check, which no drop can meet, so whether it is mate does not depend on
+//! hands. Hence a win in `x` within n plies is one in `y`, and no win in `y` means none in `x`. Check is a matter of
+//! the board, so the same holds by checks.
 //!
 //! **Graph history.** A proof never rests on history: a finite tree of which every path ends in a win. A disproof may
 //! rest on a repetition. Kishimoto and Müller (*A General Solution to the Graph History Interaction
@@ -30,13 +30,14 @@
 //! the basis of that position.
 //!
 //! Why it is right: a disproof of N with bases B stands for a set D that contains N, in which each attacker's position
-//! has all its moves, and each defender's position one move, into something `≤` an element of D, B, or the set L of positions
-//! without a win. Children's sets are united; a position whose own disproof completes is in D and leaves B. At the
-//! root B is empty. Suppose then that some x `≤` d ∈ D were won, x with the fewest plies. If the attacker moves in x, the
-//! winning move is legal in d and leads from d to something `≤` e ∈ D ∪ L; the position after it in x is `≤` e too, and won in fewer
-//! plies: a contradiction (e ∈ L by dominance). If the defender moves in x, the reply of D is legal in x and leads, in the
-//! same way, to a won position in fewer plies. So nothing in D is won. Only disproofs without bases enter the shared
-//! table; the others belong to one thread and one search, and are dropped where room is short.
+//! has all its moves, and each defender's position one move, into something `≤` an element of D, B, or the set L of
+//! positions without a win. Children's sets are united; a position whose own disproof completes is in D and leaves B.
+//! At the root B is empty. Suppose then that some x `≤` d ∈ D were won, x with the fewest plies. If the attacker moves
+//! in x, the winning move is legal in d and leads from d to something `≤` e ∈ D ∪ L; the position after it in x is
+//! `≤` e too, and won in fewer plies: a contradiction (e ∈ L by dominance). If the defender moves in x, the reply of D
+//! is legal in x and leads, in the same way, to a won position in fewer plies. So nothing in D is won. Only disproofs
+//! without bases enter the shared table; the others belong to one thread and one search, and are dropped where room is
+//! short.
 //!
 //! A path of 126 plies is not followed further. What rests on that limit has a base that never leaves, so that it is
 //! stored nowhere and the root is [`Verdict::Open`].

@@ -1,8 +1,8 @@
 //! Exact values of moves that were found by search, kept in a file.
 //!
-//! The file begins with [`HEAD`] bytes: `YKLABEL1`, then the rule for empty squares, the version of the game's rules and its name. A
-//! record follows for each position: its key (two words), how many moves it has (`u16`), the score of
-//! each in the order of their actions (`i8`, its mover's), and a CRC-32 of all that (little endian).
+//! The file begins with [`HEAD`] bytes: `YKLABEL1`, then the rule for empty squares, the version of the game's rules
+//! and its name. A record follows for each position: its key (two words), how many moves it has (`u16`), the score
+//! of each in the order of their actions (`i8`, its mover's), and a CRC-32 of all that (little endian).
 //! Records are appended; one that a killed process left incomplete at the end is cut off.
 
 use std::collections::hash_map::Entry;
@@ -25,12 +25,10 @@ use yomikiri::table::TableError;
 const HEAD: usize = 64;
 /// Bytes of a record beside its scores.
 const FRAME: usize = 16 + 2 + 4;
-/// Most moves that a record has room for.
-const MOST_MOVES: usize = 1024;
 /// Positions searched before their labels are written.
 const AT_ONCE: usize = 256;
-/// Bytes of each thread's transposition table.
-const TABLE_BYTES: usize = 64 << 20;
+/// Most bytes of the transposition tables of all threads.
+const MEMORY: usize = 1 << 30;
 
 /// Scores of the moves of positions, each for who makes it.
 pub struct Labels {
@@ -71,7 +69,7 @@ impl Labels {
         if !bytes.starts_with(&head) {
             return Err(damaged("it does not begin as the labels of this game do".to_string()));
         }
-        let (known, whole) = records(&bytes).map_err(damaged)?;
+        let (known, whole) = records(&bytes, game).map_err(damaged)?;
         file.set_len(whole as u64)?;
         file.seek(SeekFrom::End(0))?;
         Ok(Labels { game: game.clone(), empties, file, path, known })
@@ -103,7 +101,8 @@ impl Labels {
         let threads = rayon::current_num_threads();
         let options = SearchOptions {
             empties: self.empties,
-            memory: TABLE_BYTES,
+            // A table is not larger than the search of a position can use.
+            memory: MEMORY / threads,
             ..SearchOptions::default()
         };
         let searchers: Option<Vec<_>> =
@@ -160,8 +159,10 @@ fn head(game: &AnyGame, empties: Empties) -> [u8; HEAD] {
     head
 }
 
-/// Reads the records behind the head; returns the length of what is whole as well.
-fn records(bytes: &[u8]) -> Result<(FxHashMap<WideKey, Vec<i8>>, usize), String> {
+/// Reads the records behind the head, which contain no more moves and no higher scores than the game has; returns
+/// the length of what is whole as well.
+fn records(bytes: &[u8], game: &AnyGame) -> Result<(FxHashMap<WideKey, Vec<i8>>, usize), String> {
+    let most = game.scores().map_or(1, |scores| scores.most().0);
     let mut known = FxHashMap::default();
     let mut at = HEAD;
     while let Some(frame) = bytes.get(at..at + 18) {
@@ -170,7 +171,7 @@ fn records(bytes: &[u8]) -> Result<(FxHashMap<WideKey, Vec<i8>>, usize), String>
             u64::from_le_bytes(word.expect("eight bytes"))
         };
         let count = usize::from(u16::from_le_bytes([frame[16], frame[17]]));
-        if count > MOST_MOVES {
+        if count > game.action_count() {
             return Err(format!("the record at byte {at} has {count} moves"));
         }
         let Some(record) = bytes.get(at..at + FRAME + count) else { break };
@@ -178,7 +179,10 @@ fn records(bytes: &[u8]) -> Result<(FxHashMap<WideKey, Vec<i8>>, usize), String>
         if crc32fast::hash(content).to_le_bytes() != sum {
             return Err(format!("the record at byte {at} does not match its checksum"));
         }
-        let scores = content[18..].iter().map(|&score| score as i8).collect();
+        let scores: Vec<i8> = content[18..].iter().map(|&score| score as i8).collect();
+        if let Some(score) = scores.iter().find(|score| !(-most..=most).contains(score)) {
+            return Err(format!("the record at byte {at} has the score {score}"));
+        }
         known.insert(WideKey([word(0), word(8)]), scores);
         at += record.len();
     }

@@ -52,7 +52,7 @@ pub use play::{Aim, Expected, Play, Response, Walk};
 pub use player::{Choice, Player, of_split};
 pub use report::{AccuracyReport, RootFacts, TableFacts, Words};
 pub use request::{Request, games_bytes, playable, unfolded_bytes};
-pub use searched::{Interval, Intervals, Searched, drawn};
+pub use searched::{Interval, Intervals, Searched, drawn, met};
 pub use source::{Case, Judged, Piece, Source, Truth, Wanted};
 pub use unfolded::Unfolded;
 pub use values::{BINS, Bin, FinalScoreFigures, ValueFigures};

@@ -10,14 +10,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::accuracy::{MeasureError, Measured, Sink, measure};
+use super::arena::{Sampling, record};
 use super::labels::Labels;
 use super::mistakes::Costliest;
 use super::player::Player;
 use super::report::{AccuracyReport, TableFacts, Words};
 use super::source::{Case, Piece, Source, Truth};
-use crate::policy::Answers;
+use crate::policy::{Answers, Policy};
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Empties, Game, GameExt, mix};
+use yomikiri::game::{Empties, Game, GameExt, Side, mix};
 use yomikiri::hint::Hinted;
 use yomikiri::progress::Progress;
 use yomikiri::solve::Value;
@@ -92,6 +93,48 @@ pub fn drawn(
         return Err(Hinted::new("no position was drawn", "give more empty squares"));
     }
     Ok((found, format!("from random games, {from} to {to} squares empty, seed {seed}")))
+}
+
+/// Plays games of `policy` against `opponent`, half as either side, and returns the positions in which
+/// `policy` is to move, as often as they are met, and what they are in words. Of a range of empty squares
+/// only positions in it are taken.
+///
+/// Fails for games without empty squares where a range is given, and where a policy does.
+pub fn met(
+    game: &AnyGame,
+    (policy, opponent): (&dyn Policy<AnyGame>, &dyn Policy<AnyGame>),
+    range: Option<(u32, u32)>,
+    sampling: Sampling,
+    progress: &dyn Progress,
+) -> Result<(Vec<AnyPosition>, String), Hinted> {
+    let (rows, columns) = game.shape();
+    let squares = (rows * columns) as u32;
+    let is_wanted = |position: &AnyPosition| {
+        range
+            .is_none_or(|(from, to)| (from..=to).contains(&(squares - game.layer(&position.state))))
+    };
+    let mut found = Vec::new();
+    for side in Side::ALL {
+        let players = if side == Side::First { [policy, opponent] } else { [opponent, policy] };
+        for recorded in record(game, players, sampling, progress)? {
+            let own = recorded.positions.into_iter().filter(|position| position.side == side);
+            found.extend(own.filter(is_wanted));
+        }
+    }
+    if found.is_empty() {
+        return Err(Hinted::new("no game comes to such a position", "give more empty squares"));
+    }
+    let games = 2 * sampling.games;
+    let mut words = format!(
+        "those of {} in {games} games against {}, half as either side, {:.1} a game",
+        policy.name(),
+        opponent.name(),
+        found.len() as f64 / games as f64,
+    );
+    if let Some((from, to)) = range {
+        words += &format!(", {from} to {to} squares empty");
+    }
+    Ok((found, format!("{words}, seed {}", sampling.seed)))
 }
 
 fn at_layers(

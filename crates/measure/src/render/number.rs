@@ -57,6 +57,16 @@ pub fn seconds(count: f64) -> String {
     }
 }
 
+/// A time that was measured: `0.06 s`, `1.4 s`, `33 s`, `4 min`.
+pub fn took(count: f64) -> String {
+    match count {
+        ..0.995 => format!("{count:.2} s"),
+        ..9.95 => format!("{count:.1} s"),
+        ..99.5 => format!("{count:.0} s"),
+        _ => seconds(count),
+    }
+}
+
 /// A number of bytes with a unit: `4.9 GB`.
 pub fn bytes(count: f64) -> String {
     if count >= 1e18 {

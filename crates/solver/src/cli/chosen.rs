@@ -7,12 +7,15 @@ use anyhow::bail;
 use clap::ValueEnum;
 use clap::builder::RangedU64ValueParser;
 
+use super::complete::policies;
+use super::context::Context;
 use super::lines;
+use super::sampled::policy;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Game, GameExt, Split};
 use yomikiri::hint::Hinted;
 use yomikiri::solved::SolvedTable;
-use yomikiri_measure::evaluate::{Piece, Player, Wanted, drawn, of_split};
+use yomikiri_measure::evaluate::{Piece, Player, Sampling, Wanted, drawn, met, of_split};
 
 /// The options that choose positions.
 #[derive(Debug, clap::Args)]
@@ -30,13 +33,28 @@ pub(super) struct ChosenArgs {
     #[arg(long, value_name = "N", conflicts_with_all = ["split", "positions"],
         value_parser = RangedU64ValueParser::<usize>::new().range(1..=10_000_000))]
     sample: Option<usize>,
-    /// Empty squares of the positions that are drawn: 8..16 [default: 8..12]
+    /// Take the positions in which this policy is to move in games that it plays, as often as it meets them, and
+    /// find their values by search
+    #[arg(long, value_name = "POLICY", conflicts_with_all = ["split", "positions", "sample"], add = policies())]
+    games_of: Option<String>,
+    /// Whom it plays against [default: random]
+    #[arg(long, value_name = "POLICY", requires = "games_of", add = policies())]
+    against: Option<String>,
+    /// How many games it plays with each side [default: 10]
+    #[arg(long, value_name = "N", requires = "games_of",
+        value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    games: Option<u64>,
+    /// Empty squares of the positions that are drawn, or of those taken from games: 8..16 [default: 8..12 of
+    /// positions that are drawn; in games all, on boards of more than 36 squares those up to 16]
     #[arg(long, value_name = "FROM..TO", value_parser = range, conflicts_with_all = ["split", "positions"])]
     empty_squares: Option<(u32, u32)>,
-    /// Seed of the positions that are drawn [default: 0]
+    /// Seed of the positions or games [default: 0]
     #[arg(long, value_name = "SEED", conflicts_with_all = ["split", "positions"])]
     seed: Option<u64>,
 }
+
+/// Squares of a board above which the beginning of a game is out of reach of the search.
+const LARGE: usize = 36;
 
 fn range(text: &str) -> Result<(u32, u32), String> {
     let (from, to) = text.split_once("..").unwrap_or((text, text));
@@ -85,7 +103,11 @@ impl ChosenArgs {
         &self,
         game: &AnyGame,
         has_table: bool,
+        context: &Context,
     ) -> anyhow::Result<Option<ToSearch>> {
+        if let Some(name) = &self.games_of {
+            return self.of_games(name, game, context).map(Some);
+        }
         if self.sample.is_some() || self.empty_squares.is_some() || self.seed.is_some() {
             let (count, seed) = (self.sample.unwrap_or(1000), self.seed.unwrap_or(0));
             let (positions, words) = drawn(game, self.empty_squares, count, seed)
@@ -109,6 +131,24 @@ impl ChosenArgs {
         }
         let words = format!("those of {}", file.display());
         Ok(Some(ToSearch { positions, words, is_sample: false }))
+    }
+
+    /// The positions of games that a policy plays.
+    fn of_games(&self, name: &str, game: &AnyGame, context: &Context) -> anyhow::Result<ToSearch> {
+        let hint = "name a policy that plays by itself";
+        let named = |name: &str| policy(&name.parse()?, game, hint, context);
+        let [own, opponent] = [named(name)?, named(self.against.as_deref().unwrap_or("random"))?];
+        let (rows, columns) = game.shape();
+        let range = self.empty_squares.or((rows * columns > LARGE).then_some((1, 16)));
+        let sampling = Sampling {
+            games: self.games.unwrap_or(10),
+            random_plies: 0,
+            seed: self.seed.unwrap_or(0),
+        };
+        let players = (own.as_ref(), opponent.as_ref());
+        let (positions, words) = met(game, players, range, sampling, &context.bars)
+            .map_err(|wrong| wrong.map(|what| format!("--games-of: {what}")))?;
+        Ok(ToSearch { positions, words, is_sample: false })
     }
 
     /// The positions that are chosen; `None` for all.

@@ -23,7 +23,7 @@ use yomikiri::game::{Empties, Game, GameExt, Position, Side};
 use yomikiri::hint::{Hinted, Kind};
 use yomikiri::registry::othello;
 use yomikiri::solve::Value;
-use yomikiri_measure::render::number::{counted, seconds, thousands};
+use yomikiri_measure::render::number::{counted, thousands, took};
 use yomikiri_measure::render::verdict::{Mover, verdict};
 
 /// Prove the value of an Othello position in a file that 'solver check' verifies
@@ -123,16 +123,16 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         bail!(Hinted::new("the game is over in this position", "give one with a move to make"));
     }
     let problem = Problem { root, white_to_move, leaf_depth, options };
-    let bytes = match args.semi_strong {
+    let made = match args.semi_strong {
         true => {
             make(&problem, &args.out.with_added_extension("partial"), &mut |hero, empty, count| {
                 let who = if hero == 0 { "mover" } else { "opponent" };
                 context.remark(format!("{who}, {empty} squares empty: {count} positions"));
             })
-            .map_err(|error| Hinted::from(format!("{}: {error}", args.out.display())))?
         }
         false => prove(&problem),
     };
+    let bytes = made.map_err(|error| Hinted::from(format!("{}: {error}", args.out.display())))?;
     write_whole(&args.out, &bytes)?;
     if args.semi_strong {
         let _ = fs::remove_file(args.out.with_added_extension("partial"));
@@ -159,7 +159,6 @@ pub(super) fn check(args: CheckArgs, context: &mut Context) -> anyhow::Result<()
     let began = Instant::now();
     let (header, is_semi_strong) = Header::of(&bytes).map_err(damaged)?;
     let mut output = Output::of(&file, bytes.len() as u64, &header, is_semi_strong)?;
-    let rules = Rules::new(header.rows, header.columns, header.empties);
     let how = match is_semi_strong {
         false => {
             let Report { leaves, .. } = check::check(&bytes).map_err(damaged)?;
@@ -168,17 +167,17 @@ pub(super) fn check(args: CheckArgs, context: &mut Context) -> anyhow::Result<()
                 "Proven: {} moves, {} below them, in {}",
                 thousands(output.moves.iter().map(|&moves| u64::from(moves)).sum()),
                 counted(leaves.iter().map(|&count| count as u64).sum(), "position"),
-                seconds(began.elapsed().as_secs_f64()),
+                took(began.elapsed().as_secs_f64()),
             )
         }
         true => {
-            let table = Table::open(&bytes, &rules).map_err(damaged)?;
+            let table = Table::open(&bytes).map_err(damaged)?;
             let leaves = table.check().map_err(damaged)?;
             output.searched = Some(leaves);
             format!(
                 "Proven for whoever has played best: the score of the root, and that the stored moves keep what they claim ({} searched below them, in {}). The values after inferior moves rest on the search that made the file.",
                 counted(leaves.iter().map(|&count| count as u64).sum(), "position"),
-                seconds(began.elapsed().as_secs_f64()),
+                took(began.elapsed().as_secs_f64()),
             )
         }
     };

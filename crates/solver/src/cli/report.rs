@@ -164,7 +164,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     // A model that cannot be read, say, is refused before its table is made too.
     let players = players(&policies, &game, &context.store)?;
     let has_table = table.is_some() || is_in_reach(&game, context);
-    let (report, checksum) = match args.chosen.to_search(&game, has_table)? {
+    let (report, checksum) = match args.chosen.to_search(&game, has_table, context)? {
         Some(to_search) => {
             let report = measure_by_search(&args, &game, to_search, &labels, players, context)?;
             (report, String::new())

@@ -10,7 +10,7 @@ use yomikiri::any::AnyGame;
 use yomikiri::game::{Game, GameExt, Side};
 use yomikiri::hint::Hinted;
 use yomikiri_measure::evaluate::{Player, Sampling, Tally, Words, arena};
-use yomikiri_measure::policy::PolicySpec;
+use yomikiri_measure::policy::{Policy, PolicySpec};
 use yomikiri_measure::render::number::{percent, thousands};
 
 /// The result of sampled games; the JSON that `--json` prints.
@@ -44,15 +44,8 @@ pub(super) fn run(
     sampling: Sampling,
     context: &mut Context,
 ) -> anyhow::Result<()> {
-    let mut players = Vec::new();
-    for spec in policies {
-        match player(spec, game, &context.store)? {
-            Player::Policy(policy) => players.push(policy),
-            Player::Perfect | Player::Named(..) => bail!(Hinted::from(
-                "the perfect policy needs a table: leave out --sample, which plays exactly"
-            )),
-        }
-    }
+    let named = |spec| policy(spec, game, "leave out --sample, which plays exactly", context);
+    let players = policies.iter().map(named).collect::<anyhow::Result<Vec<_>>>()?;
     let [first, second] =
         arena(game, players[0].as_ref(), players[1].as_ref(), sampling, &context.bars)?;
     let sampled = Sampled {
@@ -71,6 +64,21 @@ pub(super) fn run(
         context.remark("more games tell nothing new; --random-plies makes them differ");
     }
     Ok(())
+}
+
+/// The policy that is meant, for games that are sampled.
+pub(super) fn policy(
+    spec: &PolicySpec,
+    game: &AnyGame,
+    hint: &str,
+    context: &Context,
+) -> anyhow::Result<Box<dyn Policy<AnyGame>>> {
+    match player(spec, game, &context.store)? {
+        Player::Policy(policy) => Ok(policy),
+        Player::Perfect | Player::Named(..) => {
+            bail!(Hinted::new("the perfect policy needs a table", hint))
+        }
+    }
 }
 
 fn text(sampled: &Sampled) -> String {

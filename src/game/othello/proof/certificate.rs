@@ -41,28 +41,34 @@ impl Problem {
     }
 }
 
-/// Solves a position and returns a certificate of its score.
-pub fn prove(problem: &Problem) -> Vec<u8> {
+/// Solves a position and returns a certificate of its score; fails where that takes too many positions.
+pub fn prove(problem: &Problem) -> Result<Vec<u8>, String> {
     let pool = Pool::new(&problem.options);
     let score = pool.solve(problem);
     let (mut content, mut counts) = (Vec::new(), [0; 2]);
     let rules = problem.rules();
     for (at, (turn, score)) in [(Turn::Hero, score), (Turn::Other, -score)].into_iter().enumerate()
     {
-        let moves = prove_side(problem, &rules, &pool, turn, score);
+        let moves = prove_side(problem, &rules, &pool, turn, score)?;
         counts[at] = moves.len() as u32;
         content.extend(moves);
     }
-    problem.file(PROOF, score, counts, &content)
+    Ok(problem.file(PROOF, score, counts, &content))
 }
 
 /// Returns the moves by which the hero scores at least `score`.
-fn prove_side(problem: &Problem, rules: &Rules, pool: &Pool, turn: Turn, score: i32) -> Vec<u8> {
+fn prove_side(
+    problem: &Problem,
+    rules: &Rules,
+    pool: &Pool,
+    turn: Turn,
+    score: i32,
+) -> Result<Vec<u8>, String> {
     let mut walk = Walk::new(rules, problem.leaf_depth);
     walk.add(problem.root, turn, score);
     let mut stream = Vec::new();
     for empties in walk.levels() {
-        for batch in walk.level(empties).chunks(batch_size(empties)) {
+        for batch in walk.level(empties)?.chunks(batch_size(empties)) {
             let decisions = pool.decide(batch, |engine, board, _| Decision {
                 score,
                 square: walk.choose(engine, board, score, None),
@@ -73,7 +79,8 @@ fn prove_side(problem: &Problem, rules: &Rules, pool: &Pool, turn: Turn, score: 
             }
         }
     }
-    stream
+    walk.failure()?;
+    Ok(stream)
 }
 
 /// Returns the index of a move among all moves, if there are several.

@@ -6,9 +6,6 @@ use super::{Header, PROOF, Turn, Walk};
 use crate::game::Empties;
 use crate::game::othello::Board;
 
-/// Most empty squares at which the checker searches a leaf itself.
-const DEEPEST_LEAF: u32 = 20;
-
 /// Most empty squares that are searched without ordering the moves.
 const UNORDERED: u32 = 4;
 
@@ -24,12 +21,6 @@ pub struct Report {
 /// Checks a certificate and returns what it proves.
 pub fn check(bytes: &[u8]) -> Result<Report, String> {
     let (header, moves) = Header::read(bytes, PROOF)?;
-    if header.leaf_depth > DEEPEST_LEAF {
-        return Err(format!(
-            "invalid leaf depth {}: expected at most {DEEPEST_LEAF}",
-            header.leaf_depth
-        ));
-    }
     let rules = Rules::new(header.rows, header.columns, header.empties);
     let (count, others) = (header.counts[0] as usize, header.counts[1] as usize);
     if count.checked_add(others) != Some(moves.len()) {
@@ -62,7 +53,7 @@ fn check_side(
     walk.add(header.root, turn, score);
     let mut moves = moves.iter();
     for empties in walk.levels() {
-        for (board, _) in walk.level(empties) {
+        for (board, _) in walk.level(empties)? {
             let legal = rules.moves(board);
             let mut square = None;
             if legal.count_ones() > 1 {
@@ -77,9 +68,7 @@ fn check_side(
     if moves.next().is_some() {
         return Err(format!("{} moves are left over", moves.len() + 1));
     }
-    if let Some(board) = walk.lost {
-        return Err(format!("a finished game scores less: {}", rules.diagram(board)));
-    }
+    walk.failure()?;
     check_leaves(rules, &walk)
 }
 
@@ -108,7 +97,7 @@ pub fn nth(mut set: u64, index: u8) -> Option<u32> {
 }
 
 /// Rules of Othello on one board shape, without any table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
     rows: usize,
     columns: usize,

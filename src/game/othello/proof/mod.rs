@@ -16,6 +16,12 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use miniz_oxide::inflate::TINFLStatus;
+use miniz_oxide::inflate::core::inflate_flags::{
+    TINFL_FLAG_PARSE_ZLIB_HEADER, TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF,
+};
+use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
+
 use crate::game::Empties;
 use crate::game::SearchLimits as Limits;
 use crate::game::othello::Board;
@@ -32,6 +38,12 @@ const VERSION: u8 = 1;
 const HEADER: usize = 48;
 /// Most stored moves of one side.
 const MOST_MOVES: u32 = 1 << 27;
+/// Most positions of one side's walk, some 4 GB: a walk stops there, whatever a file claims.
+const MOST_POSITIONS: usize = 1 << 27;
+/// Most empty squares of positions that are searched instead of stored.
+const DEEPEST_LEAF: u32 = 20;
+/// Most bytes that deflate makes of one.
+const MOST_INFLATED: usize = 1032;
 
 /// Start of a file: what it is about and what it claims.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,6 +99,17 @@ impl Header {
 
     /// Reads a header and the content behind it.
     fn read(bytes: &[u8], magic: &[u8; 7]) -> Result<(Header, Vec<u8>), String> {
+        let (header, packed) = Header::split(bytes, magic)?;
+        let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
+        let content = inflated(packed, word(44) as usize)?;
+        if checksum(&bytes[..40], &content) != word(40) {
+            return Err("wrong checksum: the file is damaged".to_string());
+        }
+        Ok((header, content))
+    }
+
+    /// Reads a header; the packed content behind it is not looked at.
+    fn split<'a>(bytes: &'a [u8], magic: &[u8; 7]) -> Result<(Header, &'a [u8]), String> {
         let Some((head, packed)) = bytes.split_at_checked(HEADER) else {
             return Err(format!("file ends in its header, after {} bytes", bytes.len()));
         };
@@ -124,13 +147,29 @@ impl Header {
         if header.counts.into_iter().any(|count| count > MOST_MOVES) || word(44) > 4 * MOST_MOVES {
             return Err(format!("invalid number of moves: expected at most {MOST_MOVES}"));
         }
-        let content =
-            miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(packed, word(44) as usize)
-                .map_err(|error| format!("content is truncated or damaged: {:?}", error.status))?;
-        if checksum(&head[..40], &content) != word(40) || content.len() != word(44) as usize {
-            return Err("wrong checksum: the file is damaged".to_string());
+        if header.leaf_depth > DEEPEST_LEAF {
+            let depth = header.leaf_depth;
+            return Err(format!("invalid leaf depth {depth}: expected at most {DEEPEST_LEAF}"));
         }
-        Ok((header, content))
+        Ok((header, packed))
+    }
+}
+
+/// Returns the content of a zlib stream, which must have this length and end where the bytes end.
+fn inflated(packed: &[u8], length: usize) -> Result<Vec<u8>, String> {
+    const FLAGS: u32 = TINFL_FLAG_PARSE_ZLIB_HEADER | TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
+    if length > packed.len().saturating_mul(MOST_INFLATED) {
+        return Err(format!("content is truncated: {length} bytes expected"));
+    }
+    let mut content = vec![0; length];
+    let (status, read, written) =
+        decompress(&mut DecompressorOxide::new(), packed, &mut content, 0, FLAGS);
+    if status != TINFLStatus::Done || written != length {
+        return Err(format!("content is truncated or damaged: {status:?}"));
+    }
+    match packed.len() - read {
+        0 => Ok(content),
+        more => Err(format!("invalid file: {more} bytes behind the content")),
     }
 }
 
@@ -164,20 +203,27 @@ type Positions = BTreeMap<(u64, u64), Node>;
 ///
 /// They are met level by level, from many empty squares to few, and in the order of their discs
 /// within a level. All actions into a level come from levels above it, except passes.
-pub struct Walk<'a> {
-    rules: &'a Rules,
+///
+/// A position of the hero with several moves takes one record of a file, so a walk ends where the records do.
+/// Forced moves take none; what they and a file of many records reach ends at 2²⁷ positions.
+pub struct Walk {
+    rules: Rules,
     leaf_depth: u32,
     hero: Vec<Positions>,
     other: Vec<Positions>,
-    /// Finished game in which the hero scores less than its bound.
-    lost: Option<Board>,
+    /// Number of positions that may still be added.
+    room: usize,
+    /// Why the walk proves nothing: a finished game in which the hero scores less than its bound, a position with
+    /// two scores, or no room.
+    failed: Option<String>,
 }
 
-impl<'a> Walk<'a> {
+impl Walk {
     /// Returns a walk without positions.
-    pub fn new(rules: &'a Rules, leaf_depth: u32) -> Walk<'a> {
+    pub fn new(rules: &Rules, leaf_depth: u32) -> Walk {
         let levels = vec![Positions::new(); 65];
-        Walk { rules, leaf_depth, hero: levels.clone(), other: levels, lost: None }
+        let (hero, other) = (levels.clone(), levels);
+        Walk { rules: *rules, leaf_depth, hero, other, room: MOST_POSITIONS, failed: None }
     }
 
     /// Returns the numbers of empty squares of all levels with stored moves, the most first.
@@ -185,12 +231,18 @@ impl<'a> Walk<'a> {
         (self.leaf_depth as usize + 1..65).rev()
     }
 
-    /// Returns the hero's positions of a level and the lower bounds of their scores.
-    pub fn level(&self, empties: usize) -> Vec<(Board, i32)> {
+    /// Returns why the walk proves nothing, if so.
+    pub fn failure(&self) -> Result<(), String> {
+        self.failed.clone().map_or(Ok(()), Err)
+    }
+
+    /// Returns the hero's positions of a level and the lower bounds of their scores; fails where the walk has.
+    pub fn level(&self, empties: usize) -> Result<Vec<(Board, i32)>, String> {
+        self.failure()?;
         let board = |(&(mover, opponent), node): (&(u64, u64), &Node)| {
             (Board { mover, opponent }, i32::from(node.score))
         };
-        self.hero[empties].iter().map(board).collect()
+        Ok(self.hero[empties].iter().map(board).collect())
     }
 
     /// Adds a position and the other side's replies; `bound` is a lower bound of the hero's score.
@@ -198,21 +250,39 @@ impl<'a> Walk<'a> {
         if self.rules.is_over(board) {
             let score = self.rules.score(board);
             if bound > if turn == Turn::Hero { score } else { -score } {
-                self.lost = Some(board);
+                let diagram = self.rules.diagram(board);
+                self.failed = Some(format!("a finished game scores less: {diagram}"));
             }
+            return;
+        }
+        if self.room == 0 {
+            self.failed = Some("the stored moves reach too many positions".to_string());
             return;
         }
         let empties = self.rules.empties(board);
         let key = self.key(board);
         let node = Node { score: bound as i8, square: None };
         if turn == Turn::Hero {
-            let known = self.hero[empties as usize].entry(key).or_insert(node);
+            let level = &mut self.hero[empties as usize];
+            let before = level.len();
+            let known = level.entry(key).or_insert(node);
             known.score = known.score.max(bound as i8);
-        } else if self.other[empties as usize].insert(key, node).is_none()
-            && empties > self.leaf_depth
-        {
-            for reply in self.rules.successors(board) {
-                self.add(reply, Turn::Hero, bound);
+            self.room -= level.len() - before;
+            return;
+        }
+        match self.other[empties as usize].insert(key, node) {
+            // What two moves reach has one score.
+            Some(known) if known.score != node.score => {
+                self.failed = Some("inconsistent records".to_string());
+            }
+            Some(_) => {}
+            None => {
+                self.room -= 1;
+                if empties > self.leaf_depth {
+                    for reply in self.rules.successors(board) {
+                        self.add(reply, Turn::Hero, bound);
+                    }
+                }
             }
         }
     }
@@ -230,7 +300,7 @@ impl<'a> Walk<'a> {
 
     /// Returns the positions that are searched instead of stored, and lower bounds of the hero's scores.
     pub fn leaves(&self) -> Vec<(Board, Turn, i32)> {
-        let depth = self.leaf_depth.min(64) as usize;
+        let depth = self.leaf_depth as usize;
         let of = |levels: &[Positions], turn: Turn| {
             let all = levels[..=depth].iter().flatten();
             let leaf = |(&(mover, opponent), node): (&(u64, u64), &Node)| {

@@ -6,6 +6,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::Path;
+use std::sync::OnceLock;
 
 use super::certificate::{Problem, batch_size, index_of};
 use super::check::{Rules, check_leaves, nth};
@@ -37,7 +38,7 @@ pub fn make(
         let mut walk = Walk::new(&rules, problem.leaf_depth);
         walk.add(problem.root, turn, bound);
         for empties in walk.levels() {
-            let level = walk.level(empties);
+            let level = walk.level(empties)?;
             counts[at] += level.len() as u32;
             for batch in level.chunks(batch_size(empties)) {
                 let mut decisions: Vec<_> = log.known.by_ref().take(batch.len()).collect();
@@ -50,7 +51,8 @@ pub fn make(
                 }
                 for (&(board, bound), Decision { score, square }) in batch.iter().zip(decisions) {
                     let legal = rules.moves(board);
-                    if score < bound || square.is_some_and(|at| legal >> at & 1 == 0) {
+                    let is_move = square.map_or(legal == 0, |at| legal >> at & 1 == 1);
+                    if score < bound || score > rules.most() || !is_move {
                         return Err(format!("{}: record of another table", checkpoint.display()));
                     }
                     gains.push((score - bound) as u8);
@@ -62,6 +64,7 @@ pub fn make(
                 on_level(at, empties, level.len());
             }
         }
+        walk.failure()?;
     }
     gains.extend(moves);
     Ok(problem.file(SEMI_STRONG, root, counts, &gains))
@@ -145,12 +148,26 @@ impl Log {
     }
 }
 
+/// Returns the table that is part of the program, if it stores positions of these rules with so many empty squares;
+/// `solver prove --semi-strong` made it.
+pub fn stored(rules: &Rules, board: Board) -> Option<&'static Table> {
+    static TABLE: OnceLock<Option<Table>> = OnceLock::new();
+    let bytes = include_bytes!("stored.semi");
+    let (header, _) = Header::split(bytes, SEMI_STRONG).ok()?;
+    if *rules != Rules::new(header.rows, header.columns, header.empties)
+        || rules.empties(board) <= header.leaf_depth
+    {
+        return None;
+    }
+    TABLE.get_or_init(|| Table::open(bytes).ok()).as_ref()
+}
+
 /// Opened table.
-pub struct Table<'a> {
+pub struct Table {
     /// Header of the file.
     pub header: Header,
-    rules: &'a Rules,
-    pub(super) sides: [Walk<'a>; 2],
+    rules: Rules,
+    pub(super) sides: [Walk; 2],
 }
 
 /// Exact score of a position for its mover and a best move; `None` is a pass or a finished game.
@@ -162,26 +179,22 @@ pub struct Answer {
     pub square: Option<u32>,
 }
 
-impl<'a> Table<'a> {
-    /// Returns the board shape and convention of a file.
-    pub fn header(bytes: &[u8]) -> Result<Header, String> {
-        Header::read(bytes, SEMI_STRONG).map(|(header, _)| header)
-    }
-
-    /// Expands a file; `rules` are those of its header.
-    pub fn open(bytes: &[u8], rules: &'a Rules) -> Result<Table<'a>, String> {
+impl Table {
+    /// Expands a file.
+    pub fn open(bytes: &[u8]) -> Result<Table, String> {
         let (header, content) = Header::read(bytes, SEMI_STRONG)?;
+        let rules = Rules::new(header.rows, header.columns, header.empties);
         let total = header.counts[0] as usize + header.counts[1] as usize;
         let Some((gains, moves)) = content.split_at_checked(total) else {
             return Err("the records end early".to_string());
         };
         let (mut gains, mut moves) = (gains.iter(), moves.iter());
         let mut side = |turn: Turn, bound: i32, count: u32| {
-            let mut walk = Walk::new(rules, header.leaf_depth);
+            let mut walk = Walk::new(&rules, header.leaf_depth);
             walk.add(header.root, turn, bound);
             let mut met = 0;
             for empties in walk.levels() {
-                for (board, bound) in walk.level(empties) {
+                for (board, bound) in walk.level(empties)? {
                     let gain = gains.next().ok_or("the records end early")?;
                     let score = bound + i32::from(*gain);
                     let legal = rules.moves(board);
@@ -191,13 +204,14 @@ impl<'a> Table<'a> {
                         square = Some(nth(legal, *index).ok_or("invalid move index")?);
                     }
                     if score > rules.most() {
-                        return Err("invalid score");
+                        return Err("invalid score".to_string());
                     }
                     met += 1;
                     walk.follow(board, score, square);
                 }
             }
-            if met == count && walk.lost.is_none() { Ok(walk) } else { Err("inconsistent records") }
+            walk.failure()?;
+            if met == count { Ok(walk) } else { Err("inconsistent records".to_string()) }
         };
         let sides = [
             side(Turn::Hero, header.score, header.counts[0])?,
@@ -214,7 +228,7 @@ impl<'a> Table<'a> {
     /// is not checked: it rests on the search that made the table.
     pub fn check(&self) -> Result<[usize; 2], String> {
         let [first, second] = &self.sides;
-        Ok([check_leaves(self.rules, first)?, check_leaves(self.rules, second)?])
+        Ok([check_leaves(&self.rules, first)?, check_leaves(&self.rules, second)?])
     }
 
     /// Returns an engine for the positions below the table.
@@ -232,7 +246,7 @@ impl<'a> Table<'a> {
 
     /// Returns the exact score of a position and a best move, or `None` outside the table.
     pub fn query(&self, engine: &mut Engine, board: Board) -> Option<Answer> {
-        let rules = self.rules;
+        let rules = &self.rules;
         let legal = rules.moves(board);
         if rules.is_over(board) {
             return Some(Answer { score: rules.score(board), square: None });

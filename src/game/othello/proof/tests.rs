@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::certificate::{Problem, prove};
 use super::check::{Rules, check};
 use super::semistrong::{Table, make};
-use super::{Header, PROOF};
+use super::{Header, PROOF, SEMI_STRONG, Turn, Walk};
 use crate::game::Empties;
 use crate::game::othello::Board;
 use crate::game::othello::search::Options;
@@ -38,7 +38,7 @@ fn a_table_agrees_with_plain_search() {
             "resumed in the middle"
         );
         let rules = Rules::new(rows, columns, empties);
-        let table = Table::open(&bytes, &rules).unwrap();
+        let table = Table::open(&bytes).unwrap();
         let mut engine = table.engine();
         let mut values = HashMap::new();
         let stored = table.sides.iter().flat_map(|walk| walk.hero.iter().chain(&walk.other));
@@ -82,7 +82,7 @@ fn certificates_prove_the_score() {
     ] {
         let problem = problem(rows, columns, depth, empties);
         let rules = Rules::new(rows, columns, empties);
-        let report = check(&prove(&problem)).unwrap();
+        let report = check(&prove(&problem).unwrap()).unwrap();
         let score = plain(&rules, problem.root, &mut HashMap::new());
         assert_eq!(report.header.score, score, "{rows}x{columns}");
         assert_eq!(report.header.root, problem.root);
@@ -91,7 +91,7 @@ fn certificates_prove_the_score() {
 
 #[test]
 fn false_claims_are_refused() {
-    let bytes = prove(&problem(4, 5, 4, Empties::Uncounted));
+    let bytes = prove(&problem(4, 5, 4, Empties::Uncounted)).unwrap();
     let (header, content) = Header::read(&bytes, PROOF).unwrap();
     for change in [-2, -1, 1, 2] {
         let header = Header { score: header.score + change, ..header.clone() };
@@ -109,19 +109,91 @@ fn false_claims_are_refused() {
         refused += u32::from(check(&header.write(PROOF, &content)).is_err());
     }
     assert!(refused > content.len() as u32 / 2, "{refused} of {}", content.len());
+    let longer = [&bytes[..], &[0]].concat();
+    assert!(check(&longer).unwrap_err().contains("1 bytes behind the content"));
+    let mut huge = bytes.clone();
+    huge[44..48].copy_from_slice(&(1u32 << 29).to_le_bytes());
+    assert!(check(&huge).unwrap_err().contains("content is truncated"));
     let fewer = Header { counts: [header.counts[0] - 1, header.counts[1] + 1], ..header };
     assert!(check(&fewer.write(PROOF, &content)).is_err());
 }
 
 #[test]
-fn mutated_files_never_prove_a_falsehood() {
+fn walks_end_where_records_or_room_do() {
+    // From the start of 8×8, down to the ends of the games.
+    let Problem { root, .. } = problem(8, 8, 0, Empties::Uncounted);
+    let header = prove(&problem(4, 4, 12, Empties::Uncounted)).unwrap();
+    let (header, _) = Header::read(&header, PROOF).unwrap();
+    let header = Header { rows: 8, columns: 8, root, leaf_depth: 0, counts: [1000, 0], ..header };
+    let error = check(&header.write(PROOF, &[0; 1000])).unwrap_err();
+    assert!(error.contains("the move stream ends early"), "{error}");
+    let rules = Rules::new(8, 8, Empties::Uncounted);
+    let error = Table::open(&header.write(SEMI_STRONG, &[0; 1500])).err().unwrap();
+    assert!(error.contains("the records end early"), "{error}");
+    // Forced moves have no records.
+    let mut walk = Walk::new(&rules, 0);
+    walk.room = 1000;
+    walk.add(root, Turn::Hero, 0);
+    for empties in walk.levels() {
+        for (board, _) in walk.level(empties).unwrap_or_default() {
+            walk.follow(board, 0, None);
+        }
+    }
+    assert!(walk.failure().unwrap_err().contains("too many positions"));
+    assert_eq!(walk.hero.iter().chain(&walk.other).map(|level| level.len()).sum::<usize>(), 1000);
+}
+
+/// Returns a repeatable source of numbers below a bound.
+fn numbers() -> impl FnMut(usize) -> usize {
     let mut seed = 1u64;
-    let mut random = |count: usize| {
+    move |count| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (seed >> 33) as usize % count
-    };
+    }
+}
+
+/// Every score that a table claims of a hero's position is reached, whatever was changed.
+#[test]
+fn mutated_tables_never_claim_too_much() {
+    let mut random = numbers();
+    let problem = problem(4, 4, 3, Empties::Uncounted);
+    let directory = tempfile::tempdir().unwrap();
+    let bytes = make(&problem, &directory.path().join("log"), &mut |_, _, _| ()).unwrap();
+    let (header, content) = Header::read(&bytes, SEMI_STRONG).unwrap();
+    let (rules, mut values) = (problem.rules(), HashMap::new());
+    let (mut refused, mut accepted) = (0, 0);
+    for _ in 0..2000 {
+        let mut content = content.clone();
+        for _ in 0..1 + random(2) {
+            let at = random(content.len());
+            content[at] = random(5) as u8;
+        }
+        let changed = header.write(SEMI_STRONG, &content);
+        let table = Table::open(&changed).and_then(|table| table.check().map(|_| table));
+        let Ok(table) = table else {
+            refused += 1;
+            continue;
+        };
+        accepted += 1;
+        for (&(mover, opponent), node) in
+            table.sides.iter().flat_map(|walk| walk.hero.iter().flatten())
+        {
+            let board = Board { mover, opponent };
+            assert!(
+                plain(&rules, board, &mut values) >= node.score.into(),
+                "{}",
+                rules.diagram(board)
+            );
+        }
+    }
+    assert!(refused > 500 && accepted > 100, "{refused} refused, {accepted} accepted");
+}
+
+#[test]
+fn mutated_files_never_prove_a_falsehood() {
+    let mut random = numbers();
     let problem = problem(4, 4, 4, Empties::Uncounted);
-    let bytes = prove(&problem);
+    let bytes = prove(&problem).unwrap();
     let (header, content) = Header::read(&bytes, PROOF).unwrap();
     let mut values = HashMap::new();
     for round in 0..1000 {

@@ -3,7 +3,6 @@
 //! Null-window searches narrow the bounds of a score until they meet, so that every bound in hand
 //! is proven and a search may stop at any time.
 
-mod brought;
 mod deep;
 mod endgame;
 mod evaluation;
@@ -22,15 +21,13 @@ use std::time::Instant;
 
 use crate::game::othello::Board;
 use crate::game::{Empties, SearchLimits as Limits};
-pub(super) use brought::Brought;
-pub use brought::built_in;
 use deep::Move;
 use kernel::{Kernel, Scalar};
 use parallel::{Split, Team};
 use shape::Shape;
 use table::{Entry, Table};
 
-pub use evaluation::Evaluation;
+pub use evaluation::{Evaluation, built_in};
 pub use training::{Progress, TrainOptions};
 
 /// Most empty squares that are searched without the transposition table.
@@ -73,17 +70,6 @@ pub struct Found {
     pub nodes: u64,
 }
 
-/// Proven bounds of the score of one legal move, for the side that makes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reply {
-    /// Bit of the square.
-    pub square: u32,
-    /// Lower bound.
-    pub lower: i32,
-    /// Upper bound.
-    pub upper: i32,
-}
-
 /// Exact search engine of one board shape.
 pub struct Engine {
     shape: Shape,
@@ -112,26 +98,9 @@ impl Engine {
         }
     }
 
-    /// Makes the engine use portable instructions only.
-    pub fn use_scalar(&mut self) {
-        self.scalar = true;
-    }
-
     /// Searches until the score is known within `window`: a score outside it is only bounded.
     pub fn solve(&mut self, board: &Board, window: (i32, i32), limits: &Limits) -> Found {
         self.with_search(board, limits, Solve { window })
-    }
-
-    /// Returns a principal variation, `None` standing for a pass.
-    ///
-    /// It ends early where a limit is reached.
-    pub fn line(&mut self, board: &Board, limits: &Limits) -> Vec<Option<u32>> {
-        self.with_search(board, limits, Line)
-    }
-
-    /// Returns bounds of the score of every legal move, exact unless a limit is reached.
-    pub fn moves(&mut self, board: &Board, limits: &Limits) -> Vec<Reply> {
-        self.with_search(board, limits, Moves)
     }
 
     fn with_search<T: Task>(&mut self, board: &Board, limits: &Limits, task: T) -> T::Output {
@@ -185,34 +154,14 @@ struct Solve {
     window: (i32, i32),
 }
 
-struct Line;
-
-struct Moves;
-
 impl Task for Solve {
     type Output = Found;
 
     fn run<K: Kernel>(self, search: &mut Search<K>, board: Board) -> Found {
-        let (lower, upper) = search.narrow(board, self.window, None);
+        let (lower, upper) = search.narrow(board, self.window);
         let proven = lower == upper || lower > -search.shape.squares;
         let best = if proven { search.move_reaching(board, lower) } else { None };
         Found { lower, upper, best, nodes: search.nodes }
-    }
-}
-
-impl Task for Line {
-    type Output = Vec<Option<u32>>;
-
-    fn run<K: Kernel>(self, search: &mut Search<K>, board: Board) -> Self::Output {
-        search.variation(board)
-    }
-}
-
-impl Task for Moves {
-    type Output = Vec<Reply>;
-
-    fn run<K: Kernel>(self, search: &mut Search<K>, board: Board) -> Self::Output {
-        search.replies(board)
     }
 }
 
@@ -268,11 +217,11 @@ impl<'a, K: Kernel> Search<'a, K> {
     ///
     /// Each null-window search proves one bound. The steps grow as long as all searches fail on
     /// the same side.
-    fn narrow(&mut self, board: Board, window: (i32, i32), guess: Option<i32>) -> (i32, i32) {
+    fn narrow(&mut self, board: Board, window: (i32, i32)) -> (i32, i32) {
         let squares = self.shape.squares;
         let empties = self.shape.empty(board).count_ones();
         let (mut lower, mut upper) = (-squares, squares);
-        let mut target = guess.unwrap_or_else(|| self.guess(board, empties));
+        let mut target = self.guess(board, empties);
         let mut step = FIRST_STEP;
         let mut low_side = None;
         while lower < upper && lower < window.1 && upper > window.0 {
@@ -355,42 +304,6 @@ impl<'a, K: Kernel> Search<'a, K> {
         let moves = self.kernel.moves(board) & self.shape.board;
         let squares = (0..64).filter(|square| moves >> square & 1 != 0);
         squares.map(|square| (square, self.play(board, square))).collect()
-    }
-
-    fn variation(&mut self, board: Board) -> Vec<Option<u32>> {
-        let whole = (-self.shape.squares, self.shape.squares);
-        let (mut score, upper) = self.narrow(board, whole, None);
-        let (mut board, mut line) = (board, Vec::new());
-        if score < upper {
-            return line;
-        }
-        loop {
-            let best = self.move_reaching(board, score);
-            if self.stopped {
-                return line;
-            }
-            board = match best {
-                Some(square) => self.play(board, square),
-                None => board.swapped(),
-            };
-            if best.is_none() && self.children(board).is_empty() {
-                return line;
-            }
-            line.push(best);
-            score = -score;
-        }
-    }
-
-    fn replies(&mut self, board: Board) -> Vec<Reply> {
-        let whole = (-self.shape.squares, self.shape.squares);
-        let mut guess = None;
-        let mut replies = Vec::new();
-        for (square, child) in self.children(board) {
-            let (lower, upper) = self.narrow(child, whole, guess);
-            guess = Some((lower + upper) / 2);
-            replies.push(Reply { square, lower: -upper, upper: -lower });
-        }
-        replies
     }
 
     /// Returns the board after the mover places on a square, seen by the opponent.

@@ -114,6 +114,20 @@ impl Drop for Finish<'_> {
     }
 }
 
+/// Takes a helper off a split when dropped. A helper that panics stops the search, so that [`run`] ends and panics
+/// too.
+struct Leave<'a>(&'a Team, &'a Split);
+
+impl Drop for Leave<'_> {
+    fn drop(&mut self) {
+        let Leave(team, split) = *self;
+        let _splits = team.lock();
+        team.stop.fetch_or(std::thread::panicking(), Relaxed);
+        split.helpers.fetch_sub(1, Relaxed);
+        team.changed.notify_all();
+    }
+}
+
 /// Runs a task with the threads of an engine, or with one where a position is small.
 pub(super) fn run<K: Kernel, T: Task>(
     engine: &Engine,
@@ -196,14 +210,12 @@ impl<K: Kernel> Search<'_, K> {
 
     /// Works on a split of another thread, which counts the positions visited.
     fn help(&mut self, team: &Team, split: &Arc<Split>) {
+        let _leave = Leave(team, split);
         let nodes = self.nodes;
         self.work(team, split);
         split.nodes.fetch_add(self.nodes - nodes, Relaxed);
         self.next_check = self.next_check.saturating_sub(self.nodes - nodes);
         self.nodes = nodes;
-        let _splits = team.lock();
-        split.helpers.fetch_sub(1, Relaxed);
-        team.changed.notify_all();
     }
 
     /// Searches moves of a split until none is left or one beats alpha.

@@ -43,14 +43,17 @@ impl Naive {
             .collect()
     }
 
+    fn is_over(&self, board: Board) -> bool {
+        self.children(board).is_empty() && self.children(board.swapped()).is_empty()
+    }
+
     fn score(&self, shape: &Shape, board: Board, alpha: i32, beta: i32) -> i32 {
         let children = self.children(board);
         if children.is_empty() {
-            let passed = board.swapped();
-            if self.children(passed).is_empty() {
+            if self.is_over(board) {
                 return shape.final_score(board);
             }
-            return -self.score(shape, passed, -beta, -alpha);
+            return -self.score(shape, board.swapped(), -beta, -alpha);
         }
         let mut best = -100;
         for (_, child) in children {
@@ -170,7 +173,6 @@ fn scores_equal_minimax() {
                     let found = engine.solve(&board, whole, &Limits::default());
                     assert_eq!((found.lower, found.upper), (score, score), "{size:?} {board:?}");
                     check_best(&rules, &engine.shape, board, &found);
-                    check_moves(&rules, &mut engine, board);
                 }
             }
         }
@@ -186,30 +188,18 @@ fn check_best(rules: &Naive, shape: &Shape, board: Board, found: &Found) {
     }
 }
 
-fn check_moves(rules: &Naive, engine: &mut Engine, board: Board) {
-    let replies = engine.moves(&board, &Limits::default());
-    let children = rules.children(board);
-    assert_eq!(replies.len(), children.len());
-    for (reply, (square, child)) in replies.into_iter().zip(children) {
-        let score = -rules.score(&engine.shape, child, -100, 100);
-        assert_eq!(reply, Reply { square, lower: score, upper: score });
-    }
-}
-
 #[test]
-fn variations_lead_to_the_score() {
+fn best_moves_lead_to_the_score() {
     for size in SHAPES {
         let mut engine = engine(size, Empties::Uncounted, false);
         for board in positions(size, 10, 6) {
-            let found = engine.solve(&board, (-64, 64), &Limits::default());
-            let (mut end, mut sign) = (board, 1);
-            for step in engine.line(&board, &Limits::default()) {
-                end = step.map_or(end.swapped(), |square| play(end, square));
+            let mut solve = |board| engine.solve(&board, (-64, 64), &Limits::default());
+            let (score, mut end, mut sign) = (solve(board).lower, board, 1);
+            while !naive(size).is_over(end) {
+                end = solve(end).best.map_or(end.swapped(), |square| play(end, square));
                 sign = -sign;
             }
-            let moves = Scalar.moves(end) | Scalar.moves(end.swapped());
-            assert_eq!(moves & engine.shape.board, 0, "{board:?}");
-            assert_eq!(sign * engine.shape.final_score(end), found.lower, "{board:?}");
+            assert_eq!(sign * engine.shape.final_score(end), score, "{board:?}");
         }
     }
 }
@@ -368,7 +358,9 @@ fn threads_find_the_same_scores() {
             let mut many = with_threads(size, Empties::ToWinner);
             let shared = many.solve(&board, (-64, 64), &Limits::default());
             assert_eq!((shared.lower, shared.upper), (found.lower, found.upper), "{board:?}");
-            assert!(many.line(&board, &Limits::default()).len() > 10, "{board:?}");
+            let legal = Scalar.moves(board) & many.shape.board;
+            assert_eq!(shared.best.is_none(), legal == 0, "{board:?}");
+            assert!(shared.best.is_none_or(|square| legal >> square & 1 == 1), "{board:?}");
         }
     }
 }
@@ -392,4 +384,52 @@ fn limits_stop_all_threads() {
         let again = many.solve(&board, (-64, 64), &Limits::default());
         assert_eq!((again.lower, again.upper), (score, score), "{board:?}");
     }
+}
+
+/// Portable kernel that panics on all threads but one.
+#[derive(Clone, Copy)]
+struct Panicking(std::thread::ThreadId);
+
+impl Kernel for Panicking {
+    fn moves(self, board: Board) -> u64 {
+        assert_eq!(std::thread::current().id(), self.0, "wanted");
+        Scalar.moves(board)
+    }
+
+    fn flips(self, square: u32, board: Board) -> u64 {
+        Scalar.flips(square, board)
+    }
+
+    fn last_flips(self, square: u32, own: u64, other: u64) -> i32 {
+        Scalar.last_flips(square, own, other)
+    }
+
+    fn prefetch(self, _line: &std::sync::atomic::AtomicU64) {}
+
+    fn call<R: kernel::Recursion<S, A>, S, A>(
+        self,
+        search: &mut S,
+        board: Board,
+        arguments: A,
+    ) -> i32 {
+        R::run(search, board, arguments)
+    }
+}
+
+#[test]
+fn a_panic_of_a_helper_ends_the_search() {
+    let (send, ended) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let mut engine = with_threads((8, 8), Empties::Uncounted);
+        let board = positions((8, 8), 20, 1)[0];
+        engine.prepare_table(20);
+        let kernel = Panicking(std::thread::current().id());
+        let search = || {
+            parallel::run(&engine, kernel, &Limits::default(), Solve { window: (-64, 64) }, board)
+        };
+        let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(search));
+        send.send(ended.is_err())
+    });
+    let panicked = ended.recv_timeout(std::time::Duration::from_secs(60));
+    assert_eq!(panicked, Ok(true), "the owner waits for its helper");
 }

@@ -174,7 +174,7 @@ impl Task for Label<'_> {
             };
             let score = if stage(empties) < EXACT_STAGES {
                 let whole = (-search.shape.squares, search.shape.squares);
-                search.narrow(board, whole, None).0 as f32
+                search.narrow(board, whole).0 as f32
             } else {
                 search.preview(board, STAGE_STEP, -WIDE, WIDE) as f32 / DISC as f32
             };

@@ -12,7 +12,7 @@ use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Game, GameExt};
 use yomikiri::hint::Hinted;
 use yomikiri::search::mates::{MateSearch, Options, Rules, Verdict};
-use yomikiri_measure::render::number::{seconds, thousands};
+use yomikiri_measure::render::number::{thousands, took};
 
 /// Plies within which a forced win with every move is searched for by default.
 const FULL_WIDTH_PLIES: u32 = 9;
@@ -157,7 +157,7 @@ impl<'a> Mates<'a> {
                 board.trim_end(),
                 output.sentence(),
                 thousands(output.nodes),
-                seconds(output.seconds),
+                took(output.seconds),
             )
         })
     }

@@ -25,7 +25,7 @@ use yomikiri::search::mates::Rules;
 use yomikiri::solve::Value;
 use yomikiri::solved::{Answer, Budget, Oracle, SearchOracle, SolvedTable, Wanted};
 use yomikiri::table::Table;
-use yomikiri_measure::render::number::{seconds, thousands};
+use yomikiri_measure::render::number::{thousands, took};
 
 /// Solve a game, a size, a table or a position
 ///
@@ -87,7 +87,7 @@ pub(super) struct Args {
 /// How a position was solved, and the answer.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Output<'a> {
-    /// `table` or `search`.
+    /// `table`, `search`, or `stored`: by the solution of 6×6 that is part of the program, and search below it.
     by: &'static str,
     /// Positions that the search looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -369,7 +369,8 @@ impl Args {
         let memory = self.memory.map_or(1 << 30, |memory| memory.0 as usize);
         let threads = rayon::current_num_threads();
         let weights = self.weights(game)?;
-        let options = SearchOptions { empties, memory, threads, weights };
+        // What --search asks for is a search.
+        let options = SearchOptions { empties, memory, threads, weights, stored: !self.search };
         let time = self.time.map(|time| time_limit("--time", time)).transpose()?;
         let budget = Budget { time, nodes: self.nodes };
         let wanted = Wanted { outcome_only: self.outcome_only, all_moves: self.all_moves };
@@ -396,7 +397,7 @@ impl<'a> Output<'a> {
         let (nodes, time) = oracle.spent();
         let empties = oracle.game().scores().map(|_| empties.name());
         Output {
-            by: "search",
+            by: if oracle.was_stored() { "stored" } else { "search" },
             nodes: Some(nodes),
             seconds: Some(time.as_secs_f64()),
             empties,
@@ -411,10 +412,9 @@ impl<'a> Output<'a> {
             Some(_) => "; empty squares count for nobody",
             None => "",
         };
-        format!(
-            "\nBy search: {} positions in {}{empties}",
-            thousands(self.nodes.unwrap_or(0)),
-            seconds(self.seconds.unwrap_or(0.0)),
-        )
+        let time = took(self.seconds.unwrap_or(0.0));
+        let nodes = thousands(self.nodes.unwrap_or(0));
+        let how = if self.by == "stored" { "the stored solution and search" } else { "search" };
+        format!("\nBy {how}: {nodes} positions in {time}{empties}")
     }
 }

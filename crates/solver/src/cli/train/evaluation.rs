@@ -13,7 +13,7 @@ use yomikiri::game::othello::search::{Evaluation, TrainOptions};
 use yomikiri::game::{Game, GameExt};
 use yomikiri::hint::Hinted;
 use yomikiri::registry::othello;
-use yomikiri_measure::render::number::{seconds, thousands};
+use yomikiri_measure::render::number::{thousands, took};
 
 /// Patterns that order the moves of 'solver solve', fitted to endgames that the search itself solves
 ///
@@ -69,7 +69,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let mut errors = Vec::new();
     let evaluation = Evaluation::train(rows, columns, options, &mut |progress| {
         let (empties, error) = (progress.empties, progress.error);
-        let took = seconds(began.elapsed().as_secs_f64());
+        let took = took(began.elapsed().as_secs_f64());
         context.remark(format!(
             "round {}, from {empties} empty squares: off by {error:.2} discs ({took})",
             progress.round + 1

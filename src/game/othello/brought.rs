@@ -1,0 +1,58 @@
+//! The search that Othello brings: a stored solution where there is one, else the engine.
+
+use std::sync::{Arc, Mutex};
+
+use super::Board;
+use super::proof::check::Rules;
+use super::proof::semistrong::{self, Answer};
+use super::search::{Engine, Evaluation, Found, Options, built_in};
+use crate::game::{
+    Action, Score, ScoreBounds, ScoreSearch, SearchLimits, SearchOptions, SearchWeights,
+};
+
+/// Search of one board shape, by one caller at a time.
+pub(super) struct Brought {
+    engine: Mutex<Engine>,
+    rules: Rules,
+    columns: usize,
+    /// Whether a stored solution may answer.
+    stored: bool,
+}
+
+impl Brought {
+    /// Returns the search of a board of `rows` × `columns`.
+    pub(super) fn new(rows: usize, columns: usize, options: &SearchOptions) -> Brought {
+        let SearchOptions { empties, memory, threads, ref weights, stored } = *options;
+        let evaluation = match weights {
+            SearchWeights::BuiltIn => built_in(rows, columns),
+            SearchWeights::Plain => None,
+            SearchWeights::File(bytes) => Evaluation::read(bytes).ok().map(Arc::new),
+        };
+        let engine = Engine::new(&Options { rows, columns, empties, memory, threads, evaluation });
+        let rules = Rules::new(rows, columns, empties);
+        Brought { engine: Mutex::new(engine), rules, columns, stored }
+    }
+}
+
+impl ScoreSearch<Board> for Brought {
+    fn search(&self, board: &Board, window: (Score, Score), limits: &SearchLimits) -> ScoreBounds {
+        let mut engine = self.engine.lock().expect("no search panics");
+        let stored = self.stored.then(|| semistrong::stored(&self.rules, *board)).flatten();
+        let found = match stored.and_then(|table| table.query(&mut engine, *board)) {
+            Some(Answer { score, square }) => {
+                Found { lower: score, upper: score, best: square, nodes: 0 }
+            }
+            // The engine's window leaves its ends out.
+            None => {
+                let window = (i32::from(window.0.0) - 1, i32::from(window.1.0) + 1);
+                engine.solve(board, window, limits)
+            }
+        };
+        let must_pass = self.rules.moves(*board) == 0 && !self.rules.is_over(*board);
+        let placed = |bit: u32| Action((bit as usize / 8 * self.columns + bit as usize % 8) as u16);
+        let [lower, upper] = [found.lower, found.upper].map(|bound| Score(bound as i8));
+        let pass = Action(self.rules.most() as u16);
+        let best = found.best.map(placed).or(must_pass.then_some(pass));
+        ScoreBounds { lower, upper, best, nodes: found.nodes }
+    }
+}
