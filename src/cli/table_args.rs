@@ -67,7 +67,7 @@ pub(super) struct OneTable {
     #[arg(value_name = "TABLE", conflicts_with_all = ["table", "game", "size"], add = tables())]
     positional: Option<String>,
     #[command(flatten)]
-    pub named: Named,
+    named: Named,
 }
 
 impl OneTable {
@@ -75,6 +75,11 @@ impl OneTable {
     pub fn is_latest(&self) -> bool {
         let Named { table, game, size } = &self.named;
         self.positional.is_none() && table.is_none() && game.is_none() && size.is_none()
+    }
+
+    /// Returns the game whose whole table is meant, if one is.
+    pub fn game(&self, context: &Context) -> anyhow::Result<Option<AnyGame>> {
+        self.named.game(context)
     }
 
     /// The name of the table that is meant, if one is.
