@@ -17,7 +17,7 @@ use crate::render::Grid;
 use crate::render::number::counted;
 use crate::render::verdict::{outcome_cell, repetition_text, score_cell};
 use crate::solve::Value;
-use crate::solved::{Oracle, SearchOracle, SolvedTable};
+use crate::solved::{Oracle, QUICK_SQUARES, SearchOracle, SolvedTable, empty_squares};
 
 const HELP: &str = "\
 a move       as it is written: c4, pass; 2c2b, 2A3A, 1e1a+, P*2b; several are played one after another
@@ -34,10 +34,6 @@ new          begin again
 review       the moves that gave something away
 quit         end (so does the end of the input)
 ";
-
-/// Most empty squares of positions whose values are searched in a game without a table: each takes
-/// some ten milliseconds.
-const SEARCHED: u32 = 14;
 
 pub(super) struct Session<'a> {
     pub game: AnyGame,
@@ -129,7 +125,9 @@ impl Session<'_> {
         });
         let what = match &self.table {
             None if self.search.is_some() => {
-                format!("no table: moves have values from {SEARCHED} empty squares on, by search")
+                format!(
+                    "no table: moves have values from {QUICK_SQUARES} empty squares on, by search"
+                )
             }
             None => "no table: moves have no values here".to_string(),
             Some(table) if !table.table().manifest().complete => {
@@ -233,9 +231,8 @@ impl Session<'_> {
         if let Some(table) = &self.table {
             return Some(table);
         }
-        let (rows, columns) = self.game.shape();
-        let empty = (rows * columns) as u32 - self.game.layers()?.layer_of(&position.state);
-        let search = self.search.as_ref().filter(|_| empty <= SEARCHED)?;
+        let empty = empty_squares(&self.game, &position.state)?;
+        let search = self.search.as_ref().filter(|_| empty <= QUICK_SQUARES)?;
         Some(search)
     }
 
