@@ -19,6 +19,7 @@ pub(crate) fn shape(table: &SolvedTable, layout: &str) -> PyResult<Shape> {
             .ok_or_else(|| value_error(format!("layout: known are {}", Layout::names())))?,
         scores: table.has_scores(),
         layers: table.states().has_layers(),
+        rows: true,
         bounds: true,
         splits: true,
         temperature: None,

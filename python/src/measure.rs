@@ -481,7 +481,7 @@ pub(crate) fn evaluate_positions<'py>(
     let (held, trained) = (hold(&game, policies)?, self::trained(trained)?);
     let mut report: AccuracyReport = run(py, progress, move |state, asks| {
         let players = with_training(players(held, &game, &tables, &asks)?, trained)?;
-        let labels = labelled(&game, &all, &tables, state)?;
+        let labels = labelled((&game, Empties::Uncounted), &all, &tables, state)?;
         let searched = Searched::new(&all, &labels).map_err(measure_error)?;
         // A callable may want the labels too.
         drop(labels);
@@ -506,7 +506,7 @@ pub(crate) fn solve_positions<'py>(
     let (game, all) = (positions.game.clone(), positions.all.clone());
     let (count, width) = (all.len(), game.action_count());
     let (scores, q) = run(py, progress, move |state, _| {
-        let labels = labelled(&game, &all, &tables, state)?;
+        let labels = labelled((&game, Empties::Uncounted), &all, &tables, state)?;
         let (mut scores, mut q) = (Vec::with_capacity(count), vec![f32::NAN; count * width]);
         for (position, q) in all.iter().zip(q.chunks_exact_mut(width)) {
             let moves = labels.moves(&position.state).map_err(measure_error)?.unwrap_or_default();
@@ -520,13 +520,14 @@ pub(crate) fn solve_positions<'py>(
     Ok((scores.into_pyarray(py), q.into_pyarray(py).reshape([count, width])?))
 }
 
-fn labelled(
-    game: &AnyGame,
+/// Opens the labels of a directory of tables and searches the positions that have none yet.
+pub(crate) fn labelled(
+    (game, empties): (&AnyGame, Empties),
     positions: &[AnyPosition],
     tables: &std::path::Path,
     progress: &dyn Progress,
 ) -> PyResult<Labels> {
-    let labels = Labels::open(&tables.join("labels"), game, Empties::Uncounted);
+    let labels = Labels::open(&tables.join("labels"), game, empties);
     let mut labels = labels.map_err(measure_error)?;
     labels.find(positions, progress).map_err(measure_error)?;
     Ok(labels)
@@ -542,7 +543,7 @@ fn games_fit(py: Python<'_>, table: &SolvedTable, policies: usize) -> PyResult<b
     Ok(false)
 }
 
-fn tables_of(table: &Table) -> PathBuf {
+pub(crate) fn tables_of(table: &Table) -> PathBuf {
     let dir = table.table.table().dir();
     dir.parent().map_or_else(PathBuf::new, PathBuf::from)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use yomikiri::any::AnyGame;
+use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Game as _, Split, Splits};
 use yomikiri::graph::{Plan, within_room};
 use yomikiri::hint::Hint;
@@ -13,12 +13,15 @@ use yomikiri::solve::SolveOptions;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::{NoRoom, Store};
 use yomikiri_measure::evaluate::Kept;
-use yomikiri_measure::export::targets::{Encoder, Images, Selection, look_up, read_rows};
+use yomikiri_measure::export::targets::{
+    Encoder, Example, Images, Selection, examples, look_up, read_rows,
+};
 use yomikiri_measure::render::no_room;
 
 use crate::columns::{about, columns, shape, to_dict};
-use crate::errors::{YomikiriError, position_error, table_error, value_error};
+use crate::errors::{YomikiriError, measure_error, position_error, table_error, value_error};
 use crate::games::{Game, Positions, parsed};
+use crate::measure::{labelled, tables_of};
 use crate::work::{detached, run};
 
 /// A solved table, its files mapped.
@@ -211,6 +214,41 @@ impl Table {
                 .map_err(|error| table_error(error.line()))
         })?;
         Ok((to_dict(py, block, &columns)?, missing))
+    }
+
+    /// The same of all positions: those that are not in the table are searched, and their values kept in the
+    /// labels beside it.
+    fn look_up_or_search<'py>(
+        &self,
+        py: Python<'py>,
+        positions: &Positions,
+        names: Vec<String>,
+    ) -> PyResult<(Bound<'py, PyDict>, Vec<usize>)> {
+        let (table, game, all) = (&self.table, self.table.game(), &positions.all);
+        let is_missing = |at: &usize| table.states().find(&all[*at]).is_none();
+        let missing = detached(py, || Ok((0..all.len()).filter(is_missing).collect::<Vec<_>>()))?;
+        if missing.is_empty() || game.layers().is_none() {
+            return self.look_up(py, positions, names);
+        }
+        let shape = shape(table, "nchw")?;
+        let columns = columns(table, &shape, &names)?;
+        let (tables, empties) = (tables_of(self), table.values().empties());
+        let block = run(py, None, |state, _| {
+            let searched: Vec<_> = missing.iter().map(|&at| all[at]).collect();
+            let labels = labelled((game, empties), &searched, &tables, state)?;
+            let of = |position: &AnyPosition, with_moves| {
+                let known = Example::look_up(table, position, with_moves);
+                if known.is_some() {
+                    return Ok(known);
+                }
+                let moves = labels.moves(&position.state).map_err(measure_error)?;
+                Ok(moves.map(|moves| Example::searched(game, position, &moves, empties)))
+            };
+            let folded = game.folded();
+            let encoder = Encoder::new(game, &folded, &columns, shape);
+            examples(&encoder, &Splits::default(), all, &of)
+        })?;
+        Ok((to_dict(py, block.0, &columns)?, missing))
     }
 
     /// Columns of the rows of some pieces.

@@ -124,6 +124,22 @@ def test_positions_outside_are_told(table):
         table.lookup([other])
 
 
+def test_positions_outside_are_searched(table, bounded, everything, tables):
+    part = ym.solve("othello-4x4", roots="b1a1", tables=tables, progress=False)
+    some = slice(None, None, 200)
+    values = part.lookup(everything.planes[some], missing="search")
+    assert 0 < values.found.sum() < len(values) and values.proven.all()
+    assert (values.score == everything.score[some]).all()
+    assert (values.column("q_score") == everything.q_score[some]).all()
+    assert (values.optimal == everything.optimal[some].astype(bool)).all()
+    assert (values.distance[~values.found] == 65535).all() and (values.row[~values.found] == 2**32 - 1).all()
+    assert (tables / "labels" / "othello-4x4-uncounted.labels").exists()
+    over = table.lookup(["start", "XXX------------- X;"], missing="search")
+    assert over.score.tolist() == [-8, 3] and over.distance[0] == 10 and not over.legal[1].any()
+    with pytest.raises(ym.PositionError, match="row 0"):
+        bounded.lookup("2k1S/4p/1gS2/4b/1KR2 b RGPb 1", missing="search")
+
+
 @pytest.mark.parametrize(
     ("given", "options", "error", "words"),
     [

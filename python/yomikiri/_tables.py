@@ -164,17 +164,19 @@ class Table:
     def lookup(self, positions, *, side=None, form=None, layout="nchw", missing: str = "raise") -> Values:
         """What is exactly known of positions, in whatever orientation, and of their moves.
 
-        ``positions``, ``side``, ``form`` and ``layout`` are those of `Game.positions`. With ``missing="mask"``
-        positions that are not in the table have unknown values and `Values.found` tells them; else they raise
-        `PositionError`."""
-        if missing not in ("raise", "mask"):
-            raise ValueError(f"missing {missing!r}: known are raise, mask")
+        ``positions``, ``side``, ``form`` and ``layout`` are those of `Game.positions`. Positions that are not in
+        the table raise `PositionError`. With ``missing="mask"`` their values are unknown. With ``missing="search"``,
+        in games that always end, exact values are found by search, as `Positions.solve` does and as long as that takes:
+        all but `Values.row` and `Values.distance`; what a bounded table leaves open of its own stays open. `Values.found`
+        is false for both."""
+        if missing not in ("raise", "mask", "search"):
+            raise ValueError(f"missing {missing!r}: known are raise, mask, search")
         if isinstance(positions, str):
             positions = self.position(positions)
         elif isinstance(positions, (list, tuple)) and len(positions) and isinstance(positions[0], str):
             positions = Positions(self._core.parse(list(positions)))
         given = self.game.positions(positions, side=side, form=form, layout=layout)
-        return Values(self, given, missing == "mask")
+        return Values(self, given, missing)
 
     def states(
         self,
@@ -292,8 +294,8 @@ class Values:
     """Exact values of positions, the first axis of every array being the positions. Arrays are made when they are
     first asked for. Whatever is not proven, or not in the table, is marked as it says."""
 
-    def __init__(self, table: Table, positions: Positions, mask: bool):
-        self._table, self._mask, self._columns = table, mask, {}
+    def __init__(self, table: Table, positions: Positions, missing: str):
+        self._table, self._how, self._columns = table, missing, {}
         #: Of what.
         self.positions = positions
         self._read(["score", "outcome", "distance"] if table.has_scores else ["outcome", "distance"])
@@ -307,14 +309,16 @@ class Values:
     _FILL = {"row": 2**32 - 1, "distance": 65535, "layer": 65535}
 
     def _read(self, names):
-        found, missing = self._table._core.look_up(self.positions._core, names)
+        core, searches = self._table._core, self._how == "search"
+        found, missing = (core.look_up_or_search if searches else core.look_up)(self.positions._core, names)
         self._missing = missing
-        if missing and not self._mask:
+        is_whole = len(next(iter(found.values()))) == len(self)
+        if not is_whole and self._how != "mask":
             at = missing[0]
             text = self.positions[at].notation
             raise _core.PositionError(f"row {at}: '{text}' is not in {self._table.name}")
         for name, column in found.items():
-            if missing:
+            if not is_whole:
                 signed = column.dtype == np.int8 and name != "side"
                 fill = self._FILL.get(name, -128 if signed else 0)
                 whole = np.full((len(self), *column.shape[1:]), fill, column.dtype)
@@ -333,7 +337,7 @@ class Values:
 
     @cached_property
     def found(self) -> np.ndarray:
-        """Whether each is in the table: ``bool``, ``(N,)``."""
+        """Whether each is in the table, and its values not of a search: ``bool``, ``(N,)``."""
         found = np.ones(len(self), bool)
         found[self._missing] = False
         return found

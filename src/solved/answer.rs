@@ -61,7 +61,7 @@ pub(super) const LONGEST_LINE: usize = 200;
 /// What a table says of a position; its JSON is `docs/query-schema.md`'s. Values are those of `mover`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Answer {
-    /// The table's name.
+    /// Name of the table; `search` where no table contains the position and a search found its value.
     pub table: String,
     /// The position in one line.
     pub position: String,

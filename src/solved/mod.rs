@@ -26,7 +26,7 @@ pub use answer::{Answer, Board, Brief, Cycles, LineEnd, MoveAnswer, NotThere, Ve
 pub use arrays::ArrayRows;
 pub use lines::{LONGEST_LINE, LineAnswer};
 pub use oracle::Oracle;
-pub use searched::{Budget, SearchOracle, Wanted};
+pub use searched::{Budget, QUICK_SQUARES, SearchOracle, Wanted, empty_squares};
 pub use totals::{LayerValues, Totals};
 
 /// Which positions of a row are taken.

@@ -1,4 +1,4 @@
-//! Search as an oracle: exact values of positions that no table holds.
+//! Search as an oracle: exact values of positions that no table contains.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use rustc_hash::FxHashMap;
 
 use super::Oracle;
-use crate::any::{AnyGame, AnyPosition};
-use crate::game::{Action, Game, GameExt, Score, SearchLimits, SearchOptions};
+use crate::any::{AnyGame, AnyPosition, AnyState};
+use crate::game::{Action, Empties, Game, GameExt, Score, SearchLimits, SearchOptions};
 use crate::search::{Found, Searcher, Task};
 use crate::solve::Value;
 
@@ -30,9 +30,20 @@ pub struct Wanted {
     pub all_moves: bool,
 }
 
+/// Most empty squares of a position whose values a search finds at once, in some ten milliseconds.
+pub const QUICK_SQUARES: u32 = 14;
+
+/// Returns how many squares are empty; `None` in games whose layers do not count discs.
+pub fn empty_squares(game: &AnyGame, state: &AnyState) -> Option<u32> {
+    let layers = game.layers().filter(|layers| layers.unit() == "discs")?;
+    let (rows, columns) = game.shape();
+    Some(((rows * columns) as u32).saturating_sub(layers.layer_of(state)))
+}
+
 /// Answers by search.
 pub struct SearchOracle {
     game: AnyGame,
+    empties: Empties,
     searcher: Box<dyn Searcher<AnyGame>>,
     budget: Budget,
     wanted: Wanted,
@@ -51,11 +62,29 @@ impl SearchOracle {
         budget: Budget,
         wanted: Wanted,
     ) -> Option<SearchOracle> {
-        let searcher = game.searcher(options)?;
+        let (searcher, empties) = (game.searcher(options)?, options.empties);
         let (began, nodes, known) =
             (Mutex::new(Instant::now()), AtomicU64::new(0), Mutex::default());
         let stored = AtomicBool::new(false);
-        Some(SearchOracle { game, searcher, budget, wanted, began, nodes, stored, known })
+        Some(SearchOracle { game, empties, searcher, budget, wanted, began, nodes, stored, known })
+    }
+
+    /// Returns the oracle that finds the value of each move in at most `time` a position, beside a table
+    /// that counts empty squares in this way. `None` of games that cannot be searched.
+    pub fn beside(
+        game: AnyGame,
+        empties: Empties,
+        threads: usize,
+        time: Duration,
+    ) -> Option<SearchOracle> {
+        let options = SearchOptions { empties, threads, ..SearchOptions::default() };
+        let budget = Budget { time: Some(time), nodes: None };
+        SearchOracle::new(game, &options, budget, Wanted { outcome_only: false, all_moves: true })
+    }
+
+    /// Returns how empty squares count in the scores.
+    pub fn empties(&self) -> Empties {
+        self.empties
     }
 
     /// Forgets the answers and what they took, so that the next has the whole budget.

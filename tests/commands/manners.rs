@@ -158,7 +158,6 @@ query othello-4x4-depth3 start
 query othello-4x4 -----OX--XO----
 query othello-4x4 10000021001200
 query othello-4x4 b4
-query othello-4x4 'XXXXXXXXXXXXXXXX X'
 value-iterate othello-4x4 --theta 0
 value-iterate othello-4x4 --theta 2
 value-iterate othello-4x4 --theta nan

@@ -32,6 +32,7 @@ match random greedy --size 4 --sample 20
 match random greedy --game minishogi --sample 2
 solve 4 b1a1
 solve 4x4 --search --all-moves
+query 4x5
 solve --game minishogi --plies 3
 report --size 4 --sample 20 --policy random --mistakes 1
 prove 4x4 --out DIR/4x4.proof

@@ -8,6 +8,9 @@ use serde_json::Value;
 
 use crate::common::tables::Tables;
 
+/// An endgame of 7 empty squares.
+const ENDGAME: &str = "XXXXXXXXXOOOOOOXXOOOOOOXXOOOOOOXXOOOOOOXXOOOOOOXXOOOO---XXXX---- X;";
+
 #[test]
 fn a_size_a_game_and_a_position_are_solved() {
     let tables = Tables::new();
@@ -187,18 +190,114 @@ fn a_report_by_search_judges_as_a_table_does() {
 fn a_large_board_needs_no_table() {
     let tables = Tables::new();
     let file = tables.root().join("positions.txt");
-    let board = "XXXXXXXXXOOOOOOXXOOOOOOXXOOOOOOXXOOOOOOXXOOOOOOXXOOOO---XXXX---- X;";
-    fs::write(&file, board).unwrap();
+    fs::write(&file, ENDGAME).unwrap();
     let words = ["report", "--size", "8", "--policy", "greedy", "--positions"];
     let report = tables.json(&[&words[..], &[file.to_str().unwrap()]].concat());
     assert_eq!(report["table"]["judged_states"], 1);
     assert!(report["policies"][0].get("intervals").is_none());
-    let mut play = tables.solver(&["play", "--size", "8", "--white", "random", "--from", board]);
+    let mut play = tables.solver(&["play", "--size", "8", "--white", "random", "--from", ENDGAME]);
     let mut child = play.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"hint\nquit\n").unwrap();
     let said = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
     assert!(said.contains("from 14 empty squares on, by search"), "{said}");
     assert!(said.contains("Each move, best first; values are Black's"), "{said}");
+}
+
+#[test]
+fn a_query_searches_what_no_table_contains() {
+    let tables = Tables::new();
+    let solved = tables.json(&["solve", "8x8", ENDGAME, "--all-moves"]);
+    for words in [
+        &["8x8", ENDGAME][..],
+        &["othello-8x8", ENDGAME],
+        &["--game", "othello-8x8", ENDGAME],
+        &[ENDGAME, "--size", "8"],
+        &[ENDGAME],
+    ] {
+        let answer = tables.json(&[&["query"], words].concat());
+        assert_eq!(
+            (&answer["schema"], &answer["table"]),
+            (&"yomikiri-query".into(), &"search".into())
+        );
+        assert!(answer["score"].is_i64() && answer["score"] == solved["score"], "{words:?}");
+        assert_eq!(answer["moves"], solved["moves"], "{words:?}");
+    }
+    let shown = tables.ok(&["query", "8x8", ENDGAME]);
+    assert!(shown.lines().last().unwrap().starts_with("By search: "), "{shown}");
+    let ran = tables.run(&["query", "minishogi", "start"]);
+    assert!(ran.refused("play without end").contains("'minishogi' is no table"), "{ran:?}");
+
+    // A table is asked first, a bounded one too, and counts empty squares as it does.
+    let line = tables.json(&["query", "4x4"])["principal_variation"].clone();
+    let line: Vec<&str> = line.as_array().unwrap().iter().map(|m| m.as_str().unwrap()).collect();
+    tables.ok(&["enumerate", "--size", "4", "--max-depth", "3"]);
+    tables.ok(&["value-iterate", "--empties", "to-winner"]);
+    let bounded = "othello-4x4-depth3";
+    assert_eq!(tables.json(&["query", "4x4"])["table"], bounded);
+    assert_eq!(tables.json(&["query", "--size", "4", &line[..6].concat()])["score"], -8);
+    for position in [&line[..6].concat(), "XXX------------- X;"] {
+        let answer = tables.json(&["query", bounded, position]);
+        assert_eq!(answer["table"], "search");
+        let to_winner = ["solve", "4x4", position, "--search", "--empties", "to-winner"];
+        assert_eq!(answer["score"], tables.json(&to_winner)["score"], "{position}");
+    }
+    let shown = tables.ok(&["query", bounded, "XXX------------- X;"]);
+    assert!(shown.contains("won by 16 discs") && shown.contains("count for the winner"), "{shown}");
+}
+
+/// The columns of positions are those that a table gives, but for what only a table knows.
+#[test]
+fn positions_are_exported_without_a_table() {
+    let tables = Tables::new();
+    let file = |name: &str| tables.root().join(name).to_str().unwrap().to_string();
+    let positions = file("positions.txt");
+    fs::write(&positions, "b1a1a2\n-----OX--XX---X- O;\nXXXXXXXXXXXXXXXO X;\n").unwrap();
+    let export = |words: &[&str]| {
+        let begin = ["export", "--size", "4", "--positions", &positions, "--skip-bad"];
+        tables.ok(&[&begin[..], words].concat())
+    };
+    let searched = export(&[]);
+    assert_eq!(searched.lines().count(), 6);
+    assert!(tables.root().join("labels/othello-4x4-uncounted.labels").exists());
+    export(&["--out", &file("searched.obf")]);
+    if cfg!(feature = "parquet") {
+        export(&["--out", &file("searched.parquet")]);
+    }
+    let csv = export(&["--out", &file("searched.csv")])
+        + &fs::read_to_string(file("searched.csv")).unwrap();
+    assert!(
+        csv.starts_with("mover,opponent,board,side,layer,outcome,score,proven,moves\n"),
+        "{csv}"
+    );
+    let run =
+        tables.run(&["export", "--size", "4", "--positions", &positions, "--columns", "distance"]);
+    assert!(run.refused("of a table").contains("there is no column 'distance' here"));
+    // The board without a move is not reachable: the table leaves it out.
+    tables.ok(&["enumerate", "--size", "4"]);
+    tables.ok(&["value-iterate"]);
+    let by_table = export(&[]);
+    let rows = |text: &str| -> Vec<Value> {
+        let row = |line: &str| {
+            let mut row: Value = serde_json::from_str(line).unwrap();
+            row.as_object_mut().unwrap().retain(|name, _| !["row", "distance"].contains(&&**name));
+            row
+        };
+        text.lines().map(row).collect()
+    };
+    assert!(by_table.contains("\"distance\"") && !searched.contains("\"distance\""));
+    let (searched, by_table) = (rows(&searched), rows(&by_table));
+    assert_eq!((&searched[..5], &searched[5]["score"]), (&by_table[..], &14.into()));
+    export(&["--out", &file("table.obf")]);
+    let [a, b] = ["searched.obf", "table.obf"].map(|name| fs::read_to_string(file(name)).unwrap());
+    assert!(!b.is_empty() && a.starts_with(&b), "{a}{b}");
+    // The opening of 8x8 is beyond any search, and refused before one begins.
+    fs::write(&positions, format!("d3\n{ENDGAME}\n")).unwrap();
+    let words = ["export", "--game", "othello-8x8", "--positions", &positions];
+    let run = tables.run(&words);
+    let line = run.refused("an opening");
+    assert!(line.contains("line 1: ") && line.contains("has 60 empty squares"), "{line}");
+    let rest = rows(&tables.ok(&[&words[..], &["--skip-bad"]].concat()));
+    assert_eq!((rest.len(), &rest[0]["score"]), (1, &tables.json(&["query", ENDGAME])["score"]));
 }
 
 #[test]

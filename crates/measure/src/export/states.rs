@@ -168,6 +168,7 @@ fn columns(game: &AnyGame) -> (Vec<Column>, Shape) {
         layout: Layout::Nchw,
         scores: false,
         layers: false,
+        rows: true,
         bounds: false,
         splits: false,
         temperature: None,

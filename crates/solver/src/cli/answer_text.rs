@@ -1,13 +1,26 @@
 //! What a table says of a position, as text.
 
 use super::colour;
-use yomikiri::game::{Game, GameExt, Repetition};
-use yomikiri::solved::{Answer, LineEnd, MoveAnswer, Oracle, Verdict};
+use yomikiri::game::{Empties, Game, GameExt, Repetition};
+use yomikiri::solved::{Answer, LineEnd, MoveAnswer, Oracle, SearchOracle, Verdict};
 use yomikiri_measure::render::Grid;
-use yomikiri_measure::render::number::counted;
+use yomikiri_measure::render::number::{counted, thousands, took};
 use yomikiri_measure::render::verdict::{
     Mover, outcome_cell, plies_cell, repetition_text, score_cell, still_open, verdict,
 };
+
+/// Returns the last line of an answer that was found by search: what it took, and how empty squares count.
+pub(super) fn search_text(search: &SearchOracle) -> String {
+    let (nodes, time) = search.spent();
+    let empties = match (search.game().scores(), search.empties()) {
+        (None, _) => "",
+        (_, Empties::ToWinner) => "; empty squares count for the winner",
+        (_, Empties::Uncounted) => "; empty squares count for nobody",
+    };
+    let (nodes, time) = (thousands(nodes), took(time.as_secs_f64()));
+    let how = if search.was_stored() { "the stored solution and search" } else { "search" };
+    format!("\nBy {how}: {nodes} positions in {time}{empties}\n")
+}
 
 /// Gives a line about a value its colour.
 pub(super) type Paint<'a> = dyn Fn(&str, &Verdict) -> String + 'a;

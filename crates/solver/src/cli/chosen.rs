@@ -171,7 +171,8 @@ fn of_file(file: &Path, table: &SolvedTable) -> anyhow::Result<Chosen> {
     let file = if file.is_dir() { file.join("positions.txt") } else { file.to_path_buf() };
     let (text, mut bad) = (lines::read(&file)?, Vec::new());
     let mut rows = HashSet::new();
-    for line in lines::positions(&text, table, false, &mut bad)? {
+    let from = (table.game(), lines::root_of(table.game(), Some(table))?);
+    for line in lines::positions(&text, from, false, &mut bad) {
         match table.states().find(&line.position) {
             Some(row) => drop(rows.insert(row as u32)),
             None => bad.push((line.line, lines::missing(&line.position, table))),

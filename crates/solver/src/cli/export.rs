@@ -78,11 +78,11 @@ pub(super) struct Output<'a> {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
-    let table = args.table.open(context)?;
     if let Some(file) = &args.positions.positions {
         let (names, out) = (args.columns.as_deref(), (args.out.as_deref(), args.force));
-        return export_positions::run(&args.positions, file, names, table, out, context);
+        return export_positions::run(&args.positions, file, names, &args.table, out, context);
     }
+    let table = args.table.open(context)?;
     if !args.states {
         let all = args.states_of == Some(Which::All);
         let mut targets = args.targets;

@@ -7,12 +7,15 @@ use anyhow::bail;
 use super::context::Context;
 use super::export_targets::format_of;
 use super::lines::{self, Line};
+use super::table_args::{OneTable, without_table};
+use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::encode::Layout;
-use yomikiri::game::{Game, Splits};
+use yomikiri::game::{Empties, Game, GameExt, Splits};
 use yomikiri::hint::{Hint, Hinted};
-use yomikiri::table::Table;
+use yomikiri::solved::{SolvedTable, empty_squares};
+use yomikiri_measure::evaluate::{Labels, MeasureError};
 use yomikiri_measure::export::targets::{
-    Block, Encoder, Format, Lines, Shape, choose_columns, look_up, write_blocks,
+    Block, Encoder, Example, Format, Lines, Shape, choose_columns, examples, look_up, write_blocks,
 };
 use yomikiri_measure::render::number::thousands;
 
@@ -22,14 +25,15 @@ use yomikiri_measure::render::number::thousands;
 pub(super) struct PositionArgs {
     /// Write the values of the positions of this file instead ('-' is stdin), one a line: a board, an
     /// OBF line, SFEN, digits, or a transcript of moves from the table's root, all of whose positions
-    /// are meant [--out: .jsonl, .csv, .obf or .parquet; default: JSON lines on stdout]
+    /// are meant. On a board without a table (--size 8) the values are found by search, of positions with at
+    /// most 24 empty squares [--out: .jsonl, .csv, .obf or .parquet; default: JSON lines on stdout]
     #[arg(long, value_name = "FILE")]
     pub positions: Option<PathBuf>,
     /// Take only the final position of a transcript
     #[arg(long, requires = "positions")]
     last: bool,
-    /// Leave out lines that cannot be read and positions that the table does not have, and count
-    /// them
+    /// Leave out lines that cannot be read and positions that the table does not have, or that are too
+    /// far from the end to be searched, and count them
     #[arg(long, requires = "positions")]
     skip_bad: bool,
 }
@@ -38,12 +42,14 @@ pub(super) struct PositionArgs {
 const AT_ONCE: usize = 1 << 13;
 /// How many bad lines are named.
 const NAMED: usize = 10;
+/// Most empty squares of a position whose moves are searched, which takes minutes then.
+const MOST_EMPTY: u32 = 24;
 
 pub(super) fn run(
     args: &PositionArgs,
     file: &Path,
     names: Option<&[String]>,
-    table: Table,
+    named: &OneTable,
     (out, force): (Option<&Path>, bool),
     context: &mut Context,
 ) -> anyhow::Result<()> {
@@ -56,17 +62,25 @@ pub(super) fn run(
         bail!(Hinted::new(what, "add --force to replace it"));
     }
     let text = lines::read(file)?;
-    let table = &context.solved(table, false)?;
-    let game = table.game();
+    let searched = named.game(context)?.and_then(|game| without_table(game, context));
+    let (game, table) = match searched {
+        Some(game) => (game, None),
+        None => {
+            let table = context.solved(named.open(context)?, false)?;
+            (table.game().clone(), Some(table))
+        }
+    };
+    let (game, table) = (&game, table.as_ref());
     if format == Format::Obf && game.bitboards().is_none() {
         let what = format!("OBF is of Othello and not of {}", game.name());
         bail!(Hinted::new(what, "choose another extension"));
     }
     let shape = Shape {
         layout: Layout::Nchw,
-        scores: table.has_scores(),
-        layers: table.states().has_layers(),
-        bounds: !table.table().manifest().complete,
+        scores: table.map_or(game.scores().is_some(), SolvedTable::has_scores),
+        layers: table.is_none_or(|table| table.states().has_layers()),
+        rows: table.is_some(),
+        bounds: table.is_some_and(|table| !table.table().manifest().complete),
         splits: true,
         temperature: None,
     };
@@ -79,27 +93,43 @@ pub(super) fn run(
     let folded = game.folded();
     let encoder = Encoder::new(game, &folded, &columns, shape);
     let mut bad = Vec::new();
-    let lines = lines::positions(&text, table, args.last, &mut bad)?;
+    let from = (game, lines::root_of(game, table)?);
+    let mut lines = lines::positions(&text, from, args.last, &mut bad);
     let mut block = Block::new(columns.len());
-    for some in lines.chunks(AT_ONCE) {
-        let positions: Vec<_> = some.iter().map(|line| line.position).collect();
-        let (found, missing) = look_up(&encoder, table, &Splits::default(), &positions)?;
-        block.extend(&found);
-        bad.extend(missing.into_iter().map(|at| {
-            let Line { line, position } = &some[at];
-            (*line, lines::missing(position, table))
-        }));
-    }
-    bad.sort();
-    if let Some((line, wrong)) = bad.first().filter(|_| !args.skip_bad) {
-        let hint = "nothing was written, add --skip-bad to leave such lines out";
-        let more = match bad.len() - 1 {
-            0 => String::new(),
-            more => format!(" (and {more} more)"),
-        };
-        let wrong = wrong.clone();
-        let wrong = wrong.map(|what| format!("{}, line {line}: {what}{more}", file.display()));
-        bail!(wrong.with_hint(hint));
+    match table {
+        Some(table) => {
+            for some in lines.chunks(AT_ONCE) {
+                let positions: Vec<_> = some.iter().map(|line| line.position).collect();
+                let (found, missing) = look_up(&encoder, table, &Splits::default(), &positions)?;
+                block.extend(&found);
+                bad.extend(missing.into_iter().map(|at| {
+                    let Line { line, position } = &some[at];
+                    (*line, lines::missing(position, table))
+                }));
+            }
+            refuse(&mut bad, file, args.skip_bad)?;
+        }
+        None => {
+            lines.retain(|Line { line, position }| {
+                let wrong = too_early(game, position);
+                bad.extend(wrong.clone().map(|wrong| (*line, wrong)));
+                wrong.is_none()
+            });
+            // Before the search, which takes long.
+            refuse(&mut bad, file, args.skip_bad)?;
+            let positions: Vec<_> = lines.iter().map(|line| line.position).collect();
+            let directory = context.store.root().join("labels");
+            let mut labels = Labels::open(&directory, game, Empties::Uncounted)?;
+            labels.find(&positions, &context.bars)?;
+            let of = |position: &AnyPosition, _: bool| {
+                let moves = labels.moves(&position.state)?;
+                let empties = labels.empties();
+                Ok::<_, MeasureError>(
+                    moves.map(|moves| Example::searched(game, position, &moves, empties)),
+                )
+            };
+            block = examples(&encoder, &Splits::default(), &positions, &of)?.0;
+        }
     }
     for (line, wrong) in bad.iter().take(NAMED) {
         context.remark(format!("{}, line {line}: {}", file.display(), wrong.line()));
@@ -119,4 +149,27 @@ pub(super) fn run(
         context.remark(format!("{rows} positions written, {left} left out"));
     }
     Ok(())
+}
+
+/// Fails at the first bad line, unless such are skipped.
+fn refuse(bad: &mut [(usize, Hinted)], file: &Path, is_skipped: bool) -> anyhow::Result<()> {
+    bad.sort();
+    if let Some((line, wrong)) = bad.first().filter(|_| !is_skipped) {
+        let hint = "nothing was written, add --skip-bad to leave such lines out";
+        let more = match bad.len() - 1 {
+            0 => String::new(),
+            more => format!(" (and {more} more)"),
+        };
+        let wrong = wrong.clone();
+        let wrong = wrong.map(|what| format!("{}, line {line}: {what}{more}", file.display()));
+        bail!(wrong.with_hint(hint));
+    }
+    Ok(())
+}
+
+/// Returns the error for a position that is too far from the end to be searched.
+fn too_early(game: &AnyGame, position: &AnyPosition) -> Option<Hinted> {
+    let empty = empty_squares(game, &position.state).filter(|&empty| empty > MOST_EMPTY)?;
+    let position = game.notation(position);
+    Some(format!("{position} has {empty} empty squares: at most {MOST_EMPTY} are searched").into())
 }

@@ -5,16 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::bail;
 
 use super::context::Context;
-use yomikiri::any::AnyPosition;
+use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Game, GameExt};
 use yomikiri::hint::{Hint, Hinted};
 use yomikiri::solved::SolvedTable;
 
-/// The solved table that knows most of a position, and the position. `first` is the word that might
-/// have been a table. Payloads are not read but where a row is looked up.
+/// The solved table that knows most of a position, and the position: among those of a game, or of all. `first`
+/// is the word that might have been a table. Payloads are not read but where a row is looked up.
 pub(super) fn holder(
     text: &str,
     first: &str,
+    of: Option<&AnyGame>,
     context: &Context,
 ) -> anyhow::Result<(SolvedTable, AnyPosition)> {
     let mut found = Vec::new();
@@ -23,7 +24,7 @@ pub(super) fn holder(
         // What cannot be opened is for 'solver list' and 'solver verify' to tell.
         let Ok(table) = context.store.open(&name) else { continue };
         let Ok(game) = context.games.of_table(&table) else { continue };
-        if table.manifest().solution.is_none() {
+        if table.manifest().solution.is_none() || of.is_some_and(|of| of.name() != game.name()) {
             continue;
         }
         let position = match game.parse_position(text, &game.start()) {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead};
 use std::path::Path;
 
-use yomikiri::any::AnyPosition;
+use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Game, GameExt};
 use yomikiri::hint::Hinted;
 use yomikiri::input;
@@ -44,17 +44,14 @@ pub(super) fn of_positions(text: &str) -> impl Iterator<Item = (usize, &str)> {
     (1..).zip(lines).filter(|(_, line)| !line.is_empty())
 }
 
-/// The positions of all lines, of a transcript all or only the `last`; what cannot be read is added
-/// to `bad`.
+/// The positions of all lines, of a transcript from a root all or only the `last`; what cannot be read is
+/// added to `bad`.
 pub(super) fn positions(
     text: &str,
-    table: &SolvedTable,
+    (game, root): (&AnyGame, AnyPosition),
     last: bool,
     bad: &mut Vec<(usize, Hinted)>,
-) -> anyhow::Result<Vec<Line>> {
-    let game = table.game();
-    let roots = table.states().roots()?;
-    let root = roots.first().copied().unwrap_or_else(|| game.start());
+) -> Vec<Line> {
     let mut all = Vec::new();
     for (number, line) in of_positions(text) {
         match game.parse_line(line, &root) {
@@ -66,7 +63,13 @@ pub(super) fn positions(
             Err(error) => bad.push((number, Hinted::of(&error))),
         }
     }
-    Ok(all)
+    all
+}
+
+/// Returns where transcripts begin: at the first root of a table, or the start of a game without one.
+pub(super) fn root_of(game: &AnyGame, table: Option<&SolvedTable>) -> anyhow::Result<AnyPosition> {
+    let roots = table.map_or(Ok(Vec::new()), |table| table.states().roots())?;
+    Ok(roots.first().copied().unwrap_or_else(|| game.start()))
 }
 
 /// That a table does not have a position.

@@ -1,19 +1,23 @@
-//! `solver query`: what a table says of a position.
+//! `solver query`: the value of a position by a table, or by search.
 
 use std::io::{self, BufReader};
+use std::time::Duration;
 
 use anyhow::bail;
 
-use super::answer_text::Shown;
+use super::answer_text::{Shown, search_text};
 use super::complete::tables;
 use super::context::Context;
 use super::holder::holder;
 use super::lines::next_line;
-use super::table_args::Named;
-use yomikiri::game::{Game, GameExt};
+use super::solve::game_of;
+use super::table_args::{Named, without_table};
+use yomikiri::game::{Empties, Game, GameExt};
+use yomikiri::graph::Plan;
 use yomikiri::hint::Hinted;
 use yomikiri::input;
-use yomikiri::solved::{Oracle, SolvedTable};
+use yomikiri::registry::othello;
+use yomikiri::solved::{Oracle, SearchOracle, SolvedTable};
 use yomikiri::table::Table;
 
 /// Show the value of a position and of each of its moves
@@ -22,10 +26,11 @@ use yomikiri::table::Table;
 /// without both that of the table enumerated last. Without a table the position is looked up in all
 /// solved tables. Of several that have it one that proves it exactly is preferred, then a complete
 /// one, then the first by name. Where it may be of several games, as 'start' or a transcript (which
-/// then begins at the start of a game), the game of the table enumerated last is meant.
+/// then begins at the start of a game), the game of the table enumerated last is meant. A position of a game
+/// that always ends (Othello) which no table contains is searched for 10 s at most, and the last line says so.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A table's name or directory; anything else is where the position begins
+    /// A table's name or directory, a game or a size (8x8); anything else is where the position begins
     #[arg(value_name = "TABLE", allow_hyphen_values = true, add = tables())]
     first: Option<String>,
     /// A board, SFEN or an OBF line, digits, a transcript, 'start', or '-' to read it from stdin
@@ -40,7 +45,7 @@ pub(super) struct Args {
     /// Read what several processes have written in place, without a table: the directory of parts of each host, given as often
     /// as there are
     #[cfg(feature = "cluster")]
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["table", "game"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["table", "game", "size"])]
     parts: Vec<std::path::PathBuf>,
     /// Draw the board with the Japanese names of the pieces (shogi)
     #[arg(long)]
@@ -49,6 +54,9 @@ pub(super) struct Args {
     #[arg(long, conflicts_with_all = ["japanese", "second", "rest"])]
     batch: bool,
 }
+
+/// Longest search for a position that no table contains.
+const TIME: Duration = Duration::from_secs(10);
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let first = args.first.unwrap_or_default();
@@ -60,12 +68,19 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     };
     #[cfg(not(feature = "cluster"))]
     let parts: Option<SolvedTable> = None;
-    let is_table = parts.is_none() && option.is_none() && context.store.has(&first);
-    let words = (!is_table).then_some(first.clone()).into_iter();
+    let is_unnamed = parts.is_none() && option.is_none();
+    let is_table = is_unnamed && context.store.has(&first);
+    let as_game = || context.games.named(&first).or_else(|_| othello(&first)).ok();
+    let word = as_game().filter(|game| is_unnamed && !is_table && game.layers().is_some());
+    let words = (!is_table && word.is_none()).then_some(first.clone()).into_iter();
     let words: Vec<String> = words.chain(args.second).chain(args.rest).collect();
     let mut text = words.join(" ");
-    let named = match option.or(is_table.then_some(first.clone())) {
-        _ if parts.is_some() => None,
+    let of_game = word.as_ref().map(|game| Plan::from_start(game).table_name(game));
+    // Where the table of a game is not there, another may contain the position.
+    let game = word.map_or_else(|| args.table.game(context), |game| Ok(Some(game)))?;
+    let game = game.filter(|_| !args.batch).and_then(|game| without_table(game, context));
+    let named = match option.or(is_table.then_some(first.clone())).or(of_game) {
+        _ if parts.is_some() || game.is_some() => None,
         Some(name) => Some(context.store.open(&name)?),
         None if text.is_empty() => Some(context.latest()?),
         None => None,
@@ -89,30 +104,54 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     if text == "-" {
         text = input::text(std::io::stdin()).map_err(unread)?;
     }
-    let (table, position) = match table {
+    if game.is_some() && text.is_empty() {
+        text = "start".to_string();
+    }
+    let threads = rayon::current_num_threads();
+    let beside = |game, empties| SearchOracle::beside(game, empties, threads, TIME);
+    let (table, search, position) = match table {
         Some(table) => {
             let root = table.states().roots()?.first().copied();
             let position = match root.filter(|_| words.iter().all(String::is_empty)) {
                 Some(root) => root,
                 None => table.states().parse(&text)?,
             };
-            (table, position)
+            let is_missing = table.states().find(&position).is_none();
+            table.check()?;
+            let search = is_missing.then(|| beside(table.game().clone(), table.values().empties()));
+            (Some(table), search.flatten(), position)
         }
-        None => {
-            let found = holder(text.trim(), &first, context)?;
-            context.remark(format!("{}: the table that has it", found.0.table().name()));
-            found
-        }
+        None => match holder(text.trim(), &first, game.as_ref(), context) {
+            Ok((table, position)) => {
+                context.remark(format!("{}: the table that has it", table.table().name()));
+                (Some(table), None, position)
+            }
+            Err(error) => {
+                let game = game.or_else(|| game_of(&text, context).ok());
+                let search = game.and_then(|game| beside(game, Empties::default()));
+                let Some(search) = search else { return Err(error) };
+                let game = search.game();
+                let position = game.parse_position(text.trim(), &game.start())?;
+                context.remark(format!("{}: no table has it, so it is searched", game.name()));
+                (None, Some(search), position)
+            }
+        },
     };
-    let mut answer = table.answer(position)?;
+    let oracle: &dyn Oracle = match (&search, &table) {
+        (Some(search), _) => search,
+        (None, Some(table)) => table,
+        (None, None) => unreachable!("without a table there is a search"),
+    };
+    let mut answer = oracle.answer(position)?;
     if args.japanese {
-        let game = table.game();
+        let game = oracle.game();
         let nothing = || Hinted::from(format!("--japanese means nothing for {}", game.name()));
         answer.board.diagram = game.diagram_japanese(&position).ok_or_else(nothing)?;
     }
     let colour = context.colour;
     context.show("query", &answer, |answer| {
-        Shown { answer, oracle: &table, all_moves: true }.to_text(colour)
+        let text = Shown { answer, oracle, all_moves: true }.to_text(colour);
+        text + &search.as_ref().map_or(String::new(), search_text)
     })
 }
 

@@ -13,6 +13,7 @@ use yomikiri::any::AnyGame;
 use yomikiri::game::Game;
 use yomikiri::graph::{Plan, within_room};
 use yomikiri::hint::Hinted;
+use yomikiri::registry::othello;
 use yomikiri::solve::SolveOptions;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::{Table, TableError};
@@ -28,15 +29,34 @@ pub(super) struct Named {
     /// A game by name, whose whole table is meant
     #[arg(long, value_name = "GAME", conflicts_with = "table", add = games())]
     game: Option<String>,
+    /// Othello on a board of rows x columns, each 4 to 8, whose whole table is meant: 4x6, or 4 for 4x4
+    #[arg(long, value_name = "SIZE", conflicts_with_all = ["table", "game"])]
+    size: Option<String>,
 }
 
 impl Named {
+    /// Returns the game whose whole table is meant, if one is.
+    pub(super) fn game(&self, context: &Context) -> anyhow::Result<Option<AnyGame>> {
+        Ok(match (&self.game, &self.size) {
+            (Some(game), _) => Some(context.games.named(game)?),
+            (None, Some(size)) => Some(othello(size)?),
+            (None, None) => None,
+        })
+    }
+
     /// The name of the table that is meant, if one is.
     pub(super) fn name(&self, context: &Context) -> anyhow::Result<Option<String>> {
-        let Some(game) = &self.game else { return Ok(self.table.clone()) };
-        let game = context.games.named(game)?;
-        Ok(Some(Plan::from_start(&game).table_name(&game)))
+        let game = self.game(context)?;
+        let of_game = game.map(|game| Plan::from_start(&game).table_name(&game));
+        Ok(of_game.or_else(|| self.table.clone()))
     }
+}
+
+/// Returns a game that is searched for want of its whole table; `None` where the table is there, or play may
+/// go round in circles.
+pub(super) fn without_table(game: AnyGame, context: &Context) -> Option<AnyGame> {
+    let is_there = context.store.has(&Plan::from_start(&game).table_name(&game));
+    (game.layers().is_some() && !is_there).then_some(game)
 }
 
 /// A table that is read, named as an argument or by an option.
@@ -44,7 +64,7 @@ impl Named {
 pub(super) struct OneTable {
     /// A table's name or directory [default: the one enumerated last, or the only
     /// one]
-    #[arg(value_name = "TABLE", conflicts_with_all = ["table", "game"], add = tables())]
+    #[arg(value_name = "TABLE", conflicts_with_all = ["table", "game", "size"], add = tables())]
     positional: Option<String>,
     #[command(flatten)]
     named: Named,
@@ -53,8 +73,13 @@ pub(super) struct OneTable {
 impl OneTable {
     /// Whether none is named.
     pub(super) fn is_latest(&self) -> bool {
-        let Named { table, game } = &self.named;
-        self.positional.is_none() && table.is_none() && game.is_none()
+        let Named { table, game, size } = &self.named;
+        self.positional.is_none() && table.is_none() && game.is_none() && size.is_none()
+    }
+
+    /// Returns the game whose whole table is meant, if one is.
+    pub(super) fn game(&self, context: &Context) -> anyhow::Result<Option<AnyGame>> {
+        self.named.game(context)
     }
 
     /// The name of the table that is meant, if one is.

@@ -37,7 +37,7 @@ fn read<T>(query: Result<Query<T>, QueryRejection>) -> Result<T, Refusal> {
 #[serde(deny_unknown_fields)]
 pub(super) struct OfPosition {
     position: Option<String>,
-    /// Whether one outside the table is answered too, by the rules: a browser logs refusals as errors.
+    /// Whether one outside the table is answered too, by search or the rules: a browser logs refusals as errors.
     #[serde(default)]
     anywhere: bool,
 }
@@ -220,21 +220,33 @@ pub(super) async fn position(
     query: Result<Query<OfPosition>, QueryRejection>,
 ) -> Answered {
     let asked = read(query)?;
-    desk.on_table(Kind::Quick, name, move |_, opened| {
+    let found = desk.clone().on_table(Kind::Quick, name, move |_, opened| {
         let position = position_of(&opened.table, asked.position.as_deref())?;
-        Ok(match opened.table.answer(position) {
+        Ok(Ok(match opened.table.answer(position) {
             Ok(answer) => json(StatusCode::OK, &answer),
-            Err(_) if asked.anywhere => {
-                json(StatusCode::OK, &opened.table.answer_anywhere(position))
-            }
+            Err(_) if asked.anywhere => match opened.search(&position) {
+                Some(search) => return Ok(Err((search, position))),
+                None => json(StatusCode::OK, &opened.table.answer_anywhere(position)),
+            },
             Err(error) => {
                 let why = Refusal::absent(error.to_string());
                 let answer = opened.table.answer_anywhere(position);
                 json(why.status, &Outside { why, answer })
             }
-        })
-    })
-    .await
+        }))
+    });
+    match found.await? {
+        Ok(response) => Ok(response),
+        // Longer than a look into a table, so not more at once than there are processors.
+        Err((search, position)) => {
+            let work = move || {
+                // Its time begins when it has a place.
+                search.restart();
+                Ok(json(StatusCode::OK, &search.answer_anywhere(position)))
+            };
+            desk.workshop.run(Kind::Batch, work).await
+        }
+    }
 }
 
 /// That a position is not in the table, and what the rules say of it, so that it can be played on.
@@ -249,8 +261,8 @@ struct Outside {
 /// What a policy does in a position, beside the truth.
 #[derive(Serialize, JsonSchema)]
 struct Decision<'a> {
-    /// Name of the table.
-    table: &'a str,
+    /// Name of the table; `search` where a search found the exact values.
+    table: String,
     /// The policy.
     policy: &'a str,
     /// The position in one line.
@@ -293,17 +305,18 @@ pub(super) async fn policy(
     let asked = read(query)?;
     desk.on_table(Kind::Slow, name, move |of, opened| {
         let position = position_of(&opened.table, asked.position.as_deref())?;
-        let exact = opened.table.answer_anywhere(position);
+        let search = opened.search(&position);
+        let oracle = search.as_ref().map_or(&opened.table as &dyn Oracle, |search| search);
+        let exact = oracle.answer_anywhere(position);
         let policy = asked_of(of, opened, &asked.policy)?;
-        let choice = policy
-            .player
-            .choose(opened.table.game(), Some(&opened.table as &dyn Oracle), &position)
-            .map_err(|error| {
+        let choice = policy.player.choose(opened.table.game(), Some(oracle), &position).map_err(
+            |error| {
                 if error.kind() == hint::Kind::Policy {
                     opened.players.forget(|asked| Arc::ptr_eq(asked, &policy));
                 }
                 refusal(&error, StatusCode::UNPROCESSABLE_ENTITY)
-            })?;
+            },
+        )?;
         Ok(json(StatusCode::OK, &decision(opened, &policy.name, exact, &choice)))
     })
     .await
@@ -326,7 +339,7 @@ fn decision<'a>(
         }
     };
     Decision {
-        table: &opened.name,
+        table: exact.table,
         policy,
         position: exact.position,
         mover: exact.mover,

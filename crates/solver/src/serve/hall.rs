@@ -6,20 +6,24 @@
 use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use axum::http::StatusCode;
 
 use super::players::{Asked, MOST_KEPT};
 use super::recent::Recent;
 use super::reply::Refusal;
+use yomikiri::any::AnyPosition;
 use yomikiri::hint::Hinted;
 use yomikiri::registry::Games;
-use yomikiri::solved::{SolvedTable, Totals};
+use yomikiri::solved::{QUICK_SQUARES, SearchOracle, SolvedTable, Totals, empty_squares};
 use yomikiri::table::{Store, TableError};
 
 /// How many tables are kept open.
 const MOST_OPEN: usize = 64;
+
+/// Longest search for a position that a table does not contain.
+const SEARCH: Duration = Duration::from_secs(1);
 
 /// The tables of a directory.
 pub(super) struct Hall {
@@ -56,6 +60,16 @@ impl Opened {
     /// Whether it is still what lies there.
     fn is_current(&self) -> bool {
         self.stamp.is_some() && self.stamp == stamp_of(&self.manifest)
+    }
+
+    /// Returns what finds the values of a position that the table does not contain: a search, of a position with
+    /// few empty squares.
+    pub(super) fn search(&self, position: &AnyPosition) -> Option<SearchOracle> {
+        let (table, game) = (&self.table, self.table.game());
+        let is_quick = empty_squares(game, &position.state).is_none_or(|n| n <= QUICK_SQUARES);
+        let is_wanted = is_quick && table.states().find(position).is_none();
+        let search = || SearchOracle::beside(game.clone(), table.values().empties(), 1, SEARCH);
+        is_wanted.then(search).flatten()
     }
 
     /// Fails if damage was met in it.

@@ -16,7 +16,7 @@ use super::reply::Refusal;
 pub(super) enum Kind {
     /// A look into a table.
     Quick,
-    /// Thousands of them.
+    /// Thousands of them, or a search.
     Batch,
     /// A policy's answer.
     Slow,

@@ -169,6 +169,8 @@ pub struct Shape {
     pub scores: bool,
     /// Whether rows have layers.
     pub layers: bool,
+    /// Whether examples are of a table, and so have a row and a distance.
+    pub rows: bool,
     /// Whether unproven rows are there, and so bounds.
     pub bounds: bool,
     /// Whether there is a column of the split.
@@ -229,9 +231,11 @@ impl List<'_> {
         use Scalar::{I8, Text, U16, U32, U64};
         let (rows, columns) = game.shape();
         let words: &[u64] = if game.facts().key_words == 1 { &[] } else { &[2] };
-        self.add("row", (U32, &[]), "the row of the table", |_, example, _, out| {
-            out.extend(example.row.to_le_bytes());
-        });
+        if self.shape.rows {
+            self.add("row", (U32, &[]), "the row of the table", |_, example, _, out| {
+                out.extend(example.row.to_le_bytes());
+            });
+        }
         let about = "the canonical key under all symmetries of the board, which decides the split";
         self.add("key", (U64, words), about, |encoder, example, _, out| {
             let key = encoder.folded.canonical(&example.position.state).key;
@@ -283,7 +287,7 @@ impl List<'_> {
     /// What is known of it.
     fn values(&mut self) {
         use Scalar::{F32, U8, U16};
-        let Shape { scores, temperature, splits, .. } = *self.shape;
+        let Shape { scores, rows, temperature, splits, .. } = *self.shape;
         self.flags("legal", "1 where the action is legal", |_, _| 1);
         let outcome = |_: &Example, value| Example::outcome_of(value).unwrap_or(MISSING);
         let score = |example: &Example, value| example.score_of(value).unwrap_or(MISSING);
@@ -292,13 +296,15 @@ impl List<'_> {
         if scores {
             self.value("score", Each::Position, "the mover's exact final score", score);
         }
-        let about = format!(
-            "plies to the end under best play; {NO_DISTANCE} if there is none or it is not proven"
-        );
-        self.add("distance", (U16, &[]), about, |_, example, _, out| {
-            out.extend(example.value.distance().unwrap_or(NO_DISTANCE).to_le_bytes());
-        });
-        self.columns.iter_mut().rev().take(1).for_each(|column| column.has_missing = true);
+        if rows {
+            let about = format!(
+                "plies to the end under best play; {NO_DISTANCE} if there is none or it is not proven"
+            );
+            self.add("distance", (U16, &[]), about, |_, example, _, out| {
+                out.extend(example.value.distance().unwrap_or(NO_DISTANCE).to_le_bytes());
+            });
+            self.columns.iter_mut().rev().take(1).for_each(|column| column.has_missing = true);
+        }
         self.value("q_outcome", Each::Action, "each action's outcome for the mover", outcome);
         if scores {
             self.value("q_score", Each::Action, "each action's score for the mover", score);

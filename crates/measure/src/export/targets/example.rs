@@ -1,7 +1,7 @@
 //! What is exactly known of a position and of its moves, as it is exported.
 
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, Game, GameExt, Orientations, Side, Symmetry};
+use yomikiri::game::{Action, Empties, Game, GameExt, Orientations, Score, Side, Symmetry};
 use yomikiri::graph::{Piece, StateKind};
 use yomikiri::solve::Value;
 use yomikiri::solved::{Oracle, SolvedTable};
@@ -9,7 +9,7 @@ use yomikiri::solved::{Oracle, SolvedTable};
 /// A row of a table, or a position that is looked up in it, with its moves.
 #[derive(Clone, Debug)]
 pub struct Example {
-    /// The row of the table.
+    /// The row of the table; `u32::MAX` where a search found the values.
     pub row: u32,
     /// The position; in a table of a layered game as the row is stored, which need not be
     /// reachable.
@@ -51,6 +51,29 @@ impl Example {
             orientations: None,
             weight: 1.0,
         })
+    }
+
+    /// Returns the example of a position whose moves a search gave these scores, each for who makes it. Where
+    /// there is no move the game is over and its score follows from the rules.
+    pub fn searched(
+        game: &AnyGame,
+        position: &AnyPosition,
+        moves: &[(Action, Score)],
+        empties: Empties,
+    ) -> Example {
+        let value = |score| Value::of_scores(score, score, None);
+        let best = moves.iter().map(|(_, score)| *score).max();
+        Example {
+            row: u32::MAX,
+            position: *position,
+            layer: Some(game.layer(&position.state)),
+            kind: if best.is_some() { StateKind::Interior } else { StateKind::Terminal },
+            value: value(best.unwrap_or_else(|| game.score(&position.state, empties))),
+            scored: game.scores().is_some(),
+            moves: moves.iter().map(|&(action, score)| (action, value(score))).collect(),
+            orientations: None,
+            weight: 1.0,
+        }
     }
 
     /// The outcome as −1, 0 or 1, where proven.

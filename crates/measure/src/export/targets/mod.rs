@@ -126,6 +126,7 @@ impl Targets {
             layout: self.layout,
             scores: table.has_scores(),
             layers: table.states().has_layers(),
+            rows: true,
             bounds: self.selection.unproven,
             splits: self.selection.split.is_none(),
             temperature: self.temperature,
@@ -380,6 +381,22 @@ pub fn look_up(
     splits: &Splits,
     positions: &[AnyPosition],
 ) -> Result<(Block, Vec<usize>), TableError> {
+    let of = |position: &AnyPosition, with_moves| {
+        Ok::<_, TableError>(Example::look_up(table, position, with_moves))
+    };
+    let found = examples(encoder, splits, positions, &of)?;
+    table.table().check_read()?;
+    Ok(found)
+}
+
+/// Encodes what `of` knows of positions and, if its second argument is true, of their moves: a block, in their
+/// order, and the places of those of which it knows nothing.
+pub fn examples<E: Send>(
+    encoder: &Encoder<'_>,
+    splits: &Splits,
+    positions: &[AnyPosition],
+    of: &(impl Fn(&AnyPosition, bool) -> Result<Option<Example>, E> + Sync),
+) -> Result<(Block, Vec<usize>), E> {
     let (name, words) = (name_word(&encoder.game.name()), FoldedWords::new(encoder.game));
     let with_moves = encoder.columns.iter().any(Column::is_of_moves);
     let with_split = encoder.columns.iter().any(|column| column.name == "split");
@@ -387,7 +404,7 @@ pub fn look_up(
         let (mut block, mut missing) = (Block::new(encoder.columns.len()), Vec::new());
         for at in places {
             let position = &positions[at];
-            let Some(example) = Example::look_up(table, position, with_moves) else {
+            let Some(example) = of(position, with_moves)? else {
                 missing.push(at);
                 continue;
             };
@@ -397,16 +414,14 @@ pub fn look_up(
             };
             encoder.add(&example, split, &mut block);
         }
-        (block, missing)
+        Ok((block, missing))
     };
-    let mut parts = parallel::map_ranges(positions.len(), 1 << 11, &some).into_iter();
-    let (mut block, mut missing) =
-        parts.next().unwrap_or_else(|| (Block::new(encoder.columns.len()), Vec::new()));
-    for (part, places) in parts {
+    let (mut block, mut missing) = (Block::new(encoder.columns.len()), Vec::new());
+    for part in parallel::map_ranges(positions.len(), 1 << 11, &some) {
+        let (part, places) = part?;
         block.extend(&part);
         missing.extend(places);
     }
-    table.table().check_read()?;
     Ok((block, missing))
 }
 

@@ -13,7 +13,7 @@ use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Action, Empties, Game, GameExt, Outcome, Side};
 use yomikiri::hint::{Hint, Hinted};
 use yomikiri::solve::Value;
-use yomikiri::solved::{Oracle, SearchOracle, SolvedTable};
+use yomikiri::solved::{Oracle, QUICK_SQUARES, SearchOracle, SolvedTable, empty_squares};
 use yomikiri_measure::evaluate::REPEATED;
 use yomikiri_measure::render::Grid;
 use yomikiri_measure::render::number::counted;
@@ -34,10 +34,6 @@ new          begin again
 review       the moves that gave something away
 quit         end (so does the end of the input)
 ";
-
-/// Most empty squares of positions whose values are searched in a game without a table: each takes
-/// some ten milliseconds.
-const SEARCHED: u32 = 14;
 
 pub(super) struct Session<'a> {
     pub game: AnyGame,
@@ -129,7 +125,9 @@ impl Session<'_> {
         });
         let what = match &self.table {
             None if self.search.is_some() => {
-                format!("no table: moves have values from {SEARCHED} empty squares on, by search")
+                format!(
+                    "no table: moves have values from {QUICK_SQUARES} empty squares on, by search"
+                )
             }
             None => "no table: moves have no values here".to_string(),
             Some(table) if !table.table().manifest().complete => {
@@ -233,9 +231,8 @@ impl Session<'_> {
         if let Some(table) = &self.table {
             return Some(table);
         }
-        let (rows, columns) = self.game.shape();
-        let empty = (rows * columns) as u32 - self.game.layers()?.layer_of(&position.state);
-        let search = self.search.as_ref().filter(|_| empty <= SEARCHED)?;
+        let empty = empty_squares(&self.game, &position.state)?;
+        let search = self.search.as_ref().filter(|_| empty <= QUICK_SQUARES)?;
         Some(search)
     }
 

@@ -9,7 +9,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::answer_text::Shown;
+use super::answer_text::{Shown, search_text};
 use super::complete::{games, tables};
 use super::context::Context;
 use super::guard::MemoryArg;
@@ -25,7 +25,6 @@ use yomikiri::search::mates::Rules;
 use yomikiri::solve::Value;
 use yomikiri::solved::{Answer, Budget, Oracle, SearchOracle, SolvedTable, Wanted};
 use yomikiri::table::Table;
-use yomikiri_measure::render::number::{thousands, took};
 
 /// Solve a game, a size, a table or a position
 ///
@@ -184,7 +183,7 @@ fn question(
 }
 
 /// The only game in which the first line of a text is a position.
-fn game_of(text: &str, context: &Context) -> anyhow::Result<AnyGame> {
+pub(super) fn game_of(text: &str, context: &Context) -> anyhow::Result<AnyGame> {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
     let fits = |game: &AnyGame| game.parse_position(line, &game.start()).is_ok();
     let mut found: Vec<AnyGame> = context.games.all().into_iter().filter(fits).collect();
@@ -245,11 +244,11 @@ impl Task<'_> {
         }
         let oracle = self.args.oracle(game, self.empties)?;
         let answer = oracle.answer(position)?;
-        let output = Output::by_search(&oracle, self.empties, &answer);
+        let output = Output::by_search(&oracle, &answer);
         context.show("solve", &output, |output| {
             let shown =
                 Shown { answer: output.answer, oracle: &oracle, all_moves: self.args.all_moves };
-            format!("{}{}\n", shown.to_text(colour), output.how_text())
+            shown.to_text(colour) + &search_text(&oracle)
         })
     }
 
@@ -274,7 +273,7 @@ impl Task<'_> {
                 By::Search(oracle) => {
                     oracle.restart();
                     let answer = oracle.answer(position)?;
-                    self.line(&Output::by_search(oracle, self.empties, &answer), context)?
+                    self.line(&Output::by_search(oracle, &answer), context)?
                 }
                 By::Mates(mates) => {
                     let found = mates.find(&position);
@@ -393,9 +392,9 @@ impl<'a> Output<'a> {
         Output { by: "table", nodes: None, seconds: None, empties, answer }
     }
 
-    fn by_search(oracle: &SearchOracle, empties: Empties, answer: &'a Answer) -> Output<'a> {
+    fn by_search(oracle: &SearchOracle, answer: &'a Answer) -> Output<'a> {
         let (nodes, time) = oracle.spent();
-        let empties = oracle.game().scores().map(|_| empties.name());
+        let empties = oracle.game().scores().map(|_| oracle.empties().name());
         Output {
             by: if oracle.was_stored() { "stored" } else { "search" },
             nodes: Some(nodes),
@@ -403,18 +402,5 @@ impl<'a> Output<'a> {
             empties,
             answer,
         }
-    }
-
-    /// How the answer was found, in a line.
-    fn how_text(&self) -> String {
-        let empties = match self.empties {
-            Some("to-winner") => "; empty squares count for the winner",
-            Some(_) => "; empty squares count for nobody",
-            None => "",
-        };
-        let time = took(self.seconds.unwrap_or(0.0));
-        let nodes = thousands(self.nodes.unwrap_or(0));
-        let how = if self.by == "stored" { "the stored solution and search" } else { "search" };
-        format!("\nBy {how}: {nodes} positions in {time}{empties}")
     }
 }

@@ -65,6 +65,11 @@ function open(value, table) {
 
 // The value of a position, told of the players by name.
 export function verdict(answer, table) {
+  const said = verdictOf(answer, table);
+  return answer.table === "search" ? `${said}. Not in the table: found by search` : said;
+}
+
+function verdictOf(answer, table) {
   const [first, second] = table.sides;
   const other = answer.mover === first ? second : first;
   if (answer.kind === "terminal")
