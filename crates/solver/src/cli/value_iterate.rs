@@ -58,10 +58,6 @@ pub(super) struct Args {
     /// Begin even if it is not expected to fit
     #[arg(long)]
     force: bool,
-    /// With several processes: Othello on a board of rows x columns [default: 4]
-    #[cfg(feature = "cluster")]
-    #[arg(long, value_name = "SIZE")]
-    size: Option<String>,
     #[cfg(feature = "cluster")]
     #[command(flatten)]
     cluster: super::cluster::ClusterArgs,
@@ -86,7 +82,8 @@ enum MethodArg {
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     #[cfg(feature = "cluster")]
     if args.cluster.is_asked() {
-        let game = super::enumerate::game_of(None, args.size.as_deref(), context)?;
+        let named = args.table.game(context)?;
+        let game = named.map_or_else(|| super::enumerate::game_of(None, None, context), Ok)?;
         let job = super::cluster::job(game, true, args.memory, context);
         return super::cluster::run(&args.cluster, job, context);
     }
