@@ -6,6 +6,8 @@
 //! move, `outside 1000` searches 1,000 positions of random games of 6×6 that it does not have.
 //! One thread; every score and the number of mates are asserted. Nodes compare between machines, seconds do not.
 
+#![allow(clippy::print_stdout)]
+
 use std::time::{Duration, Instant};
 
 use rand_xoshiro::SplitMix64;

@@ -1,7 +1,7 @@
 //! Networks in ONNX files as policies.
 //!
-//! A file is read by [`file`], its positions are laid out by an [`Encoding`], it is run by
-//! [`session`], and what its numbers mean is known by [`heads`]: from the [`Card`] beside the file,
+//! A file is read by `file`, its positions are laid out by an [`Encoding`], it is run by
+//! `session`, and what its numbers mean is known by `heads`: from the [`Card`] beside the file,
 //! or from its inputs and outputs. All of that is settled when the policy is made, and the model is
 //! tried on the start position and those after it, so that what does not fit is refused before any
 //! work is done. `docs/policies-onnx.md` is for people.
