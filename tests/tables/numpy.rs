@@ -203,7 +203,7 @@ fn every_metric_is_found_again_from_the_results_by_position() {
     // does as an estimate of the score.
     let model = concat!(
         "onnx:",
-        concat!(env!("CARGO_MANIFEST_DIR"), "/../.."),
+        env!("CARGO_MANIFEST_DIR"),
         "/../../tests/fixtures/onnx/value.onnx?range=discs"
     );
     let once = if cfg!(feature = "onnx") { model } else { "weights" };
