@@ -42,7 +42,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// Store the values of all positions that the best moves of either side reach, not bounds alone
-    /// (semi-strong): hours for 6x6; the same command resumes
+    /// (semi-strong): two hours for 6x6; the same command resumes
     #[arg(long)]
     semi_strong: bool,
     /// Most empty squares of positions that are searched instead of stored [default: 12, or 13 with
