@@ -1,6 +1,6 @@
 //! A game without its type: what everybody but the hot loops plays.
 //!
-//! Enumerating, verifying and searching are compiled for each type of rules; tables, reports,
+//! Enumerating, solving, proving and searching are compiled for each type of rules; tables, reports,
 //! exports and commands are compiled once, for [`AnyGame`]. Its states are keys, so each question
 //! about a state unpacks it first.
 

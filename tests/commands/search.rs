@@ -39,6 +39,35 @@ fn a_size_a_game_and_a_position_are_solved() {
     assert_eq!(alone["score"], -8);
 }
 
+/// The stored solution of 6×6 says what a search finds, for each move, after good and bad ones.
+#[test]
+fn the_stored_solution_agrees_with_search() {
+    let tables = Tables::new();
+    let start = tables.json(&["solve", "6x6"]);
+    assert_eq!((&start["by"], &start["score"]), (&"stored".into(), &(-4).into()));
+    let best = start["principal_variation"].as_array().unwrap();
+    let best: Vec<&str> = best.iter().map(|name| name.as_str().unwrap()).collect();
+    assert!(best.len() >= 32, "{best:?}");
+    for plies in [15, 16, 17] {
+        let line = best[..plies].join(" ");
+        let searched = tables.json(&["solve", "6x6", &line, "--search", "--all-moves"]);
+        for of in searched["moves"].as_array().unwrap() {
+            let after = format!("{line} {}", of["move"].as_str().unwrap());
+            let stored = tables.json(&["solve", "6x6", &after]);
+            assert_eq!(
+                -stored["score"].as_i64().unwrap(),
+                of["score"].as_i64().unwrap(),
+                "{after}"
+            );
+            // What both sides' best moves lead to is stored.
+            assert!(stored["by"] == "stored" || of["move"] != best[plies], "{after}");
+        }
+    }
+    assert_eq!(tables.json(&["solve", "6x6", "--search", "--nodes", "1000"])["by"], "search");
+    let winner = ["solve", "6x6", "--empties", "to-winner", "--nodes", "1000"];
+    assert_eq!(tables.json(&winner)["by"], "search");
+}
+
 #[test]
 fn limits_leave_proven_bounds() {
     let tables = Tables::new();
@@ -85,6 +114,18 @@ fn what_cannot_be_solved_is_refused() {
         (&["report", "--size", "4", "--sample", "5", "--canonical"], "--canonical needs a table"),
         (&["report", "--size", "8", "--empty-squares", "60..70"], "the start has 60"),
         (&["report", "--game", "minishogi", "--sample", "5"], "it has no empty squares"),
+        (
+            &[
+                "report",
+                "--game",
+                "animal-shogi",
+                "--games-of",
+                "random",
+                "--empty-squares",
+                "1..4",
+            ],
+            "it has no empty squares",
+        ),
     ] {
         let run = tables.run(words);
         let line = run.refused(words[1]);

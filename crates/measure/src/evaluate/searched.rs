@@ -76,12 +76,7 @@ pub fn drawn(
     count: usize,
     seed: u64,
 ) -> Result<(Vec<AnyPosition>, String), Hinted> {
-    let (rows, columns) = game.shape();
-    let squares = (rows * columns) as u32;
-    if game.layers().is_none_or(|layers| layers.unit() != "discs") || squares == 0 {
-        let what = format!("positions of {} cannot be drawn: it has no empty squares", game.name());
-        return Err(Hinted::new(what, "name a table, or give positions"));
-    }
+    let squares = squares_of_discs(game)?;
     let most = squares - game.layer(&game.start().state) - 1;
     let (from, to) = range.unwrap_or((8.min(most), 12.min(most)));
     if from > to || to > most {
@@ -93,6 +88,17 @@ pub fn drawn(
         return Err(Hinted::new("no position was drawn", "give more empty squares"));
     }
     Ok((found, format!("from random games, {from} to {to} squares empty, seed {seed}")))
+}
+
+/// Counts the squares of a board whose layers count discs; fails for games without empty squares.
+fn squares_of_discs(game: &AnyGame) -> Result<u32, Hinted> {
+    let (rows, columns) = game.shape();
+    let has_discs = game.layers().is_some_and(|layers| layers.unit() == "discs");
+    if !has_discs || rows * columns == 0 {
+        let what = format!("positions of {} cannot be drawn: it has no empty squares", game.name());
+        return Err(Hinted::new(what, "name a table, or give positions"));
+    }
+    Ok((rows * columns) as u32)
 }
 
 /// Plays games of `policy` against `opponent`, half as either side, and returns the positions in which
@@ -107,8 +113,7 @@ pub fn met(
     sampling: Sampling,
     progress: &dyn Progress,
 ) -> Result<(Vec<AnyPosition>, String), Hinted> {
-    let (rows, columns) = game.shape();
-    let squares = (rows * columns) as u32;
+    let squares = if range.is_some() { squares_of_discs(game)? } else { 0 };
     let is_wanted = |position: &AnyPosition| {
         range
             .is_none_or(|(from, to)| (from..=to).contains(&(squares - game.layer(&position.state))))

@@ -43,7 +43,7 @@ pub fn checksum(table: &SolvedTable, progress: &dyn Progress) -> Result<String, 
     Ok(hasher.finalize().to_hex().to_string())
 }
 
-/// What decides which positions there are, and their number.
+/// Returns the line of identity: game, rules, start, symmetry, roots, and the number of rows.
 fn identity_line(table: &SolvedTable) -> String {
     let identity = &table.table().manifest().identity;
     format!(

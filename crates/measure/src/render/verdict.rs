@@ -10,7 +10,7 @@ use yomikiri::table::{Manifest, Solution};
 pub struct Mover<'a> {
     /// The name of its side.
     pub side: &'a str,
-    /// Whether its king is attacked.
+    /// True if its king is attacked.
     pub in_check: bool,
     /// In a table that follows only the checks of one player: whether the mover is that player.
     pub gives_checks: Option<bool>,

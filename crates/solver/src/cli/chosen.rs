@@ -40,7 +40,7 @@ pub(super) struct ChosenArgs {
     /// Whom it plays against [default: random]
     #[arg(long, value_name = "POLICY", requires = "games_of", add = policies())]
     against: Option<String>,
-    /// How many games it plays with each side [default: 10]
+    /// Games that it plays with each side [default: 10]
     #[arg(long, value_name = "N", requires = "games_of",
         value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     games: Option<u64>,

@@ -38,9 +38,9 @@ pub(super) struct PositionArgs {
     skip_bad: bool,
 }
 
-/// How many positions are looked up at a time.
+/// Positions that are looked up at a time.
 const AT_ONCE: usize = 1 << 13;
-/// How many bad lines are named.
+/// Most bad lines that are named.
 const NAMED: usize = 10;
 /// Most empty squares of a position whose moves are searched, which takes minutes then.
 const MOST_EMPTY: u32 = 24;

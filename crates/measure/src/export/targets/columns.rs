@@ -169,7 +169,7 @@ pub struct Shape {
     pub scores: bool,
     /// Whether rows have layers.
     pub layers: bool,
-    /// Whether examples are of a table, and so have a row and a distance.
+    /// True for examples of a table, which have a row and a distance.
     pub rows: bool,
     /// Whether unproven rows are there, and so bounds.
     pub bounds: bool,
