@@ -22,6 +22,7 @@ use yomikiri_measure::evaluate::{
     AccuracyReport, Comparison, Judged, Labels, Match, Metrics, Piece, Player, Request, Searched,
     Words, games_bytes, measure, of_split, playable, unfolded_bytes,
 };
+use yomikiri_measure::free_memory;
 use yomikiri_measure::policy::{
     Amended, Amendment, Answers, Batch, Beside, Dense, Legal, Policy, PolicySpec, Steady,
     TrainedOn, TrainedSpec,
@@ -536,7 +537,9 @@ pub(crate) fn labelled(
 /// Whether games between so many policies fit in memory; warns if not.
 fn games_fit(py: Python<'_>, table: &SolvedTable, policies: usize) -> PyResult<bool> {
     let manifest = table.table().manifest();
-    let Err(room) = fits_memory(games_bytes(manifest, policies), None) else { return Ok(true) };
+    let Err(room) = fits_memory(games_bytes(manifest, policies), free_memory()) else {
+        return Ok(true);
+    };
     let what = format!("{}: games are left out, playing them needs", table.table().name());
     let category = py.get_type::<PyRuntimeWarning>();
     PyErr::warn(py, &category, &CString::new(no_room(&what, &room))?, 2)?;
@@ -610,7 +613,7 @@ pub(crate) fn play_match<'py>(
     let (solved, tables) = (table.table.clone(), tables_of(table));
     let held = hold(solved.game(), vec![first, second])?;
     let bytes = unfolded_bytes(solved.table().manifest(), held.len());
-    fits_memory(bytes, None).map_err(|room| {
+    fits_memory(bytes, free_memory()).map_err(|room| {
         let what = format!("playing games on {} needs", solved.table().name());
         YomikiriError::new_err(format!("{}; give a smaller table", no_room(&what, &room)))
     })?;

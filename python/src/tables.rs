@@ -16,6 +16,7 @@ use yomikiri_measure::evaluate::Kept;
 use yomikiri_measure::export::targets::{
     Encoder, Example, Images, Selection, examples, look_up, read_rows,
 };
+use yomikiri_measure::free_memory;
 use yomikiri_measure::render::no_room;
 
 use crate::columns::{about, columns, shape, to_dict};
@@ -99,6 +100,7 @@ pub(crate) fn solve(
             game.name()
         )));
     }
+    plan.max_memory = plan.max_memory.or_else(free_memory);
     run(py, progress, |state, _| {
         let failed = |error: &dyn Hint| YomikiriError::new_err(error.line());
         let store = Store::at(&tables);
@@ -115,9 +117,10 @@ pub(crate) fn solve(
         };
         let mut table = game.enumerate(&plan, &store, state).map_err(|e| failed(&e))?.table;
         if table.manifest().solution.is_none() {
-            let options = match SolveOptions::default().within_room(&game, &table) {
+            let options = SolveOptions { max_memory: plan.max_memory, ..Default::default() };
+            let options = match options.within_room(&game, &table) {
                 Err(room) if !force => return Err(no_room(room)),
-                found => found.unwrap_or_default(),
+                found => found.unwrap_or(options),
             };
             game.solve(&mut table, &options, state, &mut |_, _| {}).map_err(|e| failed(&e))?;
         }

@@ -3,11 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Debug;
 
-use rand_xoshiro::SplitMix64;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
-
 use super::{
-    Empties, End, Game, GameExt, Mobility, Orientations, Position, Side, StateKey, Symmetry,
+    Empties, End, GAMMA, Game, GameExt, Mobility, Orientations, Position, Side, StateKey, Symmetry,
+    mix,
 };
 
 /// How many games are played by chance, and after how many plies they are broken off.
@@ -42,10 +40,10 @@ const MOST_POSITIONS: usize = 100_000;
 /// With what is wrong and the state in which it is.
 pub fn conform<G: Game>(game: &G) {
     names_conform(game);
-    let mut random = SplitMix64::seed_from_u64(0);
+    let mut seed = 0;
     let mut states = HashSet::new();
     for _ in 0..GAMES {
-        let line = chance_game(game, &mut random);
+        let line = chance_game(game, &mut seed);
         states.extend(line);
     }
     assert!(states.iter().any(|state| !game.is_terminal(state)), "the game is over at its start");
@@ -85,7 +83,7 @@ fn names_conform<G: Game>(game: &G) {
 }
 
 /// The states of a game played by chance, from the start to the end or for so many plies.
-fn chance_game<G: Game>(game: &G, random: &mut SplitMix64) -> Vec<G::State> {
+fn chance_game<G: Game>(game: &G, seed: &mut u64) -> Vec<G::State> {
     let mut states = vec![game.start().state];
     for _ in 0..PLIES {
         let state = states[states.len() - 1];
@@ -93,7 +91,8 @@ fn chance_game<G: Game>(game: &G, random: &mut SplitMix64) -> Vec<G::State> {
         if actions.is_empty() {
             break;
         }
-        let chosen = random.next_u64() % actions.len() as u64;
+        let chosen = mix(*seed) % actions.len() as u64;
+        *seed = seed.wrapping_add(GAMMA);
         states.push(game.play(&state, actions[chosen as usize]));
     }
     states

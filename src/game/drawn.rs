@@ -6,7 +6,8 @@
 use super::{Game, GameExt, Position, Side};
 
 /// A position, ready to be drawn.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Drawn {
     /// What stands on each square, empty where nothing does: `X` and `O` in games of one kind of
     /// piece, else as SFEN writes a piece (`K`, `+p`; the second player's are small). Empty in games
@@ -17,7 +18,8 @@ pub struct Drawn {
 }
 
 /// Pieces of a kind in hand.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Held {
     /// The piece as on the board.
     pub piece: String,
@@ -26,7 +28,8 @@ pub struct Held {
 }
 
 /// A kind of piece.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PieceKind {
     /// How the first player's stands in [`Drawn::cells`].
     pub piece: String,
@@ -38,7 +41,8 @@ pub struct PieceKind {
 
 /// The squares of a move: from where, `None` of what is put on the board, and to where, `None` of a
 /// pass.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct MoveSquares {
     /// Where the piece stood.
     pub from: Option<u16>,

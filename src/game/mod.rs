@@ -43,6 +43,7 @@ pub use drawn::{Drawn, Held, MoveSquares, PieceKind};
 pub use ext::GameExt;
 pub use planes::PlaneKinds;
 pub use search::{ScoreBounds, ScoreSearch, SearchLimits, SearchOptions, SearchWeights};
+pub(crate) use split::GAMMA;
 pub use split::mix;
 pub use split::{Divider, Division, Split, Splits, name_word};
 pub use symmetry::{Group, Orientations, Symmetry};

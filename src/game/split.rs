@@ -17,9 +17,6 @@
 //! `(h >> 11) / 2^53`, samples by `(mix(h) >> 11) / 2^53`. The mixing is that of SplitMix64
 //! (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
 
-use rand_xoshiro::SplitMix64;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
-
 use super::{FoldedWords, Game, StateWords};
 
 /// One of the parts into which positions are divided.
@@ -163,9 +160,15 @@ pub fn name_word(name: &str) -> u64 {
     name.bytes().fold(0xCBF2_9CE4_8422_2325, step)
 }
 
-/// One step of SplitMix64.
+/// Step between two seeds of which one follows the other in SplitMix64.
+pub(crate) const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// Returns the first output of SplitMix64 from the seed `x`.
 pub fn mix(x: u64) -> u64 {
-    SplitMix64::seed_from_u64(x).next_u64()
+    let x = x.wrapping_add(GAMMA);
+    let x = (x ^ x >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let x = (x ^ x >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ x >> 31
 }
 
 /// The highest 53 bits of a hash as a number in [0, 1).

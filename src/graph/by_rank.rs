@@ -128,12 +128,9 @@ impl<'a, G: Game> Builder<'a, G> for ByRank<'a, G> {
         let found = expanded.into_iter().fold(Found::default(), Found::join);
         // Ply by ply: a task finds something now and then, in whatever ranks it lies.
         progress.advance(found.ranks.len() as u64);
-        tracing::info!(
-            ply = self.state.plies.len(),
-            found = found.ranks.len(),
-            seconds = started.elapsed().as_secs_f64(),
-            "ply complete"
-        );
+        let (ply, count, seconds) =
+            (self.state.plies.len(), found.ranks.len(), started.elapsed().as_secs_f64());
+        progress.log(format_args!("ply complete ply={ply} found={count} seconds={seconds:.6}"));
         std::mem::swap(&mut self.open, &mut self.next);
         self.take(draft, found)
     }

@@ -8,7 +8,7 @@ use crate::game::{Expected, Game, GameExt, NotationError, Position, Side};
 use crate::hint::Hint;
 use crate::table::{
     CHECKPOINT_AFTER, Identity, NoRoom, Store, Table, TableError, check_name, fits_disk,
-    fits_memory, room_in_memory,
+    fits_memory,
 };
 
 /// How many actions a game may have: rows store their number in two bytes.
@@ -349,16 +349,15 @@ impl Estimate {
     /// Bytes that do not fit in the memory that may be taken: bitmaps lie in files meanwhile, sorted
     /// layers are made in slices.
     pub fn beyond(&self, memory: Option<u64>) -> f64 {
-        let room = room_in_memory(memory).map_or(f64::INFINITY, |room| room as f64);
+        let room = memory.map_or(f64::INFINITY, |room| room as f64);
         (self.memory - room).max(0.0)
     }
 }
 
-/// A plan that takes no more memory than there is; or what is expected not to fit, in memory or where
-/// the table would lie.
+/// Returns the plan if it is expected to fit in [`Plan::max_memory`] and on the disk of the tables.
 pub fn within_room<G: Game>(
     game: &G,
-    mut plan: Plan<G::State>,
+    plan: Plan<G::State>,
     store: &Store,
 ) -> Result<Plan<G::State>, NoRoom> {
     match (plan.index, game.layers()) {
@@ -376,7 +375,6 @@ pub fn within_room<G: Game>(
         }
         (Index::Keys, _) => {}
     }
-    plan.max_memory = room_in_memory(plan.max_memory);
     Ok(plan)
 }
 

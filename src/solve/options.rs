@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::SweepError;
 use crate::game::{Empties, Game, GameExt, Repetition, Score};
 use crate::hint::Hinted;
-use crate::table::{NoRoom, Solution, SweepRecord, Table, fits_memory, room_in_memory};
+use crate::table::{NoRoom, Solution, SweepRecord, Table, fits_memory};
 
 /// In which order a layered game's states are swept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,11 +73,11 @@ impl SolveOptions {
         options.into_iter().find(|(given, _, fits)| *given && !fits).map(|(_, name, _)| name)
     }
 
-    /// The same in no more memory than there is, or what does not fit: by layers, what does not lies
-    /// in files.
+    /// Returns the options if the table is expected to be solved in [`max_memory`](Self::max_memory): by
+    /// layers always, with files for what does not fit.
     pub fn within_room<G: Game>(self, game: &G, table: &Table) -> Result<SolveOptions, NoRoom> {
         if game.layers().is_some() && self.order.unwrap_or_default() == Order::Topological {
-            return Ok(SolveOptions { max_memory: room_in_memory(self.max_memory), ..self });
+            return Ok(self);
         }
         let states = table.manifest().counts.table.states as f64;
         fits_memory(2e8 + states * 16.0, self.max_memory).map(|()| self)

@@ -206,7 +206,8 @@ pub(super) fn retrograde(
             let started = Instant::now();
             let Ends { won, lost, undecided } =
                 bytes.count_moves([&level, &next], repetition, progress)?;
-            tracing::info!(seconds = started.elapsed().as_secs_f64(), undecided, "moves counted");
+            let seconds = started.elapsed().as_secs_f64();
+            progress.log(format_args!("moves counted undecided={undecided} seconds={seconds:.6}"));
             progress.begin("working back", Some(undecided));
             // The first pass has found the ends, and what is one move away from them alone.
             decided(log, rows - undecided);
@@ -215,11 +216,9 @@ pub(super) fn retrograde(
     };
     // By distance: won in 1 besides the ends, lost in 2, and so on.
     while place.states + later > 0 {
-        let started = Instant::now();
-        let Place { distance, states } = place;
+        let Place { distance, .. } = place;
         let changed = bytes.take_back(&level, &next, distance);
         progress.advance(changed);
-        tracing::debug!(distance, states, seconds = started.elapsed().as_secs_f64());
         if changed > 0 {
             decided(log, changed);
         }

@@ -6,7 +6,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::SolvedTable;
@@ -59,7 +58,8 @@ impl NotThere {
 pub(super) const LONGEST_LINE: usize = 200;
 
 /// What a table says of a position; its JSON is `docs/query-schema.md`'s. Values are those of `mover`.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Answer {
     /// Name of the table; `search` where no table contains the position and a search found its value.
     pub table: String,
@@ -98,7 +98,8 @@ pub struct Answer {
 }
 
 /// The board of a position.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Board {
     /// As rows of text.
     pub diagram: String,
@@ -108,7 +109,8 @@ pub struct Board {
 }
 
 /// The further fields of a cyclic game.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Cycles {
     /// True if the mover's king is attacked.
     pub in_check: bool,
@@ -126,7 +128,8 @@ pub struct Cycles {
 }
 
 /// A move and its value for the mover.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct MoveAnswer {
     /// Its name.
     #[serde(rename = "move")]
@@ -150,7 +153,8 @@ pub struct MoveAnswer {
 }
 
 /// A value, as far as it is proven.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Verdict {
     /// 1 a win, 0 a draw, −1 a loss.
     pub outcome: Option<i8>,
@@ -166,7 +170,8 @@ pub struct Verdict {
 }
 
 /// What is known where a value is not proven.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 enum Bounds {
     Scores {
@@ -227,7 +232,8 @@ pub enum LineEnd {
 }
 
 /// The little of an answer that programs want of thousands of positions; a line of JSON.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Brief {
     /// The position in one line.
     pub position: String,

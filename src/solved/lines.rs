@@ -4,7 +4,6 @@
 //! `{"position": …, "id": …}` whose `id` comes back. What is wrong with a line is told in its answer
 //! and stops no other.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -23,7 +22,8 @@ struct Asked {
 }
 
 /// The answer to a line of a batch.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct LineAnswer {
     /// What the line gave as its id.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -32,7 +32,8 @@ pub struct LineAnswer {
     said: Said,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 enum Said {
     Brief(Brief),

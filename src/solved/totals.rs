@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::SolvedTable;
@@ -14,7 +13,8 @@ use crate::parallel;
 const GRAIN: usize = 1 << 18;
 
 /// The values of the rows of a layer, or of all; each row's for its mover.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct LayerValues {
     /// How many rows there are.
     pub states: u64,

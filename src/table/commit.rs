@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tempfile::TempPath;
 
 use super::error::{IoContext, TableError};
 
@@ -17,13 +16,13 @@ use super::error::{IoContext, TableError};
 #[derive(Debug)]
 pub struct Part {
     place: PathBuf,
-    part: TempPath,
+    part: PathBuf,
 }
 
 impl Part {
     /// The part of a file; it is up to the caller to write it.
     pub fn of(place: &Path) -> io::Result<Part> {
-        let part = TempPath::try_from_path(place.with_added_extension("part"))?;
+        let part = std::path::absolute(place.with_added_extension("part"))?;
         Ok(Part { place: place.to_path_buf(), part })
     }
 
@@ -35,12 +34,19 @@ impl Part {
     /// Moves the file to its place, over what is there. Does not wait for the disk: the file is
     /// whole after a kill, but perhaps not after a power cut.
     pub fn commit(self) -> io::Result<()> {
-        Ok(self.part.persist(&self.place)?)
+        fs::rename(&self.part, &self.place)
     }
 
     /// The same to another place.
     pub fn commit_to(self, place: &Path) -> io::Result<()> {
-        Ok(self.part.persist(place)?)
+        fs::rename(&self.part, place)
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        // After a commit there is nothing left to remove.
+        let _ = fs::remove_file(&self.part);
     }
 }
 

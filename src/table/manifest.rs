@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, io};
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::TableError;
@@ -186,7 +185,8 @@ pub struct ArrayEntry {
 }
 
 /// One sweep of value iteration.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SweepRecord {
     /// The largest change of a value in the sweep; its unit is the solution's `residual_unit`.
@@ -199,7 +199,8 @@ pub struct SweepRecord {
 }
 
 /// How the exact columns (`outcome`, `score`, `distance`) were computed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Solution {
     /// `retrograde` or `value-iteration`; absent in layered games, which know only the latter.
@@ -233,7 +234,8 @@ pub struct Solution {
 }
 
 /// The value of a root, for its mover.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RootValue {
     /// −1, 0 or +1.
@@ -245,7 +247,8 @@ pub struct RootValue {
 }
 
 /// How the discounted column (`value`) was computed.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Discounted {
     /// The factor γ that a ply costs.

@@ -45,7 +45,7 @@ impl Memory {
         let bytes = (length as u64).saturating_mul(size_of::<T>() as u64);
         let take = |left: u64| left.checked_sub(bytes);
         if self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
-            let file = tempfile::tempfile_in(&self.dir).at("create a file in", &self.dir)?;
+            let file = unnamed_file(&self.dir).at("create a file in", &self.dir)?;
             reserve(&file, bytes).at("reserve memory in a file in", &self.dir)?;
             let map = Mapped::zeros(length, Some(&file)).at("map a file in", &self.dir)?;
             return Ok(Room { map, taken: None });
@@ -64,6 +64,16 @@ impl Memory {
         }
         Ok(room)
     }
+}
+
+/// Creates a file and removes its name: its space is free again once it is closed or the process ends.
+fn unnamed_file(dir: &Path) -> std::io::Result<File> {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let path = dir.join(format!(".memory-{}-{number}.part", std::process::id()));
+    let file = File::options().read(true).write(true).create(true).truncate(true).open(&path)?;
+    std::fs::remove_file(path)?;
+    Ok(file)
 }
 
 /// Makes a file of zeros that the disk has room for: a map of another ends the process when the disk
@@ -126,20 +136,9 @@ pub struct NoRoom {
     pub disk: Option<PathBuf>,
 }
 
-/// How many bytes may be allocated: as many as were asked for, or are free, where that is known.
-pub fn room_in_memory(asked: Option<u64>) -> Option<u64> {
-    asked.or_else(|| {
-        let mut system = sysinfo::System::new().ok()?;
-        system.refresh_memory();
-        let host = system.available_memory();
-        let limited = system.cgroup_limits().map_or(host, |limits| limits.free_memory);
-        Some(host.min(limited)).filter(|&free| free > 0)
-    })
-}
-
-/// That so many bytes fit in as many as were asked for, or in what is free now.
-pub fn fits_memory(needed: f64, asked: Option<u64>) -> Result<(), NoRoom> {
-    match room_in_memory(asked) {
+/// Checks that `needed` bytes fit in `free` ones; `None` is no limit.
+pub fn fits_memory(needed: f64, free: Option<u64>) -> Result<(), NoRoom> {
+    match free {
         Some(free) if needed > free as f64 => Err(NoRoom { needed, free: free as f64, disk: None }),
         _ => Ok(()),
     }

@@ -40,7 +40,7 @@ pub use manifest::{
     ArrayEntry, Counts, DISCOUNTED_COLUMN, Discounted, FORMAT, FORMAT_VERSION, Identity, Manifest,
     RootValue, SOLUTION_COLUMNS, Solution, SweepRecord, Tally, column_in,
 };
-pub use memory::{BESIDE, Memory, NoRoom, Room, fits_disk, fits_memory, free_disk, room_in_memory};
+pub use memory::{BESIDE, Memory, NoRoom, Room, fits_disk, fits_memory, free_disk};
 pub use npy::{Array, Element, HEADER_BYTES, Ints, crc32, shape_of};
 pub use packed::{BLOCK, Packed, PackedColumn, blocks_of, of_planes, planes, write_blocks};
 pub use removal::{Removal, Removed};

@@ -1,4 +1,4 @@
-//! Arrays in NumPy's `.npy` format, version 1.0: header by npyz, payload mapped or streamed.
+//! Arrays in NumPy's `.npy` format, version 1.0: payload mapped or streamed.
 //!
 //! Every header is padded to [`HEADER_BYTES`], so that the payload is aligned to 64 bytes and a
 //! file can be streamed before its length is known: the header is written last, in the room kept
@@ -12,13 +12,13 @@ use std::path::{Path, PathBuf};
 
 use bytemuck::Pod;
 use memmap2::Mmap;
-use npyz::WriterBuilder;
 
 use super::error::{IoContext, TableError};
 use super::mmap::{Reading, map_for, unmap_pages};
 use super::stream::KEPT_IN_MEMORY;
 use super::{Draft, Lengths, Table};
-use crate::{input, parallel};
+use crate::input::NpyHeader;
+use crate::parallel;
 
 /// Where the payload begins.
 pub const HEADER_BYTES: usize = 128;
@@ -49,18 +49,10 @@ pub fn shape_of<T: Element>(rows: u64) -> Vec<u64> {
 
 /// The header of an array, exactly [`HEADER_BYTES`] long.
 pub(super) fn header(path: &Path, descr: &str, shape: &[u64]) -> Result<Vec<u8>, TableError> {
-    let mut bytes = Vec::with_capacity(HEADER_BYTES);
-    let descr = descr
-        .parse()
-        .map_err(|e| TableError::damaged(path, format!("'{descr}' is no NumPy dtype ({e})")))?;
-    npyz::WriteOptions::new_header_only()
-        .dtype(npyz::DType::Plain(descr))
-        .shape(shape)
-        .writer(&mut bytes)
-        .write_header_only()
-        .at("write the header of", path)?;
+    let (descr, shape) = (descr.to_string(), shape.to_vec());
+    let bytes = NpyHeader { descr, fortran_order: false, shape }.bytes();
     if bytes.len() != HEADER_BYTES {
-        return Err(TableError::damaged(path, format!("no array here has the shape {shape:?}")));
+        return Err(TableError::damaged(path, "its header is too long"));
     }
     Ok(bytes)
 }
@@ -156,11 +148,10 @@ impl<T: Pod> Array<T> {
 }
 
 fn describe_header(bytes: &[u8], descr: &str, rows: u64) -> String {
-    match input::npy_header(bytes) {
+    match NpyHeader::read(bytes) {
         Ok(header) => format!(
             "its header says {} of shape {:?} where the manifest says {descr} of {rows} rows",
-            header.dtype().descr(),
-            header.shape()
+            header.descr, header.shape
         ),
         Err(_) => "its header is not NumPy's".to_string(),
     }

@@ -12,7 +12,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytemuck::Zeroable;
-use quick_cache::sync::Cache;
+use dashmap::DashMap;
+use rustc_hash::FxBuildHasher;
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe::CParameter;
 
@@ -106,7 +107,8 @@ fn decompress(packed: &[u8], most: usize) -> Option<Vec<u8>> {
 pub struct Packed<T> {
     bytes: Array<u8>,
     blocks: usize,
-    kept: Cache<usize, Arc<[T]>>,
+    kept: DashMap<usize, Arc<[T]>, FxBuildHasher>,
+    room: usize,
 }
 
 impl<T> fmt::Debug for Packed<T> {
@@ -127,7 +129,7 @@ impl<T: Zeroable> Packed<T> {
     ) -> Result<Packed<T>, TableError> {
         let bytes = table.array_checked::<u8>(name, checked)?;
         let room = (KEPT / (length * size_of::<T>()).max(1)).min(blocks.max(1));
-        let packed = Packed { bytes, blocks, kept: Cache::new(room) };
+        let packed = Packed { bytes, blocks, kept: DashMap::default(), room };
         let words = blocks.checked_add(1).and_then(|words| words.checked_mul(8));
         let end = words.and_then(|words| packed.bytes.len().checked_sub(words));
         match end.is_some() && packed.begin_of(blocks) == end {
@@ -158,13 +160,20 @@ impl<T: Zeroable> Packed<T> {
         most: usize,
         unpack: impl FnOnce(&[u8]) -> Option<Vec<T>>,
     ) -> Result<Arc<[T]>, TableError> {
-        self.kept.get_or_insert_with(&block, || {
-            let range = self.begin_of(block).zip(self.begin_of(block + 1));
-            let packed = range.and_then(|(begin, end)| self.bytes.get(begin..end));
-            let bytes = packed.and_then(|packed| decompress(packed, most));
-            let values = bytes.and_then(|bytes| unpack(&bytes));
-            values.map(Arc::from).ok_or_else(|| self.damaged(block))
-        })
+        if let Some(kept) = self.kept.get(&block) {
+            return Ok(kept.clone());
+        }
+        let range = self.begin_of(block).zip(self.begin_of(block + 1));
+        let packed = range.and_then(|(begin, end)| self.bytes.get(begin..end));
+        let bytes = packed.and_then(|packed| decompress(packed, most));
+        let values = bytes.and_then(|bytes| unpack(&bytes)).ok_or_else(|| self.damaged(block))?;
+        let values: Arc<[T]> = values.into();
+        // Starting over costs each block one more unpacking, and spares a list of the last uses.
+        if self.kept.len() >= self.room {
+            self.kept.clear();
+        }
+        self.kept.insert(block, values.clone());
+        Ok(values)
     }
 
     /// That a block does not hold what it should.

@@ -9,6 +9,16 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 #![cfg_attr(test, allow(unreachable_pub))]
 
+/// Returns the bytes that can be allocated now without swapping, within the limit of the control group;
+/// `None` where the system does not say.
+pub fn free_memory() -> Option<u64> {
+    let mut system = sysinfo::System::new().ok()?;
+    system.refresh_memory();
+    let host = system.available_memory();
+    let limited = system.cgroup_limits().map_or(host, |limits| limits.free_memory);
+    Some(host.min(limited)).filter(|&free| free > 0)
+}
+
 pub mod evaluate;
 pub mod export;
 pub mod policy;

@@ -133,14 +133,12 @@ impl<'a, G: Game, B: Bits> Builder<'a, G> for ByBlock<B> {
         let counts = self.append_edges(draft, &next, progress)?;
         self.state.counts.push(counts);
         pass_on(&self.rules, &self.group, &next, &passes);
-        tracing::info!(
-            layer = self.layer.layer.number,
-            states = self.layer.layer.rows,
-            blocks = self.layer.layer.blocks.len(),
-            finding = finding.as_secs_f64(),
-            seconds = started.elapsed().as_secs_f64(),
-            "layer complete"
-        );
+        let Layer { number, rows, blocks, .. } = &self.layer.layer;
+        let (blocks, seconds) = (blocks.len(), started.elapsed().as_secs_f64());
+        progress.log(format_args!(
+            "layer complete layer={number} states={rows} blocks={blocks} finding={:.6} seconds={seconds:.6}",
+            finding.as_secs_f64()
+        ));
         self.layer = next;
         if self.layer.layer.rows == 0 {
             return Ok(false);

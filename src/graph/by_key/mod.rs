@@ -213,13 +213,11 @@ impl<'a, G: Game> Builder<'a, G> for ByKey<'a, G> {
             None => (self.write_last(&layer, draft, progress)?, 0),
         };
         self.state.counts.push(self.counts(&layer, &census, draft)?);
-        tracing::info!(
-            layer = layer.number,
-            states = layer.rows.len(),
-            new,
-            seconds = started.elapsed().as_secs_f64(),
-            "layer complete"
-        );
+        let (number, states, seconds) =
+            (layer.number, layer.rows.len(), started.elapsed().as_secs_f64());
+        progress.log(format_args!(
+            "layer complete layer={number} states={states} new={new} seconds={seconds:.6}"
+        ));
         let goes_on = new > 0 || !self.jumps.edges.is_empty();
         if goes_on {
             self.state.offsets.push(self.state.states() + new);

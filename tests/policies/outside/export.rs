@@ -8,6 +8,7 @@ use serde_json::Value;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Game, GameExt, Position, Side, StateKey};
 use yomikiri::graph::Graph;
+use yomikiri::input::NpyHeader;
 use yomikiri::table::{HEADER_BYTES, Table, crc32};
 
 use crate::common::solved::{board_4x4, rows};
@@ -16,9 +17,8 @@ use crate::common::tables::{Tables, assert_same_files, files, solved_4x4};
 /// An exported array's payload; its header says what states.json says.
 fn payload(dir: &Path, states: &Value, name: &str, dtype: &str, shape: &[u64]) -> Vec<u8> {
     let bytes = fs::read(dir.join(name)).unwrap();
-    let header = npyz::NpyHeader::from_reader(&bytes[..]).unwrap();
-    assert_eq!(header.shape(), shape, "{name}");
-    assert_eq!(header.dtype().descr(), format!("'{dtype}'"), "{name}");
+    let header = NpyHeader::read(&bytes[..]).unwrap();
+    assert_eq!((&header.shape[..], &header.descr[..]), (shape, dtype), "{name}");
     let file = &states["files"][name];
     assert_eq!((&file["dtype"], &file["shape"]), (&dtype.into(), &shape.into()), "{name}");
     assert_eq!(file["crc32"], format!("{:08x}", crc32(&bytes)), "{name}");

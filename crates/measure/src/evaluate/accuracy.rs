@@ -10,7 +10,6 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::details::{DetailSums, Details, HeldOut};
@@ -31,7 +30,8 @@ use yomikiri::solved::SolvedTable;
 use yomikiri::table::TableError;
 
 /// The figures of one policy on one table.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PolicyAccuracy {
     /// The policy's name.
     pub policy: String,

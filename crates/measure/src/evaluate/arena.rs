@@ -4,7 +4,6 @@
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::policy::chance::{sample, unit};
@@ -15,7 +14,8 @@ use yomikiri::parallel;
 use yomikiri::progress::Progress;
 
 /// The results of games, as the first of two policies sees them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Tally {
     /// How many games it won.
     pub wins: u64,

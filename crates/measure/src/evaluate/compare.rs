@@ -4,7 +4,6 @@
 //! Either may be several players, one for each seed of the same recipe; then what it gives away in
 //! a position is the mean over its players.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::figures::{Figures, mean};
@@ -18,7 +17,8 @@ use yomikiri::game::GameExt;
 const EQUAL: f64 = 1e-9;
 
 /// What two policies give away in the same positions.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// In every judged position.
     pub all: Pairs,
@@ -31,7 +31,8 @@ pub struct Comparison {
 }
 
 /// Positions in which two policies were compared.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Pairs {
     /// How many.
     pub states: u64,
@@ -47,7 +48,8 @@ pub struct Pairs {
 }
 
 /// What a policy gives away on average.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Lost {
     /// Of the outcome.
     pub outcome: f64,
@@ -56,7 +58,8 @@ pub struct Lost {
 }
 
 /// Who gives away less, and how much on average.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Paired {
     /// Positions in which the first gives away less.
     pub first_better: u64,
@@ -71,7 +74,8 @@ pub struct Paired {
 }
 
 /// A position in which one policy gives away more than the other.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Difference {
     /// The row of the table that it belongs to; of all images of a position only one is kept.
     pub row: u32,

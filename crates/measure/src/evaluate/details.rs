@@ -2,7 +2,6 @@
 //! lost and how often, and how good its values are.
 
 use rustc_hash::FxHashMap;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::figures::{Figures, FiguresBySet, outcome_lost, score_lost};
@@ -13,7 +12,8 @@ use yomikiri::any::AnyGame;
 use yomikiri::game::{Action, GameExt, Side};
 
 /// Figures of one policy on some positions, beyond the means.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Details {
     /// By layer, which is the number of discs, say, or plies from the nearest root; empty where the
     /// table does not keep plies.
@@ -52,7 +52,8 @@ impl Details {
 }
 
 /// The details on the positions that say how good a policy is: those it has not learned from.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct HeldOut {
     /// Which part they are: `test`, or `validation` where there is no test.
     pub split: &'static str,
@@ -62,7 +63,8 @@ pub struct HeldOut {
 }
 
 /// The figures of one policy on the positions that have something in common.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Group {
     /// What they have in common.
     #[serde(flatten)]
@@ -72,7 +74,8 @@ pub struct Group {
 }
 
 /// What a group of positions has in common; in JSON a field of that name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Key {
     /// The layer before the move: what [`Words::layers`](super::Words::layers) counts.
@@ -261,7 +264,8 @@ fn keys(case: &Case, moves: usize) -> [Option<Key>; 4] {
 
 /// What the moves of a policy give away of the final score, as a distribution over the judged
 /// positions: the move of each has the policy's probabilities.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(into = "Percentiles")]
 pub struct Losses {
     /// `expected[d]`: the expected number of positions in which a score of `d` is given away.
@@ -306,7 +310,8 @@ impl Losses {
 }
 
 /// Losses as they are written to JSON.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 struct Percentiles {
     /// No more in 95 of 100.
     percentile_95: Option<usize>,
@@ -330,7 +335,8 @@ impl From<Losses> for Percentiles {
 }
 
 /// What is given away on a square, summed over all judged positions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct SquareFigures {
     /// Expected number of positions in which the policy plays there.
     pub played: f64,
@@ -401,7 +407,8 @@ impl Squares {
 }
 
 /// A square of the board.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Square {
     /// As people write it: `c4`.
     pub square: String,

@@ -1,6 +1,5 @@
 //! What is measured of a policy on a set of positions: sums, so that sets can be added, and means.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::source::{Case, Truth};
@@ -11,7 +10,8 @@ use yomikiri::game::{Outcome, Split};
 ///
 /// All values are those of the player to move. As JSON the means are written, not the sums: see
 /// `docs/report-schema.md`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(into = "Means")]
 pub struct Figures {
     /// How many positions.
@@ -220,7 +220,8 @@ pub(super) fn mean(sum: f64, count: u64) -> Option<f64> {
 }
 
 /// The figures of a policy on three sets of positions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct FiguresBySet {
     /// Every judged position that is not the end of a game, forced moves and passes among them.
     pub all: Figures,
@@ -262,7 +263,8 @@ impl FiguresBySet {
 }
 
 /// The figures of a policy on the positions of each part, as they were divided when it learned.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct FiguresBySplit {
     /// Those it has learned from.
     pub train: FiguresBySet,
@@ -289,7 +291,8 @@ impl FiguresBySplit {
     }
 }
 
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Blunder {
     /// In how many positions that is expected.
     pub expected_states: f64,
@@ -297,7 +300,8 @@ pub struct Blunder {
     pub share: Option<f64>,
 }
 
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Blunders {
     /// A win could be had, a draw is left.
     pub win_to_draw: Blunder,
@@ -308,7 +312,8 @@ pub struct Blunders {
 }
 
 /// Means over positions.
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Means {
     /// How many positions.
     pub states: u64,

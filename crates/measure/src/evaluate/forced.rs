@@ -6,7 +6,6 @@
 //! proven may be as good or as bad as any: the first is the least that is kept, the second the least
 //! that is thrown away.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::accuracy::PolicyAccuracy;
@@ -20,7 +19,8 @@ use yomikiri::solve::Value;
 use yomikiri::solved::Oracle;
 
 /// How a policy moves where a bounded table proves something of some moves only.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ForcedFigures {
     /// Positions proven to be won, with a move that is not proven to keep that.
     pub won: u64,

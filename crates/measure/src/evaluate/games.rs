@@ -1,7 +1,6 @@
 //! What a report says of the games that policies play: results against each other, how much a best
 //! response wins, and where games go wrong.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::figures::outcome_lost;
@@ -11,7 +10,8 @@ use yomikiri::game::Side;
 use yomikiri::parallel::{self, GRAIN};
 
 /// Exact play between policies from the start of a table.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Games {
     /// After how many plies a game counts as play without end; `None` where games end.
     pub most_plies: Option<u32>,
@@ -36,7 +36,8 @@ impl Games {
 }
 
 /// The games of one policy.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PolicyGames {
     /// The policy's name.
     pub policy: String,
@@ -63,7 +64,8 @@ impl PolicyGames {
 }
 
 /// Something of a policy as the first and as the second player.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct BothSides<T> {
     /// As the first player.
     pub first: T,
@@ -79,7 +81,8 @@ impl<T> BothSides<T> {
 }
 
 /// How much of what it could have a policy loses to a best response.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Exploitability {
     /// The expected outcome (−1 to 1) that is left to the policy by a best response after outcomes.
     pub outcome: f64,
@@ -92,7 +95,8 @@ pub struct Exploitability {
 }
 
 /// What a policy gives away in a game, on average over both sides.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct MistakesAgainst {
     /// `itself`, `random` or `perfect`.
     pub opponent: &'static str,
@@ -116,7 +120,8 @@ pub struct Played<'a> {
 }
 
 /// What games between two policies come to; as JSON, with all values those of `policy`.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Match {
     /// The table's name.
     pub table: String,
@@ -136,7 +141,8 @@ pub struct Match {
 }
 
 /// Games that begin with so many plies at random.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Opening {
     /// How many.
     pub random_plies: u32,

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::figures::{outcome_lost, score_lost};
@@ -15,7 +14,8 @@ use yomikiri::game::{Action, FoldedWords, GameExt, StateWords};
 use yomikiri::solved::SolvedTable;
 
 /// A position in which a policy gives something away; it stands for its mirror images too.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Mistake {
     /// The position in the game's one-line notation.
     pub position: String,
@@ -39,7 +39,8 @@ pub struct Mistake {
 }
 
 /// A move of a position.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct MoveFacts {
     /// As people write it.
     #[serde(rename = "move")]

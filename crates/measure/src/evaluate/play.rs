@@ -9,7 +9,6 @@
 //! that does. Policies see a position and not how often it was there: no position is counted, and a
 //! game is no draw because one comes back, but because it goes on coming back.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::source::Truth;
@@ -21,7 +20,8 @@ use yomikiri::solve::Value;
 use yomikiri::solved::SolvedTable;
 
 /// What a game comes to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Expected {
     /// Probability of a win.
     pub win: f64,
@@ -306,7 +306,8 @@ impl<'a> Play<'a> {
 }
 
 /// What a best response is after.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Aim {
     /// The expected outcome.

@@ -2,7 +2,6 @@
 
 use std::cmp::Ordering;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::accuracy::{Measured, PolicyAccuracy};
@@ -15,7 +14,8 @@ use yomikiri::solved::SolvedTable;
 use yomikiri::table::{SweepRecord, TableError};
 
 /// How accurate policies are on a table; `docs/report-schema.md` describes the JSON.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct AccuracyReport {
     /// Whose all values are: always `mover`, the player to move.
     pub perspective: &'static str,
@@ -40,7 +40,8 @@ pub struct AccuracyReport {
 }
 
 /// What a game calls its players, its layers and its points.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Words {
     /// The first and the second player.
     pub sides: [&'static str; 2],
@@ -71,7 +72,8 @@ impl Words {
 }
 
 /// What a report says of its table.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct TableFacts {
     /// The table's name.
     pub name: String,
@@ -114,7 +116,8 @@ pub struct TableFacts {
 }
 
 /// A root and its value for its mover; `null` where the table does not prove it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct RootFacts {
     /// The position in the game's one-line notation.
     pub position: String,

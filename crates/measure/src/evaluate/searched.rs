@@ -6,7 +6,6 @@ use std::sync::Arc;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rustc_hash::FxHashSet;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::accuracy::{MeasureError, Measured, Sink, measure};
@@ -28,7 +27,8 @@ const RESAMPLES: usize = 1000;
 
 /// A 95 % confidence interval: the percentile bootstrap over positions (B. Efron, "Bootstrap Methods:
 /// Another Look at the Jackknife", 1979), 1,000 resamples of a fixed seed.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Interval {
     /// Lower end.
     pub lower: f64,
@@ -37,7 +37,8 @@ pub struct Interval {
 }
 
 /// Confidence intervals of a policy's means over positions whose moves differ in outcome.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Intervals {
     /// Probability of moves that keep the result.
     pub result_kept: Interval,

@@ -4,7 +4,6 @@
 //! of winning it is p = (v + 1) / 2, a draw counting half. The truth is the proven outcome, or as a
 //! chance 1, ½ or 0.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::figures::mean;
@@ -14,9 +13,10 @@ use yomikiri::game::{Outcome, Score};
 pub const BINS: usize = 10;
 
 /// Sums over positions, as [`Figures`](super::Figures); [`means`](Self::means) gives the means.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(into = "Means")]
-#[schemars(with = "Means")]
+#[cfg_attr(feature = "schemas", schemars(with = "Means"))]
 pub struct ValueFigures {
     /// How many positions.
     pub states: u64,
@@ -101,7 +101,8 @@ impl ValueFigures {
 
 /// How good the final scores are that a policy expects: sums over positions, as
 /// [`Figures`](super::Figures); [`means`](Self::means) gives the means.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(into = "FinalScoreMeans")]
 pub struct FinalScoreFigures {
     /// How many positions.
@@ -144,7 +145,8 @@ impl FinalScoreFigures {
     }
 }
 
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct FinalScoreMeans {
     /// How many positions.
     pub states: u64,
@@ -156,7 +158,8 @@ pub struct FinalScoreMeans {
     pub root_mean_square_error: Option<f64>,
 }
 
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Means {
     /// How many positions.
     pub states: u64,
@@ -176,7 +179,8 @@ pub struct Means {
     pub reliability: Vec<BinMeans>,
 }
 
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct BinMeans {
     /// Least predicted value of the bin.
     pub from: f64,

@@ -1,6 +1,5 @@
 //! Two policies position by position as aligned text.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::grid::Grid;
@@ -8,7 +7,8 @@ use super::number::{amount, percent, signed, thousands};
 use crate::evaluate::{Comparison, Lost, Paired, Pairs, Words};
 
 /// A comparison and what it is of.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Compared<'a> {
     /// The table's name.
     pub table: String,

@@ -111,11 +111,7 @@ pub struct Instructions;
 impl Instructions {
     /// Whether this processor has them, and they are fast.
     pub fn are_there() -> bool {
-        let processor = raw_cpuid::CpuId::new();
-        let vendor = processor.get_vendor_info();
-        let family = processor.get_feature_info().map(|info| info.family_id());
-        let slow = vendor.zip(family).is_some_and(|(of, family)| is_slow(of.as_str(), family));
-        Instructions::exist() && !slow
+        Instructions::exist() && !is_slow(&vendor(), family())
     }
 
     fn exist() -> bool {
@@ -126,13 +122,31 @@ impl Instructions {
     }
 }
 
+/// Returns the vendor's name: the first leaf of `cpuid`.
+#[cfg(target_arch = "x86_64")]
+fn vendor() -> [u8; 12] {
+    let leaf = std::arch::x86_64::__cpuid(0);
+    let words = [leaf.ebx, leaf.edx, leaf.ecx].map(u32::to_le_bytes);
+    *words.as_flattened().first_chunk().expect("three words")
+}
+
+/// Returns the family, extended where the base family is the last one.
+#[cfg(target_arch = "x86_64")]
+fn family() -> u32 {
+    let version = std::arch::x86_64::__cpuid(1).eax;
+    match version >> 8 & 0xf {
+        0xf => 0xf + (version >> 20 & 0xff),
+        base => base,
+    }
+}
+
 /// Whether a vendor's processors of a family press and spread bits in microcode, bit by bit: AMD's
 /// before Zen 3, and Hygon's, which are made after Zen.
 #[cfg(target_arch = "x86_64")]
-fn is_slow(vendor: &str, family: u8) -> bool {
+fn is_slow(vendor: &[u8; 12], family: u32) -> bool {
     match vendor {
-        "AuthenticAMD" => family < 0x19,
-        "HygonGenuine" => true,
+        b"AuthenticAMD" => family < 0x19,
+        b"HygonGenuine" => true,
         _ => false,
     }
 }
@@ -244,8 +258,8 @@ mod tests {
     fn instructions_in_microcode_are_slow() {
         let amd = [(0x15, true), (0x17, true), (0x18, true), (0x19, false), (0x1a, false)];
         for (family, slow) in amd {
-            assert_eq!(is_slow("AuthenticAMD", family), slow, "{family:#x}");
-            assert!(is_slow("HygonGenuine", family) && !is_slow("GenuineIntel", family));
+            assert_eq!(is_slow(b"AuthenticAMD", family), slow, "{family:#x}");
+            assert!(is_slow(b"HygonGenuine", family) && !is_slow(b"GenuineIntel", family));
         }
     }
 }

@@ -9,8 +9,8 @@ use super::evaluation::{DISC, Evaluation, FIRST_STAGE, STAGE_STEP, STAGES, Train
 use super::kernel::{Kernel, Scalar};
 use super::patterns::{INPUTS, Patterns};
 use super::{Engine, Options, Search, Task, WIDE, play};
-use crate::game::Empties;
 use crate::game::othello::Board;
+use crate::game::{Empties, GAMMA, mix};
 
 /// Settings of a training.
 #[derive(Clone, Copy, Debug)]
@@ -196,9 +196,8 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, count: u32) -> u32 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        let mixed = mix(self.0);
+        self.0 = self.0.wrapping_add(GAMMA);
         (((mixed >> 32) * u64::from(count)) >> 32) as u32
     }
 

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::columns::ColumnCard;
@@ -17,7 +16,8 @@ pub const TARGETS_SCHEMA: &str = "yomikiri-targets";
 pub const TARGETS_VERSION: u32 = 1;
 
 /// What an export of targets is.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Card {
     /// Always [`TARGETS_SCHEMA`].
     pub schema: String,
@@ -52,7 +52,8 @@ pub struct Card {
 }
 
 /// How many examples there are of each sort.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Counts {
     /// By split.
     pub by_split: BTreeMap<String, Group>,
@@ -66,7 +67,8 @@ pub struct Counts {
 }
 
 /// Some examples.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Group {
     /// How many.
     pub rows: u64,

@@ -1,6 +1,5 @@
 //! The columns of an export: their names, types and meaning.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::encode::Encoder;
@@ -109,7 +108,8 @@ impl Column {
 }
 
 /// A column in the data card.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ColumnCard {
     /// Its name.
     pub name: String,

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use half::f16;
 
 use yomikiri::hint::Hinted;
-use yomikiri::input;
+use yomikiri::input::NpyHeader;
 
 /// What numbers an array may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,21 +78,18 @@ impl Rows {
         let file = File::open(path).map_err(cannot)?;
         let length = file.metadata().map_err(cannot)?.len();
         let mut reader = BufReader::with_capacity(1 << 20, file);
-        let header = input::npy_header(&mut reader).map_err(|_| {
+        let header = NpyHeader::read(&mut reader).map_err(|_| {
             wrong(Hinted::new("is no .npy file of numbers", "write it with numpy.save"))
         })?;
-        let descr = match header.dtype() {
-            npyz::DType::Plain(plain) => plain.to_string(),
-            other => other.descr(),
-        };
-        let scalar = scalar(&descr, numbers).ok_or_else(|| {
+        let descr = &header.descr;
+        let scalar = scalar(descr, numbers).ok_or_else(|| {
             let expected = match numbers {
                 Numbers::Floats => "float16, float32 or float64",
                 Numbers::Integers => "integers",
             };
             wrong(format!("holds {descr} where {expected} are expected").into())
         })?;
-        let shape: Vec<usize> = header.shape().iter().map(|&n| n as usize).collect();
+        let shape: Vec<usize> = header.shape.iter().map(|&n| n as usize).collect();
         let fits = match shape.split_first() {
             Some((_, rest)) => rest == row || (row.is_empty() && rest == [1]),
             None => false,
@@ -103,7 +100,7 @@ impl Rows {
             let what = format!("has the shape {} where (N{expected}) is expected", tuple(&shape));
             return Err(wrong(what.into()));
         }
-        if header.order() == npyz::Order::Fortran && shape.len() > 1 {
+        if header.fortran_order && shape.len() > 1 {
             let what = Hinted::new("is in Fortran order", "save numpy.ascontiguousarray of it");
             return Err(wrong(what));
         }
