@@ -23,7 +23,7 @@ pub enum Kind {
     Policy,
     /// Policy below a requested bound.
     Bound,
-    /// Interruption by the user or the system.
+    /// End by a signal.
     Interrupted,
 }
 

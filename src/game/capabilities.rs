@@ -61,11 +61,11 @@ pub trait RankedMoves: Sync {
     fn ranks(&self) -> u32;
 
     /// Fills `after` with one entry for each move: the rank of the successor, and the end of the game there
-    /// for the player to move in it. Leaves `after` empty if the game is over.
+    /// for the player to move in it. Leaves it empty if the game is over.
     fn successors(&self, rank: u32, after: &mut Vec<(u32, Option<End>)>);
 
     /// Returns the end of the game in a state, for its mover. If it returns `None`, `ends` holds the end
-    /// after each move, for the player to move there; moves that lead to the same state count once.
+    /// after each move, for the player to move there; moves that lead to the same state may count once.
     fn ends(&self, rank: u32, ends: &mut Vec<Option<End>>) -> Option<End>;
 
     /// Appends the same ranks as [`Ranks::predecessors`].
