@@ -1,7 +1,7 @@
-//! What stands on a board, square by square, for whoever draws it.
+//! Contents of a board, square by square, for drawing it.
 //!
-//! Squares are numbered row by row from the top left as the first player sees the board, whoever is
-//! to move: the same numbers for both sides, unlike those of actions.
+//! Squares are numbered row by row from the top left as the first player sees the board, whichever side is to
+//! move: the numbers are the same for both sides, unlike those of actions.
 
 use super::{Game, GameExt, Position, Side};
 
@@ -46,8 +46,8 @@ pub struct MoveSquares {
     pub to: Option<u16>,
 }
 
-/// Lays out what stands on each square as rows of text with coordinates, between what each player holds
-/// in games with hands; where the game has no squares the state as Rust prints it.
+/// Returns the squares as rows of text with coordinates, between the two hands in games with hands. Without
+/// squares, returns the state as Rust prints it.
 pub(super) fn diagram<G: Game>(game: &G, position: &Position<G::State>) -> String {
     let drawn = game.drawn(position);
     if drawn.cells.is_empty() {
@@ -63,8 +63,8 @@ pub(super) fn diagram<G: Game>(game: &G, position: &Position<G::State>) -> Strin
     laid_out(game, &drawn, column, cell, (held, "-"))
 }
 
-/// The same with Japanese names, where all kinds have one; the second player's pieces, which stand
-/// upside down, are marked with a v.
+/// Returns the [`diagram`] with Japanese names, if the kinds have them. A `v` marks the second player's
+/// pieces, which in print are upside down.
 pub(super) fn diagram_japanese<G: Game>(game: &G, position: &Position<G::State>) -> Option<String> {
     let kinds = game.piece_kinds();
     kinds.first()?.japanese?;
@@ -109,7 +109,7 @@ fn laid_out<G: Game>(
     format!("{white}\n{text}\n{black}\n")
 }
 
-/// The pieces of one kind that a game says each player's squares of.
+/// Returns the contents of the squares in a game with one kind of piece.
 pub(super) fn by_squares<G: Game>(game: &G, position: &Position<G::State>) -> Drawn {
     let Some((own, other)) = game.squares(&position.state) else { return Drawn::default() };
     let (first, second) = match position.side {
