@@ -114,7 +114,7 @@ impl Game for ConnectFour {
     fn start(&self) -> Position<Board> {
         Position { state: (0, 0), side: Side::First }
     }
-    /// The action is the index of the column.
+    /// An action is the index of a column.
     fn action_count(&self) -> usize {
         self.columns
     }
@@ -212,7 +212,7 @@ impl Ranks<Board> for ConnectFour {
     fn count(&self) -> u32 {
         self.firsts[self.firsts.len() - 1] as u32
     }
-    /// The smaller number of a position and its mirror image; the larger one is unused as a rank.
+    /// Returns the smaller number of a position and its mirror image; the larger one is unused as a rank.
     fn rank_of(&self, state: &Board) -> Option<u32> {
         Some(self.number(state).min(self.number(&self.image_of(state, 1))))
     }

@@ -98,7 +98,7 @@ impl Games {
     }
 }
 
-/// Returns why no table of a game can have this manifest; checks only what readers rely on.
+/// Returns the reason why no table of a game can have this manifest; checks only the fields readers rely on.
 fn unfit(game: &AnyGame, manifest: &Manifest) -> Option<&'static str> {
     let Manifest { identity, arrays, layers, .. } = manifest;
     if identity.game != game.name() || usize::from(identity.symmetry_order) != game.group().order()

@@ -64,7 +64,7 @@ pub trait RankedMoves: Sync {
     /// for the player to move in it. Leaves it empty if the game is over.
     fn successors(&self, rank: u32, after: &mut Vec<(u32, Option<End>)>);
 
-    /// Returns the end of the game in a state, for its mover. If it returns `None`, `ends` holds the end
+    /// Returns the end of the game in a state, for its mover. If it returns `None`, `ends` contains the end
     /// after each move, for the player to move there; moves that lead to the same state may count once.
     fn ends(&self, rank: u32, ends: &mut Vec<Option<End>>) -> Option<End>;
 

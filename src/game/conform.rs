@@ -266,7 +266,7 @@ fn planes_conform<G: Game>(game: &G, state: &G::State) {
     assert_eq!(game.read_planes(&numbers), Some(*state), "{numbers:?}");
     assert_eq!(planes.names().len(), planes.count(), "names of planes");
     assert_eq!(game.read_planes(&numbers[1..]), None, "one number too few for {state:?}");
-    // No square has two pieces, and none a fraction of one.
+    // No square has two pieces, and planes of pieces contain only 0 and 1.
     let taken = numbers.iter().take(rows * columns).position(|&n| n == 1);
     let Some(square) = taken else { return };
     for (plane, number) in [(planes.pieces.len(), 1), (0, 2)] {

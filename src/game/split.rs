@@ -64,7 +64,7 @@ pub struct Splits {
 }
 
 impl Default for Splits {
-    /// 80 % for training, 10 % each for validation and test, seed 0.
+    /// Returns shares of 80 % for training and 10 % each for validation and test, with seed 0.
     fn default() -> Splits {
         Splits { seed: 0, train: 0.8, validation: 0.1 }
     }
@@ -161,7 +161,7 @@ pub fn name_word(name: &str) -> u64 {
     name.bytes().fold(0xCBF2_9CE4_8422_2325, step)
 }
 
-/// One step of SplitMix64.
+/// Returns the first output of SplitMix64 from seed `x`.
 pub fn mix(x: u64) -> u64 {
     SplitMix64::seed_from_u64(x).next_u64()
 }

@@ -269,7 +269,7 @@ fn wrong_positions_are_named() {
     }
 }
 
-/// A 17th square of a 4×4 board does not stand for a side to move.
+/// A 17th square of a 4×4 board does not set the side to move.
 #[test]
 fn a_square_too_many_is_no_side() {
     let game = small();

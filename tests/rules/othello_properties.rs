@@ -10,7 +10,7 @@ use proptest::test_runner::FileFailurePersistence;
 use yomikiri::game::othello::{Board, Othello};
 use yomikiri::game::{Action, Canonical, Empties, Game, GameExt, StateKey, Symmetry, WideKey};
 
-/// Random discs on a board of any shape, from nearly empty to full.
+/// Returns random discs on a board of any shape, from nearly empty to full.
 fn scattered() -> impl Strategy<Value = Plain> {
     (4usize..=8, 4usize..=8, 0u32..=100).prop_flat_map(|(rows, columns, fill)| {
         vec((0u32..100, any::<bool>()), rows * columns).prop_map(move |squares| {
@@ -24,7 +24,7 @@ fn scattered() -> impl Strategy<Value = Plain> {
     })
 }
 
-/// Position of a random game from the start.
+/// Returns a position of a random game from the start.
 fn played() -> impl Strategy<Value = Plain> {
     (4usize..=8, 4usize..=8, vec(any::<Index>(), 0..70)).prop_map(|(rows, columns, choices)| {
         let mut position = Plain::start(rows, columns);

@@ -21,7 +21,7 @@ fn minishogi_truth() -> Value {
     truth(include_str!("../data/minishogi-perft.json"))
 }
 
-/// Minishogi with and without mate by pawn drop, and the name of its counts in the data.
+/// Returns minishogi without and with mate by pawn drop, and the name of its counts in the data.
 fn both_rules() -> [(Shogi<WideKey>, &'static str); 2] {
     let counting = Variant { drops: Drops { pawn_mate: true, ..MINISHOGI.drops }, ..MINISHOGI };
     let [strict, counting] = [MINISHOGI, counting].map(|variant| Shogi::new(&variant, true));

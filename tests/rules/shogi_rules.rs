@@ -294,7 +294,7 @@ mod keys {
         assert_eq!(game.position_of(game.position_key(&second)).unwrap().side, Side::Second);
     }
 
-    /// Any bits either are no key or are the key of their state.
+    /// Random bits have no state, or they are the key of the state they have.
     #[test]
     fn random_keys_are_of_no_state_or_of_their_own() {
         fn check<K: StateKey>(game: &Shogi<K>, broken: impl Fn(K, &mut Random) -> K) {

@@ -187,7 +187,7 @@ impl Bits for Instructions {
         unsafe { std::arch::x86_64::_pdep_u32(x, mask.0) }
     }
 
-    /// Eight at a time, moved to the front by a permutation from a table.
+    /// Processes eight at a time and moves them to the front by a permutation from a table.
     #[inline(always)]
     fn keep(
         turned: &[u32; LANES],

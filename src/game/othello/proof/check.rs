@@ -18,7 +18,7 @@ pub struct Report {
     pub leaves: [usize; 2],
 }
 
-/// Checks a certificate and returns what it proves.
+/// Checks a certificate and returns the claim that it proves.
 pub fn check(bytes: &[u8]) -> Result<Report, String> {
     let (header, moves) = Header::read(bytes, PROOF)?;
     let rules = Rules::new(header.rows, header.columns, header.empties);

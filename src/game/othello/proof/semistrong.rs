@@ -223,9 +223,9 @@ impl Table {
         Ok(Table { header, rules, sides })
     }
 
-    /// Checks by plain search that the stored moves of either side keep the scores that the table assigns, and
-    /// returns the number of positions searched below them. Scores after an inferior move are lower bounds in
-    /// this check: their exactness rests on the search that made the table.
+    /// Checks by plain search that the stored moves of either side keep the scores that the table assigns and
+    /// returns the number of positions searched below them. For scores after an inferior move it proves only a
+    /// lower bound; their exactness rests on the search that made the table.
     pub fn check(&self) -> Result<[usize; 2], String> {
         let [first, second] = &self.sides;
         Ok([check_leaves(&self.rules, first)?, check_leaves(&self.rules, second)?])

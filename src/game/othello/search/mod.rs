@@ -1,7 +1,7 @@
 //! Exact search of Othello positions on every board from 4×4 to 8×8.
 //!
-//! Null-window searches narrow the bounds of a score until they meet. Every bound is proven at any time, so a
-//! search may stop at any time.
+//! Null-window searches narrow the bounds of a score until they meet. All bounds are
+//! proven, so a search may stop at any time.
 
 mod deep;
 mod endgame;
@@ -338,7 +338,7 @@ impl<'a, K: Kernel> Search<'a, K> {
     }
 }
 
-/// Number of nodes between two looks at the limits.
+/// Number of nodes between two checks of the limits.
 const CHECK_EVERY: u64 = 20_000;
 
 /// Maximum number of discs on a board that is folded by symmetry.
