@@ -21,7 +21,7 @@ pub struct Games {
     added: Vec<AnyGame>,
 }
 
-/// Error for an unknown name of a game, with a hint that lists the known ones.
+/// Error for an unknown game or an invalid board size.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct UnknownGame(Hinted);
@@ -65,7 +65,7 @@ impl Games {
         self.added.iter().cloned().chain(sizes).chain(shogi).collect()
     }
 
-    /// Returns the game of a name, its states folded under all symmetries.
+    /// Returns the game of a name. Built-in games have their states folded under all symmetries.
     pub fn named(&self, name: &str) -> Result<AnyGame, UnknownGame> {
         if let Some(game) = self.added.iter().find(|game| game.name() == name) {
             return Ok(game.clone());

@@ -107,8 +107,8 @@ pub trait Ends<S>: Sync {
     fn is_check(&self, state: &S) -> bool;
 }
 
-/// States that consist only of the squares held by the mover and by the opponent, as bits `row * columns +
-/// column`.
+/// States that consist only of the squares held by the mover and by the opponent, as bits
+/// `row * columns + column`.
 pub trait Bitboards<S>: Sync {
     /// Returns the squares of the mover and of the opponent.
     fn held(&self, state: &S) -> (u64, u64);
@@ -136,8 +136,8 @@ pub trait Planes<S>: Sync {
     /// Returns the kinds of pieces that have planes.
     fn kinds(&self) -> PlaneKinds;
 
-    /// Writes a state as planes, as its mover sees it: plane `p` has square (`row`, `column`) at `out[p *
-    /// rows * columns + row * columns + column]`. `out` has exactly the length of all planes and is
+    /// Writes a state as planes, as its mover sees it: plane `p` has square (`row`, `column`) at
+    /// `out[p * rows * columns + row * columns + column]`. `out` has exactly the length of all planes and is
     /// overwritten completely.
     fn write(&self, state: &S, out: &mut [u8]);
 

@@ -13,9 +13,9 @@
 //! ```
 //!
 //! Here `name` is the 64-bit FNV-1a hash of the game's name, and `word...` are the state's
-//! [words](StateWords), the smallest among its images. `(h >> 11) / 2^53` decides the split, `(mix(h) >> 11)
-//! / 2^53` the samples. The mixing is that of SplitMix64 (Steele, Lea and Flood, "Fast splittable
-//! pseudorandom number generators", 2014).
+//! [words](StateWords), the smallest among its images. `(h >> 11) / 2^53` decides the split,
+//! `(mix(h) >> 11) / 2^53` the samples. The mixing is that of SplitMix64 (Steele, Lea and Flood, "Fast
+//! splittable pseudorandom number generators", 2014).
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};

@@ -166,8 +166,8 @@ impl<K: StateKey> Game for Othello<K> {
         format!("othello-{}x{}", self.rows, self.columns)
     }
 
-    /// Returns the standard start: Black, to move, has the two middle squares of the diagonal that rises to the
-    /// right. With an odd number of rows or columns the middle block is the upper or left one.
+    /// Returns the standard start: Black, to move, has the two middle squares of the diagonal that rises to
+    /// the right. With an odd number of rows or columns the middle block is the upper or left one.
     fn start(&self) -> Position<Board> {
         let (r, c) = (self.rows / 2 - 1, self.columns / 2 - 1);
         let bit = |r: usize, c: usize| 1u64 << (8 * r + c);

@@ -11,7 +11,7 @@ use crate::game::{Action, Game, GameExt, NotationError, Position, Side, StateKey
 const EMPTY: [char; 2] = ['.', '-'];
 const BLACK: [char; 3] = ['X', 'x', '*'];
 const WHITE: [char; 2] = ['O', 'o'];
-/// Notations of a pass in a transcript; none comes before a longer one that it begins.
+/// Notations of a pass in a transcript; one that is a prefix of another comes after it.
 const PASSES: [&str; 4] = ["pass", "pa", "ps", "--"];
 
 pub(super) fn action_name<K: StateKey>(game: &Othello<K>, action: Action) -> String {

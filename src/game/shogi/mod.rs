@@ -3,9 +3,9 @@
 //! A state is a [`Board`] as its mover sees it: the mover's pieces move up. It includes the pieces in hand
 //! but no history; the convention of a table for infinite play covers repetition.
 //!
-//! **Actions** are numbered as the mover sees the board of S squares: a move from square `f` to `t` is `2 (S
-//! f + t)`, plus one with promotion; a drop of the kind held at place `h` is `2 S² + S h + t`. Moves of the
-//! second player have the numbers that they have on the rotated board.
+//! **Actions** are numbered as the mover sees the board of S squares: a move from square `f` to `t` is
+//! `2 (S f + t)`, plus one with promotion; a drop of the kind held at place `h` is `2 S² + S h + t`. Moves of
+//! the second player have the numbers that they have on the rotated board.
 
 mod board;
 mod by_sets;

@@ -4,9 +4,9 @@
 //!
 //! 1. the squares of the two kings, up to the left-right mirror;
 //! 2. the *cohort*: for every kind the number of pieces in either hand, and on the board with either owner,
-//! promoted or not;
+//!    promoted or not;
 //! 3. the squares of the cohort's pieces: for each group of like pieces the index of their combination among
-//! the squares still free.
+//!    the squares still free.
 //!
 //! These determine a position, because captured pieces stay in the game. Positions with the mover's king on
 //! the farthest rank are left out: it has won before. If the mirror leaves both kings in place, a position

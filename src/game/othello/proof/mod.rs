@@ -341,7 +341,7 @@ impl Walk {
         moves
     }
 
-    /// Returns the first of the ranked moves that scores at least `score`; `known` is one.
+    /// Returns the first of the ranked moves that scores at least `score`; `known` is a move that does.
     fn choose(
         &self,
         engine: &mut Engine,

@@ -224,8 +224,8 @@ impl Table {
     }
 
     /// Checks by plain search that the stored moves of either side keep the scores that the table assigns and
-    /// returns the number of positions searched below them. For scores after an inferior move it proves only a
-    /// lower bound; their exactness rests on the search that made the table.
+    /// returns the number of positions searched below them. For scores after an inferior move it proves only
+    /// a lower bound; their exactness rests on the search that made the table.
     pub fn check(&self) -> Result<[usize; 2], String> {
         let [first, second] = &self.sides;
         Ok([check_leaves(&self.rules, first)?, check_leaves(&self.rules, second)?])

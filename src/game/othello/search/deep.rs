@@ -9,7 +9,7 @@ use crate::game::othello::Board;
 /// Minimum number of empty squares at which the children are looked up before any is searched.
 const ETC_FROM: u32 = 10;
 
-/// Minimum alpha, minus the number of empty squares, at which stable discs may give a cut-off.
+/// Minimum of alpha minus the number of empty squares at which stable discs may give a cut-off.
 const STABILITY_ALPHA: i32 = -8;
 
 /// Weights of the move order, in units of [`DISC`] of the search by evaluation.

@@ -37,8 +37,8 @@ pub struct Evaluation {
     pub(super) trained: Option<Box<Trained>>,
 }
 
-/// Returns the evaluation built into the program for a board, trained by `solver train evaluation --size 8
-/// --positions 250000` and `--size 6 --positions 200000`; their cards are beside them.
+/// Returns the evaluation built into the program for a board; their cards are beside them. Trained by
+/// `solver train evaluation --size 8 --positions 250000` and `--size 6 --positions 200000`.
 pub fn built_in(rows: usize, columns: usize) -> Option<Arc<Evaluation>> {
     static ALL: [OnceLock<Option<Arc<Evaluation>>>; 2] = [OnceLock::new(), OnceLock::new()];
     let (at, bytes): (usize, &[u8]) = match (rows, columns) {

@@ -1,7 +1,7 @@
 //! Exact search of Othello positions on every board from 4×4 to 8×8.
 //!
-//! Null-window searches narrow the bounds of a score until they meet. All bounds are
-//! proven, so a search may stop at any time.
+//! Null-window searches narrow the bounds of a score until they meet. All bounds are proven, so a
+//! search may stop at any time.
 
 mod deep;
 mod endgame;

@@ -32,7 +32,7 @@ pub struct Progress {
     pub error: f64,
 }
 
-/// Relative numbers of positions of the rounds; later rounds play with the weights of earlier ones.
+/// Divisor of the number of positions in each round; later rounds play with the weights of earlier ones.
 const ROUNDS: [usize; 2] = [8, 1];
 
 /// Number of stages that are labelled with exact scores.
