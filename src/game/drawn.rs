@@ -5,44 +5,43 @@
 
 use super::{Game, GameExt, Position, Side};
 
-/// A position, ready to be drawn.
+/// Position, ready to be drawn.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Drawn {
-    /// What stands on each square, empty where nothing does: `X` and `O` in games of one kind of
-    /// piece, else as SFEN writes a piece (`K`, `+p`; the second player's are small). Empty in games
-    /// without a board of squares.
+    /// Content of each square, empty if there is no piece: `X` and `O` in games with one kind of piece,
+    /// otherwise the piece in SFEN (`K`, `+p`; lower case for the second player). Empty in games without a
+    /// board of squares.
     pub cells: Vec<String>,
-    /// What the first and the second player hold.
+    /// Pieces in hand of the first and of the second player.
     pub hands: [Vec<Held>; 2],
 }
 
-/// Pieces of a kind in hand.
+/// Pieces of one kind in hand.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Held {
-    /// The piece as on the board.
+    /// Piece as on the board.
     pub piece: String,
-    /// How many of them.
+    /// Number of pieces.
     pub count: u8,
 }
 
-/// A kind of piece.
+/// Kind of piece.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct PieceKind {
-    /// How the first player's stands in [`Drawn::cells`].
+    /// First player's piece as in [`Drawn::cells`].
     pub piece: String,
-    /// What it is called.
+    /// English name.
     pub name: &'static str,
-    /// Its Japanese name, in one character.
+    /// Japanese name, in one character.
     pub japanese: Option<char>,
 }
 
-/// The squares of a move: from where, `None` of what is put on the board, and to where, `None` of a
-/// pass.
+/// Squares of a move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct MoveSquares {
-    /// Where the piece stood.
+    /// Square that the piece leaves; `None` if it is placed from off the board.
     pub from: Option<u16>,
-    /// Where it stands after it.
+    /// Square that the piece reaches; `None` for a pass.
     pub to: Option<u16>,
 }
 
