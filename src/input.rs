@@ -1,15 +1,15 @@
-//! What is read from outside, whole, up to a limit: a file that has no end fills no memory.
+//! Bounded reading of whole files: an endless input does not exhaust memory.
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result};
 use std::path::Path;
 
-/// The most bytes of a text: positions, weights of squares, checksums, a network's card.
+/// Limit in bytes for text: positions, square weights, checksums, a network's card.
 pub const TEXT: u64 = 1 << 26;
-/// The most bytes of a network's weights or a model: what an ONNX file can have.
+/// Limit in bytes for a network's weights or a model, which is that of an ONNX file.
 pub const MODEL: u64 = 1 << 31;
 
-/// Reads all there is. What is longer than the limit is an error that says so.
+/// Reads to the end. Fails with [`ErrorKind::FileTooLarge`] beyond `most` bytes.
 pub fn all(reader: impl Read, most: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     reader.take(most + 1).read_to_end(&mut bytes)?;
@@ -20,12 +20,12 @@ pub fn all(reader: impl Read, most: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads a file whole.
+/// Reads a whole file of at most `most` bytes.
 pub fn file(path: &Path, most: u64) -> Result<Vec<u8>> {
     all(File::open(path)?, most)
 }
 
-/// Reads text; bytes that are none are an error that says at which of them.
+/// Reads text; an error names the first byte that is not UTF-8.
 pub fn text(reader: impl Read) -> Result<String> {
     String::from_utf8(all(reader, TEXT)?).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
@@ -33,7 +33,7 @@ pub fn text(reader: impl Read) -> Result<String> {
     })
 }
 
-/// The most bytes of an array's header, as in NumPy.
+/// Limit in bytes for an array's header, as in NumPy.
 const HEADER: u32 = 10_000;
 const MAGIC: &[u8] = b"\x93NUMPY";
 
