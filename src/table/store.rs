@@ -126,7 +126,7 @@ impl Store {
         }
     }
 
-    /// Records that a table was enumerated last. Of several processes at once, one wins.
+    /// Records that a table was enumerated last. If several processes do, one wins.
     pub fn set_latest(&self, name: &str) -> Result<(), TableError> {
         if self.enumerated_last().is_some_and(|latest| latest == name) {
             return Ok(());
