@@ -77,8 +77,7 @@ pub struct Answer {
     /// with colours exchanged; absent if the table does not record that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reachable: Option<bool>,
-    /// `interior`, `terminal`, `frontier` or `restricted`; `outside` if nothing is known of the
-    /// position.
+    /// `interior`, `terminal`, `frontier` or `restricted`; `outside` if nothing is known of the position.
     pub kind: &'static str,
     /// Value of the position.
     #[serde(flatten)]

@@ -1,8 +1,7 @@
 //! Batches of positions as lines, each answered by a line of JSON.
 //!
-//! A line is a position in a notation, the same as a JSON string, or an object `{"position": …, "id":
-//! …}` whose `id` is returned. An error in a line is reported in its answer and does not stop the
-//! others.
+//! A line is a position in a notation, the same as a JSON string, or an object `{"position": …, "id": …}`
+//! whose `id` is returned. An error in a line is reported in its answer and does not stop the others.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

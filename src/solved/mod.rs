@@ -172,8 +172,7 @@ impl States {
         self.rows.layer_of(row)
     }
 
-    /// Returns the number of positions that have moves, all of which were followed. Fails on an invalid
-    /// row.
+    /// Returns the number of positions that have moves, all of which were followed. Fails on an invalid row.
     pub fn open_positions(&self, orienting: Orienting) -> Result<u64, String> {
         if !self.has_images(orienting) {
             return Ok(self.rows.open_positions(orienting.most()));

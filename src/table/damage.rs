@@ -52,8 +52,7 @@ impl Table {
     }
 }
 
-/// Returns the value read, or records the error and returns `None`. [`Table::check_read`] fails from
-/// then on.
+/// Returns the value read, or records the error and returns `None`. [`Table::check_read`] fails from then on.
 pub fn or_record<T>(read: Result<T, TableError>) -> Option<T> {
     read.map_err(record).ok()
 }

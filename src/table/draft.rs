@@ -1,10 +1,9 @@
 //! A table under construction: growing arrays, checkpoints, and the commit.
 //!
-//! A draft lies in `NAME.partial` beside the place of the table. Arrays are only appended to. A
-//! checkpoint (written by rename) records the length and checksum of each array and the state that its
-//! maker resumes from. Bytes beyond those lengths come from a killed process and are cut off. Nothing is
-//! synced before the commit; after a crash of the machine the checksums show whether the draft can still
-//! be completed.
+//! A draft lies in `NAME.partial` beside the place of the table. Arrays are only appended to. A checkpoint
+//! (written by rename) records the length and checksum of each array and the state that its maker resumes
+//! from. Bytes beyond those lengths come from a killed process and are cut off. Nothing is synced before the
+//! commit; after a crash of the machine the checksums show whether the draft can still be completed.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -250,8 +250,7 @@ pub struct RootValue {
 pub struct Discounted {
     /// Factor γ per ply.
     pub discount: f64,
-    /// Scoring of squares left empty at the end: `uncounted` or `to-winner`; absent in games without
-    /// scores.
+    /// Scoring of squares left empty at the end: `uncounted` or `to-winner`; absent in games without scores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub empties: Option<String>,
     /// `topological` or `natural`.
@@ -286,8 +285,7 @@ pub struct Manifest {
     pub layers: Vec<Counts>,
     /// Row of each root.
     pub root_ids: Vec<u64>,
-    /// Arrays by name. Each lies in the file `NAME.npy`, but a column of a solution lies in
-    /// `NAME-CRC32.npy`.
+    /// Arrays by name. Each lies in the file `NAME.npy`, but a column of a solution lies in `NAME-CRC32.npy`.
     pub arrays: BTreeMap<String, ArrayEntry>,
     /// Arrays of the original table, by name, if this one is packed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -423,8 +421,7 @@ impl Manifest {
     }
 }
 
-/// Upper bound of the size of a manifest. One with some hundred layers and roots has some hundred
-/// kilobytes.
+/// Upper bound of the size of a manifest. One with some hundred layers and roots has some hundred kilobytes.
 const MOST_BYTES: u64 = 64 << 20;
 
 /// Reads the bytes of a manifest's file. Fails if it is longer than [`MOST_BYTES`].

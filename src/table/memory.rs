@@ -39,8 +39,7 @@ impl Memory {
         self.left.load(Ordering::Relaxed)
     }
 
-    /// Allocates `length` zeros, in memory or else in a file. Fails if the disk has no room for the
-    /// file.
+    /// Allocates `length` zeros, in memory or else in a file. Fails if the disk has no room for the file.
     pub fn zeros<T: Zeroable + Send + Sync>(&self, length: usize) -> Result<Room<T>, TableError> {
         let bytes = (length as u64).saturating_mul(size_of::<T>() as u64);
         let take = |left: u64| left.checked_sub(bytes);

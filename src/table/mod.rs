@@ -1,5 +1,4 @@
-//! Tables on disk: a directory of `.npy` arrays and a `manifest.json`. This module knows nothing of
-//! games.
+//! Tables on disk: a directory of `.npy` arrays and a `manifest.json`. This module knows nothing of games.
 //!
 //! The manifest is written last, by rename: a directory without one is not a table. Files are never
 //! changed in place. A table under construction is a [`Draft`] in a directory of its own, whose
@@ -230,8 +229,7 @@ impl Table {
         Ok(array)
     }
 
-    /// Compares the checksum of an array's payload with the manifest's. The manifest must name the
-    /// array.
+    /// Compares the checksum of an array's payload with the manifest's. The manifest must name the array.
     pub fn compare_checksum(&self, name: &str, found: u32) -> Result<(), TableError> {
         let found = format!("{found:08x}");
         let wanted = &self.manifest.arrays[name].crc32;

@@ -131,8 +131,7 @@ impl Store {
         if self.enumerated_last().is_some_and(|latest| latest == name) {
             return Ok(());
         }
-        // All use the same temporary file, so that kills leave no more than one; the lock serializes
-        // them.
+        // All use the same temporary file, so that kills leave no more than one; the lock serializes them.
         let _lock = Lock::wait(&self.root.join("LATEST.lock"))?;
         let path = self.root.join("LATEST");
         write_synced(&path, format!("{name}\n").as_bytes()).at("write", &path)

@@ -64,9 +64,8 @@ fn greet(mut stream: TcpStream, callers: &Sender<Caller>) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns a connection to every other process. Each listens, and calls those before it, as timely does;
-/// a caller sends its index and number of workers. A restarted process that calls again takes its own
-/// place.
+/// Returns a connection to every other process. Each listens, and calls those before it, as timely does; a
+/// caller sends its index and number of workers. A restarted process that calls again takes its own place.
 fn sockets(
     hosts: &[String],
     own: usize,

@@ -1,19 +1,17 @@
 //! Tables enumerated and solved by several processes, on one machine or more, over timely dataflow.
 //!
-//! A block (the states with the same occupied squares) is owned by one worker of all, by hash. Layer by
-//! layer a worker generates the moves of its own blocks and sends the successors to their owners, packed
-//! by target block and without most duplicates. A layer is a round of the dataflow: once no message of
-//! it can be in flight, every owner has all states of its blocks. Backwards, a worker requests the
-//! values of successors from the owners of the next layer, each once per some millions of moves; owners
-//! answer from mapped files.
+//! A block (the states with the same occupied squares) is owned by one worker of all, by hash. Layer by layer
+//! a worker generates the moves of its own blocks and sends the successors to their owners, packed by target
+//! block and without most duplicates. A layer is a round of the dataflow: once no message of it can be in
+//! flight, every owner has all states of its blocks. Backwards, a worker requests the values of successors
+//! from the owners of the next layer, each once per some millions of moves; owners answer from mapped files.
 //!
 //! Memory is bounded. States received for the next layer are cut into slices by hash; beyond the bound
 //! they lie in a file and are processed a few slices at a time. Before a worker sends more, it waits
 //! until little is in flight.
 //!
-//! Every worker writes each layer of its own blocks to a file, synced before the next layer begins, so
-//! all of them resume at the last layer that all have. [`gather`] makes an ordinary table of these
-//! files.
+//! Every worker writes each layer of its own blocks to a file, synced before the next layer begins, so all of
+//! them resume at the last layer that all have. [`gather`] makes an ordinary table of these files.
 
 // Every `expect` states why it holds; tests may unwrap.
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
@@ -194,8 +192,7 @@ mod tests {
         files.map(|f| (f.file_name().into_string().unwrap(), fs::read(f.path()).unwrap())).collect()
     }
 
-    /// With the least memory, layers are received in files, and processed, sent and requested in many
-    /// shares.
+    /// With the least memory, layers are received in files, and processed, sent and requested in many shares.
     #[test]
     fn little_memory_and_a_stop_between_change_no_byte() {
         let dir = tempfile::tempdir().unwrap();
