@@ -106,7 +106,7 @@ pub(super) fn create_dir_synced(dir: &Path) -> io::Result<()> {
     }
     create_dir_synced(parent(dir))?;
     match fs::create_dir(dir) {
-        // A file has its name.
+        // A file is in its place.
         Err(_) if dir.exists() && !dir.is_dir() => Err(io::ErrorKind::NotADirectory.into()),
         Err(error) if !dir.is_dir() => Err(error),
         _ => sync_dir(parent(dir)).inspect_err(|_| drop(fs::remove_dir(dir))),
@@ -121,7 +121,7 @@ pub fn move_synced(from: &Path, to: &Path) -> io::Result<()> {
 
 /// Syncs the names in a directory.
 pub fn sync_dir(dir: &Path) -> io::Result<()> {
-    // Windows cannot open directories; the rename alone must do there.
+    // Not every system can open directories; there the rename alone must do.
     match File::open(dir) {
         Err(_) if cfg!(not(unix)) => Ok(()),
         opened => opened?.sync_all(),

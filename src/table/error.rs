@@ -13,7 +13,7 @@ pub enum TableError {
     Missing {
         /// Path of the table.
         path: PathBuf,
-        /// Content found instead, with a hint.
+        /// State of the directory, or names of the tables that exist, with a hint.
         what: Hinted,
     },
     /// No table was named, and there is no unique default.

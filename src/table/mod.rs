@@ -249,7 +249,7 @@ impl Table {
         arrays.map(|name| self.check_array(name)).sum()
     }
 
-    /// Does the same as [`Table::check`] for one array, which the manifest must name.
+    /// Checks an array, which the manifest must name. Returns the number of its payload bytes.
     pub fn check_array(&self, name: &str) -> Result<u64, TableError> {
         let (path, entry) = (self.path_of(name), &self.manifest.arrays[name]);
         let file = npy::map(&self.file_of(name)?, &path, Reading::All)?;
@@ -355,7 +355,7 @@ impl Table {
     }
 }
 
-/// Retries for columns that the manifest names but that are missing.
+/// Number of retries to open columns that the manifest names.
 const TRIES: u32 = 20;
 
 /// Opens the columns that the manifest names, except missing ones.

@@ -59,8 +59,8 @@ impl Known {
 #[derive(Default)]
 struct Open {
     number: u32,
-    /// Places and waiting moves of each request. A move packs the index of its place in the high half
-    /// and its row in the low half.
+    /// Waiting moves and number of places of each request. A move packs the index of its place in the high
+    /// half and its row in the low half.
     questions: FxHashMap<u32, (Vec<u64>, usize)>,
     /// Number of waiting moves.
     moves: usize,

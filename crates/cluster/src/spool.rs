@@ -130,7 +130,7 @@ impl Spool {
         done.map_err(|error| ClusterError::file(&self.dir, what, error))
     }
 
-    /// Returns the space of some words to the disk, if possible.
+    /// Frees the disk space of some words, if possible.
     fn free(&self, at: u64, words: usize) {
         #[cfg(target_os = "linux")]
         if let Some(file) = &self.file {
