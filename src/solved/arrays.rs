@@ -1,9 +1,10 @@
-//! Positions as a NumPy array, answered by one.
+//! Batches of positions as NumPy arrays.
 //!
-//! In: `<u8`, keys as the table's `keys.npy` has them, `(n,)` or, of two words, `(n, 2)`; or `(n, 2)`
-//! squares of the player to move and of the other, bit `row * columns + column`, in games that are no
-//! more than that. Out: `<i4`, `(n, 5)`: 1 where the position is in the table, else 0; outcome, score
-//! and distance for the player to move; a best move's number. What is not known is -32768.
+//! Input: `<u8`, either keys as in the table's `keys.npy`, of shape `(n,)` or, with two words, `(n, 2)`;
+//! or `(n, 2)` squares of the player to move and of the other, bit `row * columns + column`, in games
+//! whose states are no more than that. Output: `<i4`, `(n, 5)`: 1 if the position is in the table, else
+//! 0; outcome, score and distance for the player to move; index of a best move. Unknown numbers are
+//! -32768.
 
 use std::io::Cursor;
 
@@ -13,26 +14,26 @@ use crate::game::{Game, GameExt, Position, Side, WideKey};
 use crate::hint::Hinted;
 use crate::input::NpyHeader;
 
-/// The columns of an answer.
+/// Columns of the output.
 const COLUMNS: [&str; 5] = ["found", "outcome", "score", "distance", "action"];
-/// What is not known.
+/// Value of an unknown number.
 const UNKNOWN: i32 = -32768;
-/// The most rows of an array.
+/// Most rows of an input.
 const MOST_ROWS: usize = 1_000_000;
 
-/// What the rows of an array are.
+/// Content of the rows of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ArrayRows {
-    /// Keys.
+    /// Keys of states.
     Keys,
-    /// The squares of both players.
+    /// Squares of both players.
     Squares,
 }
 
 impl SolvedTable {
-    /// Answers an array row by row, as the bytes of another; what its rows are is seen by the game and
-    /// their width unless it is said. The error is one line.
+    /// Answers the positions of a `.npy` file by another. If `rows` is `None`, the game and the width of
+    /// the rows decide what they contain. Errors fit in one line.
     pub fn answer_array(&self, bytes: &[u8], rows: Option<ArrayRows>) -> Result<Vec<u8>, Hinted> {
         answer(self, bytes, rows)
     }
@@ -111,7 +112,7 @@ fn answer(table: &SolvedTable, bytes: &[u8], rows: Option<ArrayRows>) -> Result<
     Ok(written(&numbers, count))
 }
 
-/// The first player to move, who stands for either where squares alone are given.
+/// Returns a position with the first player to move, who stands for either if only squares are given.
 fn to_move(state: AnyState) -> AnyPosition {
     Position { state, side: Side::First }
 }
