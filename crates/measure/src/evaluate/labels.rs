@@ -102,7 +102,7 @@ impl Labels {
         let threads = rayon::current_num_threads();
         let options = SearchOptions {
             empties: self.empties,
-            // The searcher allocates no more than a search can use.
+            // An upper limit: tables grow only as large as a search can use.
             memory: MEMORY / threads,
             ..SearchOptions::default()
         };
