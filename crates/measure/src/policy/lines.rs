@@ -9,8 +9,8 @@
 //! * `n-hand-custom:N`: as `n-hand`, with square weights.
 //! * `n-least:N`: the opponent's N-th turn comes after the move and 2N − 2 further plies; fewer moves for the
 //!   opponent are better.
-//! * `n-most:N`: the player's own next N-th turn comes after the move and 2N − 1 further plies; more moves
-//!   are better.
+//! * `n-most:N`: the player's own N-th turn after this one comes after the move and 2N − 1 further plies;
+//!   more moves are better.
 //!
 //! A player who must pass has no move, and neither has one in a terminal position, whoever has won it.
 //! Material and weights count there as elsewhere.
