@@ -142,7 +142,7 @@ impl Tried<'_> {
             card::Reading::Win => return Err("its card is of a network for minishogi".into()),
         }
         heads.plies = match heads.policy {
-            // The worth of a move looks a ply beyond the position already.
+            // The policy output already looks one ply ahead.
             Some(_) => plies.filter(|&plies| plies > 1),
             None => plies.or(Some(1)),
         };
