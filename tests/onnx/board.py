@@ -12,7 +12,7 @@ AROUND = [(r, c) for r in (-1, 0, 1) for c in (-1, 0, 1) if (r, c) != (0, 0)]
 
 
 def from_key(key):
-    """Returns the position of a table's key: the mover's squares above the opponent's, bit 4 * row + column."""
+    """Returns a table key's position: the mover's squares above the opponent's, bit 4 * row + column."""
     key = int(key)
     bits = lambda word: [word >> i & 1 for i in range(PASS)]
     return bits(key >> PASS), bits(key & (1 << PASS) - 1)

@@ -1,5 +1,4 @@
-//! Comparison of two policies position by position: where they differ, and what that costs; and agreement of
-//! policies.
+//! Comparison of two policies position by position, and agreement of policies.
 //!
 //! Either may be several players, one for each seed of the same recipe; its loss in a position is then the
 //! mean over its players.

@@ -333,9 +333,9 @@ impl From<Losses> for Percentiles {
 pub struct SquareFigures {
     /// Expected number of positions in which the policy plays there.
     pub played: f64,
-    /// Loss of outcome by these moves.
+    /// Loss of outcome by moves to the square.
     pub result_lost: f64,
-    /// Loss of score by these moves.
+    /// Loss of score by moves to the square.
     pub score_lost: f64,
 }
 

@@ -235,7 +235,7 @@ impl FiguresBySet {
         FiguresBySet { decisive_score: Some(Figures::default()), ..FiguresBySet::default() }
     }
 
-    /// Adds the figures of positions whose moves all differ, or all do not differ, in outcome and in score
+    /// Adds the figures of positions that are alike in whether their moves differ in outcome, and in score
     /// (`None` in games without scores).
     pub(super) fn add_some(&mut self, in_outcome: bool, in_score: Option<bool>, some: &Figures) {
         self.all.add(some);

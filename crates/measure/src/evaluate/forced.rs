@@ -23,13 +23,13 @@ use yomikiri::solved::Oracle;
 pub struct ForcedFigures {
     /// Number of positions proven to be won, with a move not proven to keep the win.
     pub won: u64,
-    /// Mean probability of a proven winning move there; `None` without such positions.
+    /// Mean probability of a proven winning move in the won positions; `None` without such positions.
     pub won_kept: Option<f64>,
-    /// Mean probability of a proven losing move there.
+    /// Mean probability of a proven losing move in the won positions.
     pub won_thrown: Option<f64>,
     /// Number of positions not proven to be won or lost, with a proven losing move.
     pub at_risk: u64,
-    /// Mean probability of such a move there.
+    /// Mean probability of a proven losing move in the positions at risk.
     pub at_risk_lost: Option<f64>,
 }
 

@@ -29,8 +29,8 @@ pub struct Expected {
     pub loss: f64,
     /// Expected final score.
     pub score: f64,
-    /// Probability that the game is not over after [`Play::PLIES`] plies and counts as infinite, included in
-    /// the above by what infinite play counts as; 0 in games that always end.
+    /// Probability that the game is not over after [`Play::PLIES`] plies and counts as infinite. It is
+    /// included in `win`, `draw` or `loss`, whichever infinite play counts as; 0 in games that always end.
     pub endless: f64,
 }
 

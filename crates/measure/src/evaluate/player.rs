@@ -1,4 +1,4 @@
-//! Players: policies and the table's best moves, with what they choose in one position.
+//! Players: policies and the table's best moves, and their answers in single positions.
 
 use super::source::{Piece, Truth, Wanted};
 use crate::policy::{

@@ -46,7 +46,7 @@ pub struct Words {
     pub sides: [&'static str; 2],
     /// Unit of layers: `discs`, or `plies` in games without layers.
     pub layers: &'static str,
-    /// The unit of scores: `disc`.
+    /// Unit of scores: `disc`.
     pub unit: &'static str,
     /// Unit of scores in the plural.
     pub units: String,
@@ -78,7 +78,7 @@ pub struct TableFacts {
     /// Description of the positions if their values were found by search; `None` for a table.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub searched: Option<String>,
-    /// Reason for the choice of this table, such as `--size 4`; `None` if nothing chose it for the user.
+    /// Reason for the choice of this table, such as `--size 4`; set by `solver report` alone.
     pub taken: Option<String>,
     /// Name of the game: `othello-4x4`, `minishogi`.
     pub game: String,
@@ -101,7 +101,7 @@ pub struct TableFacts {
     pub reachable_states: Option<u64>,
     /// Number of positions in which the game is over.
     pub terminal_states: u64,
-    /// Number of positions in which it is not.
+    /// Number of positions in which the game goes on.
     pub nonterminal_states: u64,
     /// Number of nonterminal positions in which policies were judged.
     pub judged_states: u64,
@@ -122,15 +122,15 @@ pub struct RootFacts {
     pub mover: String,
     /// Name of the side that wins; `null` for a draw too.
     pub winner: Option<String>,
-    /// The mover's outcome: 1 a win, 0 a draw, −1 a loss.
+    /// Outcome for the mover: 1 a win, 0 a draw, −1 a loss.
     pub outcome: Option<i8>,
-    /// The mover's score.
+    /// Score for the mover.
     pub score: Option<i8>,
     /// Plies to the end of the game; `None` for draws in cyclic games too.
     pub distance: Option<u16>,
     /// Fewest plies in which a proven result can come; `None` if only infinite play brings it.
     pub distance_lower: Option<u16>,
-    /// Most plies; `None` if infinite play may bring the result.
+    /// Most plies in which a proven result can come; `None` if infinite play may bring it.
     pub distance_upper: Option<u16>,
 }
 

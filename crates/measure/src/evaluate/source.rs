@@ -20,7 +20,7 @@ use yomikiri::solved::{Orienting, SolvedTable};
 /// Proven value of a position for its mover, or of a move for the player who makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Truth {
-    /// Outcome.
+    /// Outcome of the game.
     pub outcome: Outcome,
     /// Final score; `None` in games without scores.
     pub score: Option<Score>,
@@ -61,7 +61,7 @@ impl Truth {
     }
 }
 
-/// A position in which policies are judged, with what is known of it.
+/// A position in which policies are judged, with its exact values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Case {
     /// Row of the table.

@@ -12,8 +12,8 @@
 //! * `n-most:N`: the player's own N-th turn after this one comes after the move and 2N − 1 further plies;
 //!   more moves are better.
 //!
-//! A player who must pass has no move, and neither has one in a terminal position, whoever has won it.
-//! Material and weights count there as elsewhere.
+//! A player who must pass has no move, and neither player has one in a terminal position, whatever its
+//! result. Material and weights count there as elsewhere.
 //!
 //! The article's text is implemented, not its program. In the program, `n-hand` truncates the means below the
 //! first move to whole discs; the recursions of `n-least` and `n-most` place no disc and so count on the

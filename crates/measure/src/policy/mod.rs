@@ -149,7 +149,6 @@ pub fn ask<G: Game>(
 /// # Panics
 ///
 /// If the lengths differ.
-/// When the lengths differ.
 pub fn share_best<W: PartialOrd + Copy>(worths: &[W], out: &mut [f64]) {
     assert_eq!(worths.len(), out.len(), "one probability a worth");
     let mut best: Option<W> = None;

@@ -86,7 +86,7 @@ pub struct Amended<G> {
     pub name: String,
     /// Policy to amend.
     pub policy: Box<dyn Policy<G>>,
-    /// Amendment.
+    /// Amendment to the policy.
     pub amendment: Amendment,
 }
 

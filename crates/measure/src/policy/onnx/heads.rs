@@ -66,11 +66,11 @@ pub(super) enum ValueHead {
     },
     /// The probabilities that Black wins and that White wins.
     Wins,
-    /// The share of all squares that the mover will hold at the end.
+    /// The share of all squares that the mover will own at the end.
     Share,
 }
 
-/// A game's actions, and what a trial run of the model returned.
+/// A game's actions, with the outputs of a trial run of the model.
 pub(super) struct Tried<'a> {
     pub spec: &'a NetworkSpec,
     pub file: &'a File,

@@ -160,7 +160,7 @@ fn nothing_illegal(numbers: &[f64], legal: Legal<'_>) -> Result<(), Hinted> {
     }
 }
 
-/// Replaces logits by their softmax; minus infinity stands for probability 0. Fails if there is none.
+/// Replaces logits by their softmax; minus infinity stands for probability 0. Fails if it is undefined.
 fn softmax(logits: &mut [f64]) -> Result<(), &'static str> {
     let most = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if most == f64::NEG_INFINITY {
