@@ -15,11 +15,11 @@
 //! A player who must pass has no move, and neither player has one in a terminal position, whatever its
 //! result. Material and weights count there as elsewhere.
 //!
-//! The article's text is implemented, not its program. In the program, `n-hand` truncates the means below the
-//! first move to whole discs; the recursions of `n-least` and `n-most` place no disc and so count on the
-//! unchanged board, `n-least` flips its sign with each, and `n-most` calls `n-least`; if a side has no move,
-//! the sign at the end of the line is wrong. Ties differ from both: the program draws one of three or more
-//! best moves and takes the first of two, whereas here all best moves are equally likely.
+//! The published text is implemented, not the published program. In the program, `n-hand` truncates the means
+//! below the first move to whole discs; the recursions of `n-least` and `n-most` place no disc and so count
+//! on the unchanged board, `n-least` flips its sign with each, and `n-most` calls `n-least`; if a side has no
+//! move, the sign at the end of the line is wrong. Ties differ from both: the program draws one of three or
+//! more best moves and takes the first of two, whereas here all best moves are equally likely.
 
 use super::{Evaluation, Rule};
 use yomikiri::game::{Action, Game, Position};
