@@ -69,8 +69,8 @@ impl Interval {
 /// from `range` (default: 8 to 12). Positions and their order depend on the seed alone. Returns them with a
 /// description; fewer than `count` if 20 games for each do not find as many.
 ///
-/// Fails for games without empty squares, and if `range` is reversed or not below the start's number of empty
-/// squares.
+/// Fails for games without empty squares, if no position is found, and if `range` is reversed or not below
+/// the start's number of empty squares.
 pub fn drawn(
     game: &AnyGame,
     range: Option<(u32, u32)>,
