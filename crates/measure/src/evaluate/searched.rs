@@ -66,7 +66,7 @@ impl Interval {
 }
 
 /// Draws distinct positions from games of random moves. Each game stops at a number of empty squares drawn
-/// from `range` (default: 8 to 12). Positions and their order depend on the seed alone. Returns them with a
+/// from `range` (default: 8 to 12). The seed determines the positions and their order. Returns them with a
 /// description; fewer than `count` if 20 games for each do not find as many.
 ///
 /// Fails for games without empty squares, if no position is found, and if `range` is reversed or not below
