@@ -1,7 +1,7 @@
-//! Arrays that other programs wrote, read once from front to back.
+//! Arrays of other programs, read once from front to back.
 //!
-//! They are not mapped, as tables are: a file that its owner writes anew while it is read would
-//! change under a map.
+//! They are not mapped, as tables are: a file rewritten by its owner while it is read would change under a
+//! map.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
@@ -12,7 +12,7 @@ use half::f16;
 use yomikiri::hint::Hinted;
 use yomikiri::input::NpyHeader;
 
-/// What numbers an array may hold.
+/// Types of numbers an array may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Numbers {
     /// `float16`, `float32` or `float64`.
@@ -38,8 +38,8 @@ struct Scalar {
     read: fn(&[u8]) -> f64,
 }
 
-/// The scalar of a NumPy name. Integers of 64 bits are rounded to floats, so that those which
-/// matter here (actions, sides, squares) are exact.
+/// Returns the reader of a NumPy type. 64-bit integers are rounded to floats; those that matter here
+/// (actions, sides, squares) are exact.
 fn scalar(descr: &str, numbers: Numbers) -> Option<Scalar> {
     macro_rules! little {
         ($t:ty) => {
@@ -70,8 +70,8 @@ fn scalar(descr: &str, numbers: Numbers) -> Option<Scalar> {
 }
 
 impl Rows {
-    /// Opens an array whose rows are of the shape `row`; one number a row may be written as `(N,)`
-    /// or as `(N, 1)`. Fails in one line that names the file.
+    /// Opens an array whose rows have the shape `row`; one number a row may be stored as `(N,)` or as `(N,
+    /// 1)`. The error is one line that names the file.
     pub(super) fn open(path: &Path, numbers: Numbers, row: &[usize]) -> Result<Rows, Hinted> {
         let wrong = |wrong: Hinted| wrong.map(|what| format!("{}: {what}", path.display()));
         let cannot = |error: std::io::Error| wrong(format!("cannot be read: {error}").into());
@@ -117,12 +117,12 @@ impl Rows {
         Ok(Rows { path, reader, scalar, rows, bytes, numbers })
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub(super) fn count(&self) -> u64 {
         self.rows
     }
 
-    /// The file.
+    /// Returns the path of the file.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
@@ -138,7 +138,7 @@ impl Rows {
     }
 }
 
-/// A shape as Python writes it.
+/// Formats a shape as Python does.
 fn tuple(shape: &[usize]) -> String {
     match shape {
         [one] => format!("({one},)"),
