@@ -21,7 +21,7 @@ use yomikiri::table::TableError;
 pub enum Format {
     /// A directory of `.npy` arrays.
     Npy,
-    /// The same arrays in one archive.
+    /// One `.npz` archive of the same arrays.
     Npz,
     /// Parquet.
     Parquet,
