@@ -1,4 +1,4 @@
-//! The commands of `solver`, for a program of one's own too: see [`main_with`].
+//! Commands of `solver`, also for programs with games of their own: see [`main_with`].
 
 // An `expect` says why it holds; tests may unwrap.
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
