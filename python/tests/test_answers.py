@@ -87,7 +87,7 @@ def test_a_network_in_training_mode_is_measured_in_evaluation_mode(table, networ
         assert run(table, network) == expected
     assert len(said) == 1 and said[0].filename == __file__
     assert network.modes == {(False, False, False)} and network.state == before
-    # Only one part is in training mode, or only one is in evaluation mode.
+    # Only one part is in training mode.
     network.eval()
     network.norm.train()
     before = network.state

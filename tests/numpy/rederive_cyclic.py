@@ -32,7 +32,7 @@ repetition = solution["repetition"]
 
 
 def ranked():
-    """Checks the rank index of docs/table-format.md against the bitmap, and distances against the manifest."""
+    """Checks the rank index against the bitmap, and the distances against the manifest."""
     bits = np.unpackbits(array["reachable"].view(np.uint8), bitorder="little")
     ranks = np.flatnonzero(bits)
     assert len(ranks) == states == len(array["distance"])

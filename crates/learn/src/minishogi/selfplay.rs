@@ -7,7 +7,7 @@
 //! * without a move: the mover has lost;
 //! * when a position with the same side to move occurs for the fourth time: the first player has
 //!   lost, as infinite play counts in minishogi tables. The rule that perpetual check loses
-//!   is ignored, as it is there;
+//!   is ignored, as in the tables;
 //! * after [`SelfPlay::plies`] plies, without a result.
 //!
 //! **Targets** are computed from the last position backwards. V is the network's value and R the

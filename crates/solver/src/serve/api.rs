@@ -97,7 +97,7 @@ struct Line {
     max_depth: Option<u32>,
     /// Limit in states, if it is bounded.
     max_states: Option<u64>,
-    /// True if only checks are followed of the player who moves at the roots.
+    /// True if the player who moves at the roots plays only checks.
     checks_only: bool,
     /// Rows of the board; 0 in games without one.
     rows: usize,

@@ -1,7 +1,7 @@
 //! Tables of one directory, opened on first use.
 //!
 //! Names are looked up among the tables of the directory and never joined to a path as given. Players
-//! and counts of a table are discarded when its files change.
+//! and counts of a table are discarded when it is rewritten.
 
 use std::fs;
 use std::path::PathBuf;
@@ -57,7 +57,7 @@ fn stamp_of(path: &PathBuf) -> Option<Stamp> {
 }
 
 impl Opened {
-    /// Returns `true` if the files have not changed since it was opened.
+    /// Returns `true` if its manifest has not been rewritten since it was opened.
     fn is_current(&self) -> bool {
         self.stamp.is_some() && self.stamp == stamp_of(&self.manifest)
     }
