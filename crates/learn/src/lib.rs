@@ -15,7 +15,7 @@
 //! Equal settings give equal weights, with any number of threads, on machines whose
 //! processors round alike. `docs/learned.md` describes sources and results of each recipe.
 
-// An `expect` says why it holds; tests may unwrap.
+// The message of an `expect` is the reason why it holds; tests may unwrap.
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 #![cfg_attr(test, allow(unreachable_pub))]
 

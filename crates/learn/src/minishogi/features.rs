@@ -35,7 +35,7 @@ const FIRST: usize = HELD + 2 * (KINDS - 1);
 ///
 /// # Panics
 ///
-/// When `out` is not [`FEATURES`] long.
+/// If `out` is not [`FEATURES`] long.
 pub fn write(game: &Minishogi, position: &Position<Board>, out: &mut [f32]) {
     assert_eq!(out.len(), FEATURES, "one place a number");
     out.fill(0.0);
