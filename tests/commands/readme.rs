@@ -1,4 +1,4 @@
-//! The tour in the README: every command is run, in order, and must print what is shown.
+//! The tour in the README: its commands run in order and must print the output shown.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ struct Block {
     text: String,
 }
 
-/// The fenced blocks of a page.
+/// Returns the fenced blocks of a page.
 fn blocks(page: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut open: Option<Block> = None;
@@ -27,7 +27,7 @@ fn blocks(page: &str) -> Vec<Block> {
     blocks
 }
 
-/// The words of a command, what stands in quotes being one.
+/// Splits a command into words, with quoted text as one word.
 fn words(command: &str) -> Vec<&str> {
     let parts = command.split('"').enumerate();
     let split = parts.flat_map(|(i, part)| match i % 2 {
@@ -71,7 +71,7 @@ fn the_tour_prints_what_the_readme_shows() {
     assert!(commands >= 5, "the tour has shrunk to {commands} commands");
 }
 
-/// Runs the README's Python, where its packages are there.
+/// Runs the README's Python, if its packages are installed.
 fn run_python(script: &str, dir: &Path) {
     if !python_imports(script, "python3 with the imports of README.md") {
         return;
