@@ -85,7 +85,7 @@ impl<K: StateKey> Source<'_, K> {
 enum Lead {
     /// The next layer.
     Next,
-    /// Layer of the move itself, by a pass.
+    /// Layer of the source itself, by a pass.
     Pass,
     /// The layer with this number.
     Jump(u32),
