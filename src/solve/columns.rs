@@ -8,7 +8,7 @@
 //! | `lower`, `upper`, `distance` | of layered games without scores, with a frontier |
 //! | `prospect_lower`, `prospect_upper` | of games with cycles, not all values proven |
 //! | `distance` of one byte | by rank, of games with cycles: its parity determines the outcome |
-//! | `packed_score` or `packed_outcome`, `packed_distance` | packed, all values proven; distances may be left out |
+//! | `packed_score` or `packed_outcome`, `packed_distance` | packed, all values proven; distance optional |
 
 use std::ops::Range;
 

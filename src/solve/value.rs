@@ -391,7 +391,7 @@ mod tests {
             scored().map(|(score, distance)| Prospect::new(score, distance)).collect();
         all.sort_unstable();
         let before: Vec<Prospect> = all.iter().map(|p| p.before()).collect();
-        // Wins and losses reverse their order. Of two draws both players prefer the shorter.
+        // Wins and losses reverse their order. Between two draws, both players prefer the shorter.
         let decided = |p: &Prospect| p.outcome() != Outcome::Draw;
         let before: Vec<&Prospect> = before.iter().filter(|p| decided(p)).collect();
         assert!(before.is_sorted_by(|a, b| a >= b));
