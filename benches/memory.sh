@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# A board enumerated and solved with and without a limit of memory, its moves stored and derived: fails if a run allocates
-# more than its limit, or makes another table. Linux only.
+# Enumerates and solves a board with and without a memory limit, with moves stored and derived. Fails if a run allocates
+# more than its limit or makes a different table. Linux only.
 #   bash benches/memory.sh [SIZE] [LIMIT]    (after cargo build --release; SOLVER names another program)
-# 4x6 and 500M unless told otherwise; 5x5 and 1G takes 12 GB of disk.
+# Defaults: 4x6 and 500M. 5x5 and 1G takes 12 GB of disk.
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 TABLES=$(mktemp -d)

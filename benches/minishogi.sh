@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Minishogi from the start to a number of plies, and every known mate of up to so many plies, with
-# time, memory and the number of positions.
+# Enumerates minishogi from the start to PLIES plies, and every known mate of up to MATE_PLIES plies; reports time, memory
+# and the number of positions.
 #   bash benches/minishogi.sh [PLIES] [MATE_PLIES] [DIR]      (after cargo build --release; SOLVER names another program)
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"

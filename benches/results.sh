@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Othello boards enumerated, solved and counted: writes docs/results-othello.md, with time and memory, and compares
-# every layer of 4x6 and 5x5 with tests/data/othello-layers.json.
+# Enumerates, solves and counts Othello boards, writes docs/results-othello.md with time and memory, and compares every
+# layer of 4x6 and 5x5 with tests/data/othello-layers.json.
 #   bash benches/results.sh [SIZE...]        (after cargo build --release; SOLVER names another program)
-# Tables are made in a directory of their own, which is removed at the end: 4x6 takes 3.4 GB, 5x5 11.1 GB. TABLES names
-# a directory to make them in and to keep; tables that are there already are made anew.
+# Tables are made in a temporary directory: 4x6 takes 3.4 GB, 5x5 11.1 GB. TABLES names a directory that is kept instead;
+# existing tables in it are replaced.
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 [ $# -gt 0 ] || set -- 4 4x5 4x6
