@@ -2,8 +2,7 @@
 //! generating and canonicalising every successor once, on the same threads in the same run.
 //!
 //! `cargo bench --bench floor` runs 4×4 and 4×5; `YOMIKIRI_BENCH_BOARDS="4x6 5x5"` selects others (5×5 needs
-//! 12 GB of disk and 8 of memory). `YOMIKIRI_BENCH_RUNS` sets the number of runs of each, of which the best
-//! counts.
+//! 12 GB of disk and 8 of memory). `YOMIKIRI_BENCH_RUNS` sets the number of runs; the best counts.
 
 #![allow(unreachable_pub)]
 #![allow(clippy::print_stdout, clippy::print_stderr)]

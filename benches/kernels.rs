@@ -157,9 +157,8 @@ fn policy(bencher: Bencher, rule: usize) {
     });
 }
 
-/// Counts the distinct keys of all 4×5 successors by shards of a local hash set; the next benches do so by a
-/// parallel sort and by one concurrent set. The enumeration sorts shards, which also gives the order that ids
-/// need.
+/// Counts the distinct keys of all 4×5 successors by shards of a local hash set; the next benches, by a
+/// parallel sort and by one concurrent set. The enumeration sorts shards, which also gives the order of ids.
 #[divan::bench(sample_count = 5)]
 fn distinct_by_sharded_sets(bencher: Bencher) {
     distinct(bencher, |keys| {

@@ -50,8 +50,8 @@ pub fn draft(data: &[u8]) {
     });
 }
 
-/// Corrects the checksums of a checkpoint: its own, on the line after it, and those of the arrays at the
-/// lengths it records.
+/// Corrects a checkpoint's checksums: its own, on the line after it, and those of arrays at the recorded
+/// lengths.
 fn rechecked(files: &mut Kept) {
     let at = files.iter().rposition(|(name, _)| name == "checkpoint.json");
     let Some(at) = at else { return };
@@ -117,8 +117,7 @@ fn files_in(dir: &Path) -> Kept {
     entries.filter_map(file).collect()
 }
 
-/// Target: files laid over the state that a killed process leaves of a solution, with its checksums
-/// corrected.
+/// Target: files laid over a killed process's state of a solution, with its checksums corrected.
 pub fn solution(data: &[u8]) {
     let Some((_, files)) = files(data) else { return };
     let options = SolveOptions {

@@ -320,8 +320,7 @@ fn manifest(data: &[u8]) {
     read_table(base, &[("manifest.json", text)]);
 }
 
-/// Target: the name of a table and files to lay over it. `NAME.block` becomes a packed array of one block
-/// with these bytes.
+/// Target: the name of a table and files to lay over it; `NAME.block` becomes a packed array of one block.
 fn table(data: &[u8]) {
     let Some((base, files)) = files(data) else { return };
     read_table(base, &files);
@@ -396,8 +395,7 @@ fn table_to_change(name: &str) -> Option<PathBuf> {
     Some(place)
 }
 
-/// Completes files of a table: turns blocks into packed arrays, and fills in the manifest's checksum if it is
-/// zeros.
+/// Completes files of a table: packs blocks into arrays, and fills in the manifest's checksum if it is zeros.
 fn completed<'a>(dir: &Path, files: &[(&'a str, &[u8])]) -> Vec<(Cow<'a, str>, Vec<u8>)> {
     const MANIFEST: &str = "manifest.json";
     let mut all = owned(files);
@@ -559,8 +557,8 @@ fn labels(data: &[u8]) {
     }
 }
 
-/// Target: a proof of an Othello score, as given and with its content compressed and its length and checksum
-/// filled in.
+/// Target: a proof of an Othello score, as given, and with content compressed and length and checksum filled
+/// in.
 fn proof(data: &[u8]) {
     read_proof(data);
     if let Some((head, content)) = data.split_at_checked(48) {

@@ -13,8 +13,8 @@ use yomikiri::registry;
 use yomikiri::solve::{Order, SolveOptions};
 use yomikiri::table::{Store, Table};
 
-/// Canonical states and placements from the standard start (`tests/data/othello.json`), and the score of best
-/// play, by board.
+/// Canonical states, placements from the standard start (`tests/data/othello.json`) and score of best play,
+/// by board.
 pub const COUNTS: [(usize, usize, u64, u64, i8); 4] = [
     (4, 4, 12_351, 17_345, -8),
     (4, 5, 2_426_921, 4_834_758, 16),
@@ -47,8 +47,8 @@ pub fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     (started.elapsed(), result)
 }
 
-/// Plain kernel for comparison: one direction after another, one disc at a time, with the images of a board
-/// assembled from its bytes.
+/// Plain kernel for comparison: one direction after another, disc by disc, boards' images assembled from
+/// bytes.
 pub struct PlainKernel {
     squares: usize,
     board: u64,

@@ -67,8 +67,7 @@ pub(super) trait Builder<'a, G: Game>: Sized {
     fn finish(self, draft: &mut Draft) -> Result<BuildState, GraphError>;
 }
 
-/// State of an enumeration between two layers: the checkpoint of a builder by keys, and the final result of
-/// any builder.
+/// State between two layers: the checkpoint of a builder by keys, and the final result of any builder.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct BuildState {
     /// Number of the first layer.
@@ -110,8 +109,7 @@ impl BuildState {
         self.layers().last().unwrap_or(0..0)
     }
 
-    /// Checks that this state, which may come from a damaged checkpoint, matches the arrays and the roots'
-    /// layer.
+    /// Checks that this state, possibly from a damaged checkpoint, matches the arrays and the roots' layer.
     pub(super) fn fits(&self, draft: &Draft, first: u32) -> bool {
         let BuildState { first_layer, offsets, edges, counts, root_ids } = self;
         let &[begin, .., end] = &offsets[..] else { return false };
@@ -325,8 +323,8 @@ pub struct AssembledLayer {
 }
 
 /// Assembles the table of a plan with derived moves from layers found elsewhere, starting at the layer
-/// `first` until `layer_of` returns `None`. If the table exists it is returned unchanged, but its layers are
-/// read all the same.
+/// `first` until `layer_of` returns `None`. Returns an existing table unchanged, but reads its layers all the
+/// same.
 pub fn assemble<G: Game, E: From<GraphError> + From<TableError>>(
     game: &G,
     plan: &Plan<G::State>,
@@ -420,8 +418,7 @@ mod tests {
         whole
     }
 
-    /// Blocks, with table look-ups or bit instructions, and sorted records make the same table from the same
-    /// plan.
+    /// Blocks, by table look-ups or bit instructions, and sorted records make the same table.
     #[test]
     fn blocks_and_sorting_make_the_same_bytes() {
         let both = |game: &Othello<u64>| {

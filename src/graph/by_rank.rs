@@ -223,8 +223,7 @@ impl<G: Game> ByRank<'_, G> {
         state.is_some_and(|state| self.game.must_pass(&state))
     }
 
-    /// Appends `found` as the last ply; returns `false` if it is empty. Fails at an end that no distance
-    /// represents.
+    /// Appends `found` as the last ply; returns `false` if it is empty. Fails at an end without a distance.
     fn take(&mut self, draft: &mut Draft, found: Found) -> Result<bool, GraphError> {
         if let Some(End { outcome, plies }) = found.misfit.filter(|_| self.firsts.is_empty()) {
             let what = format!(
@@ -245,8 +244,7 @@ impl<G: Game> ByRank<'_, G> {
         Ok(true)
     }
 
-    /// Expands and closes the open ranks of some words; returns the ranks reached for the first time and the
-    /// counts of moves.
+    /// Expands and closes the open ranks of some words; returns the ranks first reached, and counts of moves.
     fn expand(&self, words: Range<usize>) -> Found {
         let moves = RankedGame { game: self.game, ranked: None };
         let (mut found, mut after) = (Found::default(), Vec::new());

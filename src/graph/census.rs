@@ -18,8 +18,8 @@ pub struct Census {
 }
 
 impl Census {
-    /// Adds a row with `moves` edges, one of them a pass if `is_pass`; `own` are its orientations under a
-    /// group of `order` symmetries.
+    /// Adds a row with `moves` edges, one a pass if `is_pass`, and orientations `own` under `order`
+    /// symmetries.
     pub fn add_row(
         &mut self,
         kind: StateKind,

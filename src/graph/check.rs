@@ -263,9 +263,8 @@ impl LayerToRead<'_> {
         }
     }
 
-    /// Calls `visit` with the offsets of a piece's rows among its edges (one more than there are rows) and
-    /// the edges' target rows; `visit` returns `false` if they may not be followed. Returns the checksums of
-    /// the rows.
+    /// Calls `visit` with the offsets of a piece's rows among its edges (one more than rows) and the edges'
+    /// targets; it returns `false` if they may not be followed. Returns the checksums of the rows.
     pub fn visit(
         &self,
         (number, piece): (usize, &Range<usize>),
@@ -336,8 +335,7 @@ fn all_in(targets: &[u32], from: u32, to: u32) -> bool {
 }
 
 /// Returns `true` if the edges of a row lead to valid rows: in a layered game to later layers, or by a pass
-/// to a state of the same layer whose own edges do; in a cyclic game, whose tables have no orientations, to
-/// any state.
+/// to a state of the same layer whose own edges do; in a cyclic game (no orientations) to any state.
 #[inline]
 fn leads_on(
     graph: &Graph,

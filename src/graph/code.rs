@@ -76,8 +76,7 @@ fn spread(x: u64, mask: u64) -> u64 {
     bits(mask).zip(0..).fold(0, |all, (bit, place)| all | (bit * (x >> place & 1)))
 }
 
-/// Appends a number in LEB128: seven bits a byte, lowest first, with the highest bit set in all but the last
-/// byte.
+/// Appends a number in LEB128: seven bits a byte, lowest first, the highest bit set in all but the last byte.
 fn put(bytes: &mut Vec<u8>, mut number: u64) {
     while number > 0x7f {
         bytes.push(number as u8 | 0x80);

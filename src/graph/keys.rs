@@ -180,8 +180,7 @@ impl PackedKeys {
             return None;
         }
         let last = (rows.end - 1) / BLOCK;
-        // The last block that begins within the rows and not after the code, or else the block of the first
-        // row.
+        // The last block that begins within the rows and not after the code, else the first row's block.
         let (first, begun) = (rows.start / BLOCK, rows.start.div_ceil(BLOCK));
         let later = self.firsts.get(begun..=last).unwrap_or_default();
         let block = match later.partition_point(|first| !is_before(&code, first)) {

@@ -73,9 +73,8 @@ pub fn check_packable(table: &Table) -> Result<(), PackError> {
     }
 }
 
-/// Packs a complete and solved table into a new one at `place`, which must be free, and returns its path. The
-/// packed table has the plies to the end if `distances`, and always in games with cycles, whose values are
-/// plies.
+/// Packs a complete and solved table into a new one at `place`, which must be free, and returns its path.
+/// Includes plies to the end if `distances`, and always in games with cycles, whose values they are.
 pub fn pack<G: Game>(
     game: &G,
     table: &Table,

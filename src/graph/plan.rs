@@ -162,8 +162,7 @@ impl<S: Copy + PartialEq> Plan<S> {
         !bounded && !self.checks_only && self.start == "standard"
     }
 
-    /// Returns `true` if whole blocks of states can be found at once: the game has blocks and is folded, and
-    /// the plan has no bound.
+    /// Returns `true` if whole blocks of states can be found at once: a folded game with blocks and no bound.
     pub fn has_blocks<G: Game<State = S>>(&self, game: &G) -> bool {
         let whole = self.max_depth.is_none() && self.max_states.is_none();
         whole && self.index == Index::Keys && game.group().order() > 1 && game.facts().has_blocks
@@ -309,8 +308,7 @@ pub fn estimate<G: Game>(game: &G, plan: &Plan<G::State>) -> Option<Estimate> {
         (states, exact) = (most as f64, false);
     }
     if let Some(depth) = plan.max_depth {
-        // The number of lines of play bounds the states; moves are few at first and more in the middle of the
-        // game.
+        // The number of lines of play bounds the states; moves are few at first and more later.
         let lines = 8.0 * 4f64.powf(f64::from(depth));
         if lines < states {
             (states, exact) = (lines, false);

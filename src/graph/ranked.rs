@@ -253,8 +253,8 @@ pub fn ones_of(mut word: u64) -> impl Iterator<Item = u32> + Clone {
 
 /// [`RankedMoves`] of a game: its own, or derived from the rules state by state.
 ///
-/// A damaged table may have ranks without a reachable position: these have no moves, and [`or_record`]
-/// records them.
+/// A damaged table may have ranks of unreachable positions: these have no moves, and [`or_record`] records
+/// them.
 ///
 /// # Panics
 ///

@@ -347,8 +347,7 @@ impl Graph {
         Ok(())
     }
 
-    /// Prefetches the keys of some rows, which will be compared with positions. Does nothing unless keys are
-    /// mapped.
+    /// Prefetches the keys of some rows, to be compared with positions. Does nothing unless keys are mapped.
     pub fn fetch(&self, rows: &[u32]) {
         fn of<T>(keys: &[T], rows: &[u32]) {
             rows.iter().filter_map(|&row| keys.get(row as usize)).for_each(prefetch);
@@ -457,8 +456,7 @@ impl Graph {
         self.stored.as_ref().map_or(&[], |stored| &stored.edge_starts)
     }
 
-    /// Returns the stored edges of a row, as indices of the targets and actions; `None` if they are out of
-    /// range.
+    /// Returns the stored edges of a row, as indices of the targets and actions; `None` if out of range.
     #[inline]
     pub(super) fn edge_range(&self, row: usize) -> Option<Range<usize>> {
         let stored = self.stored.as_ref()?;
@@ -469,9 +467,9 @@ impl Graph {
         (end <= stored.edge_targets.len()).then_some(begin..end)
     }
 
-    /// Returns the edges of some rows, as indices of the targets, and fills `offsets` with the start of each
-    /// row's edges among them and the end of the last. `None` if they are out of range or contradict the
-    /// edge-offset index.
+    /// Returns the edges of some rows, as indices of the targets; fills `offsets` with the start of each
+    /// row's edges among them and the last end. `None` if they are out of range or contradict the edge-offset
+    /// index.
     pub fn edge_ranges(&self, rows: Range<usize>, offsets: &mut Vec<u32>) -> Option<Range<usize>> {
         let stored = self.stored.as_ref()?;
         let begin = self.edge_range(rows.start)?.start;
@@ -633,8 +631,7 @@ impl Graph {
         }
     }
 
-    /// Checks the stored moves of a row, its `edges`, against the moves that were followed; `name` names an
-    /// action in errors.
+    /// Checks the stored moves of a row, its `edges`, against the moves followed; `name` names an action.
     pub fn check_moves(
         &self,
         row: usize,
@@ -645,7 +642,7 @@ impl Graph {
         if self.stored.is_none() {
             return Ok(());
         }
-        // `edge_ranges` has checked that edges of rows are contiguous, but not that every edge belongs to a
+        // `edge_ranges` has checked that rows' edges are contiguous, but not that every edge belongs to a
         // row.
         let range = edges.filter(|range| {
             (row > 0 || range.start == 0) && (row + 1 < self.states || range.end == self.edges())

@@ -1,8 +1,8 @@
 //! Exact search: values of positions outside tables.
 //!
 //! A [`Searcher`] answers for one position at a time. Layered games are searched to their ends (`plain`), or
-//! by the [`ScoreSearch`] that they provide. Games of the shogi family, which have cycles, are searched for
-//! mates ([`mates`]).
+//! by the [`ScoreSearch`] that they provide; games of the shogi family, which have cycles, for mates
+//! ([`mates`]).
 
 pub mod mates;
 mod plain;

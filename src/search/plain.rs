@@ -1,8 +1,7 @@
 //! Plain alpha-beta with a transposition table, for any layered game.
 //!
 //! Null windows with memory close in on the value (A. Plaat et al., "Best-First Fixed-Depth Minimax
-//! Algorithms", 1996), so an interrupted search has proven bounds. Moves that leave the opponent the fewest
-//! replies come first.
+//! Algorithms", 1996), so an interrupted search has proven bounds. Moves with the fewest replies come first.
 
 use std::mem;
 use std::sync::Mutex;

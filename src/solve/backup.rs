@@ -14,8 +14,8 @@ pub(super) trait Backup: Sync {
     /// Returns the value of a row without moves in the table.
     fn leaf(&self, row: usize) -> Self::Value;
 
-    /// Returns the value of a row from those of its successors (at least one), each its own mover's;
-    /// duplicates are harmless.
+    /// Returns the value of a row from its successors' (at least one), each its own mover's; duplicates are
+    /// harmless.
     fn backup(
         &self,
         row: usize,

@@ -133,8 +133,7 @@ impl Checkpoint {
         Ok(())
     }
 
-    /// Loads the saved values; `None` if there are none or they are damaged, in which case `values` is
-    /// unspecified.
+    /// Loads the saved values; `None`, with `values` unspecified, if there are none or they are damaged.
     pub(super) fn load<T: Pod, P: DeserializeOwned>(&self, values: &mut [T]) -> Option<Saved<P>> {
         let saved = self.state::<P>()?;
         let mut end = values.len();

@@ -156,8 +156,7 @@ pub(super) fn install_exact<T: Turned>(
     install_values(table, method.record(sweeps), kept.len(), &exact, form)
 }
 
-/// Writes the bounds of a layered game's table with a frontier, or the values of a game with cycles in a
-/// table of sorted keys.
+/// Writes bounds of a layered game's table with a frontier, or values of a game with cycles by sorted keys.
 pub(super) fn install_intervals(
     table: &mut Table,
     method: &Method,
@@ -395,8 +394,7 @@ impl Values {
         matches!(self.columns, Columns::Bounds(..) | Columns::Prospects(..))
     }
 
-    /// Returns `true` if a row is stored as its value would be written, not in another form that reads the
-    /// same.
+    /// Returns `true` if a row is stored as its value would be written, not in an equivalent form.
     pub(super) fn is_canonical(&self, row: usize) -> bool {
         match &self.columns {
             Columns::Bounds(lower, upper, distance) => {

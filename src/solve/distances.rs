@@ -13,11 +13,10 @@ const GRAIN: usize = 1 << 20;
 /// States of a solved table counted by their value for the mover; every state is counted once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ByDistance {
-    /// Number of states lost, drawn and won (in the order of [`Outcome::index`]) for each exact number of
-    /// plies to the end.
+    /// States lost, drawn and won (in the order of [`Outcome::index`]) by the exact number of plies to the
+    /// end.
     pub plies: Vec<[u64; 3]>,
-    /// Proven outcomes without an end that can be forced: draws in games with cycles, and outcomes by
-    /// infinite play.
+    /// Proven outcomes without a forced end: draws in games with cycles, and outcomes by infinite play.
     pub endless: [u64; 3],
     /// Proven outcomes whose distance is not proven.
     pub inexact: [u64; 3],

@@ -183,8 +183,8 @@ fn level() -> Prospect {
     Prospect::new(Score(0), Some(0))
 }
 
-/// Installs exact values that were found elsewhere, layer by layer from the end, as one sweep in topological
-/// order would have left them.
+/// Installs exact values found elsewhere, layer by layer from the end, as a topological sweep would leave
+/// them.
 pub fn install_found<G: Game>(
     game: &G,
     table: &mut Table,

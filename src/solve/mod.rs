@@ -2,8 +2,7 @@
 //!
 //! Works on graphs, not on rules: callers pass in what it must know of a game (the scores of finished games,
 //! the moves derived again for verification). A state's value is the maximum over its moves of minus the
-//! successor's value (Shapley 1953; Bellman 1957, for the undiscounted game). There is one algorithm for each
-//! index:
+//! successor's value (Shapley 1953; Bellman 1957, for the undiscounted game). Each index has one algorithm:
 //!
 //! * sorted keys are swept: layered games layer by layer from the end (`layered`), games with cycles until
 //!   nothing changes (`cyclic`); a `Backup` defines what a sweep does to one state, in any game;
@@ -117,16 +116,15 @@ impl Log<'_> {
     }
 }
 
-/// Interval between checkpoints of games with cycles, each of which writes one byte a rank, or four or eight
-/// bytes a state with moves.
+/// Interval between checkpoints in games with cycles, of one byte a rank, or four or eight a state with
+/// moves.
 const SAVED_AFTER: Duration = Duration::from_secs(10);
 
-/// Solves a table by the method that its game and the options determine, and writes its columns; `each` is
-/// called after every sweep.
+/// Solves a table by the method that its game and the options determine, and writes its columns. Calls `each`
+/// after every sweep.
 ///
 /// Without a discount the columns are exact (`outcome`, `score`, `distance`), or bounds if the table has a
-/// frontier; with one they are `value`. A table that already has them, computed by the same method, is left
-/// unchanged.
+/// frontier; with one they are `value`. A table that has them already, by the same method, is left unchanged.
 pub fn solve<G: Game>(
     game: &G,
     table: &mut Table,

@@ -54,8 +54,8 @@ pub struct SolveOptions {
     pub repetition: Option<Repetition>,
     /// Interval between checkpoints. Does not affect any value.
     pub checkpoint_after: Option<Duration>,
-    /// Approximate memory limit in bytes, beyond which mapped files are used; layered games. Does not affect
-    /// any value.
+    /// Approximate memory limit in bytes, beyond which mapped files are used; layered games. No effect on
+    /// values.
     pub max_memory: Option<u64>,
 }
 
@@ -98,8 +98,7 @@ pub(super) struct Method {
     pub has_scores: bool,
     /// Unit of the score, in the singular.
     score_unit: &'static str,
-    /// `true` if rows are found by rank, and (`repetition`) the value of infinite play; for games with
-    /// cycles.
+    /// `true` if rows are found by rank, and (`repetition`) the value of infinite play; games with cycles.
     by_rank: bool,
     pub repetition: Repetition,
 }

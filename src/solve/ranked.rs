@@ -58,8 +58,7 @@ impl From<RankedError> for SweepError {
     }
 }
 
-/// Returns the outcome that a state's distance stands for, for its mover; `None` if neither player can force
-/// a win.
+/// Returns the outcome that a distance stands for, for its mover; `None` if neither player can force a win.
 pub fn outcome_of(distance: u8) -> Option<Outcome> {
     match distance {
         ENDLESS => None,

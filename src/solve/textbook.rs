@@ -1,13 +1,12 @@
 //! Layered games solved as textbooks do it, over stored moves.
 //!
-//! *Natural order*: every state from the values before the sweep (Jacobi), with as many sweeps as the longest
-//! game has plies and one more.
+//! *Natural order*: every state from the values before the sweep (Jacobi); one sweep more than the longest
+//! game's plies.
 //!
 //! *Policy iteration* (Howard 1960): a policy for both sides is evaluated, then improved in every state where
 //! another move is worth more, until there is none. Both sides play the same policy and no state repeats, so
 //! this terminates: once the states of the last layers have their best moves, these never change again, so
-//! every round settles at least one layer. On termination every value is the maximum of the values of its
-//! moves.
+//! every round settles at least one layer. On termination every value is the maximum over its moves.
 
 use std::ops::Range;
 

@@ -55,8 +55,7 @@ impl Prospect {
         Prospect(-Prospect::win(plies).0)
     }
 
-    /// Returns the prospect of an end `plies` plies away, in a game without scores. Draws do not keep the
-    /// distance.
+    /// Returns the prospect of an end `plies` plies away, without scores. Draws do not keep the distance.
     pub fn of_end(outcome: Outcome, plies: u16) -> Prospect {
         match outcome {
             Outcome::Win => Prospect::win(plies),
@@ -104,8 +103,8 @@ impl Prospect {
     }
 
     /// Returns the value of a move to a state with this prospect, for the player who makes it: the sign is
-    /// reversed, and an end is one ply further away. Never rises as the prospect rises, except between draws
-    /// with a distance.
+    /// reversed, and an end is one ply further away. Never rises as the prospect rises, except between timed
+    /// draws.
     #[inline]
     pub fn before(self) -> Prospect {
         let plies = self.plies();
@@ -261,8 +260,7 @@ pub struct Value {
 }
 
 impl Value {
-    /// Bounds of a state without scores whose moves were not followed: at best a win in 1 ply, at worst a
-    /// loss in 2.
+    /// Bounds of a state without scores whose moves were not followed: a loss in 2 plies to a win in 1.
     pub const CUT_OFF: Value = Value { lower: Prospect::loss(2), upper: Prospect::win(1) };
 
     /// Returns a value with both bounds equal.

@@ -1,7 +1,6 @@
 //! Othello square by square, and a solver of a few lines, as a reference for the crate's results.
 //!
-//! Uses none of the crate's rules, only its type of a board to convert from and to; no bitboards, symmetry or
-//! folding.
+//! Uses none of the crate's rules, only its type of a board to convert from and to; no bitboards or symmetry.
 
 use std::collections::HashMap;
 

@@ -30,8 +30,8 @@ pub enum Rules {
     /// reply wins (635,117); only a lion whose opponent is to move is examined (645,705); a lion wins by
     /// arriving, attacked or not (623,381).
     ///
-    /// Two lions may become safe by one move; the counts do not show who has won. Here the side that has just
-    /// moved has.
+    /// Two lions may become safe by one move; the counts do not show who has won. Here the last side to move
+    /// has.
     Played,
 }
 
@@ -189,8 +189,7 @@ impl Piece {
 }
 
 impl Position {
-    /// Reads an SFEN of any size of board. Its move number is required and ignored, since history plays no
-    /// part.
+    /// Reads an SFEN of any size of board. Its move number is required and ignored.
     pub fn read(rules: Rules, sfen: &str) -> Position {
         let fields: Vec<&str> = sfen.split(' ').collect();
         let [board, mover, hands, number] = fields[..] else {
@@ -238,8 +237,7 @@ impl Position {
         Position { rules, rows: rows.len(), columns, board: rows.concat(), hands: in_hand, mover }
     }
 
-    /// Returns the SFEN, with hands in the order R B G S P or G E C, the first player's before the second's,
-    /// and always as move 1.
+    /// Returns the SFEN as move 1, with hands in the order R B G S P or G E C, the first player's first.
     pub fn sfen(&self) -> String {
         let letter = |side: Side, kind: Kind| match side {
             Side::First => self.rules.letter(kind),
@@ -409,8 +407,7 @@ impl Position {
             return false;
         }
         // A pawn drop mates if the pawn itself, which uncovers no other piece, gives a check without an
-        // answer. The answers contain no pawn drop to be tested in turn, because nothing fits between pawn
-        // and king.
+        // answer. No answer is a pawn drop to be tested in turn, because nothing fits between pawn and king.
         let mates = matches!(candidate, Move::Drop { kind: Kind::Pawn, .. })
             && after.in_check(after.mover)
             && after.moves().is_empty();
@@ -518,8 +515,7 @@ pub fn perft(position: &Position, depth: u32) -> u64 {
     moves.into_iter().map(|legal| perft(&position.after(legal), depth - 1)).sum()
 }
 
-/// Returns the normalised positions first reached after each number of plies, up to `plies`, or until there
-/// are no more.
+/// Returns the normalised positions first reached after each number of plies, up to `plies` or the last.
 pub fn reachable(start: &Position, plies: usize) -> Vec<Vec<String>> {
     let mut seen = HashSet::from([start.normalised()]);
     let mut layers = vec![vec![start.normalised()]];

@@ -1,7 +1,7 @@
 //! Games as commands use them, and tables made for a test in a directory of their own.
 //!
-//! The library contains rules, solver and proof for these games; a test that named the types of rules would
-//! compile all of it again.
+//! The library contains rules, solver and proof for these games; naming the types of rules would compile them
+//! again.
 #![allow(dead_code)]
 
 use tempfile::TempDir;

@@ -58,8 +58,8 @@ impl Tables {
         command
     }
 
-    /// Returns the same command with default signal handling: background tests of a script ignore SIGINT, and
-    /// so would their children.
+    /// Returns the command with default signals: background tests of a script, and their children, ignore
+    /// SIGINT.
     pub fn hearing(&self, args: &[&str]) -> Command {
         let run = self.solver(args);
         let mut command = Command::new("env");

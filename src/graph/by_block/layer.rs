@@ -19,8 +19,7 @@ const SHORT: u64 = 1 << 29;
 const SLICES: usize = 8;
 /// Words that one count of rows covers.
 const PAIR: usize = 2;
-/// Words over which rows are counted, few enough that a count fits in two bytes. A task consists of whole
-/// stretches.
+/// Words over which rows are counted: the count fits in two bytes, and a task consists of whole stretches.
 const STRETCH: usize = 1 << 10;
 /// Stretches counted in a task.
 const COUNTED: usize = 1 << 4;
@@ -157,8 +156,8 @@ impl Layer {
     #[inline(always)]
     pub fn row(&self, (word, bit): (usize, u32)) -> u32 {
         let load = |word: usize| self.bits[word].load(Ordering::Relaxed);
-        // The other word of the pair counts if it is the first; without a branch, which would be mispredicted
-        // half the time.
+        // Counts the other word of the pair if it is the first, without a branch, which would often be
+        // mispredicted.
         let is_second = (word % PAIR) as u64;
         let before = load(word - word % PAIR) & is_second.wrapping_neg();
         let own = load(word) & ((1 << bit) - 1);
@@ -171,8 +170,8 @@ impl Layer {
         self.bits[word].load(Ordering::Relaxed) >> bit & 1 == 1
     }
 
-    /// Takes words of a block until they contain at least `most` states; returns their places in the block,
-    /// stored in `room`.
+    /// Takes words of a block until they contain at least `most` states; returns their places, stored in
+    /// `room`.
     #[inline(always)]
     pub fn take_places<'a>(
         &self,
@@ -180,8 +179,8 @@ impl Layer {
         most: usize,
         room: &'a mut Vec<u32>,
     ) -> &'a [u32] {
-        // Most words have at most two states. Three slots are always written, because a branch would often be
-        // mispredicted.
+        // Most words have at most two states: three slots are always written, to avoid a branch
+        // misprediction.
         const AT_LEAST: usize = 3;
         if room.len() < most + 64 + AT_LEAST {
             room.resize(most + 64 + AT_LEAST, 0);

@@ -235,8 +235,7 @@ impl<B: Bits> ByBlock<B> {
     }
 }
 
-/// Makes something of each task of a layer and writes it, in groups: one group is written while the next is
-/// made.
+/// Makes something of each task of a layer and writes it, one group of tasks while the next is made.
 fn in_groups<T: Send>(
     (layer, memory): (&Layer, &Memory),
     make: &(dyn Fn(usize) -> T + Sync),

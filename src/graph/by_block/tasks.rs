@@ -43,8 +43,7 @@ pub enum Ties<'a> {
 }
 
 impl Ties<'_> {
-    /// Returns the orientations in which the move reaches the successor of the `at`th state, whose own are
-    /// given.
+    /// Returns the orientations in which the successor of the `at`th state, whose own are given, is reached.
     #[inline(always)]
     pub fn carry(self, group: &Group, own: Orientations, at: usize) -> Orientations {
         match self {
@@ -120,8 +119,7 @@ impl States {
     }
 }
 
-/// Prefetch distance: number of places known in advance, because rows of the next layer are far apart in
-/// memory.
+/// Prefetch distance in places of the next layer, whose rows are far apart in memory.
 const AHEAD: usize = 16;
 
 /// Reused buffers of a task.
@@ -137,8 +135,8 @@ pub struct Workspace {
     before: Vec<u32>,
 }
 
-/// Expands a task of a layer: marks its successors in a slice of the next, and with the first slice closes
-/// the layer under passes.
+/// Expands a task: marks successors in a slice of the next layer; the first slice also closes it under
+/// passes.
 pub(super) struct Find<'a, B: Bits> {
     pub rules: &'a Blocks<B>,
     pub layer: &'a Layer,
@@ -159,8 +157,7 @@ impl<B: Bits> Work for Find<'_, B> {
         let Workspace { states: some, targets, before, .. } = workspace;
         let closes = slice.start == 0;
         let mut passes = Vec::new();
-        // Block of the previous placement's successors, which are marked while those of the current one are
-        // prefetched.
+        // Block of the previous placement's successors, marked while those of the current one are prefetched.
         let mut block_before = 0;
         before.clear();
         for (number, mut words) in layer.pieces(task) {

@@ -49,8 +49,8 @@ impl<K: StateKey> Jumps<K> {
         Ok(())
     }
 
-    /// Sets the targets of edges that reach the current layer; `edges` is the number of edges in the table
-    /// before the layer's own.
+    /// Sets the targets of edges that reach the current layer; `edges` is the number of edges before that
+    /// layer's.
     pub(super) fn arrive(&mut self, arrived: impl Iterator<Item = (u64, u32)>, edges: u64) {
         let first = edges - self.targets.len() as u64;
         for (edge, target) in arrived {

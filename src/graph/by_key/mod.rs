@@ -57,8 +57,7 @@ const GROUP: usize = 1 << 20;
 /// Number of shards sorted and placed at a time, where each can be placed at once.
 const AT_ONCE: usize = 128;
 
-/// Factor of the memory of records over their size: spare capacity of vectors, and holes left by those that
-/// grew.
+/// Memory of records over their size: spare capacity of vectors, and holes left by those that grew.
 const SPARE_ROOM: f64 = 1.6;
 
 /// Layer whose moves are made.
@@ -411,8 +410,8 @@ impl<G: Game> ByKey<'_, G> {
         Ok(Some((first.census, new)))
     }
 
-    /// Returns the records of a layer that lead into some shards, by shard. With the first slice, also writes
-    /// the rows and fills `first`.
+    /// Returns a layer's records that lead into some shards, by shard. In the first slice, writes rows and
+    /// fills `first`.
     fn records(
         &mut self,
         layer: &Source<'_, G::Key>,
@@ -608,8 +607,7 @@ impl<G: Game> ByKey<'_, G> {
             let task = tasks[task].clone();
             let (mut rows, mut passes, mut jumps) = (Rows::default(), Vec::new(), Vec::new());
             let (mut records, mut is_inconsistent) = (Vec::new(), false);
-            // Shards of a task are about equally full, so capacity is reserved exactly: fresh memory is
-            // expensive.
+            // Shards are about equally full, so capacity is reserved exactly: fresh memory is expensive.
             let room = degree * task.len() as f64 / partition.shards() as f64;
             let room = (room * 1.2) as usize + 8;
             records.resize_with(shards.len(), Vec::new);

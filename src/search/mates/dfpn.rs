@@ -1,8 +1,7 @@
 //! Df-pn of one thread: the recursion, the path, and the disproofs that depend on it.
 //!
 //! Numbers are those of the player to move: `phi` is 0 if the mover reaches their goal (a win, or no loss),
-//! `delta` if they cannot. A position's phi is the least delta of its children, its delta the sum of their
-//! phi.
+//! `delta` if not. A position's phi is the least delta of its children, its delta the sum of their phi.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
@@ -338,8 +337,7 @@ impl<'a, M: Mating> Worker<'a, M> {
                 bases = value.bases;
             }
         }
-        // The largest number stands for all, so that subtrees shared by several children do not count
-        // repeatedly.
+        // The largest number stands for all, so that shared subtrees do not count repeatedly.
         let others = unsolved.saturating_sub(1);
         let sum = (largest + others).min(NEVER - 1);
         let delta = if least == 0 { NEVER } else { sum };
@@ -378,8 +376,7 @@ impl<'a, M: Mating> Worker<'a, M> {
         self.conditional.insert(*place, bases);
     }
 
-    /// Returns the line of a proof: the attacker's shortest known win against the defender's longest known
-    /// resistance.
+    /// Returns the line of a proof: the attacker's shortest known win against the longest known resistance.
     pub(super) fn line(&mut self, board: &Board, value: Value) -> Vec<Action> {
         let (mut line, mut value) = (Vec::new(), value);
         let role = self.call.options.role;

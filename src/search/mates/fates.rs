@@ -11,8 +11,7 @@ pub enum Fate {
     Open,
     /// The player wins within so many plies, this move included.
     Wins(u32),
-    /// The opponent has a mate by checks or ends the game: the player loses within so many plies, this move
-    /// included.
+    /// The player loses within so many plies, this move included, by a mate by checks or an end of the game.
     Loses(u32),
 }
 

@@ -1,11 +1,9 @@
-//! Exact mate search in games of the shogi family: finds forced wins by df-pn, and proves positions to have
-//! none.
+//! Exact mate search in games of the shogi family: finds forced wins by df-pn, or proves that there are none.
 //!
 //! One player *attacks*. The attacker wins if every defence loses within finitely many plies; infinite play
 //! is no win. [`MateSearch::search`] finds a win or proves that there is none, [`MateSearch::shortest`] finds
 //! the shortest. The attacker plays checks only, or every move. A player without a move has lost, but a mate
-//! by checks does not include a move that stalemates without giving check. [`fates`] judges each move of a
-//! position.
+//! by checks excludes a move that stalemates without giving check. [`fates`] judges each move of a position.
 //!
 //! # Method
 //!
@@ -78,8 +76,7 @@ impl Role {
 
 /// Rules as the search plays them: positions that contain the attacker.
 ///
-/// Implementations guarantee dominance as defined in the module documentation. It is trivial in a game
-/// without hands.
+/// Implementations guarantee dominance as the module defines it, which is trivial in a game without hands.
 pub trait Mating: Sync {
     /// Position of the search.
     type Node: Copy + Send;
@@ -106,8 +103,8 @@ pub trait Mating: Sync {
     /// Returns the number of the defender's moves in a position that is not [over](Mating::over).
     fn replies(&self, node: &Self::Node) -> u32;
 
-    /// Returns `true` if the attacker has won, and the plies to that end, if a rule other than the lack of
-    /// moves has ended the game.
+    /// Returns `true` if the attacker has won, and the plies, if a rule other than lack of moves ended the
+    /// game.
     fn over(&self, _node: &Self::Node, _role: Role) -> Option<(bool, u8)> {
         None
     }
@@ -147,11 +144,10 @@ pub enum Verdict {
     Mate {
         /// Length of the win; 127 for all wins of 127 plies and more.
         plies: u32,
-        /// `true` if the win is proven to be the shortest; otherwise `plies` is an upper bound of the
-        /// shortest.
+        /// `true` if the win is proven to be the shortest; otherwise `plies` is an upper bound.
         is_shortest: bool,
-        /// Line of the win. It ends early if the table has lost the rest and the limit is reached, or after
-        /// [`LONGEST_LINE`] plies.
+        /// Line of the win, cut short if the table has lost the rest at the limit, or after [`LONGEST_LINE`]
+        /// plies.
         line: Vec<Action>,
     },
     /// Proof that the attacker has no win of the requested kind.
@@ -219,8 +215,8 @@ struct Call<'a> {
 }
 
 impl<'a> MateSearch<'a> {
-    /// Returns a search whose table and conditional disproofs take about `memory` bytes (the latter once for
-    /// each thread).
+    /// Returns a search with about `memory` bytes for table and conditional disproofs (the latter for each
+    /// thread).
     pub fn new(rules: &'a Rules, memory: usize) -> MateSearch<'a> {
         let (table, conditional) = (Table::new(memory / 8 * 7), (memory / 8 / 128).max(64));
         MateSearch { rules, table, conditional }
@@ -288,8 +284,7 @@ impl<'a> MateSearch<'a> {
     }
 }
 
-/// Shortens a win until the next shorter one is disproven, which suits cheap disproofs. Returns `true` if it
-/// was disproven.
+/// Shortens a win until the next shorter one is disproven (`true`), which suits cheap disproofs.
 fn shorten(solve: impl Fn(u8) -> Option<Value>, mut value: Value) -> (Value, bool) {
     while value.plies >= 2 {
         match solve(value.plies - 2) {

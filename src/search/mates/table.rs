@@ -2,8 +2,7 @@
 //!
 //! A cluster holds five entries behind a version number (a sequence lock): a reader that meets a writer reads
 //! again, so it never combines parts of two entries. An entry contains the whole position, so lookups cannot
-//! collide. Replacing an entry costs work but never correctness, because nothing is concluded from missing
-//! entries.
+//! collide. Replacing an entry costs work but never correctness: nothing is concluded from missing entries.
 
 use std::array::from_fn;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};

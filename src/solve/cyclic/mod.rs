@@ -1,5 +1,5 @@
-//! Graphs with cycles, solved exactly: the winner and the number of plies, or proven bounds of both where a
-//! subtree is cut off.
+//! Exact solution of graphs with cycles: winner and number of plies, or proven bounds where a subtree is cut
+//! off.
 //!
 //! A game with cycles may never end, so one walk backwards over layers does not find its values. [`iterate`]
 //! sweeps all states until nothing changes (value iteration: Bellman 1957; Shapley 1953). It knows no rules:
@@ -41,8 +41,7 @@
 //! values at h from below, and from above. Clipped from below, values start at their minimum and only rise;
 //! clipped from above, they only fall. So a value that has left h never returns and keeps moving in one
 //! direction. There are finitely many values, so some sweep changes nothing, and its values are those of the
-//! infinite game: the best that either player can force in any number of plies, and h where neither can force
-//! better.
+//! infinite game: the best that either player can force in any number of plies, and h if neither can.
 //!
 //! *Ends known early stay.* Let a value be a win in d after n sweeps, and let it later become a win in d' <
 //! d. The play that forces it takes at most d' plies. If d' ≤ n, it would have been found after n sweeps. So
@@ -70,8 +69,7 @@ mod reference;
 #[cfg(test)]
 mod tests;
 
-/// Solves a table of sorted keys of a game with cycles. Returns its values, and `true` if an interrupted run
-/// was resumed.
+/// Solves a table of sorted keys of a game with cycles. Returns its values, and `true` if a run was resumed.
 pub(super) fn solve<G: Game>(
     game: &G,
     table: &Table,
@@ -87,8 +85,7 @@ pub(super) fn solve<G: Game>(
         end.map_or((Outcome::Loss, 0), |end| (end.outcome, end.plies))
     };
     let is_second = |row: usize| position(row).is_some_and(|found| found.side == Side::Second);
-    // Every edge needs the sides of both its ends, and unpacking a key dominates the cost, so sides are found
-    // once.
+    // Every edge needs the sides of both ends, and unpacking a key dominates the cost: sides are found once.
     let rows = if repetition == Repetition::SecondPlayerWins { graph.states() } else { 0 };
     let second: Vec<u8> = parallel::column(rows, |row| u8::from(is_second(row)));
     let edges_of = |row| graph.edges_of(row);
@@ -108,8 +105,7 @@ const INTERIOR: u8 = StateKind::Interior as u8;
 const TERMINAL: u8 = StateKind::Terminal as u8;
 const RESTRICTED: u8 = StateKind::Restricted as u8;
 
-/// Function that returns how the game of a terminal row ended for its mover, and the plies to that end: 0 if
-/// the game is over already.
+/// Function that returns a terminal row's outcome for its mover, and the plies to that end: 0 if it is over.
 type GameEnd<'a> = dyn Fn(usize) -> (Outcome, u16) + Sync + 'a;
 
 /// Function that returns `true` if the player to move in a row is the one who did not open the game.
@@ -155,8 +151,8 @@ impl CyclicGraph<'_> {
     }
 
     /// Checks that the graph can be solved: edges lead to rows, interior rows have edges, terminal and
-    /// frontier rows have none, and every edge changes the side to move if that matters. The offsets must
-    /// have been checked.
+    /// frontier rows have none, and every edge changes the side to move if that matters. Offsets must be
+    /// valid.
     ///
     /// The solvers rely on this: on other graphs they may panic or not terminate.
     fn check(&self) -> Result<(), MalformedGraph> {
@@ -196,8 +192,7 @@ impl CyclicGraph<'_> {
         self.kinds[row] == RESTRICTED
     }
 
-    /// Returns `true` if lower and upper bounds are equal everywhere: nothing is cut off and infinite play
-    /// has a value.
+    /// Returns `true` if lower and upper bounds coincide: nothing is cut off and infinite play has a value.
     fn bounds_coincide(&self) -> bool {
         let cut = |row: usize| (!matches!(self.kinds[row], INTERIOR | TERMINAL)).then_some(row);
         self.repetition != Repetition::Unknown && parallel::find_map(self.states(), cut).is_none()

@@ -153,8 +153,7 @@ fn restricted_states_win_by_their_moves_and_are_never_proven_lost() {
 #[test]
 fn the_second_player_wins_what_does_not_end_and_the_first_flees_into_a_draw() {
     let side = |second_to_move, moves: &[u32]| ToyState { second_to_move, ..interior(moves) };
-    // 0 and 1 form a cycle that only the second player can leave for a draw; 2 and 3 one that only the first
-    // can.
+    // 0 and 1 form a cycle that only the second player can leave for a draw; 2 and 3 one for the first.
     let states = vec![
         side(false, &[1]),
         side(true, &[0, 5]),

@@ -30,7 +30,7 @@
 //! refused (the built-in games have none). And a restricted mover gets at least a win without end in the
 //! upper bound; there the convention must be that infinite play is unknown, which gives the same.
 //!
-//! A distance of the maximum that can be stored is refused too, because ends further away share it and the
+//! A distance of the maximum that can be stored is refused too: ends further away share it, and the
 //! inductions fail.
 //!
 //! *The counts*, layer by layer, are those of the rows, in each of the ways of counting. A rank and its state
@@ -305,8 +305,8 @@ impl<G: Game> Proof<'_, G> {
         first
     }
 
-    /// Prefetches the data that proving some rows will read, so that the cache misses, which dominate the
-    /// time of a proof, overlap.
+    /// Prefetches the data that proving some rows will read, because cache misses dominate the time of a
+    /// proof.
     fn fetch(&self, stored: &Word, rows: impl Iterator<Item = usize>) {
         for row in rows {
             let Some(edges) = stored.edges(row) else { continue };
@@ -458,8 +458,8 @@ impl<G: Game> Proof<'_, G> {
         u64::from((group.carry(symmetries, ties) & theirs).count_ones())
     }
 
-    /// Returns `true` if no mirror image of a position has a smaller key and a row of its own; always true in
-    /// a folded table.
+    /// Returns `true` if no mirror image of a position has a smaller key and its own row; always in a folded
+    /// table.
     fn comes_first(&self, position: &Position<G::State>) -> bool {
         let Some(folded) = &self.folded else { return true };
         let key = self.game.key(&position.state);
