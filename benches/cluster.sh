@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Measures the cost of distributing a board over processes: one process of two threads against two of one, beside the
-# plain run, with the bytes sent per move and the largest memory of a process. Checks that all make the same bytes. Where
-# network namespaces are permitted (root, with iproute2), also runs two hosts over links that are slow, lossy and then cut.
+# Measures the cost of distributing a board over processes: one process of two threads against two of one,
+# beside the plain run, with the bytes sent per move and the largest memory of a process. Checks that all make
+# the same bytes. With network namespaces (root, iproute2), runs two hosts over slow, lossy and cut links too.
 #   bash benches/cluster.sh [SIZE...]    (after cargo build --release --features cluster; SOLVER names another program)
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
@@ -30,7 +30,7 @@ def digest(table):
     return all.hexdigest()
 
 def timed(tables, *args):
-    """Runs a command; seconds, the most that a process allocated in MB, files not counted (polled), and its stdout."""
+    """Runs a command; returns seconds, peak anonymous memory of a process in MB (polled), and stdout."""
     begin, peak = time.perf_counter(), 0
     process = subprocess.Popen([solver, "--tables", tables, "-q", *args], stdout=subprocess.PIPE)
     while process.poll() is None:

@@ -2,8 +2,8 @@
 
     python3 benches/cold.py TABLES NAME [NAME...]
 
-Queries the same twenty positions of each Othello table. The positions are drawn from the keys of the first table, which
-must not be packed. Every file of a table is evicted from the page cache before each query. Fails if tables disagree.
+Queries the same twenty positions of each Othello table, drawn from the keys of the first, which must
+not be packed. Evicts every file of a table from the page cache before each query. Fails if tables disagree.
 """
 
 import json
@@ -20,7 +20,7 @@ SOLVER = Path(__file__).parent.parent / "target/release/solver"
 
 
 def positions(table, count=20):
-    """Yields positions drawn from the keys of a table: occupied squares above as many bits of the mover's discs."""
+    """Yields positions drawn from a table's keys: occupied squares above as many bits of the mover's discs."""
     rows, columns = map(int, json.loads((table / "manifest.json").read_text())["identity"]["game"].rsplit("-", 1)[1].split("x"))
     squares, draw = rows * columns, random.Random(3)
     with open(table / "keys.npy", "rb") as keys:

@@ -48,7 +48,7 @@ def crowding(blocks, workers):
 
 
 def cost(layer, machines, workers):
-    """Returns seconds forwards and backwards, and bytes, of a layer. CPU, network or disk is the bottleneck."""
+    """Returns a layer's seconds forwards and backwards, and bytes. CPU, network or disk is the bottleneck."""
     p, all_workers = machines, machines * workers
     states, moves = layer["states"], layer["moves"]
     blocks = layer["blocks"] / c["images"]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures 'solver serve': batches of 1,000 positions, single requests at full speed and at about 2,000 a second, and the
-# cost of 1,000 idle clients. Queries 20,000 random rows of each table repeatedly.
+# Measures 'solver serve': batches of 1,000 positions, single requests at full speed and at about 2,000 a
+# second, and the cost of 1,000 idle clients. Queries 20,000 random rows of each table repeatedly.
 #   bash benches/serve.sh TABLES [TABLE...]    (after cargo build --release; SOLVER names another program)
 # Needs wrk, and NumPy to draw positions of Othello from keys that are not packed. Linux only.
 set -euo pipefail

@@ -349,7 +349,7 @@ impl Estimate {
     }
 }
 
-/// Returns the plan with its memory limit set to the free memory at most, or an error if memory or the
+/// Returns the plan with its memory limit (default: the free memory) filled in, or an error if memory or the
 /// store's disk is expected not to suffice.
 pub fn within_room<G: Game>(
     game: &G,

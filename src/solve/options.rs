@@ -73,8 +73,8 @@ impl SolveOptions {
         options.into_iter().find(|(given, _, fits)| *given && !fits).map(|(_, name, _)| name)
     }
 
-    /// Returns the options with `max_memory` set to the free memory at most, or an error if the table does
-    /// not fit. In topological order everything fits, because mapped files hold the excess.
+    /// Returns the options with the memory limit (default: the free memory) filled in, or an error if the
+    /// table does not fit. In topological order everything fits, because mapped files hold the excess.
     pub fn within_room<G: Game>(self, game: &G, table: &Table) -> Result<SolveOptions, NoRoom> {
         if game.layers().is_some() && self.order.unwrap_or_default() == Order::Topological {
             return Ok(SolveOptions { max_memory: room_in_memory(self.max_memory), ..self });

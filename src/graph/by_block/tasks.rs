@@ -228,8 +228,8 @@ pub struct Rows {
     pub census: Census,
 }
 
-/// Makes the rows of a task: with `EDGES` their moves; with `STATES` their kinds and counts, and the
-/// orientations in which they reach the next layer.
+/// Makes the rows of a task: with `EDGES` their moves; with `STATES` their counts, and the orientations in
+/// which they reach the next layer; with both, their kinds.
 pub(super) struct Emit<'a, B: Bits, const EDGES: bool, const STATES: bool>(pub Task<'a, B>);
 
 /// Input of [`Emit`].

@@ -112,7 +112,7 @@ struct Made<K> {
     is_inconsistent: bool,
 }
 
-/// Results of the first pass over a layer's moves, besides records.
+/// Results of the first slice of a layer, besides records.
 struct First<K> {
     /// Number in the layer of each task's first edge.
     bases: Vec<u32>,
@@ -542,8 +542,8 @@ impl<G: Game> ByKey<'_, G> {
         })
     }
 
-    /// Returns the kind of a row and calls `each` with every edge that is followed: with `follows` all moves,
-    /// otherwise only passes. `None` if the key is invalid.
+    /// Returns the kind of a row and calls `each` with every edge that is followed; without `follows`,
+    /// only passes. `None` if the key is invalid.
     fn row(
         &self,
         layer: &Source<'_, G::Key>,
