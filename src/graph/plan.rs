@@ -11,13 +11,13 @@ use crate::table::{
     fits_memory, room_in_memory,
 };
 
-/// Limit of a game's number of actions: rows store their number of moves in two bytes.
+/// Maximum number of a game's actions: rows store their number of moves in two bytes.
 pub(super) const MOST_ACTIONS: usize = u16::MAX as usize - 1;
 
 /// Way to find the rows of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Index {
-    /// Search among sorted keys, with stored moves.
+    /// Search among sorted keys; moves are stored, or derived if [`Plan::derived`].
     Keys,
     /// Rank of the state, with moves derived from the rules.
     Rank,
@@ -32,7 +32,7 @@ pub struct Plan<S> {
     pub roots: Vec<Position<S>>,
     /// Number of plies from a root at which states are no longer expanded.
     pub max_depth: Option<u32>,
-    /// Number of states that no new layer may exceed.
+    /// Maximum number of states: no layer is started that would exceed it.
     pub max_states: Option<u64>,
     /// Index of the rows.
     pub index: Index,

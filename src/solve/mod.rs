@@ -59,7 +59,7 @@ pub enum SweepError {
     /// Packed table, which has no place for columns.
     #[error("{0} is packed and keeps the solution it has")]
     Packed(String),
-    /// Distance beyond [`Prospect::MAX_DISTANCE`].
+    /// Distance of [`Prospect::MAX_DISTANCE`] or more.
     #[error(
         "an end is {} plies away or more, for which a table has no room",
         Prospect::MAX_DISTANCE

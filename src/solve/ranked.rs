@@ -34,7 +34,7 @@ const MOST_MOVES: usize = (ENDLESS - 1 - LONGEST) as usize;
 /// Game that does not fit the encoding in bytes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RankedError {
-    /// Distance beyond [`LONGEST`].
+    /// Distance beyond 200 plies, the longest that a byte holds.
     #[error("an end is more than {LONGEST} plies away, which this way of solving has no room for")]
     TooLong,
     /// More moves than a byte can count.

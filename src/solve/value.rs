@@ -103,8 +103,8 @@ impl Prospect {
     }
 
     /// Returns the value of a move to a state with this prospect, for the player who makes it: the sign is
-    /// reversed, and an end is one ply further away. Never rises as the prospect rises, except between timed
-    /// draws.
+    /// reversed, and an end is one ply further away. Never rises as the prospect rises, except among draws
+    /// that end.
     #[inline]
     pub fn before(self) -> Prospect {
         let plies = self.plies();
@@ -122,8 +122,8 @@ impl Prospect {
         }
     }
 
-    /// Returns the form in which tables of games without scores store bounds: a win in `d` plies is `30000 −
-    /// d`, a loss `−30000 + d`, without end ±1, and a draw 0.
+    /// Returns the form in which tables of games without scores store bounds. A win in `d` plies is
+    /// `30000 − d`, a loss `−30000 + d`, an outcome without end ±1, and a draw 0.
     pub fn to_stored(self) -> i16 {
         let sign = i16::from(self.outcome().value());
         sign * self.distance().map_or(1, |plies| STORED_END - plies as i16)

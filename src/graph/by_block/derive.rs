@@ -13,7 +13,7 @@ use crate::graph::view::add_up;
 use crate::parallel::{self, Spare};
 use crate::table::{Memory, TableError};
 
-/// Source of moves for the rows of a game's blocks, independent of the implementation of [`Bits`].
+/// Source of moves for the rows of a game's blocks, independent of the implementation of `Bits`.
 pub trait Deriver: Send + Sync {
     /// Returns the layer of ascending keys; `None` if they are not keys of a layer with this number in order.
     fn layer(
