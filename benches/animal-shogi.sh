@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Animal shogi whole: enumerated, solved, its totals held against the published ones, and the page
-# docs/animal-shogi.md written anew; then packed. Takes some minutes, 1 GB of memory and 2 GB of disk.
+# Enumerates and solves animal shogi, compares its totals with the published ones, writes docs/animal-shogi.md
+# and packs the table. Takes some minutes, 1 GB of memory and 2 GB of disk.
 #   bash benches/animal-shogi.sh [DIR]      (after cargo build --release; SOLVER names another program)
-# PEER names a command that makes the table of clausecker/dobutsu, the best program known to us: it is run
-# afterwards, in the same sitting, and the ratio of processor times is printed.
+# PEER names a command that makes the table of clausecker/dobutsu, the best program known to us: it runs
+# afterwards, in the same session, and the ratio of CPU times is printed.
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 root=${1:-$(mktemp -d)}

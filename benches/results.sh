@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Othello boards enumerated, solved and counted: writes docs/results-othello.md, with time and memory, and compares
-# every layer of 4x6 and 5x5 with tests/data/othello-layers.json.
+# Enumerates, solves and counts Othello boards, writes docs/results-othello.md with time and memory, and
+# compares every layer of 4x6 and 5x5 with tests/data/othello-layers.json.
 #   bash benches/results.sh [SIZE...]        (after cargo build --release; SOLVER names another program)
-# Tables are made in a directory of their own, which is removed at the end: 4x6 takes 3.4 GB, 5x5 11.1 GB. TABLES names
-# a directory to make them in and to keep; tables that are there already are made anew.
+# Tables are made in a temporary directory: 4x6 takes 3.4 GB, 5x5 11.1 GB. TABLES names a directory to keep;
+# existing tables in it are replaced.
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 [ $# -gt 0 ] || set -- 4 4x5 4x6
@@ -19,7 +19,7 @@ solver, tables, root, *sizes = sys.argv[1:]
 truth = json.load(open(os.path.join(root, "tests/data/othello-layers.json")))
 
 def run(*args):
-    """What a command prints, and its wall and processor time in seconds and peak memory in bytes."""
+    """Returns a command's output, its wall and CPU time in seconds and its peak memory in bytes."""
     begin = time.perf_counter()
     process = subprocess.Popen([solver, "--tables", tables, "-q", *args], stdout=subprocess.PIPE, text=True)
     text = process.stdout.read()
@@ -30,7 +30,7 @@ def run(*args):
     return text, (time.perf_counter() - begin, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024)
 
 def compare(size, found):
-    """Every layer with the figures of other programs."""
+    """Compares every layer with the figures of other programs."""
     known = truth[size]
     layers = [{"discs" if key == "layer" else key: value for key, value in layer.items() if key != "moves"}
               for layer in found["layers"]]

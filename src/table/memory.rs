@@ -75,8 +75,8 @@ fn unnamed_file(dir: &Path) -> std::io::Result<File> {
     Ok(file)
 }
 
-/// Makes a file of zeros that the disk has room for: a map of another ends the process when the disk
-/// is full.
+/// Makes a file of zeros with its blocks allocated: writing to a mapped sparse file on a full disk kills
+/// the process.
 fn reserve(file: &File, bytes: u64) -> std::io::Result<()> {
     file.set_len(bytes.max(1))?;
     #[cfg(target_os = "linux")]
