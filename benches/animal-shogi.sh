@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Animal shogi whole: enumerated, solved, its totals held against the published ones, and the page
-# docs/animal-shogi.md written anew; then packed. Takes some minutes, 1 GB of memory and 2 GB of disk.
+# docs/results/animal-shogi.md written anew; then packed. Takes some minutes, 1 GB of memory and 2 GB of disk.
 #   bash benches/animal-shogi.sh [DIR]      (after cargo build --release; SOLVER names another program)
 # PEER names a command that makes the table of clausecker/dobutsu, the best program known to us: it is run
 # afterwards, in the same sitting, and the ratio of processor times is printed.
@@ -93,7 +93,7 @@ ply    positions         over          won  transitions
 
 {run("info", "animal-shogi", "--values").split("### By plies to the end")[1].strip()}
 """
-with open(os.path.join(os.path.dirname(truth_file), "../../docs/animal-shogi.md"), "w") as out:
+with open(os.path.join(os.path.dirname(truth_file), "../../docs/results/animal-shogi.md"), "w") as out:
     out.write(page)
 
 run("pack", "animal-shogi", "--name", "animal-shogi-packed")

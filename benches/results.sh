@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Othello boards enumerated, solved and counted: writes docs/results-othello.md, with time and memory, and compares
+# Othello boards enumerated, solved and counted: writes docs/results/othello.md, with time and memory, and compares
 # every layer of 4x6 and 5x5 with tests/data/othello-layers.json.
 #   bash benches/results.sh [SIZE...]        (after cargo build --release; SOLVER names another program)
 # Tables are made in a directory of their own, which is removed at the end: 4x6 takes 3.4 GB, 5x5 11.1 GB. TABLES names
@@ -76,6 +76,6 @@ other counted once. *Moves* are theirs, passes left out. Peak memory counts the 
 Times are of one run on {os.cpu_count()} processors.
 
 """
-with open(os.path.join(root, "docs/results-othello.md"), "w") as out:
+with open(os.path.join(root, "docs/results/othello.md"), "w") as out:
     out.write(page + "\n".join(parts))
 PY

@@ -1,7 +1,7 @@
 //! Does it matter what became before? Values of tables, which know no history, against those of a
 //! game that does: a position that occurs for the fourth time ends it, drawn, but who has given check
 //! all the while since it occurred first has lost. Every position's value is found without a search,
-//! and a sample's by a search that keeps history. See `docs/repetition.md`.
+//! and a sample's by a search that keeps history. See `docs/results/repetition.md`.
 //!
 //!     cargo run --release --example repetition
 

@@ -245,7 +245,7 @@ class Report:
 
     @cached_property
     def json(self) -> dict:
-        """All figures, as ``solver report --json`` has them (``docs/report-schema.md``)."""
+        """All figures, as ``solver report --json`` has them (``docs/json.md``)."""
         return json.loads(self._core.json())
 
     @cached_property
@@ -331,7 +331,7 @@ class Report:
 
 
 class Mistake(dict):
-    """A position and what a policy does there (``docs/report-schema.md``); in a notebook it draws itself."""
+    """A position and what a policy does there (``docs/json.md``); in a notebook it draws itself."""
 
     def _repr_html_(self):
         text = _html.escape

@@ -58,7 +58,7 @@ impl NotThere {
 /// How many plies of best play are shown.
 pub(super) const LONGEST_LINE: usize = 200;
 
-/// What a table says of a position; its JSON is `docs/query-schema.md`'s. Values are those of `mover`.
+/// What a table says of a position; its JSON is `docs/json.md`'s. Values are those of `mover`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Answer {
     /// Name of the table; `search` where no table contains the position and a search found its value.

@@ -1,4 +1,4 @@
-//! Why the deep Q-learning of the article of 2023 exploded: `docs/learned.md`.
+//! Why the deep Q-learning of the article of 2023 exploded: `docs/results/learned.md`.
 
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Game, GameExt, Side};

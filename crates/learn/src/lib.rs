@@ -14,7 +14,7 @@
 //!   history.
 //!
 //! The same settings give the same weights, with any number of threads, on machines whose
-//! processors round alike. `docs/learned.md` says where each recipe comes from and what it reaches.
+//! processors round alike. `docs/results/learned.md` says where each recipe comes from and what it reaches.
 
 // An `expect` says why it holds; tests may unwrap.
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]

@@ -10,7 +10,7 @@ use yomikiri::game::{Outcome, Split};
 /// expectations over the policy's moves; [`Figures::means`] gives the means.
 ///
 /// All values are those of the player to move. As JSON the means are written, not the sums: see
-/// `docs/report-schema.md`.
+/// `docs/json.md`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(into = "Means")]
 pub struct Figures {

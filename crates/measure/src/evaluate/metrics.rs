@@ -9,7 +9,7 @@ use super::play::Expected;
 use super::report::AccuracyReport;
 
 /// The numbers of one policy by name; `None` where there is nothing to take a mean of, or where the
-/// game has no such thing. `docs/report-schema.md` says what they mean.
+/// game has no such thing. `docs/json.md` says what they mean.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metrics {
     /// The policy's name.

@@ -5,7 +5,7 @@
 //! * [`measure`] asks [`Player`]s in all of them and sets what they answer against the exact
 //!   values: [`Figures`] of moves, [`Losses`], [`ValueFigures`];
 //! * [`AccuracyReport`] puts the figures of several policies beside the facts of the table, as data
-//!   for people's programs (`docs/report-schema.md`) and for [`render`](crate::render);
+//!   for people's programs (`docs/json.md`) and for [`render`](crate::render);
 //! * [`Player::choose`] asks one of them in one position;
 //! * [`build`] makes a player from what a person wrote.
 //!

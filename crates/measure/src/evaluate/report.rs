@@ -14,7 +14,7 @@ use yomikiri::hint::Hint;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::{SweepRecord, TableError};
 
-/// How accurate policies are on a table; `docs/report-schema.md` describes the JSON.
+/// How accurate policies are on a table; `docs/json.md` describes the JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct AccuracyReport {
     /// Whose all values are: always `mover`, the player to move.
