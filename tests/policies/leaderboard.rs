@@ -1,5 +1,5 @@
-//! The networks that are kept with the repository still give the figures that `docs/results/leaderboard.md`
-//! shows of them, and the one for minishogi what `docs/results/learned-minishogi.md` does.
+//! The networks that are kept with the repository still give the figures in `docs/results/leaderboard.md`
+//! and, for minishogi, in `docs/results/learned-minishogi.md`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -216,8 +216,8 @@ fn the_network_for_minishogi_sees_wins_and_losses() {
     copy_dir(&kept, &tables.place("policies"));
     let card = fs::read_to_string(kept.join("value-minishogi.json")).unwrap();
     let card: Value = serde_json::from_str(&card).unwrap();
-    let docs =
-        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("docs/results/learned-minishogi.md");
+    let docs = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+        .join("docs/results/learned-minishogi.md");
     let docs = fs::read_to_string(docs).unwrap();
     for (result, row, digits) in [
         ("held out: right", "| 44 (100,000 games) |", 2),
