@@ -151,8 +151,7 @@ fn fields(value: &Value, found: &mut BTreeSet<String>) {
 /// `docs/json.md` explains what reports, comparisons, matches and their files tell.
 #[test]
 fn every_field_and_column_of_results_is_explained() {
-    let docs =
-        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("docs/json.md");
+    let docs = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("docs/json.md");
     let docs = fs::read_to_string(docs).unwrap();
     let explained: BTreeSet<&str> =
         docs.split('`').skip(1).step_by(2).flat_map(|name| name.split(['.', '[', ']'])).collect();
