@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Enumerates, solves and counts Othello boards, writes docs/results-othello.md with time and memory, and
-# compares every layer of 4x6 and 5x5 with tests/data/othello-layers.json.
+# Othello boards enumerated, solved and counted: writes docs/results/othello.md, with time and memory, and compares
+# every layer of 4x6 and 5x5 with tests/data/othello-layers.json.
 #   bash benches/results.sh [SIZE...]        (after cargo build --release; SOLVER names another program)
-# Tables are made in a temporary directory: 4x6 takes 3.4 GB, 5x5 11.1 GB. TABLES names a directory to keep;
-# existing tables in it are replaced.
+# Tables are made in a directory of their own, which is removed at the end: 4x6 takes 3.4 GB, 5x5 11.1 GB. TABLES names
+# a directory to make them in and to keep; tables that are there already are made anew.
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 [ $# -gt 0 ] || set -- 4 4x5 4x6
@@ -19,7 +19,7 @@ solver, tables, root, *sizes = sys.argv[1:]
 truth = json.load(open(os.path.join(root, "tests/data/othello-layers.json")))
 
 def run(*args):
-    """Returns a command's output, its wall and CPU time in seconds and its peak memory in bytes."""
+    """What a command prints, and its wall and processor time in seconds and peak memory in bytes."""
     begin = time.perf_counter()
     process = subprocess.Popen([solver, "--tables", tables, "-q", *args], stdout=subprocess.PIPE, text=True)
     text = process.stdout.read()
@@ -30,7 +30,7 @@ def run(*args):
     return text, (time.perf_counter() - begin, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024)
 
 def compare(size, found):
-    """Compares every layer with the figures of other programs."""
+    """Every layer with the figures of other programs."""
     known = truth[size]
     layers = [{"discs" if key == "layer" else key: value for key, value in layer.items() if key != "moves"}
               for layer in found["layers"]]
@@ -64,18 +64,22 @@ for size in sizes:
 
 page = f"""# Othello on small boards, solved
 
-Written by `bash benches/results.sh {' '.join(sys.argv[4:])}`. Every board begins at the standard start, Black to move; scores are disc
-differences, empty squares counting for nobody.
+**Question.** Who wins Othello on 4×4, 4×5, 4×6 and 5×5, and how many positions are there? For people who compare their counts with ours, layer by layer.
+
+**Answer.** White wins 4×4 by 8; Black wins 4×5 and 4×6 by 16 and 5×5 by 13. Every board begins at the standard start, Black to move; scores are disc
+differences, empty squares count for nobody.
+
+    bash benches/results.sh {' '.join(sys.argv[4:])}     # writes this page, and compares every layer with other programs
 
 | board | states | moves | enumerate: wall | processor | peak memory | value-iterate: wall | processor | peak memory | table |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
 {chr(10).join(rows)}
 
 *States* are the rows of a table: states as the mover sees them, those that a symmetry of the board carries into each
-other counted once. *Moves* are theirs, passes left out. Peak memory counts the pages of the table that are mapped.
-Times are of one run on {os.cpu_count()} processors.
+other counted once. *Moves* are theirs, without passes. Peak memory includes the mapped pages of the table. Times are
+those of one run on {os.cpu_count()} cores. `solver verify` proves every value.
 
 """
-with open(os.path.join(root, "docs/results-othello.md"), "w") as out:
+with open(os.path.join(root, "docs/results/othello.md"), "w") as out:
     out.write(page + "\n".join(parts))
 PY

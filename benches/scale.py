@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/scale.md from its constants, its measurements and the states of every layer.
+"""Writes the tables of docs/results/scale.md from its constants, its measurements and the states of every layer.
 
     cargo run --release --example how_many -- 5x6 > 5x6.csv    # for each board; the rows go into benches/how_many.csv
     python3 benches/scale.py                                   # replaces the text between the page's marks
@@ -9,7 +9,7 @@ Constants and measurements are read from the tables below "Constants" and "Measu
 import csv, json, math, pathlib, re
 
 root = pathlib.Path(__file__).resolve().parent.parent
-page = root / "docs/scale.md"
+page = root / "docs/results/scale.md"
 text = page.read_text(encoding="utf-8")
 
 

@@ -1,7 +1,7 @@
 //! Effect of history on values: compares the values of tables, which ignore history, with those of a game
 //! that the fourth occurrence of a position ends. A player who has given check on every move since the first
 //! occurrence then loses; otherwise it is a draw. The values of all positions are found without a search, and
-//! those of a sample also by a search with history. See `docs/repetition.md`.
+//! those of a sample also by a search with history. See `docs/results/repetition.md`.
 //!
 //!     cargo run --release --example repetition
 

@@ -247,7 +247,7 @@ class Report:
 
     @cached_property
     def json(self) -> dict:
-        """All figures, as in ``solver report --json`` (``docs/report-schema.md``)."""
+        """All figures, as in ``solver report --json`` (``docs/json.md``)."""
         return json.loads(self._core.json())
 
     @cached_property
@@ -334,7 +334,7 @@ class Report:
 
 
 class Mistake(dict):
-    """A position and a policy's moves there (``docs/report-schema.md``); renders as a board in notebooks."""
+    """A position and a policy's moves there (``docs/json.md``); renders as a board in notebooks."""
 
     def _repr_html_(self):
         text = _html.escape

@@ -57,7 +57,7 @@ impl NotThere {
 /// Most plies of a principal variation.
 pub(super) const LONGEST_LINE: usize = 200;
 
-/// The answer for a position; `docs/query-schema.md` specifies its JSON. Values are those of `mover`.
+/// The answer for a position; `docs/json.md` specifies its JSON. Values are those of `mover`.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Answer {

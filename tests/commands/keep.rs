@@ -360,7 +360,7 @@ fn results_are_those_of_other_programs_and_of_the_page() {
     let (_, query) = page.split_once("solver query othello-4x4 '").unwrap();
     let longest = tables.json(&["query", WHOLE, query.split_once('\'').unwrap().0]);
     assert_eq!(longest["distance"], found["longest"]);
-    assert!(include_str!("../../docs/results-othello.md").contains(&page), "{page}");
+    assert!(include_str!("../../docs/results/othello.md").contains(&page), "{page}");
     // A bounded table reports unproven positions.
     tables.ok(&["value-iterate", SHORT]);
     let short = tables.ok(&["info", SHORT, "--values"]);

@@ -148,11 +148,10 @@ fn fields(value: &Value, found: &mut BTreeSet<String>) {
     value.as_array().into_iter().flatten().for_each(|below| fields(below, found));
 }
 
-/// `docs/report-schema.md` explains all fields of reports, comparisons, matches and their files.
+/// `docs/json.md` explains all fields of reports, comparisons, matches and their files.
 #[test]
 fn every_field_and_column_of_results_is_explained() {
-    let docs =
-        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("docs/report-schema.md");
+    let docs = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("docs/json.md");
     let docs = fs::read_to_string(docs).unwrap();
     let explained: BTreeSet<&str> =
         docs.split('`').skip(1).step_by(2).flat_map(|name| name.split(['.', '[', ']'])).collect();

@@ -244,7 +244,7 @@ fn a_network_is_the_same_policy_in_onnx_and_in_python() {
     }
 }
 
-/// Options of the sources in `docs/learned.md`, with a table of wins and discs by iteration.
+/// Options of the sources in `docs/results/learned.md`, with a table of wins and discs by iteration.
 #[test]
 fn games_are_counted_by_iteration_and_divergence_is_told() {
     let tables = Tables::new();

@@ -1,4 +1,4 @@
-//! Divergence of the deep Q-learner published in 2023: `docs/learned.md`.
+//! Divergence of the deep Q-learner published in 2023: `docs/results/learned.md`.
 
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Game, GameExt, Side};

@@ -1,5 +1,5 @@
-//! The stored networks reproduce the figures in `docs/leaderboard.md`, and the one for minishogi those in
-//! `docs/learned-minishogi.md`.
+//! The stored networks reproduce the figures in `docs/results/leaderboard.md`, and the one for minishogi those in
+//! `docs/results/learned-minishogi.md`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,7 +25,7 @@ fn networks_of_the_repository_keep_their_places() {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let tables = Tables::new();
     copy_dir(&root.join("tables/policies"), &tables.place("policies"));
-    let page = rows(&fs::read_to_string(root.join("docs/leaderboard.md")).unwrap());
+    let page = rows(&fs::read_to_string(root.join("docs/results/leaderboard.md")).unwrap());
     let learned: Vec<&String> = page.keys().filter(|name| name.starts_with("learned:")).collect();
     let cards = fs::read_dir(root.join("tables/policies")).unwrap();
     let cards = cards.filter(|entry| {
@@ -216,8 +216,8 @@ fn the_network_for_minishogi_sees_wins_and_losses() {
     copy_dir(&kept, &tables.place("policies"));
     let card = fs::read_to_string(kept.join("value-minishogi.json")).unwrap();
     let card: Value = serde_json::from_str(&card).unwrap();
-    let docs =
-        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("docs/learned-minishogi.md");
+    let docs = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+        .join("docs/results/learned-minishogi.md");
     let docs = fs::read_to_string(docs).unwrap();
     for (result, row, digits) in [
         ("held out: right", "| 44 (100,000 games) |", 2),

@@ -13,7 +13,7 @@
 //! * `recipes`: training recipes; `training`: iterations, checkpoints and history, which they share.
 //!
 //! Equal settings give equal weights, with any number of threads, on machines whose
-//! processors round alike. `docs/learned.md` describes sources and results of each recipe.
+//! processors round alike. `docs/results/learned.md` describes sources and results of each recipe.
 
 // The message of an `expect` is the reason why it holds; tests may unwrap.
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]

@@ -4,7 +4,7 @@
 use crate::game::Expected;
 
 /// Canonical states and placements reachable from the standard start, counted by enumeration; see
-/// `docs/results.md`.
+/// `docs/results/index.md`.
 const KNOWN: [((usize, usize), f64, f64); 4] = [
     ((4, 4), 12_351.0, 17_345.0),
     ((4, 5), 2_426_921.0, 4_834_758.0),

@@ -1,4 +1,4 @@
-//! Regression of the final number of discs on games of other players; source in `docs/learned.md`.
+//! Regression of the final number of discs on games of other players; source in `docs/results/learned.md`.
 //!
 //! Every player plays every player on both sides. The target of a position is the share of all
 //! squares that its mover holds at the end. The test set consists of whole games, because

@@ -1,6 +1,6 @@
 //! Textbook reinforcement learning on a table of a whole game: Monte Carlo and temporal-difference
 //! learning with a value for every state or move, and their exact error as they learn (Sutton and
-//! Barto, *Reinforcement Learning*, chapters 5 and 6; see `docs/learned.md`).
+//! Barto, *Reinforcement Learning*, chapters 5 and 6; see `docs/results/learned.md`).
 //!
 //! Both sides learn from the same values, always those of the player to move. A game is worth 1, 0
 //! or −1 at its end and nothing before, without discount. Images of a state under symmetries are one

@@ -1,4 +1,4 @@
-//! Temporal-difference learning by self-play; source in `docs/learned.md`.
+//! Temporal-difference learning by self-play; source in `docs/results/learned.md`.
 //!
 //! The network estimates the probabilities that Black and that White wins from a position. A player
 //! makes the move that maximises the difference of his probability and the other's, and sometimes a

@@ -9,7 +9,7 @@ use yomikiri::game::{Outcome, Split};
 /// policy's moves; [`Figures::means`] returns the means.
 ///
 /// All values are those of the player to move. JSON contains the means, not the sums: see
-/// `docs/report-schema.md`.
+/// `docs/json.md`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(into = "Means")]

@@ -9,7 +9,7 @@ use super::play::Expected;
 use super::report::AccuracyReport;
 
 /// Named numbers of one policy; `None` for a mean over no positions, or if the game has no such number.
-/// `docs/report-schema.md` defines them.
+/// `docs/json.md` defines them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metrics {
     /// Name of the policy.

@@ -5,7 +5,7 @@
 //! - [`measure`] asks [`Player`]s in all of them and compares their answers with the exact values:
 //!   [`Figures`] of moves, [`Losses`], [`ValueFigures`];
 //! - [`AccuracyReport`] combines the figures of several policies with facts about the table, as JSON
-//!   (`docs/report-schema.md`) and for [`render`](crate::render);
+//!   (`docs/json.md`) and for [`render`](crate::render);
 //! - [`Player::choose`] asks a player in one position;
 //! - [`build`] makes a player from a [`PolicySpec`].
 //!

@@ -13,7 +13,7 @@ use yomikiri::hint::Hint;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::{SweepRecord, TableError};
 
-/// Accuracy of policies on a table; `docs/report-schema.md` describes the JSON.
+/// Accuracy of policies on a table; `docs/json.md` describes the JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct AccuracyReport {

@@ -3,7 +3,7 @@
 //! Both search D plies, including the move itself and passes, and evaluate the leaves: square weights in
 //! Othello, material in shogi. A won position outranks any evaluation, a lost one is below any, and a draw is
 //! 0; the winner prefers short games, the loser long ones. With D = 2 and square weights this is level 1 of a
-//! student exercise on Othello (`docs/learned.md`).
+//! student exercise on Othello (`docs/results/learned.md`).
 //!
 //! Alpha-beta (Knuth and Moore 1975) prunes. Every root move is searched with its own open window, so all
 //! worths, not only the best, are bit-identical to those of minimax; the two differ in time alone.
