@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Animal shogi whole: enumerated, solved, its totals held against the published ones, and the page
-# docs/animal-shogi.md written anew; then packed. Takes some minutes, 1 GB of memory and 2 GB of disk.
+# docs/results/animal-shogi.md written anew; then packed. Takes some minutes, 1 GB of memory and 2 GB of disk.
 #   bash benches/animal-shogi.sh [DIR]      (after cargo build --release; SOLVER names another program)
 # PEER names a command that makes the table of clausecker/dobutsu, the best program known to us: it is run
 # afterwards, in the same sitting, and the ratio of processor times is printed.
@@ -66,22 +66,20 @@ ply_rows = "".join(
     f"  {row['table']['transitions']:>11,}\n" for ply, row in enumerate(made["layers"]))
 page = f"""# Animal shogi, solved
 
-Every position of Dōbutsu shōgi (3×4) that can be reached from the start, and its value under best play:
-outcome, and plies to the end, the winner shortening the game and the loser prolonging it. Positions are
-counted as the player to move sees them, a position and its mirror image once. A position is over when
-the mover could capture the lion (won) or when the opponent's lion stands on the mover's home rank and
-cannot be captured (lost). Play without end is a draw. This page is written by
+**Question.** Who wins Dōbutsu shōgi (3×4), and how many positions has it? For people who compare their counts with ours.
 
-    bash benches/animal-shogi.sh
+**Answer.** White, in 78 plies. This page counts every position that can be reached from the start and its value under best play: outcome, and plies to the end, the winner shortening the
+game and the loser prolonging it. Positions are counted as the player to move sees them, a position and its mirror image once. [Rules and conventions](../games/animal-shogi.md); infinite
+play is a draw.
 
-which holds all totals against those Tanaka published in 2009 (`tests/data/animal-shogi.json`).
+    bash benches/animal-shogi.sh     # writes this page, and compares all totals with those of Tanaka 2009 (tests/data/animal-shogi.json)
 
 * {counts['table']['states']:,} positions, {counts['table']['terminals']:,} of them over:
   {truth['catch']:,} with a lion to capture, {truth['try_']:,} after a try.
 * {counts['table']['transitions']:,} transitions, moves out of the others.
 * {won:,} won, {lost:,} lost, {drawn:,} drawn.
 * The first player loses in {root_value['distance']} plies. The longest game takes {longest}.
-* The solved table takes {size / 1e6:.0f} MB.
+* The solved table takes {size / 1e6:.0f} MB. `solver verify animal-shogi` proves every value.
 
 ## By plies from the start
 
@@ -93,7 +91,7 @@ ply    positions         over          won  transitions
 
 {run("info", "animal-shogi", "--values").split("### By plies to the end")[1].strip()}
 """
-with open(os.path.join(os.path.dirname(truth_file), "../../docs/animal-shogi.md"), "w") as out:
+with open(os.path.join(os.path.dirname(truth_file), "../../docs/results/animal-shogi.md"), "w") as out:
     out.write(page)
 
 run("pack", "animal-shogi", "--name", "animal-shogi-packed")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What it costs to spread a board over processes: one process of two threads against two of one, beside the plain
-# run, with the bytes sent a move and the largest memory of a process; that all make the same bytes; and, where one
-# may make network namespaces (root, with iproute2), two hosts over links that are slow, lossy and then cut.
+# Measures the cost of distributing a board over processes: one process of two threads against two of one,
+# beside the plain run, with the bytes sent per move and the largest memory of a process. Checks that all make
+# the same bytes. With network namespaces (root, iproute2), runs two hosts over slow, lossy and cut links too.
 #   bash benches/cluster.sh [SIZE...]    (after cargo build --release --features cluster; SOLVER names another program)
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
@@ -30,7 +30,7 @@ def digest(table):
     return all.hexdigest()
 
 def timed(tables, *args):
-    """Runs a command; seconds, the most that a process allocated in MB, files not counted (polled), and its stdout."""
+    """Runs a command; returns seconds, peak anonymous memory of a process in MB (polled), and stdout."""
     begin, peak = time.perf_counter(), 0
     process = subprocess.Popen([solver, "--tables", tables, "-q", *args], stdout=subprocess.PIPE)
     while process.poll() is None:
@@ -79,7 +79,7 @@ for size in sizes:
     print(f"{size}, two processes over one: enumerate {c / a:.2f}, value-iterate {d / b:.2f}", flush=True)
 PY
 
-# Processes are killed at random moments, ten times forwards and ten times backwards, and begun again.
+# Processes are killed at random moments, ten times forwards and ten times backwards, and restarted.
 python3 - "$solver" "$work" "${!#}" <<'PY'
 import glob, os, random, shutil, socket, subprocess, sys, time
 
@@ -112,7 +112,7 @@ for command in ("enumerate", "value-iterate"):
         if all(p.returncode == 0 for p in both):
             if kills >= 10:
                 break
-            # Done before it was killed often enough: from the beginning.
+            # It finished before it was killed often enough: start again.
             if command == "enumerate":
                 shutil.rmtree(tables, ignore_errors=True)
             else:

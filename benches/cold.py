@@ -1,9 +1,9 @@
-"""What a query takes as a process of its own, with none of the table in memory.
+"""Times queries as processes of their own, with the table out of the page cache.
 
     python3 benches/cold.py TABLES NAME [NAME...]
 
-Asks for the same twenty positions of each Othello table; the first must have its keys unpacked, since they are drawn
-from those. Of every file of a table what the system holds is dropped before each query. Fails where tables disagree.
+Queries the same twenty positions of each Othello table, drawn from the keys of the first, which must
+not be packed. Evicts every file of a table from the page cache before each query. Fails if tables disagree.
 """
 
 import json
@@ -20,7 +20,7 @@ SOLVER = Path(__file__).parent.parent / "target/release/solver"
 
 
 def positions(table, count=20):
-    """Positions drawn from the keys of a table: occupancy above as many bits of the mover's discs."""
+    """Yields positions drawn from a table's keys: occupied squares above as many bits of the mover's discs."""
     rows, columns = map(int, json.loads((table / "manifest.json").read_text())["identity"]["game"].rsplit("-", 1)[1].split("x"))
     squares, draw = rows * columns, random.Random(3)
     with open(table / "keys.npy", "rb") as keys:
@@ -39,7 +39,7 @@ def forget(table):
 
 
 def ask(tables, name, text):
-    """The milliseconds of a query, and the score."""
+    """Returns the milliseconds of a query, and the score."""
     begun = time.perf_counter()
     done = subprocess.run([SOLVER, "--tables", tables, "query", name, text, "--json"], stdout=subprocess.PIPE, check=True)
     spent = 1e3 * (time.perf_counter() - begun)

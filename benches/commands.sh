@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The commands as whole processes on 4x4 and 4x5: time and memory, the best of five.
+# Measures the commands as whole processes on 4x4 and 4x5: time and memory, the best of five.
 #   bash benches/commands.sh [DIR]      (after cargo build --release; SOLVER names another program)
 set -euo pipefail
 solver=${SOLVER:-"$(dirname "$0")/../target/release/solver"}

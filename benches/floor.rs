@@ -1,8 +1,8 @@
-//! The floor ratio: the whole pipeline (enumerate to disk, solve, write the columns) over merely
+//! Floor ratio: time of the whole pipeline (enumerate to disk, solve, write the columns) over that of
 //! generating and canonicalising every successor once, on the same threads in the same run.
 //!
-//! `cargo bench --bench floor` takes 4×4 and 4×5; `YOMIKIRI_BENCH_BOARDS="4x6 5x5"` takes others (5×5
-//! needs 12 GB of disk and 8 of memory). `YOMIKIRI_BENCH_RUNS` says how often each is timed (the best counts).
+//! `cargo bench --bench floor` runs 4×4 and 4×5; `YOMIKIRI_BENCH_BOARDS="4x6 5x5"` selects others (5×5 needs
+//! 12 GB of disk and 8 of memory). `YOMIKIRI_BENCH_RUNS` sets the number of runs; the best counts.
 
 #![allow(unreachable_pub)]
 #![allow(clippy::print_stdout, clippy::print_stderr)]
@@ -27,7 +27,7 @@ fn main() {
     }
 }
 
-/// How many successors all boards have, and the exclusive or of their canonical keys.
+/// Returns the number of successors of all boards, and the exclusive or of their canonical keys.
 fn generate(game: &Othello<u64>, boards: &[Board]) -> (u64, u64) {
     let (mut count, mut digest) = (0, 0);
     for board in boards {

@@ -1,7 +1,7 @@
-//! The kernels one by one: moves, canonical forms, enumeration, sweeps, and the ways to make the
-//! records of a layer distinct. Every bench asserts what it computed.
+//! Kernels one by one: moves, canonical forms, enumeration, sweeps, and the ways to make the records of a
+//! layer distinct. Every bench asserts its result.
 //!
-//! `cargo bench --bench kernels`; `-- --sample-count 3` for a short run.
+//! `cargo bench --bench kernels`; add `-- --sample-count 3` for a short run.
 
 #![allow(unreachable_pub)]
 
@@ -25,10 +25,10 @@ fn main() {
     divan::main();
 }
 
-/// The boards, by their place in `COUNTS`.
+/// Boards, as indices of `COUNTS`.
 const BOARDS: [usize; 2] = [0, 1];
 
-/// The rules, and every canonical state of the board.
+/// Returns the rules and every canonical state of the board.
 fn states(board: usize) -> (Othello<u64>, Vec<Board>) {
     let (rows, columns, count, ..) = COUNTS[board];
     let game = Othello::new(rows, columns, true);
@@ -41,7 +41,7 @@ fn states(board: usize) -> (Othello<u64>, Vec<Board>) {
     (game, boards)
 }
 
-/// The canonical keys of all successors by placement.
+/// Returns the canonical keys of all successors by placement.
 fn successors(game: &Othello<u64>, boards: &[Board]) -> Vec<u64> {
     let mut keys = Vec::new();
     for board in boards {
@@ -125,7 +125,7 @@ fn sweep(bencher: Bencher, board: usize, order: Order) {
         });
 }
 
-/// Policies, each with how many actions it chooses in all boards of 4×4 and their mirror images.
+/// Policies, each with the number of actions it chooses in all boards of 4×4 and their mirror images.
 const RULES: [(&str, usize); 6] = [
     ("n-hand:2", 102_432),
     ("n-least:2", 127_232),
@@ -157,8 +157,8 @@ fn policy(bencher: Bencher, rule: usize) {
     });
 }
 
-/// Distinct keys of all 4×5 successors: by shards of a local hash set, by a parallel sort, and by
-/// one concurrent set. The enumeration sorts shards, which also gives the order that ids need.
+/// Counts the distinct keys of all 4×5 successors by shards of a local hash set; the next benches, by a
+/// parallel sort and by one concurrent set. The enumeration sorts shards, which also gives the order of ids.
 #[divan::bench(sample_count = 5)]
 fn distinct_by_sharded_sets(bencher: Bencher) {
     distinct(bencher, |keys| {

@@ -1,8 +1,8 @@
-"""A link between two network namespaces that is slow or loses packets, where the system's own emulator is not there.
+"""Emulates a slow or lossy link between two network namespaces, for systems without a network emulator.
 
     python3 benches/link.py NAMESPACE ADDRESS NAMESPACE ADDRESS [delay=SECONDS] [loss=SHARE] [rate=BITS]
 
-Makes an interface in each, carries packets between them until it is ended, and says 'ready' once it does. Needs root.
+Creates an interface in each, prints 'ready', and carries packets between them until it is ended. Needs root.
 """
 
 import ctypes
@@ -23,7 +23,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def end_of(namespace, address):
-    """An interface in a namespace, as a file to read packets from and write them to."""
+    """Creates an interface in a namespace; returns a file descriptor to read and write its packets."""
     with open(f"/var/run/netns/{namespace}") as there:
         if libc.setns(there.fileno(), CLONE_NEWNET) != 0:
             raise OSError(ctypes.get_errno(), f"namespace {namespace} cannot be entered")
@@ -38,7 +38,7 @@ options = dict(option.split("=") for option in sys.argv[5:])
 delay, loss, rate = (float(options.get(name, 0)) for name in ("delay", "loss", "rate"))
 ends = [end_of(*sys.argv[1:3]), end_of(*sys.argv[3:5])]
 chance = random.Random(1)
-# When, in which order, to where, and what; and when each direction is free again.
+# Waiting packets by time, order, destination and content; and the time when each direction is free again.
 waiting, number, free, lost, carried = [], 0, [0.0, 0.0], 0, 0
 signal.signal(signal.SIGTERM, lambda *_: sys.exit())
 print("ready", flush=True)

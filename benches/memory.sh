@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# A board enumerated and solved with and without a limit of memory, its moves stored and derived: fails if a run allocates
-# more than its limit, or makes another table. Linux only.
+# Enumerates and solves a board with and without a memory limit, with moves stored and derived. Fails if a run
+# allocates more than its limit or makes a different table. Linux only.
 #   bash benches/memory.sh [SIZE] [LIMIT]    (after cargo build --release; SOLVER names another program)
-# 4x6 and 500M unless told otherwise; 5x5 and 1G takes 12 GB of disk.
+# Defaults: 4x6 and 500M. 5x5 and 1G takes 12 GB of disk.
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 TABLES=$(mktemp -d)
@@ -15,7 +15,7 @@ solver, tables, size, limit = sys.argv[1:]
 most = int(limit[:-1]) * {"M": 10**6, "G": 10**9}[limit[-1]]
 
 def run(*args):
-    """The seconds that a command takes, and the most that it has allocated while it runs, in bytes."""
+    """Returns the seconds that a command takes, and its peak of allocated memory in bytes."""
     begin, peak = time.perf_counter(), 0
     process = subprocess.Popen([solver, "--tables", tables, "-q", *args], stdout=subprocess.DEVNULL)
     while process.poll() is None:

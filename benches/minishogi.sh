@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Minishogi from the start to a number of plies, and every known mate of up to so many plies, with
-# time, memory and the number of positions.
+# Enumerates and solves minishogi from the start to PLIES plies, and every known mate: by checks, and with all
+# moves up to MATE_PLIES plies. Reports time, memory and the number of positions.
 #   bash benches/minishogi.sh [PLIES] [MATE_PLIES] [DIR]      (after cargo build --release; SOLVER names another program)
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
@@ -15,7 +15,7 @@ positions = json.load(open(truth))["positions"]
 tables = os.path.join(root, "minishogi-bench")
 
 def solved(*bound):
-    """Enumerates and solves; the table, the root's outcome and distance, and seconds."""
+    """Enumerates and solves; returns the enumeration, the solution, and the seconds of each."""
     shutil.rmtree(tables, ignore_errors=True)
     begin = time.perf_counter()
     common = [solver, "--tables", tables, "-q"]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Othello boards enumerated, solved and counted: writes docs/results-othello.md, with time and memory, and compares
+# Othello boards enumerated, solved and counted: writes docs/results/othello.md, with time and memory, and compares
 # every layer of 4x6 and 5x5 with tests/data/othello-layers.json.
 #   bash benches/results.sh [SIZE...]        (after cargo build --release; SOLVER names another program)
 # Tables are made in a directory of their own, which is removed at the end: 4x6 takes 3.4 GB, 5x5 11.1 GB. TABLES names
@@ -64,18 +64,22 @@ for size in sizes:
 
 page = f"""# Othello on small boards, solved
 
-Written by `bash benches/results.sh {' '.join(sys.argv[4:])}`. Every board begins at the standard start, Black to move; scores are disc
-differences, empty squares counting for nobody.
+**Question.** Who wins Othello on 4×4, 4×5, 4×6 and 5×5, and how many positions are there? For people who compare their counts with ours, layer by layer.
+
+**Answer.** White wins 4×4 by 8; Black wins 4×5 and 4×6 by 16 and 5×5 by 13. Every board begins at the standard start, Black to move; scores are disc
+differences, empty squares count for nobody.
+
+    bash benches/results.sh {' '.join(sys.argv[4:])}     # writes this page, and compares every layer with other programs
 
 | board | states | moves | enumerate: wall | processor | peak memory | value-iterate: wall | processor | peak memory | table |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
 {chr(10).join(rows)}
 
 *States* are the rows of a table: states as the mover sees them, those that a symmetry of the board carries into each
-other counted once. *Moves* are theirs, passes left out. Peak memory counts the pages of the table that are mapped.
-Times are of one run on {os.cpu_count()} processors.
+other counted once. *Moves* are theirs, without passes. Peak memory includes the mapped pages of the table. Times are
+those of one run on {os.cpu_count()} cores. `solver verify` proves every value.
 
 """
-with open(os.path.join(root, "docs/results-othello.md"), "w") as out:
+with open(os.path.join(root, "docs/results/othello.md"), "w") as out:
     out.write(page + "\n".join(parts))
 PY

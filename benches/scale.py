@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Makes the tables of docs/scale.md from its constants, its measurements and the states of every layer.
+"""Writes the tables of docs/results/scale.md from its constants, its measurements and the states of every layer.
 
     cargo run --release --example how_many -- 5x6 > 5x6.csv    # for each board; the rows go into benches/how_many.csv
-    python3 benches/scale.py                                   # writes what lies between the page's marks anew
+    python3 benches/scale.py                                   # replaces the text between the page's marks
 
-Constants and measurements stand in the page itself, in the tables below "Constants" and "Measured", and are read there.
+Constants and measurements are read from the tables below "Constants" and "Measured" of the page itself.
 """
 import csv, json, math, pathlib, re
 
 root = pathlib.Path(__file__).resolve().parent.parent
-page = root / "docs/scale.md"
+page = root / "docs/results/scale.md"
 text = page.read_text(encoding="utf-8")
 
 
@@ -33,11 +33,11 @@ with open(root / "benches/how_many.csv", encoding="utf-8") as file:
 
 
 def crowding(blocks, workers):
-    """How much more than its share the fullest worker has, of blocks of equal size given out at random."""
+    """Returns the load of the fullest worker over the mean, for blocks of equal size assigned at random."""
     mean = blocks / workers
     if workers == 1 or mean > 1e6:
         return 1.0
-    # The smallest load that is exceeded by less than half a worker.
+    # The smallest load that less than half a worker is expected to exceed.
     probability, below, load = math.exp(-mean), 0.0, 0
     if probability == 0.0:
         return 1 + math.sqrt(2 * math.log(workers) / mean)
@@ -48,7 +48,7 @@ def crowding(blocks, workers):
 
 
 def cost(layer, machines, workers):
-    """Seconds forwards and backwards, and bytes, of a layer. Processors, network or disk set the pace."""
+    """Returns a layer's seconds forwards and backwards, and bytes. CPU, network or disk is the bottleneck."""
     p, all_workers = machines, machines * workers
     states, moves = layer["states"], layer["moves"]
     blocks = layer["blocks"] / c["images"]
@@ -58,7 +58,7 @@ def cost(layer, machines, workers):
     kept = [c["state_bytes"] * states, c["value_bytes"] * states]
     work = [c["move_seconds"] * moves + c["state_seconds"] * states, c["value_seconds"] * moves]
     network = [away * bytes / p / c["network"] for bytes in sent]
-    # What is received may pass through a file, written once and read once; states are written and read once more.
+    # Received data may pass through a file, written and read once; states are written and read once more.
     disk = [(2 * c["spool"] * kept[0] + 2 * kept[0]) / p / c["disk"], (kept[0] + 2 * kept[1]) / p / c["disk"]]
     even = [[work[way] / all_workers, network[way], disk[way]] for way in (0, 1)]
     paces = [[pace[0] * crowded, *(one * machine_crowded for one in pace[1:])] for pace in even]
@@ -89,7 +89,7 @@ def interval(layer):
 
 
 def whole(layers):
-    """A board's states and moves, and half the width of the 95 % interval of the states."""
+    """Returns a board's states and moves, and half the width of the 95 % interval of the states."""
     states, moves = (sum(layer[name] for layer in layers) for name in ("states", "moves"))
     # Layers are drawn independently.
     return states, moves, math.sqrt(sum(((layer["high"] - layer["low"]) / 2) ** 2 for layer in layers))
@@ -101,7 +101,7 @@ def answer():
     for board, machines, workers in [("4x7", 1, 2), ("4x7", 1, 8), ("5x6", 1, 8), ("5x6", 4, 8), ("5x6", 16, 8)]:
         rows, columns = map(int, board.split("x"))
         if len(boards.get(board, [])) < rows * columns - 4:
-            continue  # Not drawn to the end; full boards, which have no moves and are few, may be left out.
+            continue  # Sampling is incomplete; full boards, which have no moves and are few, may be missing.
         costs = [cost(layer, machines, workers) for layer in boards[board]]
         states, _, half = whole(boards[board])
         seconds, even = sum(sum(one["seconds"]) for one in costs), sum(one["even"] for one in costs)
@@ -152,7 +152,7 @@ def check():
 
 
 def intervals():
-    """How many of the intervals hold what was counted, wherever that is known."""
+    """Returns a table of the number of intervals that contain the exact count, where that is known."""
     counted = {key: states for key, (states, _) in measured.items()}
     for board, layers in json.loads((root / "tests/data/othello-layers.json").read_text()).items():
         counted |= {(board, layer["discs"]): layer["states"] for layer in layers["layers"]}

@@ -1,10 +1,10 @@
 //! Exact search: FFO endgames with their scores, 6×6 from the start, random endgames, and mates of minishogi.
 //!
-//! `cargo bench --bench search` takes FFO 40 to 44 and 1,000 random positions of 12 empty squares;
-//! `YOMIKIRI_BENCH_SEARCH="ffo 40-49, 6x6, random 12 10000, random 16 1000, moves 12 10000, mates 1000"` takes others.
-//! `stored 1000` asks the stored solution of 6×6 for the positions of 1,000 games in which one side plays its best
-//! move, `outside 1000` searches 1,000 positions of random games of 6×6 that it does not have.
-//! One thread; every score and the number of mates are asserted. Nodes compare between machines, seconds do not.
+//! `cargo bench --bench search` runs FFO 40 to 44 and 1,000 random positions of 12 empty squares;
+//! `YOMIKIRI_BENCH_SEARCH="ffo 40-49, 6x6, random 12 10000, random 16 1000, moves 12 10000, mates 1000"`
+//! selects others. `stored 1000` queries the stored solution of 6×6 for the positions of 1,000 games in which
+//! one side plays its best move, `outside 1000` searches 1,000 positions of random 6×6 games outside it. One
+//! thread; every score and the number of mates are asserted. Nodes compare between machines, seconds do not.
 
 #![allow(clippy::print_stdout)]
 
@@ -93,7 +93,7 @@ fn start() {
     report("6x6 from the start", begun, nodes);
 }
 
-/// Random positions; with `moves` every move of each.
+/// Searches random positions; with `moves`, every move of each.
 fn random(empties: usize, count: usize, moves: bool) {
     let game = othello("8").expect("a board");
     let range = Some((empties as u32, empties as u32));
@@ -119,7 +119,7 @@ fn random(empties: usize, count: usize, moves: bool) {
     report(&format!("{count} positions, {empties} empty, {what}"), begun, nodes);
 }
 
-/// Returns the median and the largest of some times, in words.
+/// Returns the median, the 99th percentile and the maximum of some times, as text.
 fn spread(times: &mut [f64]) -> String {
     times.sort_by(f64::total_cmp);
     let (median, most) = (times[times.len() / 2], times[times.len() - 1]);
@@ -131,8 +131,8 @@ fn spread(times: &mut [f64]) -> String {
     )
 }
 
-/// Games from the start of 6×6 in which one side plays the stored solution's best moves, the other at random. The
-/// score never falls for the former, and a search agrees where it is quick.
+/// Plays games from the start of 6×6 in which one side plays the stored solution's best moves, the other at
+/// random. The score never falls for the former, and a search agrees where it is quick.
 fn stored(games: usize) {
     let game = othello("6").expect("a board");
     let solution = game.searcher(&SearchOptions::default()).expect("Othello is searched");
@@ -178,7 +178,7 @@ fn stored(games: usize) {
     );
 }
 
-/// Positions of random games of 6×6 which the stored solution does not have, with any number of empty squares.
+/// Searches positions of random 6×6 games outside the stored solution, with any number of empty squares.
 fn outside(count: usize) {
     let game = othello("6").expect("a board");
     let solution = game.searcher(&SearchOptions::default()).expect("Othello is searched");
@@ -186,7 +186,7 @@ fn outside(count: usize) {
     let mut times = Vec::new();
     let one = SearchLimits { nodes: Some(1), ..SearchLimits::default() };
     for position in &positions {
-        // What is stored is answered without a position looked at.
+        // Stored positions are answered without searching a node.
         if solution.search(&game, &position.state, &Task::EXACT, &one).value.score().is_some() {
             continue;
         }
@@ -202,7 +202,7 @@ fn outside(count: usize) {
     println!("{} positions outside: {}", times.len(), spread(&mut times));
 }
 
-/// Mates by checks in positions of random games.
+/// Searches mates by checks in positions of random games.
 fn mates(count: usize) {
     let rules = Rules::of(&MINISHOGI);
     let options = Options { nodes: 1_000_000, ..Options::default() };
@@ -234,10 +234,10 @@ fn mates(count: usize) {
     assert!(known.is_none_or(|(_, mates)| *mates == long), "{known:?} expected");
 }
 
-/// Mates of 5 plies and more in the first so many positions.
+/// Mates of 5 plies and more among the given number of first positions.
 const MATES: [(usize, u32); 2] = [(100, 14), (1000, 155)];
 
-/// Every third position of games of random moves.
+/// Returns about every third position of games of random moves.
 fn played(count: usize) -> Vec<Board> {
     let game: Shogi<WideKey> = Shogi::new(&MINISHOGI, false);
     let mut random = SplitMix64::seed_from_u64(7);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What 'solver serve' answers in a second: batches of 1,000 positions, single requests as fast as they go and at about
-# 2,000 a second, and what 1,000 idle clients cost. 20,000 random rows of each table, asked again and again.
+# Measures 'solver serve': batches of 1,000 positions, single requests at full speed and at about 2,000 a
+# second, and the cost of 1,000 idle clients. Queries 20,000 random rows of each table repeatedly.
 #   bash benches/serve.sh TABLES [TABLE...]    (after cargo build --release; SOLVER names another program)
 # Needs wrk, and NumPy to draw positions of Othello from keys that are not packed. Linux only.
 set -euo pipefail
@@ -31,7 +31,7 @@ LUA
 { cat "$work/single.lua"; echo 'delay = function() return 3 end'; } >"$work/paced.lua"
 
 for table in "$@"; do
-  # Packed tables hold the same positions as the one that was packed.
+  # Packed tables contain the same positions as the table they were packed from.
   python3 - "$tables/${table%.packed}/keys.npy" "$tables/$table/manifest.json" "$work/positions" <<'PY'
 import json, sys
 import numpy as np

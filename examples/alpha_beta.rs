@@ -1,5 +1,5 @@
-//! What Othello positions are worth by search alone, without a table: a second road to a table's
-//! values, and to those of boards that no table was kept of.
+//! Values of Othello positions by search alone, without a table: an independent check of a table's values,
+//! also on boards without a table.
 //!
 //!     cargo run --release --example alpha_beta -- 4x7
 //!     cargo run --release --example alpha_beta -- 4x7 - < positions.txt   # one position a line, as text
@@ -14,29 +14,30 @@ use std::io::{BufRead, stdin};
 use yomikiri::game::othello::{Board, Othello};
 use yomikiri::game::{Empties, Game, GameExt};
 
-/// Alpha-beta search to the end of the game, with a memory of what it has found (Knuth and Moore 1975;
-/// a window of one point for all moves but the first, after Pearl's Scout, 1980).
+/// Alpha-beta search to the end of the game with a transposition table (Knuth and Moore 1975); all moves but
+/// the first get a null window, after Pearl's Scout (1980).
 pub struct Search<'a> {
     game: &'a Othello<u64>,
-    /// Between which scores a state's lies, the mover's.
+    /// Lower and upper bound of the mover's score, by state.
     known: HashMap<Board, (i8, i8)>,
-    /// How many states it has looked at.
+    /// Number of visited states.
     pub looked_at: u64,
 }
 
 impl Search<'_> {
-    /// One that knows nothing yet.
+    /// Makes a search with an empty transposition table.
     pub fn new(game: &Othello<u64>) -> Search<'_> {
         Search { game, known: HashMap::new(), looked_at: 0 }
     }
 
-    /// The mover's final score, both sides playing best.
+    /// Returns the mover's final score under best play.
     pub fn score(&mut self, board: &Board) -> i8 {
         let most = self.game.scores().map_or(i8::MAX, |scores| scores.most().0);
         self.within(board, -most, most)
     }
 
-    /// The score if it is above `low` and below `high`; else a bound on it, on the same side.
+    /// Returns the score if it is between `low` and `high`; otherwise a bound on the same side of that
+    /// window.
     fn within(&mut self, board: &Board, mut low: i8, mut high: i8) -> i8 {
         self.looked_at += 1;
         if self.game.result(board).is_some() {
@@ -51,7 +52,7 @@ impl Search<'_> {
         self.game.for_each_successor(board, |_, next| {
             after.push((self.game.placements(&next).count_ones(), next));
         });
-        // The fewer answers a move leaves, the sooner it cuts off others.
+        // Moves that leave few replies come first: they are the most likely cut-offs.
         after.sort_by_key(|&(answers, next)| (answers, Reverse(next.opponent.count_ones())));
         let (mut best, mut floor) = (i8::MIN + 1, low);
         for (place, (_, next)) in after.iter().enumerate() {

@@ -1,10 +1,10 @@
-//! Connect Four on a small board, a game that numbers its positions: its tables hold neither keys nor moves.
+//! Connect Four on a small board, a game that ranks its positions: its tables contain neither keys nor moves.
 //!
 //!     cargo run --release --example connect_four -- report
 //!     cargo run --release --example connect_four -- enumerate --game connect-four-5x5
 //!
-//! Discs fall to the lowest free square of a column, four in a line win. On five columns of four squares it is a draw
-//! (J. Tromp, John's Connect Four Playground).
+//! Discs fall to the lowest free square of a column; four in a line win. On five columns of four squares it
+//! is a draw (J. Tromp, John's Connect Four Playground).
 
 use std::process::ExitCode;
 
@@ -15,7 +15,7 @@ use yomikiri::game::{
     Side, Symmetries, Symmetry,
 };
 
-/// The game on a board of at most 32 squares; square `row * columns + column`, the top row first.
+/// Rules on a board of at most 32 squares; squares are numbered `row * columns + column`, the top row first.
 pub struct ConnectFour {
     rows: usize,
     columns: usize,
@@ -23,13 +23,13 @@ pub struct ConnectFour {
     group: Group,
     /// Pascal's triangle.
     choose: Vec<Vec<u64>>,
-    /// In how many ways so many columns hold so many discs.
+    /// Number of ways to fill columns: `ways[columns][discs]`.
     ways: Vec<Vec<u64>>,
-    /// The first rank of every number of discs, and how many ranks there are.
+    /// First rank of every number of discs, and the number of ranks.
     firsts: Vec<u64>,
 }
 
-/// The discs of the mover, and those of the opponent.
+/// Discs of the mover and of the opponent.
 pub type Board = (u64, u64);
 
 fn squares(set: u64) -> impl DoubleEndedIterator<Item = usize> {
@@ -37,7 +37,7 @@ fn squares(set: u64) -> impl DoubleEndedIterator<Item = usize> {
 }
 
 impl ConnectFour {
-    /// A board of so many rows and columns.
+    /// Makes the rules of a board.
     pub fn new(rows: usize, columns: usize) -> ConnectFour {
         let mut lines = Vec::new();
         for (square, (down, right)) in
@@ -77,7 +77,7 @@ impl ConnectFour {
         ConnectFour { rows, columns, lines, group: Group::mirror(), choose, ways, firsts }
     }
 
-    /// The lowest squares of a column.
+    /// Returns the lowest squares of a column, `height` of them.
     fn lowest(&self, column: usize, height: usize) -> u64 {
         (self.rows - height..self.rows).map(|row| 1 << (row * self.columns + column)).sum()
     }
@@ -86,7 +86,8 @@ impl ConnectFour {
         (discs & self.lowest(column, self.rows)).count_ones() as usize
     }
 
-    /// Number of positions that come before: with fewer discs, with lower columns, with other discs the mover's.
+    /// Returns the number of positions that come before: those with fewer discs, with lower columns, or with
+    /// the same squares and other discs of the mover.
     fn number(&self, &(mine, theirs): &Board) -> u32 {
         let occupied = mine | theirs;
         let discs = occupied.count_ones() as usize;
@@ -113,7 +114,7 @@ impl Game for ConnectFour {
     fn start(&self) -> Position<Board> {
         Position { state: (0, 0), side: Side::First }
     }
-    /// The number of the column.
+    /// An action is the index of a column.
     fn action_count(&self) -> usize {
         self.columns
     }
@@ -151,7 +152,7 @@ impl Game for ConnectFour {
     fn symmetries(&self) -> Option<&dyn Symmetries<Board>> {
         Some(self)
     }
-    // A board to look at.
+    // Optional capabilities for drawing the board.
     fn facts(&self) -> Facts {
         Facts { shape: (self.rows, self.columns), ..Facts::of_keys::<u64>() }
     }
@@ -191,7 +192,7 @@ impl Bitboards<Board> for ConnectFour {
     }
 }
 
-/// A column is not one square.
+/// An action names a column rather than a square.
 impl Drawing<Board> for ConnectFour {
     fn squares_of(&self, _side: Side, _action: Action) -> Option<MoveSquares> {
         Some(MoveSquares::default())
@@ -211,7 +212,7 @@ impl Ranks<Board> for ConnectFour {
     fn count(&self) -> u32 {
         self.firsts[self.firsts.len() - 1] as u32
     }
-    /// The lower number of a position and its mirror image; the higher one is the rank of none.
+    /// Returns the smaller number of a position and its mirror image; the larger one is unused as a rank.
     fn rank_of(&self, state: &Board) -> Option<u32> {
         Some(self.number(state).min(self.number(&self.image_of(state, 1))))
     }
@@ -241,7 +242,7 @@ impl Ranks<Board> for ConnectFour {
         }
         Some((mine, occupied & !mine))
     }
-    /// Games with layers are not solved by taking moves back.
+    /// Never called: layered games are not solved by retrograde analysis.
     fn predecessors(&self, _rank: u32, _before: &mut Vec<u32>) {}
 }
 

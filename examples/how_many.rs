@@ -1,17 +1,17 @@
-//! How many states each layer of an Othello board has: counted where they are few, estimated beyond.
+//! Number of states in each layer of an Othello board: counted in small layers, estimated beyond.
 //!
 //!     cargo run --release --example how_many -- 5x6 > 5x6.csv
 //!
-//! A state as its mover sees it is drawn at random from all sets of so many squares that discs can be placed on one
-//! after another, and all ways to share them between the two. Whether play leads to it is decided exactly, by taking
-//! moves back, depth first, as far as the last layer that was counted. States are drawn independently, so a layer's
-//! interval is that of a mean: 95 % of them hold the true number. Drawing ends with a number of hits, not of samples;
-//! the sample that ends it is left out, which makes the mean unbiased (J. B. S. Haldane, *On a method of estimating
-//! frequencies*, Biometrika 33, 1945). A search that becomes too long is given up, and the interval holds both of its
-//! answers.
+//! A sample is a state as its mover sees it: a random set of squares on which discs can be placed one after
+//! another, and a random division of them between the two players. Its reachability is decided exactly, by
+//! taking moves back, depth first, to the last counted layer. Samples are independent, so the interval of a
+//! layer is that of a mean: 95 % of the intervals contain the true number. Sampling ends after a number of
+//! hits, not of samples; the last sample is discarded, which makes the mean unbiased (J. B. S. Haldane, *On a
+//! method of estimating frequencies*, Biometrika 33, 1945). A search that becomes too long is abandoned, and
+//! the interval covers both possible results.
 //!
-//! States count once for all images under the board's symmetries, as in tables: a state that is reached weighs one
-//! over the number of its images that are.
+//! All images of a state under the board's symmetries count as one, as in tables: a reachable state has
+//! weight one over the number of its reachable images.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
@@ -25,7 +25,7 @@ use rustc_hash::FxHashSet;
 use yomikiri::game::othello::{Board, Othello};
 use yomikiri::game::{Game, GameExt};
 
-/// Boards of which a bit for every set of free squares fits in 8 MiB.
+/// Maximum number of free squares, for which a bit per set of them takes 8 MiB.
 const MAX_FREE: usize = 26;
 
 /// Counts the states of the first layers of an Othello board and estimates those of the rest, as CSV.
@@ -59,45 +59,45 @@ fn board(text: &str) -> Result<(usize, usize), String> {
     sides.filter(small).ok_or("no board of up to 30 squares; give rows x columns, as 5x6".into())
 }
 
-/// A layer's states, counted or estimated.
+/// States of a layer, counted or estimated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layer {
-    /// How many discs lie on the board.
+    /// Number of discs on the board.
     pub discs: u32,
-    /// States, images under symmetries counted once.
+    /// Number of states; images under symmetries count once.
     pub states: f64,
-    /// The bounds of the 95 % interval; both the number itself where it was counted.
+    /// 95 % interval of `states`; both bounds equal it if it was counted.
     pub interval: (f64, f64),
-    /// Moves of these states, passes left out.
+    /// Number of moves of these states, without passes.
     pub moves: f64,
-    /// Sets of squares that may be occupied, not folded: blocks at the most.
+    /// Number of sets of squares that may be occupied, not folded: an upper bound of the blocks.
     pub blocks: u64,
-    /// How many states were drawn; none where all were counted.
+    /// Number of samples; 0 if all states were counted.
     pub samples: usize,
-    /// How many of them are reached, or may be.
+    /// Number of samples that are or may be reachable.
     pub hits: usize,
-    /// How many of those have a search that was given up, their own or an image's.
+    /// Number of hits with an abandoned search, of their own or of an image.
     pub undecided: usize,
 }
 
-/// What is known of a board before any state is looked at.
+/// Tables of a board, independent of any state.
 pub struct Rules {
     game: Othello<u64>,
     middle: u64,
-    /// `rays[square]`: the squares in each direction, the nearest first, where there are two or more.
+    /// Squares in each direction from a square, as `rays[square]`, the nearest first; directions with fewer
+    /// than two are left out.
     rays: Vec<Vec<Vec<u64>>>,
-    /// The squares other than the four in the middle, and the number of each.
+    /// Squares other than the four in the middle, and the index of each.
     free: Vec<u32>,
     number: [usize; 64],
-    /// For every set of free squares a bit: whether discs can be placed on them one after another, whatever their
-    /// colours.
+    /// Bit for every set of free squares: 1 if discs of any colour can be placed on them one after another.
     buildable: Vec<u64>,
-    /// Where the four edges lie (the shift, and whether they are columns) and which colours they may have.
+    /// For each of the four edges: its shift, `true` for a column, and the colours it may have.
     edges: Vec<(usize, bool, Vec<bool>)>,
 }
 
 impl Rules {
-    /// Of a board of up to 30 squares.
+    /// Makes the tables of a board of up to 30 squares.
     pub fn new(rows: usize, columns: usize) -> Rules {
         let game = Othello::new(rows, columns, true);
         let Board { mover, opponent } = game.start().state;
@@ -133,7 +133,7 @@ impl Rules {
         Rules { game, middle, rays, free, number, buildable, edges }
     }
 
-    /// The number of a set of squares that includes the middle.
+    /// Returns the index of a set of squares that includes the middle.
     fn set_of(&self, occupied: u64) -> usize {
         let has = |&(_, square): &(usize, &u32)| occupied >> square & 1 == 1;
         self.free.iter().enumerate().filter(has).fold(0, |set, (i, _)| set | 1 << i)
@@ -156,8 +156,9 @@ impl Rules {
         })
     }
 
-    /// The boards from which a placement leads to this one, whose occupied squares are the set: each with its
-    /// set and how many discs the placement turned. Left out are boards that no play leads to, by their set or edges.
+    /// Calls `visit` with each board from which a placement leads to this one, its set of squares and the
+    /// number of discs that the placement turned; `set` is the set of this board. Boards whose set or edges
+    /// cannot occur are left out.
     fn undo(&self, board: &Board, set: usize, mut visit: impl FnMut(Board, usize, u32)) {
         let Board { mover, opponent } = *board;
         let mut placed = opponent & !self.middle;
@@ -168,12 +169,12 @@ impl Rules {
             if !self.is_buildable(before) {
                 continue;
             }
-            // In each direction the discs that may have been turned: none, or those as far as one that has another
-            // of its colour behind it.
+            // In each direction, the discs that may have been turned: none, or a run from the nearest to one
+            // that has another of its colour behind it.
             let (mut turned, mut count, mut ways) = ([[0; 8]; 8], [0; 8], 0);
             for ray in &self.rays[square] {
                 if mover & ray[0] != 0 {
-                    // They would have been turned.
+                    // The placement would have turned them.
                     if ray
                         .iter()
                         .find(|&&next| mover & next == 0)
@@ -209,7 +210,7 @@ impl Rules {
         }
     }
 
-    /// The distinct images of a board under the symmetries.
+    /// Returns the distinct images of a board under the symmetries.
     fn images(&self, board: &Board) -> Vec<Board> {
         let mut images = vec![];
         for symmetry in 0..self.game.group().order() as u8 {
@@ -226,8 +227,8 @@ impl Rules {
     }
 }
 
-/// What colours an edge may have. Only discs placed on it turn others on it, for every other line ends there: so these
-/// are all that come of placing discs on it in any order.
+/// Returns the colours that an edge may have. Only discs placed on an edge turn discs on it, because every
+/// other line ends there, so placing discs on it in any order yields all of them.
 fn colours_of_edge(length: usize) -> Vec<bool> {
     let mut may_be = vec![false; 1 << 16];
     may_be[0] = true;
@@ -248,7 +249,7 @@ fn colours_of_edge(length: usize) -> Vec<bool> {
             for pair in [(first, second), (second, first)] {
                 let all =
                     turned(pair, &mut (square + 1..length)) | turned(pair, &mut (0..square).rev());
-                // Who is first does not matter: both orders are entered.
+                // Both orders of the players are entered, so either may be first.
                 let next = (pair.0 | all | 1 << square, pair.1 & !all);
                 if !std::mem::replace(&mut may_be[next.0 | next.1 << 8], true) {
                     may_be[next.1 | next.0 << 8] = true;
@@ -260,7 +261,8 @@ fn colours_of_edge(length: usize) -> Vec<bool> {
     may_be
 }
 
-/// A disc can be placed last where two others lie side by side in some direction: one to turn, one behind it.
+/// Returns the sets of free squares on which discs can be placed one after another. A disc can be placed last
+/// if in some direction its two nearest squares have discs: one to turn and one behind it.
 fn buildable(free: &[u32], rays: &[Vec<Vec<u64>>], middle: u64) -> Vec<u64> {
     let set = |squares: u64| {
         let has = |&(_, square): &(usize, &u32)| squares >> square & 1 == 1;
@@ -283,7 +285,7 @@ fn buildable(free: &[u32], rays: &[Vec<Vec<u64>>], middle: u64) -> Vec<u64> {
     bits
 }
 
-/// The states of a layer, as they are reached from the start, its images apart.
+/// Reachable states of a layer, each orientation separately.
 struct Known {
     discs: u32,
     states: FxHashSet<Board>,
@@ -305,7 +307,7 @@ impl Known {
     }
 
     fn layer(&self, rules: &Rules, blocks: u64) -> Layer {
-        // States and moves by the number of images: whole numbers, whatever thread adds them.
+        // Sums by number of images: integers, so the order of threads does not matter.
         let add = |a: [u64; 18], b: [u64; 18]| std::array::from_fn(|i| a[i] + b[i]);
         let tally = |board: &Board| {
             let images =
@@ -332,7 +334,7 @@ impl Known {
     }
 }
 
-/// A search from a state back to those that are known.
+/// Search from a state back to the known layer.
 struct Search<'a> {
     rules: &'a Rules,
     known: &'a Known,
@@ -342,7 +344,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Whether play leads to a state with this set of squares; `None` where the search became too long.
+    /// Returns `true` if a state with this set of squares is reachable; `None` if the search became too long.
     fn reached(&mut self, board: &Board, set: usize) -> Option<bool> {
         if board.discs() == self.known.discs {
             return Some(self.known.states.contains(board));
@@ -361,11 +363,12 @@ impl Search<'_> {
         Some(reached)
     }
 
-    /// Whether a placement leads to it.
+    /// Returns `true` if a placement leads to the board from a reachable one; `None` if the search became too
+    /// long.
     fn placed(&mut self, board: &Board, set: usize) -> Option<bool> {
         let begin = self.stack.len();
         self.rules.undo(board, set, |from, before, turned| self.stack.push((from, before, turned)));
-        // A placement that turned little is the more likely one.
+        // A placement that turned few discs is the more likely one.
         self.stack[begin..].sort_by_key(|&(_, _, turned)| turned);
         let mut found = Some(false);
         for i in begin..self.stack.len() {
@@ -380,7 +383,7 @@ impl Search<'_> {
     }
 }
 
-/// What a state that was drawn weighs, at least and at most, and its moves; nothing where it is not reached.
+/// Returns the least and greatest weight of a sample and its number of moves; `None` if it is unreachable.
 fn weigh(rules: &Rules, known: &Known, board: &Board, bound: u64) -> Option<((f64, f64), u32)> {
     let reached = |board: &Board| {
         let occupied = board.mover | board.opponent;
@@ -403,23 +406,23 @@ fn weigh(rules: &Rules, known: &Known, board: &Board, bound: u64) -> Option<((f6
     Some(((least, 1.0 / sure as f64), rules.moves(board)))
 }
 
-/// How a layer's states are drawn.
+/// Options of sampling.
 #[derive(Clone, Copy)]
 pub struct Drawing {
-    /// Until so many are reached, two or more.
+    /// Number of hits after which sampling ends, two or more.
     pub hits: usize,
-    /// Not those of layers with fewer discs.
+    /// Minimum number of discs of a sampled layer.
     pub from: u32,
-    /// A search is given up after so many states.
+    /// Maximum number of states in a search.
     pub bound: u64,
-    /// What the random numbers come from.
+    /// Seed of the random numbers.
     pub seed: u64,
 }
 
 fn estimate(rules: &Rules, known: &Known, discs: u32, blocks: u64, drawing: Drawing) -> Layer {
     let seed = SplitMix64::seed_from_u64(drawing.seed).next_u64() ^ u64::from(discs) << 48;
     let draw = |sample: usize| {
-        // A generator for each, so that samples do not depend on threads.
+        // Each sample has its own generator, so samples do not depend on threads.
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed ^ sample as u64);
         let occupied = loop {
             let (mut squares, mut set, mut left) = (rules.middle, 0usize, u64::from(discs) - 4);
@@ -443,7 +446,7 @@ fn estimate(rules: &Rules, known: &Known, discs: u32, blocks: u64, drawing: Draw
         if hits >= drawing.hits {
             break;
         }
-        // As many as will probably do, so that little is drawn in vain.
+        // Draws the number that will probably suffice, so that few samples are wasted.
         let begin = drawn.len();
         let more = match hits {
             0 => begin.max(drawing.hits),
@@ -478,7 +481,7 @@ fn estimate(rules: &Rules, known: &Known, discs: u32, blocks: u64, drawing: Draw
     }
 }
 
-/// Counts layers until one has more than `exact` states, images apart, and estimates the rest.
+/// Counts layers until one has more than `exact` states, images counted separately, and estimates the rest.
 pub fn layers(rules: &Rules, exact: usize, drawing: Drawing, mut tell: impl FnMut(&Layer)) {
     let mut blocks = vec![0; rules.free.len() + 1];
     for set in (0..1usize << rules.free.len()).filter(|&set| rules.is_buildable(set)) {

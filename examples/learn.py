@@ -1,10 +1,10 @@
-"""From exact values to a measured network: exports 4x4 Othello, trains scikit-learn's MLP on the training part,
-writes ONNX, and lets the solver say how good it is, on every position and exactly.
+"""Trains and measures a network: exports 4x4 Othello, trains scikit-learn's MLP on the training part, writes it as
+ONNX, and has the solver measure it exactly, on every test position.
 
     pip install numpy scikit-learn skl2onnx
     python3 examples/learn.py            # SOLVER='cargo run --release --' python3 examples/learn.py
 
-The table is made if it is not there; data and model go to the directory `learned` (or the one given).
+Makes the table if it is missing; writes data and model to the directory `learned` (or the one given).
 """
 
 import json
@@ -32,7 +32,7 @@ def solver(*args):
 out.mkdir(parents=True, exist_ok=True)
 solver("enumerate", "--size", 4, "--quiet")
 solver("value-iterate", "othello-4x4", "--quiet")
-# Every image of every training position; the test positions stay unseen in all of theirs.
+# All images of the training positions; no image of a test position is among them.
 data = out / "train"
 solver("export", "othello-4x4", "--split", "train", "--expand-symmetry", "--out", data, "--quiet")
 
@@ -40,7 +40,7 @@ planes = np.load(data / "planes.npy", mmap_mode="r")  # positions, 2, 4, 4: the 
 q = np.load(data / "q_score.npy", mmap_mode="r")  # positions, 17: the mover's final score after each action
 legal = np.load(data / "legal.npy", mmap_mode="r") == 1
 inputs = planes.reshape(len(planes), -1).astype(np.float32)
-# How much worse than the best each move is, and illegal ones a little worse than that: all are learned.
+# Score of each move relative to the best one. Illegal moves get -8, and are learned too.
 best = np.where(legal, q, -128).max(axis=1, keepdims=True).astype(np.float32)
 targets = np.where(legal, q - best, -8.0).astype(np.float32) / 8
 

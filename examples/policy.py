@@ -1,9 +1,8 @@
-"""A policy that `solver report` asks: it takes the most discs, as the built-in `greedy` does.
+"""External policy for `solver report`: turns the most discs, like the built-in `greedy`.
 
     solver report --policy greedy --policy "exec:python3 examples/policy.py"
 
-The protocol is in docs/policy-protocol.md. Whatever is printed must be an answer, so remarks belong
-on stderr.
+See docs/policy-protocol.md for the protocol. Stdout is for answers only, so log to stderr.
 """
 
 import json
@@ -11,7 +10,7 @@ import sys
 
 
 def discs_turned(board, rows, columns, action):
-    """How many of the opponent's discs a move turns."""
+    """Returns how many of the opponent's discs a move turns."""
     turned = 0
     for down, right in [(-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1)]:
         row, column, line = action // columns + down, action % columns + right, 0
@@ -27,7 +26,7 @@ print(json.dumps({"id": hello["id"]}), flush=True)
 for line in sys.stdin:
     request = json.loads(line)
     scores = [
-        # One legal move leaves no choice; it may be a pass.
+        # A single legal move needs no score; it may be a pass.
         [discs_turned(p["board"], hello["rows"], hello["columns"], a) for a in p["legal"]]
         if len(p["legal"]) > 1 else [0]
         for p in request["positions"]

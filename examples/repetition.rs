@@ -1,7 +1,7 @@
-//! Does it matter what became before? Values of tables, which know no history, against those of a
-//! game that does: a position that occurs for the fourth time ends it, drawn, but who has given check
-//! all the while since it occurred first has lost. Every position's value is found without a search,
-//! and a sample's by a search that keeps history. See `docs/repetition.md`.
+//! Effect of history on values: compares the values of tables, which ignore history, with those of a game
+//! that the fourth occurrence of a position ends. A player who has given check on every move since the first
+//! occurrence then loses; otherwise it is a draw. The values of all positions are found without a search, and
+//! those of a sample also by a search with history. See `docs/results/repetition.md`.
 //!
 //!     cargo run --release --example repetition
 
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use yomikiri::game::shogi::{ANIMAL_SHOGI, Board, Kind, SMALL_ANIMAL_SHOGI, Shogi, Variant};
 use yomikiri::game::{Game, GameExt};
 
-/// The lion, chick, giraffe and hen of animal shogi: its kinds but for the elephant.
+/// Kinds of animal shogi without the elephant: lion, chick, giraffe and hen.
 const NO_ELEPHANT: [Kind; 4] = {
     let [lion, chick, _, giraffe, hen] = *ANIMAL_SHOGI.kinds.first_chunk().unwrap();
     [lion, Kind { promotes_to: Some(3), ..chick }, Kind { in_hand: 2, ..giraffe }, hen]
@@ -27,29 +27,29 @@ const GIRAFFES: Variant = Variant {
     ..ANIMAL_SHOGI
 };
 
-/// How many positions a search may look at before it gives up.
+/// Maximum number of positions that a search visits.
 const BUDGET: u32 = 1 << 14;
-/// How long a line may be before it gives up.
+/// Maximum number of positions of a line.
 const DEEPEST: usize = 256;
-/// How many positions are searched, evenly among those without an end.
+/// Approximate number of positions searched, spread evenly over those without a forced end.
 const SAMPLE: usize = 1000;
 
-/// A move between positions in which no end can be forced.
+/// Move between positions without a forced end.
 struct Edge {
     after: u32,
     check: bool,
 }
 
-/// The positions of a game in which no end can be forced, in the order of their keys, and their
-/// moves to others of them. All other moves lead to positions that the opponent wins.
+/// Positions in which neither side can force an end, in the order of their keys, and the moves between them.
+/// All their other moves lead to positions that the opponent wins.
 pub struct Endless {
     boards: Vec<Board>,
     edges: Vec<Vec<Edge>>,
 }
 
 impl Endless {
-    /// Finds every position that can be reached, decides what can be decided, and keeps the rest;
-    /// tells too how many positions there are, mirror images counted twice.
+    /// Enumerates the reachable positions, decides those in which an end can be forced, and keeps the rest.
+    /// Also returns the number of positions, with mirror images counted separately.
     pub fn of(game: &Shogi<u64>) -> (Endless, usize) {
         let mut rows = HashMap::from([(game.start().state, 0)]);
         let mut boards = vec![game.start().state];
@@ -96,15 +96,15 @@ impl Endless {
         (Endless { boards: open.iter().map(|&row| boards[row]).collect(), edges }, boards.len())
     }
 
-    /// The value of every position with history, of which there is none yet, found without a search.
+    /// Returns the value of every position at the start of a history, without a search.
     ///
-    /// One player is the checker, of whom we ask where the other forces that from some move on all
-    /// of the checker's are checks, and not all of the other's. Both have a best move in every
-    /// position, whatever came before (a parity game with three priorities: Emerson and Jutla
-    /// 1991), so that what holds of play without end holds of every way round from a position back
-    /// to itself, and hence where the second, third or fourth occurrence ends the game.
+    /// Either player can be the checker, who loses if the other player forces that from some move on all of
+    /// the checker's moves are checks and not all of the other's. Both have a best move in every position,
+    /// whatever the history (a parity game with three priorities: Emerson and Jutla 1991). Therefore the
+    /// result for infinite play holds for every cycle, and also if the second, third or fourth occurrence
+    /// ends the game.
     pub fn values(&self) -> Vec<i8> {
-        // Two nodes a position: the checker is to move in the odd one.
+        // Two nodes per position; in the odd one the checker is to move.
         let mut lost = vec![false; 2 * self.edges.len()];
         loop {
             let mut nodes: Vec<usize> = (0..lost.len()).collect();
@@ -125,14 +125,14 @@ impl Endless {
         lost.chunks(2).map(|of| i8::from(of[0]) - i8::from(of[1])).collect()
     }
 
-    /// Searches about as many positions as `sample`, spread evenly: how many are lost, drawn, won,
-    /// and not searched to the end.
+    /// Searches about `sample` positions, spread evenly, and returns how many are lost, drawn, won, and not
+    /// searched to the end.
     ///
     /// # Panics
     ///
-    /// When a value is not the one that was found without a search.
+    /// If a value differs from the one found without a search.
     pub fn search(&mut self, values: &[i8], occurrences: usize, sample: usize) -> [usize; 4] {
-        // What is best without a search is searched first.
+        // Best moves found without a search are searched first.
         for edges in &mut self.edges {
             edges.sort_by_key(|edge| values[edge.after as usize]);
         }
@@ -147,8 +147,8 @@ impl Endless {
         found
     }
 
-    /// From which nodes the other player forces, the checker giving nothing but checks, a move of
-    /// his own that is none and leads to one of `again`, or what is lost for the checker anyway.
+    /// Returns the nodes from which the other player forces, while the checker only gives checks, a move that
+    /// is no check and leads to a node of `again`, or a node already lost for the checker.
     fn forced(&self, lost: &[bool], again: &[bool], nodes: &[usize]) -> Vec<bool> {
         let mut forced = vec![false; lost.len()];
         let mut changed = true;
@@ -175,19 +175,19 @@ impl Endless {
     }
 }
 
-/// A search that keeps history.
+/// Search that keeps history.
 struct Search<'a> {
     endless: &'a Endless,
-    /// With which occurrence of a position the game is over.
+    /// Occurrence of a position that ends the game.
     occurrences: usize,
-    /// The positions so far, and whether the move that led to each was a check.
+    /// Positions so far, each with `true` if the move that led to it was a check.
     line: Vec<(u32, bool)>,
     left: u32,
 }
 
 impl Search<'_> {
-    /// The value of the last position of the line for its mover, as far as it lies between `least`
-    /// and `most`; `None` when the budget is spent.
+    /// Returns the value of the line's last position for its mover, within `least` and `most`; `None` if the
+    /// budget is spent.
     fn value(&mut self, least: i8, most: i8) -> Option<i8> {
         self.left = self.left.checked_sub(1).filter(|_| self.line.len() < DEEPEST)?;
         let row = self.line.last()?.0;
@@ -207,10 +207,10 @@ impl Search<'_> {
         Some(best)
     }
 
-    /// The value of the last position for its mover, if it ends the game by having occurred before.
+    /// Returns the value of the last position for its mover, if its repetition ends the game.
     fn ended(&self) -> Option<i8> {
         let last = self.line.len() - 1;
-        // The same side is to move every second time.
+        // The same side is to move in every second position.
         let same = |&at: &usize| self.line[at].0 == self.line[last].0;
         let times = (last % 2..=last).step_by(2).filter(same).count();
         if times < self.occurrences {
@@ -218,7 +218,7 @@ impl Search<'_> {
         }
         let first = (last % 2..=last).step_by(2).find(same)?;
         let checks = |from: usize| (from..=last).step_by(2).all(|at| self.line[at].1);
-        // Moves to `first + 1` are the mover's own, those to `first + 2` the opponent's.
+        // Moves to `first + 1` are those of the mover, moves to `first + 2` those of the opponent.
         Some(match (checks(first + 1), checks(first + 2)) {
             (true, false) => -1,
             (false, true) => 1,

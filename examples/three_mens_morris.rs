@@ -1,9 +1,9 @@
-//! Three men's morris, a game that can go round in circles.
+//! Three men's morris, a game in which positions can repeat.
 //!
-//! Each side places three men in turn, then moves one at a time along a line to the next point if
-//! that is free; three in a row win. "The first player can always win, provided he plays to the
-//! centre on his first move"; where that is barred it "should always end in a draw": H. E. Dudeney,
-//! The Canterbury Puzzles (1907), No. 110, Ovid's Game.
+//! Each side places three men in turn, then moves one at a time along a line to a free adjacent point; three
+//! in a row win. "The first player can always win, provided he plays to the centre on his first move"; if
+//! that is barred it "should always end in a draw": H. E. Dudeney, The Canterbury Puzzles (1907), No. 110,
+//! Ovid's Game.
 
 #![allow(unreachable_pub)]
 
@@ -16,21 +16,21 @@ use yomikiri::game::{
 };
 
 const LINES: [u16; 8] = [0o7, 0o70, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124];
-/// The points next to each point.
+/// Points adjacent to each point.
 pub const NEXT: [u16; 9] = [0o032, 0o025, 0o062, 0o121, 0o757, 0o424, 0o230, 0o520, 0o260];
 
-/// The points of the mover, and those of the opponent.
+/// Points of the mover and of the opponent.
 type Men = (u16, u16);
 
-/// The game, with the centre open to the first man or not.
+/// Rules, with the centre open or barred to the first man.
 pub struct ThreeMensMorris {
     group: Group,
-    /// Whether the first man may not be placed in the centre.
+    /// `true` if the first man may not be placed in the centre.
     centre_barred: bool,
 }
 
 impl ThreeMensMorris {
-    /// Of either variant.
+    /// Makes either variant.
     pub fn new(centre_barred: bool) -> ThreeMensMorris {
         ThreeMensMorris { group: Group::of_board(3, 3), centre_barred }
     }
@@ -56,7 +56,7 @@ impl Game for ThreeMensMorris {
     fn start(&self) -> Position<Men> {
         Position { state: (0, 0), side: Side::First }
     }
-    /// `9 * from + to`; a man is placed from where it goes.
+    /// Actions are `9 * from + to`; for a placement `from` equals `to`.
     fn action_count(&self) -> usize {
         81
     }
@@ -87,7 +87,7 @@ impl Game for ThreeMensMorris {
         let in_turn = others <= 3 && (others == men || others == men + 1);
         (key >> 18 == 0 && mine & theirs == 0 && in_turn).then_some((mine, theirs))
     }
-    // More than is required: symmetries, and a board to look at.
+    // Optional capabilities: symmetries, and a drawing of the board.
     fn facts(&self) -> Facts {
         Facts { shape: (3, 3), ..Facts::of_keys::<u64>() }
     }

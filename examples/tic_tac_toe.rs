@@ -1,4 +1,4 @@
-//! Tic-tac-toe, a game of one's own with every command of `solver`:
+//! Tic-tac-toe: a custom game with every command of `solver`:
 //! `cargo run --release --example tic_tac_toe -- report`.
 
 use std::process::ExitCode;
@@ -9,9 +9,9 @@ use yomikiri::game::{
 
 const LINES: [u16; 8] = [0o7, 0o70, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124];
 
-/// The game, with the symmetries of its board.
+/// Rules of tic-tac-toe, with the symmetries of the board.
 pub(crate) struct TicTacToe(pub Group);
-type Board = (u16, u16); // The squares of the mover, and those of the opponent.
+type Board = (u16, u16); // Squares of the mover and of the opponent.
 
 fn turned(square: u16, symmetry: Symmetry) -> u16 {
     let (row, column) = map_square(symmetry, (square as usize / 3, square as usize % 3), 3, 3);
@@ -50,7 +50,7 @@ impl Game for TicTacToe {
         let in_turn = theirs.count_ones().wrapping_sub(mine.count_ones()) <= 1;
         (key >> 18 == 0 && mine & theirs == 0 && in_turn).then_some((mine, theirs))
     }
-    // More than is required: layers, symmetries, and a board to look at.
+    // Optional capabilities: layers, symmetries, and a drawing of the board.
     fn layers(&self) -> Option<&dyn Layers<Board>> {
         Some(self)
     }

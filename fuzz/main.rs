@@ -1,5 +1,5 @@
-//! The target that `YOMIKIRI_FUZZ` names under libFuzzer, whose mutations look for new ways through
-//! the code. `cargo test` runs the same targets on their corpus.
+//! Fuzz target that `YOMIKIRI_FUZZ` names, under libFuzzer, whose mutations look for new paths through the
+//! code. `cargo test` runs the same targets on their corpus.
 
 #![no_main]
 
@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 mod targets;
 
 static TARGET: LazyLock<targets::Target> = LazyLock::new(|| {
-    // The runtime of models may panic, and that is caught: only what is not may end the process.
+    // The runtime of models may panic, and the panic is caught; only uncaught panics may end the process.
     drop(std::panic::take_hook());
     let name = std::env::var("YOMIKIRI_FUZZ").unwrap_or_default();
     let found = targets::TARGETS.iter().find(|(target, _)| *target == name);

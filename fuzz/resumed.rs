@@ -1,4 +1,4 @@
-//! What goes on from where a killed process left it: drafts and solutions.
+//! Readers of the state that a killed process leaves: drafts and solutions.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -18,10 +18,10 @@ use yomikiri::table::{HEADER_BYTES, Store, Table, crc32};
 
 use super::{PLACE, ROOT, files, game, with_files};
 
-/// Files that were read.
+/// Names and contents of files.
 type Kept = Vec<(String, Vec<u8>)>;
 
-/// The name of a plan, and files laid over the draft that a process killed half way leaves of it.
+/// Target: name of a plan, and files laid over the draft that a killed process leaves of it.
 pub fn draft(data: &[u8]) {
     let Some((name, files)) = files(data) else { return };
     let Some((game, plan)) = planned(name) else { return };
@@ -50,8 +50,8 @@ pub fn draft(data: &[u8]) {
     });
 }
 
-/// Makes the checksums of a checkpoint fit: its own, on the line behind it, and those of the arrays at
-/// the lengths that it names.
+/// Corrects a checkpoint's checksums: its own, on the line after it, and those of arrays at the recorded
+/// lengths.
 fn rechecked(files: &mut Kept) {
     let at = files.iter().rposition(|(name, _)| name == "checkpoint.json");
     let Some(at) = at else { return };
@@ -71,13 +71,13 @@ fn first_line(text: &[u8]) -> Vec<u8> {
     text.split(|&byte| byte == b'\n').next().unwrap_or_default().to_vec()
 }
 
-/// What work goes on from, with its checksum on a line behind it.
+/// Appends the checksum of a state on a line after it.
 fn with_sum(mut text: Vec<u8>) -> Vec<u8> {
     text.extend(format!("\n{:08x}\n", crc32(&text)).bytes());
     text
 }
 
-/// A plan of each way to enumerate.
+/// Returns a plan for each way to enumerate.
 fn planned(name: &str) -> Option<(AnyGame, Plan<AnyState>)> {
     let (name, root, depth) = match name {
         "blocks" => ("othello-4x4", "-----OX--XOXXOOX X;", None),
@@ -96,7 +96,7 @@ fn planned(name: &str) -> Option<(AnyGame, Plan<AnyState>)> {
     ))
 }
 
-/// Ends the work in its midst.
+/// Progress that kills the work in the middle.
 struct Killed(AtomicUsize);
 
 impl Progress for Killed {
@@ -117,7 +117,7 @@ fn files_in(dir: &Path) -> Kept {
     entries.filter_map(file).collect()
 }
 
-/// Files laid over what a process killed half way leaves of a solution; the checksums of its state are made to fit.
+/// Target: files laid over a killed process's state of a solution, with its checksums corrected.
 pub fn solution(data: &[u8]) {
     let Some((_, files)) = files(data) else { return };
     let options = SolveOptions {
@@ -146,7 +146,7 @@ pub fn solution(data: &[u8]) {
     });
 }
 
-/// The same for the state of a solution and its values, of four bytes each.
+/// Corrects the checksums of a solution's state and of its values, of four bytes each.
 fn values_rechecked(files: &mut Kept) {
     let Some(at) = files.iter().rposition(|(name, _)| name == "state.json") else { return };
     let text = first_line(&files[at].1);

@@ -1,10 +1,10 @@
-//! What reads text and files, each as a function of any bytes.
+//! Fuzz targets: readers of text and files, each as a function of arbitrary bytes.
 //!
-//! A target fails by a panic, by not ending, or by taking memory far beyond what it is given; that
-//! bytes are refused is right. What is accepted must read back from how it is written.
+//! A target fails by a panic, by not terminating, or by taking memory far beyond its input; refusing bytes is
+//! correct. Accepted input must read back from the form in which it is written.
 //!
-//! Where a reader needs several files, they stand in one input, each behind a line `@@NAME`; what
-//! comes before the first is what they are for: a game, or a table to lay them over.
+//! If a reader needs several files, one input contains them all, each after a line `@@NAME`; the text before
+//! the first names their game, or the table to lay them over.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -40,10 +40,10 @@ mod resumed;
 #[path = "../examples/tic_tac_toe.rs"]
 mod tic_tac_toe;
 
-/// A reader of any bytes.
+/// Reader of arbitrary bytes.
 pub type Target = fn(&[u8]);
 
-/// All targets by their names, which are those of their directories in `fuzz/corpus`.
+/// All targets by name; the names are those of their directories in `fuzz/corpus`.
 pub const TARGETS: [(&str, Target); 21] = [
     ("arguments", arguments),
     ("batch", batch),
@@ -68,29 +68,29 @@ pub const TARGETS: [(&str, Target); 21] = [
     ("table", table),
 ];
 
-/// The name of a file in an input, and what it holds.
+/// Name and content of a file in an input.
 type Part<'a> = (&'a str, &'a [u8]);
 
-/// What a command does with an input, of which only panics matter.
+/// Result of reading an input; only panics matter.
 type Read = Result<(), Box<dyn Error>>;
 
 const ROOM: &str = "there is room for files";
 
-/// The repository.
+/// Root directory of the repository.
 static ROOT: LazyLock<&Path> = LazyLock::new(|| {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let root = here.ancestors().find(|dir| dir.join("tests/fixtures").is_dir());
     root.expect("this runs in the repository")
 });
 
-/// A directory of this process.
+/// Scratch directory of this process.
 static PLACE: LazyLock<PathBuf> = LazyLock::new(|| {
     let place = std::env::temp_dir().join(format!("yomikiri-fuzz-{}", std::process::id()));
     fs::create_dir_all(&place).expect(ROOM);
     place
 });
 
-/// The games by their names, one without a notation of its own among them.
+/// Returns a game by its name, including one without a notation of its own.
 fn game(name: &str) -> Option<AnyGame> {
     thread_local! {
         static KNOWN: RefCell<BTreeMap<String, AnyGame>> = RefCell::default();
@@ -107,19 +107,19 @@ fn game(name: &str) -> Option<AnyGame> {
     })
 }
 
-/// The first line, where it is text, and what follows it.
+/// Splits off the first line, which must be text.
 fn headed(data: &[u8]) -> Option<(&str, &[u8])> {
     let end = data.iter().position(|&byte| byte == b'\n')?;
     Some((from_utf8(&data[..end]).ok()?, &data[end + 1..]))
 }
 
-/// The same for what is text all through, the line being the name of a game.
+/// Splits an input of text into the game that its first line names, and the rest.
 fn of_game(data: &[u8]) -> Option<(AnyGame, &str)> {
     let (name, text) = headed(data)?;
     Some((game(name)?, from_utf8(text).ok()?))
 }
 
-/// The line before all files, and the files.
+/// Splits an input into the text before all files, and the files.
 fn files(data: &[u8]) -> Option<(&str, Vec<Part<'_>>)> {
     const MARK: &[u8] = b"\n@@";
     let mut begins: Vec<usize> =
@@ -127,7 +127,7 @@ fn files(data: &[u8]) -> Option<(&str, Vec<Part<'_>>)> {
     let head = from_utf8(&data[..*begins.first()?]).ok()?;
     begins.push(data.len());
     let parts = begins.windows(2).map(|pair| &data[pair[0] + MARK.len()..pair[1]]);
-    // No file lies but in the directory that is meant.
+    // No file lies outside the intended directory.
     let plain = |name: &str| {
         let byte = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
         !name.starts_with('.') && !name.is_empty() && name.len() < 100 && name.bytes().all(byte)
@@ -135,8 +135,7 @@ fn files(data: &[u8]) -> Option<(&str, Vec<Part<'_>>)> {
     Some((head, parts.filter_map(headed).filter(|(name, _)| plain(name)).collect()))
 }
 
-/// Runs what reads a directory in which some files were written over those that are there already,
-/// and puts it back.
+/// Runs a reader on a directory with some files written over existing ones, and restores the directory.
 fn with_files(dir: &Path, files: &[(impl AsRef<str>, Vec<u8>)], read: impl FnOnce(&Path) -> Read) {
     fs::create_dir_all(dir).expect(ROOM);
     let mut before = BTreeMap::new();
@@ -161,7 +160,7 @@ fn owned<'a>(files: &[(&'a str, &[u8])]) -> Vec<(Cow<'a, str>, Vec<u8>)> {
     files.iter().map(|&(name, bytes)| (name.into(), bytes.to_vec())).collect()
 }
 
-/// The start and the positions after it.
+/// Returns the start and the positions after it.
 fn first_positions(game: &AnyGame) -> Batch<AnyState> {
     let start = game.start();
     let mut batch = Batch::default();
@@ -172,14 +171,14 @@ fn first_positions(game: &AnyGame) -> Batch<AnyState> {
     batch
 }
 
-/// Answers for first positions make sense or are refused.
+/// Checks that a policy's answers for the first positions are valid or refused.
 fn ask(policy: &dyn Policy<AnyGame>, game: &AnyGame) -> Read {
     let (batch, mut answers) = (first_positions(game), Answers::default());
     policy.answer(game, &batch, &mut answers)?;
     Ok(answers.check(&batch)?)
 }
 
-/// A game's name and a position or moves.
+/// Target: a game's name and a position or moves.
 fn notation(data: &[u8]) {
     let Some((game, text)) = of_game(data) else { return };
     let Ok(line) = game.parse_line(text, &game.start()) else { return };
@@ -200,7 +199,7 @@ fn notation(data: &[u8]) {
     }
 }
 
-/// A file of roots of a game.
+/// Target: a game's name and a file of roots.
 fn roots(data: &[u8]) {
     let Some((game, text)) = of_game(data) else { return };
     let Ok(found) = read_roots(&game, text) else { return };
@@ -208,7 +207,7 @@ fn roots(data: &[u8]) {
     assert_eq!(read_roots(&game, &text.join("\n")), Ok(found));
 }
 
-/// What a person writes for a policy.
+/// Target: the text form of a policy.
 fn policy(data: &[u8]) {
     let Ok(text) = from_utf8(data) else { return };
     let Ok(spec) = text.parse::<PolicySpec>() else { return };
@@ -219,7 +218,7 @@ fn policy(data: &[u8]) {
     }
 }
 
-/// A file of square weights.
+/// Target: a file of square weights.
 fn squares(data: &[u8]) {
     let Ok(text) = from_utf8(data) else { return };
     let read = |text: &str| Weights::from_text((4, 4), text, Path::new("w"));
@@ -232,7 +231,7 @@ fn squares(data: &[u8]) {
     assert_eq!(read(&text.join(" ")).ok(), Some(weights));
 }
 
-/// The lines of `tables/CHECKSUMS`.
+/// Target: lines of `tables/CHECKSUMS`.
 fn checksums(data: &[u8]) {
     let Ok(text) = from_utf8(data) else { return };
     let Ok(found) = read_checksums(text) else { return };
@@ -240,7 +239,7 @@ fn checksums(data: &[u8]) {
     assert_eq!(read_checksums(&lines.join("\n")), Ok(found));
 }
 
-/// The name of a table: if it is one, it leads to no other place.
+/// Target: the name of a table, which must not lead to another directory if it is valid.
 fn name(data: &[u8]) {
     let Ok(text) = from_utf8(data) else { return };
     if check_name(text).is_ok() {
@@ -249,14 +248,14 @@ fn name(data: &[u8]) {
     }
 }
 
-/// A command line, a word a line.
+/// Target: a command line, a word a line.
 fn arguments(data: &[u8]) {
     let Ok(text) = from_utf8(data) else { return };
     let words: Vec<&str> = ["solver"].into_iter().chain(text.lines()).collect();
     let _ = yomikiri_solver::understand(&words);
 }
 
-/// A game's name and a line that a program answers.
+/// Target: a game's name and a line of a program's answer.
 fn exec(data: &[u8]) {
     let Some((name, line)) = headed(data) else { return };
     let Some(game) = game(name) else { return };
@@ -266,7 +265,7 @@ fn exec(data: &[u8]) {
     }
 }
 
-/// A game's name and a directory of predictions.
+/// Target: a game's name and a directory of predictions.
 fn predictions(data: &[u8]) {
     let Some((name, files)) = files(data) else { return };
     let Some(game) = game(name) else { return };
@@ -275,7 +274,7 @@ fn predictions(data: &[u8]) {
     });
 }
 
-/// A game's name, a network's card and its model, whose checksum is filled in for `CRC`.
+/// Target: a game's name, a network's card and its model, whose checksum replaces `CRC`.
 fn network(data: &[u8]) {
     let Some((name, files)) = files(data) else { return };
     let Some(game) = game(name) else { return };
@@ -303,7 +302,7 @@ fn network(data: &[u8]) {
     });
 }
 
-/// How a model is to be read, and the model.
+/// Target: options for reading a model, and the model.
 fn onnx(data: &[u8]) {
     let Some((options, model)) = headed(data) else { return };
     let game = game("othello-4x4").expect("it is a game");
@@ -315,20 +314,19 @@ fn onnx(data: &[u8]) {
     });
 }
 
-/// The name of a table among the fixtures, and a manifest for it.
+/// Target: the name of a fixture table, and a manifest for it.
 fn manifest(data: &[u8]) {
     let Some((base, text)) = headed(data) else { return };
     read_table(base, &[("manifest.json", text)]);
 }
 
-/// The name of a table and files to lay over it. Of `NAME.block` a packed array is made that has one
-/// block, which holds these bytes.
+/// Target: the name of a table and files to lay over it; `NAME.block` becomes a packed array of one block.
 fn table(data: &[u8]) {
     let Some((base, files)) = files(data) else { return };
     read_table(base, &files);
 }
 
-/// How many rows of a table are looked at.
+/// Number of rows of a table that are read.
 const ROWS: usize = 1 << 10;
 
 fn read_table(base: &str, files: &[Part<'_>]) {
@@ -372,7 +370,7 @@ fn read_rows(solved: &SolvedTable) -> Read {
     Ok(())
 }
 
-/// A copy of a fixture, or what `pack` makes of it, to be changed; each is made once.
+/// Returns a copy of a fixture, or the result of `pack` on it, to be changed; each is made once.
 fn table_to_change(name: &str) -> Option<PathBuf> {
     const FIXTURES: [&str; 4] = [
         "animal-shogi-3x3",
@@ -397,8 +395,7 @@ fn table_to_change(name: &str) -> Option<PathBuf> {
     Some(place)
 }
 
-/// Files of a table: blocks made packed arrays, and the checksum of the manifest filled in where it
-/// is zeros.
+/// Completes files of a table: packs blocks into arrays, and fills in the manifest's checksum if it is zeros.
 fn completed<'a>(dir: &Path, files: &[(&'a str, &[u8])]) -> Vec<(Cow<'a, str>, Vec<u8>)> {
     const MANIFEST: &str = "manifest.json";
     let mut all = owned(files);
@@ -421,7 +418,7 @@ fn completed<'a>(dir: &Path, files: &[(&'a str, &[u8])]) -> Vec<(Cow<'a, str>, V
     all
 }
 
-/// A packed array of one block.
+/// Returns a packed array of one block.
 fn packed_array(block: &[u8]) -> Vec<u8> {
     let mut payload = zstd::bulk::compress(block, 1).expect("there is room");
     let ends = [0, payload.len() as u64];
@@ -434,8 +431,8 @@ fn packed_array(block: &[u8]) -> Vec<u8> {
     array
 }
 
-/// Files in a store, some in the directory of its one table: what tells the latest, and the manifest
-/// by which a removal goes.
+/// Target: files in a store, some in the directory of its one table: the record of the latest table, and the
+/// manifest that a removal follows.
 fn store(data: &[u8]) {
     let Some((_, files)) = files(data) else { return };
     let place = PLACE.join("store");
@@ -455,7 +452,7 @@ fn store(data: &[u8]) {
     });
 }
 
-/// Files laid over an export of targets and its data card, which is then to be written anew.
+/// Target: files laid over an export of targets and its data card, which is then written again.
 fn card(data: &[u8]) {
     let Some((_, files)) = files(data) else { return };
     let place = PLACE.join("card");
@@ -490,7 +487,7 @@ fn card(data: &[u8]) {
     with_files(&place, &owned(&files), |_| write());
 }
 
-/// Many positions at once: an array, or lines.
+/// Target: many positions at once, as an array or as lines.
 fn batch(data: &[u8]) {
     thread_local! {
         static SOLVED: SolvedTable = {
@@ -514,7 +511,7 @@ fn batch(data: &[u8]) {
     });
 }
 
-/// Files laid over an export of states, which is then to be written anew.
+/// Target: files laid over an export of states, which is then written again.
 fn export(data: &[u8]) {
     let Some((_, files)) = files(data) else { return };
     let fixture = ROOT.join("tests/fixtures/v5/othello-4x4-root-50fa6e21");
@@ -531,7 +528,7 @@ fn export(data: &[u8]) {
     with_files(&place, &owned(&files), |_| write());
 }
 
-/// Labels of 4×4 found by search, as they are and with the checksums of their records made to fit.
+/// Target: labels of 4×4 found by search, as given and with the checksums of their records corrected.
 fn labels(data: &[u8]) {
     let game = game("othello-4x4").expect("it is a game");
     let mut mended = data.to_vec();
@@ -560,8 +557,8 @@ fn labels(data: &[u8]) {
     }
 }
 
-/// A proof of an Othello score, as it is and as one whose content is not compressed and whose length and checksum
-/// are to be filled in.
+/// Target: a proof of an Othello score, as given, and with content compressed and length and checksum filled
+/// in.
 fn proof(data: &[u8]) {
     read_proof(data);
     if let Some((head, content)) = data.split_at_checked(48) {
@@ -576,7 +573,7 @@ fn proof(data: &[u8]) {
 fn read_proof(bytes: &[u8]) {
     let Ok((header, is_semi_strong)) = Header::of(bytes) else { return };
     let rules = Rules::new(header.rows, header.columns, header.empties);
-    // What is searched is to take no time.
+    // Deep searches would take too long.
     if header.leaf_depth.min(rules.empties(header.root)) > 6 {
         return;
     }

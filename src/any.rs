@@ -1,8 +1,8 @@
-//! A game without its type: what everybody but the hot loops plays.
+//! Games with their type erased, for all code but the hot loops.
 //!
-//! Enumerating, solving, proving and searching are compiled for each type of rules; tables, reports,
-//! exports and commands are compiled once, for [`AnyGame`]. Its states are keys, so each question
-//! about a state unpacks it first.
+//! Enumeration, solving, proof and search are compiled for each type of rules; tables, reports, exports and
+//! commands are compiled once, for [`AnyGame`]. Its states are keys, so each question about a state unpacks
+//! its key first.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -21,18 +21,18 @@ use crate::search::{self, Found, Searcher, Task};
 use crate::solve::{self, Run, SolveOptions, SweepError, Verified};
 use crate::table::{Store, SweepRecord, Table, TableError};
 
-/// A state of some game, as its key; made by that game alone.
+/// State of some game, stored as its key; only that game makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AnyState(WideKey);
 
-/// A position of some game.
+/// Position of some game.
 pub type AnyPosition = Position<AnyState>;
 
-/// The rules of a game whose type is not known.
+/// Rules of a game whose type is erased.
 #[derive(Clone)]
 pub struct AnyGame {
     rules: Arc<dyn Rules>,
-    /// Kept beside the rules, because every loop needs them.
+    /// Cached beside the rules, because every loop needs them.
     group: Group,
     facts: Facts,
 }
@@ -44,13 +44,13 @@ impl std::fmt::Debug for AnyGame {
 }
 
 impl AnyGame {
-    /// The game without its type.
+    /// Erases the type of a game.
     pub fn new(game: impl Game) -> AnyGame {
         let (group, facts) = (game.group().clone(), game.facts());
         AnyGame { group, facts, rules: Arc::new(Erased(game)) }
     }
 
-    /// The same rules with states folded as far as they can be.
+    /// Returns the same rules with states folded under all symmetries.
     pub fn folded(&self) -> AnyGame {
         Game::with_folding(self, true).unwrap_or_else(|| self.clone())
     }
@@ -65,7 +65,7 @@ impl AnyGame {
         self.rules.enumerate(plan, store, progress)
     }
 
-    /// Proves a table whose checksums have been checked; see [`solve::prove`].
+    /// Proves the values of a table whose checksums have been verified; see [`solve::prove`].
     pub fn verify(&self, table: &Table, progress: &dyn Progress) -> Result<Verified, TableError> {
         self.rules.verify(table, progress)
     }
@@ -81,7 +81,7 @@ impl AnyGame {
         self.rules.solve(table, options, progress, on_sweep)
     }
 
-    /// Returns the game with its type, for loops that are worth compiling for it; `None` if it is of another.
+    /// Returns the game with its type, for loops worth compiling for it; `None` if `G` is not its type.
     pub fn of_type<G: Game>(&self) -> Option<OfType<G>> {
         let rules: Arc<dyn Any + Send + Sync> = self.rules.clone().as_any();
         rules.downcast().ok().map(OfType)
@@ -92,30 +92,30 @@ impl AnyGame {
         self.rules.clone().searcher(options)
     }
 
-    /// The number of lines of `depth` plies from a state.
+    /// Counts the lines of `depth` plies from a state.
     pub fn perft(&self, state: &AnyState, depth: u32, finished: Finished) -> u64 {
         self.rules.perft(state, depth, finished)
     }
 }
 
-/// A key of a game's own type.
+/// Converts a key to the key type of a game.
 ///
 /// # Panics
 ///
-/// When the key is of another game.
+/// If the key belongs to another game.
 fn narrow<G: Game>(key: WideKey) -> G::Key {
     G::Key::narrow(key).expect("a key belongs to the game that made it")
 }
 
-/// A game behind [`Rules`].
+/// Implementation of [`Rules`] by a game.
 struct Erased<G>(G);
 
 impl<G: Game> Erased<G> {
-    /// The state of its key.
+    /// Unpacks a state.
     ///
     /// # Panics
     ///
-    /// When the key is of another game: an [`AnyState`] is made by its game alone.
+    /// If the state belongs to another game.
     #[inline]
     fn typed(&self, state: &AnyState) -> G::State {
         let typed = self.0.state(narrow::<G>(state.0));
@@ -136,8 +136,8 @@ impl<G: Game> Erased<G> {
     }
 }
 
-/// Declares the methods of [`Rules`], and implements them for every game by what stands behind each.
-/// [`AnyGame`] passes those of `game` on to them.
+/// Declares the methods of [`Rules`] and implements them for every game by the given expressions. [`AnyGame`]
+/// implements those under `game` by calls to its rules.
 macro_rules! rules {
     (
         |$erased:ident, $game:ident|
@@ -145,7 +145,7 @@ macro_rules! rules {
         capabilities { $($capability:ident: $handed:ident $(<$of:ty>)?),* $(,)? }
         more { $(fn $own:ident($($own_arg:ident: $own_type:ty),*) -> $own_result:ty $own_body:block)* }
     ) => {
-        /// A game in a form that needs no type.
+        /// Form of a game that can be a trait object.
         trait Rules: Send + Sync {
             $(fn $name(&self $(, $arg: $type)*) -> $result;)*
             $(fn $capability(&self) -> Option<&dyn $handed $(<$of>)?>;)*
@@ -228,7 +228,7 @@ rules! {
             erased.any(&game.play(&erased.typed(state), action))
         }
         fn result(state: &AnyState) -> Option<Outcome> { game.result(&erased.typed(state)) }
-        // A key may say more than its state does, such as who is to move.
+        // A key may contain more than the state, such as the side to move.
         fn state(key: WideKey) -> Option<AnyState> {
             G::Key::narrow(key).and_then(|key| game.state(key)).map(|state| erased.any(&state))
         }
@@ -311,8 +311,7 @@ impl Symmetries<AnyState> for AnyGame {
     }
 }
 
-/// Implements the capabilities of a game without its type by those of the game, which hands them out only
-/// where it has them.
+/// Implements the capabilities of an erased game by those of the game, for games that have them.
 macro_rules! capabilities {
     ($(
         $handed:ident $(<$of:ty>)?, $capability:ident |$erased:ident, $it:ident| {
@@ -411,7 +410,7 @@ capabilities! {
     }
 }
 
-/// A game whose type is known, with the way to its positions.
+/// Game whose type is known, and conversion of its positions.
 pub struct OfType<G: Game>(Arc<Erased<G>>);
 
 impl<G: Game> OfType<G> {
@@ -420,17 +419,17 @@ impl<G: Game> OfType<G> {
         &self.0.0
     }
 
-    /// Returns a position of the game with its type.
+    /// Converts a position to the game's type.
     ///
     /// # Panics
     ///
-    /// When the position is of another game.
+    /// If the position belongs to another game.
     pub fn position(&self, position: &AnyPosition) -> Position<G::State> {
         self.0.typed_position(position)
     }
 }
 
-/// A searcher of a game whose type is known, for positions whose type is not.
+/// Searcher for one type of game, usable on erased positions.
 struct OfTypeSearcher<G: Game> {
     game: Arc<Erased<G>>,
     of_type: Box<dyn Searcher<G>>,

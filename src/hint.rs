@@ -1,5 +1,4 @@
-//! Errors that know what to do about them: what is wrong and what to do are kept apart, and joined
-//! only where one line is printed.
+//! Errors that carry advice. Message and hint are separate, and joined only when printed on one line.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -11,29 +10,29 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// We failed, or a file could not be written.
+    /// Failure of the program, or a file that could not be written.
     Failure,
-    /// The command line cannot be understood.
+    /// Invalid command line.
     Usage,
     /// Invalid input.
     #[default]
     Input,
-    /// A table's files do not hold what they should, or a table was found wrong.
+    /// Damaged table: its files are inconsistent, or its values are wrong.
     Damaged,
-    /// A policy from outside failed.
+    /// Failure of an external policy.
     Policy,
-    /// A policy is not as good as was asked for.
+    /// Policy below a requested bound.
     Bound,
-    /// We were told to end.
+    /// End by a signal.
     Interrupted,
 }
 
-/// An error that may know what to do about it. Its `Display` says what is wrong and no more.
+/// Error that may carry advice. Its `Display` is the message without the hint.
 pub trait Hint: Error {
-    /// Returns what to do about it.
+    /// Returns the advice, if any.
     fn hint(&self) -> Option<Cow<'_, str>>;
 
-    /// Returns what has gone wrong.
+    /// Returns the kind of error.
     fn kind(&self) -> Kind {
         Kind::Input
     }
@@ -44,12 +43,12 @@ pub trait Hint: Error {
     }
 }
 
-/// A message and what to do, in one line.
+/// Joins a message and a hint into one line.
 pub fn joined(message: &str, hint: Option<&str>) -> String {
     hint.map_or(message.to_string(), |hint| format!("{message}; {hint}"))
 }
 
-/// A message and, if it is known, what to do: the content of errors that are text alone.
+/// Message with an optional hint: the content of errors that consist of text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hinted {
     what: String,
@@ -58,12 +57,12 @@ pub struct Hinted {
 }
 
 impl Hinted {
-    /// Makes an error of a message and a hint.
+    /// Makes an error from a message and a hint.
     pub fn new(what: impl Into<String>, hint: impl Into<String>) -> Hinted {
         Hinted::from(what).with_hint(hint)
     }
 
-    /// An error's message, hint and kind.
+    /// Copies an error's message, hint and kind.
     pub fn of(error: &(impl Hint + ?Sized)) -> Hinted {
         let (hint, kind) = (error.hint().map(Cow::into_owned), error.kind());
         Hinted { what: error.to_string(), hint, kind }
@@ -74,14 +73,14 @@ impl Hinted {
         Hinted { kind, ..self }
     }
 
-    /// Appends a hint to the one it has.
+    /// Appends a hint to any existing one.
     pub fn with_hint(self, hint: impl Into<String>) -> Hinted {
         let hint = hint.into();
         let hint = self.hint.map_or(hint.clone(), |first| joined(&first, Some(&hint)));
         Hinted { hint: Some(hint), ..self }
     }
 
-    /// Rewords the message, as with `file, line 3: ` before it.
+    /// Rewords the message, for example to prepend `file, line 3: `.
     pub fn map(self, wrap: impl FnOnce(String) -> String) -> Hinted {
         Hinted { what: wrap(self.what), ..self }
     }
@@ -111,7 +110,7 @@ impl Hint for Hinted {
     }
 }
 
-/// A line without its middle if it is longer than twice `half`: what is no position may be megabytes.
+/// Cuts the middle out of a line longer than twice `half` bytes: invalid input may be megabytes long.
 pub fn shortened(line: &str, half: usize) -> String {
     let begin = line.floor_char_boundary(half);
     let end = line.ceil_char_boundary(line.len().saturating_sub(half));

@@ -14,19 +14,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A game of one's own is an implementation of [`Game`](game::Game).
+//! To add a game, implement [`Game`](game::Game).
 //!
-//! * [`game`]: rules only: the [`Game`](game::Game) trait, Othello, the shogi family, notation, symmetry, perft;
-//! * [`any`]: a game without its type, for all that is not a hot loop; [`registry`]: games by name;
-//! * [`table`]: files only: manifest, `.npy` arrays, memory maps, checksums, atomic commit;
-//! * [`graph`]: a game enumerated into a table; the index from states to rows;
+//! * [`game`]: rules: the [`Game`](game::Game) trait, Othello, the shogi family, notation, symmetry, perft;
+//! * [`any`]: games with their type erased, for everything but hot loops; [`registry`]: games by name;
+//! * [`table`]: files: manifest, `.npy` arrays, memory maps, checksums, atomic commit;
+//! * [`graph`]: enumeration of a game into a table, and the index from states to rows;
 //! * [`solve`]: value iteration, retrograde analysis and proof;
-//! * [`search`]: exact search of positions that no table holds;
-//! * [`solved`]: a table as everybody reads it: rows with positions, moves and values;
-//! * [`hint`]: errors that know what to do about them; [`progress`]: how long work tells that it goes on;
-//!   [`parallel`]: work spread over threads; [`input`]: files read whole, up to a limit.
+//! * [`search`]: exact search of positions that are in no table;
+//! * [`solved`]: read access to solved tables: rows with positions, moves and values;
+//! * [`hint`]: errors that carry advice; [`progress`]: progress reports of long work; [`parallel`]: work
+//!   spread over threads; [`input`]: bounded reading of whole files.
 
-// An `expect` says why it holds; tests may unwrap.
+// The message of an `expect` states why it holds; tests may unwrap.
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 #![cfg_attr(test, allow(unreachable_pub))]
 

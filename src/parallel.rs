@@ -1,9 +1,9 @@
-//! Work spread over the threads of the current pool.
+//! Work spread over the threads of the current Rayon pool.
 //!
-//! Rayon's adaptors are compiled anew, with all that splits, steals and joins, for every closure
-//! they are given, and most of ours are given once for every game. So tasks are large enough to be
-//! called through a pointer, and all of them go through [`each`], which is compiled once. Results
-//! stand in the order of the tasks, whatever thread did them.
+//! Rayon's adaptors are recompiled, with their splitting, stealing and joining, for every closure passed to
+//! them, and most closures here exist once for every game. Therefore tasks are large enough to be called
+//! through a pointer, and all of them go through [`each`], which is compiled once. Results are in task order,
+//! whichever thread ran the task.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,20 +12,20 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use bytemuck::Zeroable;
 use rayon::prelude::*;
 
-/// How many rows a task takes where they cost little each.
+/// Number of rows of a task if each row is cheap.
 pub const GRAIN: usize = 1 << 12;
 
-/// Calls `work` with every number below `tasks`.
+/// Calls `work` with every number below `tasks`, in parallel.
 pub fn each(tasks: usize, work: &(dyn Fn(usize) + Sync)) {
     (0..tasks).into_par_iter().with_max_len(1).for_each(work);
 }
 
-/// What one task owns at a time.
+/// Locks a slot that only one task uses at a time, even if a task has panicked.
 pub fn lock<T>(slot: &Mutex<T>) -> MutexGuard<'_, T> {
     slot.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Memory that tasks work with one after another: to get it anew costs more than many a task.
+/// Pool of buffers that tasks reuse, because allocating one costs more than many a task.
 #[derive(Debug)]
 pub struct Spare<T>(Mutex<Vec<T>>);
 
@@ -36,18 +36,18 @@ impl<T> Default for Spare<T> {
 }
 
 impl<T: Default> Spare<T> {
-    /// Memory that has served before, or new.
+    /// Takes a buffer from the pool, or makes a new one.
     pub fn take(&self) -> T {
         lock(&self.0).pop().unwrap_or_default()
     }
 
-    /// Gives it back.
+    /// Returns a buffer to the pool.
     pub fn give(&self, memory: T) {
         lock(&self.0).push(memory);
     }
 }
 
-/// What `of` gives for every number below `tasks`.
+/// Maps every number below `tasks`, in parallel.
 pub fn map<T: Send>(tasks: usize, of: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
     let slots: Vec<Mutex<Option<T>>> = (0..tasks).map(|_| Mutex::new(None)).collect();
     each(tasks, &|task| {
@@ -58,8 +58,8 @@ pub fn map<T: Send>(tasks: usize, of: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
     slots.into_iter().filter_map(result).collect()
 }
 
-/// What `of` gives for every number below `tasks`, or what it fails with first, in their order. No
-/// task behind one that has failed is begun.
+/// Maps every number below `tasks`, in parallel, or returns the error of the lowest task that failed. Tasks
+/// after a failed one are no longer started.
 pub fn try_map<T: Send, E: Send>(
     tasks: usize,
     of: &(dyn Fn(usize) -> Result<T, E> + Sync),
@@ -78,7 +78,7 @@ pub fn try_map<T: Send, E: Send>(
     results.into_iter().flatten().collect()
 }
 
-/// What `of` gives for ranges that make up `0..len`, of `grain` each but for the last.
+/// Maps ranges that cover `0..len`, of `grain` numbers each except the last.
 pub fn map_ranges<T: Send>(
     len: usize,
     grain: usize,
@@ -87,8 +87,8 @@ pub fn map_ranges<T: Send>(
     map(len.div_ceil(grain), &|task| of(task * grain..len.min((task + 1) * grain)))
 }
 
-/// What `of` gives for pieces of a slice, of `grain` elements each but for the last, being told
-/// where each begins.
+/// Maps pieces of a slice, of `grain` elements each except the last. `of` gets the index of the piece's first
+/// element.
 pub fn map_mut<T: Send, R: Send>(
     slice: &mut [T],
     grain: usize,
@@ -98,7 +98,7 @@ pub fn map_mut<T: Send, R: Send>(
     map(pieces.len(), &|task| of(task * grain, &mut lock(&pieces[task])))
 }
 
-/// What `of` gives for every number below `len`.
+/// Fills a column: element `n` is `of(n)`.
 pub fn column<T: Zeroable + Send>(len: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let mut column = bytemuck::zeroed_vec(len);
     map_mut(&mut column, GRAIN, &|first, piece| {
@@ -109,7 +109,7 @@ pub fn column<T: Zeroable + Send>(len: usize, of: impl Fn(usize) -> T + Sync) ->
     column
 }
 
-/// The numbers below `len` of which something holds, ascending.
+/// Returns the numbers below `len` for which `holds` is true, ascending.
 pub fn select(len: usize, holds: impl Fn(usize) -> bool + Sync) -> Vec<u32> {
     let of = |range: Range<usize>| -> Vec<u32> {
         range.filter(|&place| holds(place)).map(|place| place as u32).collect()
@@ -117,7 +117,7 @@ pub fn select(len: usize, holds: impl Fn(usize) -> bool + Sync) -> Vec<u32> {
     map_ranges(len, GRAIN, &of).concat()
 }
 
-/// What `of` gives for the first number below `len` for which it gives something.
+/// Returns the result of `of` for the lowest number below `len` for which it is `Some`.
 pub fn find_map<T: Send>(len: usize, of: impl Fn(usize) -> Option<T> + Sync) -> Option<T> {
     let first = AtomicUsize::new(len);
     let found = map_ranges(len, GRAIN, &|mut range: Range<usize>| {

@@ -2,6 +2,8 @@
 //!
 //! The library calls a [`Progress`]; the commands draw bars from it. Reports never change a result.
 
+use std::fmt;
+
 /// Receives progress reports of one task at a time.
 pub trait Progress: Sync {
     /// Begins a task: its name and, where known, how many states it has.
@@ -14,6 +16,9 @@ pub trait Progress: Sync {
 
     /// Adds finished units.
     fn advance(&self, units: u64);
+
+    /// Records a step that is complete, for a log: a layer, a ply, with its counts.
+    fn log(&self, _step: fmt::Arguments<'_>) {}
 
     /// Adds a remark on the task.
     fn note(&self, _what: &str) {}

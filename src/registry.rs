@@ -1,4 +1,4 @@
-//! The games that commands know, by their names.
+//! Games by name, as commands know them.
 
 use std::borrow::Cow;
 
@@ -9,19 +9,19 @@ use crate::game::{Game, GameExt, WideKey};
 use crate::hint::{Hint, Hinted};
 use crate::table::{Manifest, Table, TableError};
 
-/// Makes games without their types, in a vector: `games![TicTacToe]`.
+/// Erases the types of games and collects them in a vector: `games![TicTacToe]`.
 #[macro_export]
 macro_rules! games {
     ($($game:expr),* $(,)?) => { vec![$($crate::any::AnyGame::new($game)),*] };
 }
 
-/// The games that are built in, and those that a program adds.
+/// Built-in games and those that a program adds.
 #[derive(Clone, Debug, Default)]
 pub struct Games {
     added: Vec<AnyGame>,
 }
 
-/// A name that is no game; one line that lists what is known.
+/// Error for an unknown game or an invalid board size.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct UnknownGame(Hinted);
@@ -33,22 +33,22 @@ impl Hint for UnknownGame {
 }
 
 impl Games {
-    /// The games that are built in, and these.
+    /// Adds games to the built-in ones.
     pub fn with(added: Vec<AnyGame>) -> Games {
         Games { added }
     }
 
-    /// The game that is meant where none is named: the first that was added, else 4×4 Othello.
+    /// Returns the name of the default game: the first added one, else 4×4 Othello.
     pub fn default_name(&self) -> String {
         self.default_or("othello-4x4")
     }
 
-    /// The first game that was added, else the one of this name.
+    /// Returns the name of the first added game, else `name`.
     pub fn default_or(&self, name: &str) -> String {
         self.added.first().map_or(name.to_string(), Game::name)
     }
 
-    /// The names of all games, for people.
+    /// Returns the names of all games as text for people.
     pub fn names(&self) -> String {
         let added = self.added.iter().map(Game::name);
         let shogi = VARIANTS.iter().map(|variant| variant.name.to_string());
@@ -56,7 +56,7 @@ impl Games {
         names.collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns every game, those that were added first.
+    /// Returns every game, the added ones first.
     pub fn all(&self) -> Vec<AnyGame> {
         let sides = || MIN_SIDE..=MAX_SIDE;
         let sizes = sides().flat_map(|rows| sides().map(move |columns| (rows, columns)));
@@ -65,7 +65,7 @@ impl Games {
         self.added.iter().cloned().chain(sizes).chain(shogi).collect()
     }
 
-    /// The game of a name, its states folded under all symmetries.
+    /// Returns the game of a name. Built-in games have their states folded under all symmetries.
     pub fn named(&self, name: &str) -> Result<AnyGame, UnknownGame> {
         if let Some(game) = self.added.iter().find(|game| game.name() == name) {
             return Ok(game.clone());
@@ -82,8 +82,8 @@ impl Games {
         }
     }
 
-    /// The game of a table, its states folded as they are there. Fails where the manifest tells of
-    /// no table of that game.
+    /// Returns the game of a table, its states folded as in the table. Fails if no table of that game can
+    /// have this manifest.
     pub fn of_table(&self, table: &Table) -> Result<AnyGame, TableError> {
         let identity = &table.manifest().identity;
         let path = table.dir().join("manifest.json");
@@ -98,7 +98,7 @@ impl Games {
     }
 }
 
-/// What a manifest says that is true of no table of a game, as far as readers rely on it.
+/// Returns the reason why no table of a game can have this manifest; checks only the fields readers rely on.
 fn unfit(game: &AnyGame, manifest: &Manifest) -> Option<&'static str> {
     let Manifest { identity, arrays, layers, .. } = manifest;
     if identity.game != game.name() || usize::from(identity.symmetry_order) != game.group().order()
@@ -117,7 +117,7 @@ fn unfit(game: &AnyGame, manifest: &Manifest) -> Option<&'static str> {
     if manifest.root_ids.len() != identity.roots.len() {
         return Some("it has not as many root_ids as roots");
     }
-    // Every ply has a state; moves may jump layers, and so there may be layers without.
+    // Every ply has a state, while moves may skip layers and so leave layers empty.
     let (first_layer, most) = match game.layers() {
         None => (0, manifest.counts.table.states),
         Some(_) => (game.layer(&root.state), u64::MAX),
@@ -138,7 +138,7 @@ fn unfit(game: &AnyGame, manifest: &Manifest) -> Option<&'static str> {
     (!fits).then_some("its ranks are not those of the game")
 }
 
-/// The rules of a variant of shogi, which need not be one of those that have names.
+/// Returns the rules of a shogi variant, with or without a name.
 pub fn shogi(variant: &Variant) -> AnyGame {
     match Shogi::<u64>::fits(variant) {
         true => AnyGame::new(Shogi::<u64>::new(variant, true)),
@@ -146,7 +146,7 @@ pub fn shogi(variant: &Variant) -> AnyGame {
     }
 }
 
-/// Othello on a board written `4`, `4x6` or `6X4` (rows, then columns).
+/// Returns Othello on a board written `4`, `4x6` or `6X4` (rows, then columns).
 pub fn othello(size: &str) -> Result<AnyGame, UnknownGame> {
     let side = |text: &str| text.trim().parse::<usize>().ok();
     let sides = match size.split_once(['x', 'X', '×']) {

@@ -1,5 +1,5 @@
-//! Keeps the rooms of each crate apart: no circle of imports between top-level modules, `unsafe` in three files,
-//! no file beyond 900 lines. Arrows between crates are Cargo's, printing is a lint's.
+//! Checks the structure of each crate: no import cycles between top-level modules, `unsafe` in three files
+//! only, no file beyond 900 lines. Cargo checks dependencies between crates, and a lint printing.
 
 #![allow(unreachable_pub)]
 
@@ -7,16 +7,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// Files with `unsafe`: maps of files; instructions that not every processor has.
+/// Files with `unsafe`: memory maps, and instructions that not every processor has.
 const UNSAFE: [&str; 3] =
     ["src/game/othello/blocks/bits.rs", "src/game/othello/search/kernel.rs", "src/table/mmap.rs"];
 
 const LONGEST_FILE: usize = 900;
 
-/// Top-level modules of a crate, each with those that it names.
+/// Top-level modules of a crate, each with the modules that it names.
 type Rooms = BTreeMap<String, BTreeSet<String>>;
 
-/// Returns the names behind `crate::` in a text, all of a list in braces; comments are no code.
+/// Returns the names after `crate::` in a text, including all of a list in braces; comments are ignored.
 fn imports(text: &str) -> BTreeSet<String> {
     let code: Vec<&str> = text.lines().map(|l| l.split("//").next().unwrap_or("")).collect();
     let code = code.join(" ");
@@ -45,12 +45,12 @@ fn imports(text: &str) -> BTreeSet<String> {
             }
         }
     }
-    // Behind the last comma of a list is none.
+    // Nothing follows the last comma of a list.
     found.remove("");
     found
 }
 
-/// Returns rooms that import one another in a circle; none are left if each can be taken away after those it names.
+/// Returns the rooms that import one another in a cycle; none if each can be removed after those it names.
 fn circle(mut rooms: Rooms) -> Vec<String> {
     loop {
         let known: BTreeSet<String> = rooms.keys().cloned().collect();
@@ -66,7 +66,7 @@ fn circle(mut rooms: Rooms) -> Vec<String> {
     }
 }
 
-/// Visits the sources below a folder: path from the folder, text.
+/// Visits the sources below a folder with their path from the folder and their text.
 fn visit(folder: &Path, inside: &str, see: &mut dyn FnMut(&str, &str)) {
     for entry in fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();
@@ -96,14 +96,14 @@ fn rooms_have_no_circle_and_files_keep_their_places() {
             rooms.entry(room).or_default().extend(imports(text));
             files += 1;
         });
-        // The page of a crate names all of its rooms, its program the page.
+        // The root module of a crate names all of its rooms, and its program names the root.
         rooms.retain(|room, _| room != "lib" && room != "main");
         assert_eq!(circle(rooms), [""; 0], "{place}src");
     }
     assert!(files > 200, "{files} files");
 }
 
-/// A check that never finds anything would pass for ever.
+/// A check that never finds anything would always pass.
 #[test]
 fn imports_and_circles_are_found() {
     let names = |text: &str| imports(text).into_iter().collect::<Vec<_>>().join(" ");

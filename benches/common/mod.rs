@@ -1,4 +1,4 @@
-//! What the benches share: a plain kernel to compare ours with, and tables to work on.
+//! Code shared by the benches: a plain kernel for comparison, and tables to work on.
 #![allow(dead_code)]
 
 use std::path::Path;
@@ -13,8 +13,8 @@ use yomikiri::registry;
 use yomikiri::solve::{Order, SolveOptions};
 use yomikiri::table::{Store, Table};
 
-/// Canonical states and placing moves from the standard start (`tests/data/othello.json`), and the
-/// score of best play.
+/// Canonical states, placements from the standard start (`tests/data/othello.json`) and score of best play,
+/// by board.
 pub const COUNTS: [(usize, usize, u64, u64, i8); 4] = [
     (4, 4, 12_351, 17_345, -8),
     (4, 5, 2_426_921, 4_834_758, 16),
@@ -22,19 +22,19 @@ pub const COUNTS: [(usize, usize, u64, u64, i8); 4] = [
     (5, 5, 361_701_112, 1_041_800_172, 13),
 ];
 
-/// A board's rules as commands use them: compiled in the library, and so as fast as there.
+/// Returns a board's rules as commands use them: compiled in the library, and so as fast as there.
 fn rules(board: (usize, usize)) -> AnyGame {
     registry::othello(&format!("{}x{}", board.0, board.1)).expect("the board is none too large")
 }
 
-/// Enumerates into `dir`.
+/// Enumerates a board into `dir`.
 pub fn table_in(dir: &Path, board: (usize, usize)) -> Table {
     let game = rules(board);
     let plan = Plan::from_start(&game);
     game.enumerate(&plan, &Store::at(dir), &Silent).expect("the board fits").table
 }
 
-/// Solves and gives the root's score.
+/// Solves a table; returns the root's score.
 pub fn solve(table: &mut Table, board: (usize, usize), order: Order) -> Option<i8> {
     let options = SolveOptions { order: Some(order), ..SolveOptions::default() };
     rules(board).solve(table, &options, &Silent, &mut |_, _| {}).expect("it can be solved");
@@ -47,12 +47,12 @@ pub fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     (started.elapsed(), result)
 }
 
-/// The plain kernel that ours is measured against: one direction after the other, one disc at a
-/// time, and the images of a board put together from its bytes.
+/// Plain kernel for comparison: one direction after another, disc by disc, boards' images assembled from
+/// bytes.
 pub struct PlainKernel {
     squares: usize,
     board: u64,
-    /// `images[symmetry][byte][value]`: where the squares of that byte of the grid go, packed.
+    /// Images of the squares of a byte of the grid, packed: `images[symmetry][byte][value]`.
     images: Vec<[[u32; 256]; 8]>,
 }
 
@@ -77,7 +77,7 @@ impl PlainKernel {
         PlainKernel { squares: rows * columns, board, images }
     }
 
-    /// How many placements there are, and the exclusive or of the successors' canonical keys.
+    /// Returns the number of placements, and the exclusive or of the successors' canonical keys.
     pub fn expand(&self, mover: u64, opponent: u64) -> (u64, u64) {
         let (mut count, mut digest) = (0, 0);
         let mut empty = self.board & !(mover | opponent);

@@ -1,4 +1,4 @@
-"""Look-ups and reports, timed; and OpenSpiel's value iteration beside ours, where it is installed.
+"""Benchmarks of lookups and reports, compared with OpenSpiel's value iteration if it is installed.
 
     python python/benches/lookups.py [TABLE...]
 """
@@ -42,7 +42,7 @@ def lookups(name):
 
 
 def networks():
-    """Callables by name: nothing, NumPy, and PyTorch where it is installed."""
+    """Yields callables by name: one that does nothing, NumPy, and PyTorch if it is installed."""
     random = np.random.default_rng(0)
     zeros = np.zeros((1 << 16, 17), np.float32)
     yield "a callable that does nothing", lambda planes: zeros[:len(planes)]
@@ -66,8 +66,8 @@ def networks():
 
 
 def reports(runs=15):
-    """What measuring takes beside the callable itself, which is called alone once with all positions, and with the
-    same batches. Runs of all alternate, and of each the fastest counts, for the machine may be shared."""
+    """Benchmarks the overhead of measuring, relative to the callable alone on all positions at once and on
+    the same batches. Runs alternate and the fastest of each counts, because the machine may be shared."""
     table = ym.open("othello-4x4")
     batches = []
 

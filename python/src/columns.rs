@@ -1,4 +1,4 @@
-//! Blocks of columns as arrays.
+//! Blocks of columns as NumPy arrays.
 
 use numpy::{Element, IntoPyArray, PyArrayMethods};
 use pyo3::prelude::*;
@@ -12,7 +12,7 @@ use yomikiri_measure::export::targets::{
 
 use crate::errors::value_error;
 
-/// What columns look like here.
+/// Returns the shape of exports from a table in this layout. Fails if the layout is unknown.
 pub(crate) fn shape(table: &SolvedTable, layout: &str) -> PyResult<Shape> {
     Ok(Shape {
         layout: Layout::named(layout)
@@ -26,7 +26,7 @@ pub(crate) fn shape(table: &SolvedTable, layout: &str) -> PyResult<Shape> {
     })
 }
 
-/// The columns of these names.
+/// Returns the columns of these names. Fails if one is unknown.
 pub(crate) fn columns(
     table: &SolvedTable,
     shape: &Shape,
@@ -36,13 +36,13 @@ pub(crate) fn columns(
         .map_err(|wrong| value_error(wrong.line()))
 }
 
-/// The names of all columns, with what they mean.
+/// Returns the names and descriptions of all columns.
 pub(crate) fn about(table: &SolvedTable) -> PyResult<Vec<(String, String)>> {
     let all = all_columns(table.game(), &shape(table, "nchw")?);
     Ok(all.into_iter().map(|column| (column.name.to_string(), column.about)).collect())
 }
 
-/// A block as a dictionary of arrays, the first axis of each being the rows.
+/// Converts a block to a dictionary of arrays whose first axis is the row.
 pub(crate) fn to_dict<'py>(
     py: Python<'py>,
     block: Block,

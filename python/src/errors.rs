@@ -1,4 +1,4 @@
-//! What goes wrong, as exceptions of Python.
+//! Errors as Python exceptions.
 
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError, PyValueError};
@@ -26,22 +26,22 @@ create_exception!(
     "A policy failed, or what it answers makes no sense."
 );
 
-/// A value that is no good, in one line.
+/// Returns a `ValueError`.
 pub(crate) fn value_error(what: impl Into<String>) -> PyErr {
     PyValueError::new_err(what.into())
 }
 
-/// A table that is no good.
+/// Returns a `TableError`.
 pub(crate) fn table_error(what: impl Into<String>) -> PyErr {
     TableError::new_err(what.into())
 }
 
-/// A position that is none.
+/// Returns a `PositionError`.
 pub(crate) fn position_error(what: impl Into<String>) -> PyErr {
     PositionError::new_err(what.into())
 }
 
-/// Whatever a measurement met.
+/// Converts an error of a measurement.
 pub(crate) fn measure_error(error: MeasureError) -> PyErr {
     match error {
         MeasureError::Policy { .. } => PolicyError::new_err(error.line()),

@@ -89,7 +89,7 @@ impl Game {
         self.of(vec![self.game.start()])
     }
 
-    /// Distinct positions of random games, and what they are in words.
+    /// Draws distinct positions from random games; returns them with a description.
     fn sample(
         &self,
         py: Python<'_>,
@@ -103,14 +103,14 @@ impl Game {
         Ok((self.of(all), words))
     }
 
-    /// Positions of texts: boards, OBF, SFEN, or transcripts from the start.
+    /// Parses texts: boards, OBF, SFEN, or transcripts from the start.
     fn parse(&self, py: Python<'_>, texts: Vec<String>) -> PyResult<Positions> {
         let start = self.game.start();
         let all = parsed(py, texts, |text| self.game.parse_position(text, &start))?;
         Ok(self.of(all))
     }
 
-    /// Positions of bitboards, `(N, 2)`: the mover's squares and the opponent's.
+    /// Reads bitboards, `(N, 2)`: the mover's squares and the opponent's.
     fn of_bitboards(
         &self,
         py: Python<'_>,
@@ -127,7 +127,7 @@ impl Game {
         Ok(self.of(all))
     }
 
-    /// Positions of the game's own planes, `(N, planes · rows · columns)` bytes.
+    /// Reads the game's own planes, `(N, planes · rows · columns)` bytes.
     fn of_planes(
         &self,
         py: Python<'_>,
@@ -151,7 +151,7 @@ impl Game {
         Ok(self.of(all))
     }
 
-    /// Positions of keys, `(N, words)`.
+    /// Reads keys, `(N, words)`.
     fn of_keys(
         &self,
         py: Python<'_>,
@@ -193,7 +193,7 @@ impl Game {
     }
 }
 
-/// Reads positions, or says which text is none.
+/// Parses positions. Fails with the row of the first invalid text.
 pub(crate) fn parsed(
     py: Python<'_>,
     texts: Vec<String>,
@@ -205,12 +205,12 @@ pub(crate) fn parsed(
     py.detach(|| texts.iter().enumerate().map(read).collect())
 }
 
-/// Side 0 or 1; callers have checked that it is one of them.
+/// Returns the side of a number; the callers have checked that it is 0 or 1.
 pub(crate) fn side_of(side: u8) -> Side {
     Side::ALL[usize::from(side == 1)]
 }
 
-/// Reads every item, or names the row of the first that is no position.
+/// Reads every item. Fails with the row of the first that is not a position.
 fn read<T>(
     items: impl Iterator<Item = T>,
     one: impl Fn(T) -> Option<AnyPosition>,
@@ -235,7 +235,7 @@ impl Positions {
         Game { game: self.game.clone() }
     }
 
-    /// Those at some places.
+    /// Returns the positions at these indices.
     fn take(&self, places: PyReadonlyArray1<'_, i64>) -> PyResult<Positions> {
         let place = |&at: &i64| {
             let found = usize::try_from(at).ok().and_then(|at| self.all.get(at));
@@ -262,7 +262,7 @@ impl Positions {
             .collect()
     }
 
-    /// Who is to move: 0 or 1.
+    /// Returns the sides to move, 0 or 1.
     fn sides<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u8>> {
         let sides: Vec<u8> = self.all.iter().map(|p| p.side.index() as u8).collect();
         sides.into_pyarray(py)
@@ -278,7 +278,8 @@ impl Positions {
         all.into_flattened().into_pyarray(py).reshape([self.all.len(), 2])
     }
 
-    /// Keys, `(N, words)`: of the positions `folded` under all symmetries, or as they stand.
+    /// Returns keys, `(N, words)`: canonical under all symmetries if `folded`, else of the positions as they
+    /// stand.
     fn keys<'py>(&self, py: Python<'py>, folded: bool) -> PyResult<Bound<'py, PyArray2<u64>>> {
         let words = self.game.facts().key_words;
         let rules = if folded { self.game.folded() } else { self.game.clone() };
@@ -291,7 +292,7 @@ impl Positions {
         out.into_pyarray(py).reshape([self.all.len(), words])
     }
 
-    /// Legal actions, `(N, actions)`.
+    /// Returns the legal actions, `(N, actions)`.
     fn legal<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<bool>>> {
         let count = self.game.action_count();
         let mut out = vec![false; count * self.all.len()];
@@ -303,14 +304,14 @@ impl Positions {
         out.into_pyarray(py).reshape([self.all.len(), count])
     }
 
-    /// The mover's outcome where the game is over, else 2.
+    /// Returns the mover's outcome where the game is over, else 2.
     fn results<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i8>> {
         let of =
             |position: &AnyPosition| self.game.result(&position.state).map_or(2, Outcome::value);
         self.all.iter().map(of).collect::<Vec<i8>>().into_pyarray(py)
     }
 
-    /// The mover's score; meaningful where the game is over.
+    /// Returns the mover's score where the game is over, else 0.
     fn scores<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i8>> {
         let of = |position: &AnyPosition| match self.game.result(&position.state) {
             Some(_) => self.game.score(&position.state, Empties::Uncounted).0,
@@ -345,7 +346,7 @@ impl Positions {
         Ok(Positions { game: self.game.clone(), all: Arc::new(all) })
     }
 
-    /// Each position seen through a symmetry of the board.
+    /// Returns the image of each position under a symmetry of the board.
     fn transform(&self, symmetry: Symmetry) -> PyResult<Positions> {
         let folded = self.game.folded();
         if usize::from(symmetry) >= folded.group().order() {
@@ -363,7 +364,7 @@ impl Positions {
         Ok(Positions { game: self.game.clone(), all: Arc::new(all) })
     }
 
-    /// Positions as a network reads them, `(N, …)` by the layout.
+    /// Returns network input, `(N, …)` by the layout.
     fn encode<'py>(
         &self,
         py: Python<'py>,
@@ -376,7 +377,7 @@ impl Positions {
     }
 }
 
-/// Some positions as numbers, one after the other.
+/// Encodes positions as numbers, one position after the other.
 pub(crate) fn planes(encoding: &Encoding, game: &AnyGame, positions: &[AnyPosition]) -> Vec<f32> {
     let width = encoding.len();
     let mut out = vec![0f32; width * positions.len()];
@@ -386,7 +387,7 @@ pub(crate) fn planes(encoding: &Encoding, game: &AnyGame, positions: &[AnyPositi
     out
 }
 
-/// Numbers of some positions as an array.
+/// Returns the numbers of encoded positions as an array, `(count, …)`.
 pub(crate) fn array<'py>(
     py: Python<'py>,
     numbers: Vec<f32>,
@@ -397,7 +398,7 @@ pub(crate) fn array<'py>(
     numbers.into_pyarray(py).reshape(dims)
 }
 
-/// How positions are laid out by the name of a layout.
+/// Returns the encoding of positions for a layout and a list of planes, both by name.
 pub(crate) fn encoding(
     game: &AnyGame,
     layout: &str,
@@ -411,7 +412,7 @@ pub(crate) fn encoding(
     Encoding::of_game(game, known, listed.as_deref())
 }
 
-/// A board of text as SVG.
+/// Draws a textual board as SVG.
 #[pyfunction]
 pub(crate) fn board_svg(diagram: &str) -> String {
     yomikiri_measure::render::board(diagram, &[])

@@ -1,7 +1,6 @@
-//! The Python package: arrays in, arrays out. What it says is in `yomikiri/__init__.py`; here is
-//! what needs the solver.
+//! Compiled part of the Python package, documented in `yomikiri/__init__.py`: arrays in, arrays out.
 //!
-//! A game of one's own gets the same by a module of its own: see [`module`].
+//! A game of one's own gets the same interface from a module of its own: see [`module`].
 
 mod columns;
 mod errors;
@@ -16,15 +15,15 @@ use pyo3::prelude::*;
 use yomikiri::any::AnyGame;
 use yomikiri::registry::Games;
 
-/// The games that a module adds to those that are built in.
+/// Games that a module adds to the built-in ones.
 static ADDED: OnceLock<Vec<AnyGame>> = OnceLock::new();
 
-/// The games that are known here.
+/// Returns the built-in and the added games.
 fn known() -> Games {
     Games::with(ADDED.get().cloned().unwrap_or_default())
 }
 
-/// Fills a module of Python that knows these games too, for `yomikiri.bind`; once a library.
+/// Fills a Python module that also knows these games, for `yomikiri.bind`; once per library.
 ///
 /// ```ignore
 /// #[pyo3::pymodule]
@@ -34,7 +33,7 @@ fn known() -> Games {
 /// ```
 pub fn module(module: &Bound<'_, PyModule>, games: Vec<AnyGame>) -> PyResult<()> {
     let py = module.py();
-    // A module is made once a process.
+    // A process imports a module once.
     let _ = ADDED.set(games);
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("YomikiriError", py.get_type::<errors::YomikiriError>())?;

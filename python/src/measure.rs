@@ -1,4 +1,4 @@
-//! Policies measured: those of the solver by their names, and callables of Python.
+//! Measurement of the solver's policies, by name, and of Python callables.
 
 use std::ffi::CString;
 use std::path::PathBuf;
@@ -22,6 +22,7 @@ use yomikiri_measure::evaluate::{
     AccuracyReport, Comparison, Judged, Labels, Match, Metrics, Piece, Player, Request, Searched,
     Words, games_bytes, measure, of_split, playable, unfolded_bytes,
 };
+use yomikiri_measure::free_memory;
 use yomikiri_measure::policy::{
     Amended, Amendment, Answers, Batch, Beside, Dense, Legal, Policy, PolicySpec, Steady,
     TrainedOn, TrainedSpec,
@@ -36,20 +37,20 @@ use crate::games::{Game, Positions, array, encoding, planes};
 use crate::tables::Table;
 use crate::work::{self, detached, lock, run};
 
-/// How a callable gets positions.
+/// Form in which a callable receives positions.
 #[derive(Clone)]
 enum Form {
-    /// As an array of planes.
+    /// Array of planes.
     Planes(Encoding),
-    /// As themselves, of which the package makes what was asked for.
+    /// [`Positions`], which the package converts to the requested layout.
     Positions,
 }
 
-/// Layouts that are no planes, which every game has.
+/// Layouts without planes, available for every game.
 const WITHOUT_PLANES: [&str; 3] = ["positions", "keys", "notations"];
 
-/// Who is measured, as Python says it: a name, and what it is by name or as a callable with the layout
-/// it asks for, whether it wants to know the legal moves, and whether it plays what it ranks highest.
+/// A policy as the package passes it: a name, or a callable with its name, its layout, the planes of the
+/// layout, whether it takes the legal moves, and whether it plays the move it ranks highest.
 #[derive(FromPyObject)]
 pub(crate) enum Given<'py> {
     /// A policy of the solver.
@@ -58,25 +59,25 @@ pub(crate) enum Given<'py> {
     Asked(String, Bound<'py, PyAny>, String, Option<String>, bool, bool),
 }
 
-/// A policy that is none, or none of the game's.
+/// Converts the error of an invalid policy, or of one for another game.
 fn refused(error: Hinted) -> PyErr {
     value_error(error.line())
 }
 
-/// What is measured on a thread of its own, where the interpreter is not at hand.
+/// A policy without references to the interpreter, for the measuring thread.
 enum Held {
     Named(PolicySpec),
     Asked(Asking),
 }
 
-/// A callable and how it is asked.
+/// A callable and its calling convention.
 struct Asking {
     name: String,
     callable: Arc<Py<PyAny>>,
     form: Form,
-    /// Whether it is told the legal moves.
+    /// `true` if it also receives the legal moves.
     with_legal: bool,
-    /// Whether it plays what it ranks highest.
+    /// `true` if it plays the move it ranks highest.
     is_best: bool,
 }
 
@@ -139,29 +140,29 @@ impl Asking {
     }
 }
 
-/// Where a callable is called: always on the thread of Python that asked.
+/// Route of calls to a callable, which always runs on the Python thread that started the measurement.
 enum Asks {
-    /// From threads of work, which send their requests there.
+    /// From worker threads, as requests to that thread.
     Sent(Mutex<Sender<work::Request>>),
-    /// From that thread itself; keeps what the callable raises.
+    /// Directly, on that thread; stores the exception of the callable.
     Here(Arc<Raised>),
 }
 
-/// An exception of a callable.
+/// Exception of a callable.
 type Raised = Mutex<Option<PyErr>>;
 
-/// A callable of Python, which is called for one batch after the other.
+/// A Python callable as a policy, called for one batch after the other.
 struct Callable {
     asking: Asking,
     asks: Asks,
-    /// Memory that has served for its answers: to get new pages takes as long as a small network.
+    /// Reused buffers for its answers: fresh pages cost as much as a small network.
     spare: Mutex<Vec<Vec<f64>>>,
 }
 
-/// What a callable gave, checked as far as its shapes go: in the order of the batch.
+/// Answer of a callable in the order of the batch, its shapes checked.
 struct Told {
     kind: Dense,
-    /// One row a position.
+    /// One row per position.
     numbers: Vec<f64>,
     width: usize,
     scores: Option<Vec<f64>>,
@@ -213,7 +214,7 @@ impl Policy<AnyGame> for Callable {
     }
 }
 
-/// A batch as a callable gets it.
+/// A batch in the form that a callable receives.
 enum Shown {
     Planes(Vec<f32>, usize, Encoding),
     Positions(Positions),
@@ -244,7 +245,7 @@ impl Shown {
 }
 
 impl Callable {
-    /// Calls it on Python's thread, and waits.
+    /// Calls the callable on the Python thread and waits for its answer.
     fn ask(
         &self,
         shown: Shown,
@@ -264,7 +265,7 @@ impl Callable {
         let told = match &self.asks {
             Asks::Sent(asks) => {
                 let (send, receive) = sync_channel(1);
-                // What it raises ends the measurement; what makes no sense is told by the policy.
+                // An exception ends the measurement; an invalid answer is an error of the policy.
                 let request: work::Request = Box::new(move |py| {
                     let _ = send.send(question(py)?);
                     Ok(())
@@ -281,8 +282,7 @@ impl Callable {
     }
 }
 
-/// Reads the dictionary of arrays that the package makes of what a callable gave, the largest into memory
-/// that has served before.
+/// Reads the dictionary of arrays that the package makes of an answer, the largest array into `memory`.
 fn read(
     told: &Bound<'_, PyAny>,
     count: usize,
@@ -346,7 +346,7 @@ fn table(
     }
 }
 
-/// The shape of an array of 32 or 64 bits in C order, and its numbers.
+/// Returns the shape and the numbers of a `float32` or `float64` array in C order.
 fn floats(found: &Bound<'_, PyAny>, mut memory: Vec<f64>) -> Option<(Vec<usize>, Vec<f64>)> {
     memory.clear();
     if let Ok(array) = found.extract::<PyReadonlyArrayDyn<'_, f32>>() {
@@ -358,7 +358,7 @@ fn floats(found: &Bound<'_, PyAny>, mut memory: Vec<f64>) -> Option<(Vec<usize>,
     Some((array.shape().to_vec(), memory))
 }
 
-/// The part of this name.
+/// Returns the split of this name. Fails if it is unknown.
 fn part(split: Option<&str>) -> PyResult<Option<Split>> {
     let Some(name) = split else { return Ok(None) };
     let found = Split::ALL.into_iter().find(|split| split.name() == name);
@@ -367,13 +367,13 @@ fn part(split: Option<&str>) -> PyResult<Option<Split>> {
         .ok_or_else(|| value_error(format!("split '{name}': known are train, validation, test")))
 }
 
-/// What policies from outside have learned from.
+/// Parses the training data declared for external policies.
 fn trained(text: Option<&str>) -> PyResult<Option<TrainedSpec>> {
     let wrong = |text: &str, known| value_error(format!("trained '{text}': known are {known}"));
     text.map(|text| text.parse().map_err(|known: String| wrong(text, known))).transpose()
 }
 
-/// The same players, those from outside with what they have learned from.
+/// Sets the training data of the external players. Fails if that of every player is known.
 fn with_training(players: Vec<Player>, trained: Option<TrainedSpec>) -> PyResult<Vec<Player>> {
     let Some(trained) = trained else { return Ok(players) };
     if players.iter().all(|player| player.learned_from() != TrainedOn::Unknown) {
@@ -384,7 +384,7 @@ fn with_training(players: Vec<Player>, trained: Option<TrainedSpec>) -> PyResult
     Ok(players.into_iter().map(|player| player.with_training(trained)).collect())
 }
 
-/// A report, written in whatever form is asked for.
+/// A report, rendered in the requested form.
 #[pyclass(frozen, module = "yomikiri._core")]
 pub struct Report {
     report: AccuracyReport,
@@ -419,7 +419,7 @@ impl Report {
     }
 }
 
-/// Measures policies.
+/// Measures policies on a table.
 #[pyfunction]
 #[pyo3(signature = (table, policies, canonical, games, mistakes, split, trained, progress))]
 #[allow(clippy::too_many_arguments)]
@@ -455,14 +455,13 @@ pub(crate) fn evaluate<'py>(
         };
         request.report(None, state).map_err(measure_error)
     })?;
-    // A page made again is the same.
+    // The page is the same when it is rendered again.
     report.seconds.clear();
     let checksum = table.table.table().manifest().checksum.clone();
     Ok(Report { report, checksum, mistakes })
 }
 
-/// Policies measured on positions whose values are found by search, or kept in the labels of a directory
-/// of tables.
+/// Measures policies on positions whose values come from the labels of a directory of tables, or from search.
 #[pyfunction]
 #[pyo3(signature = (positions, tables, policies, words, is_sample, mistakes, trained, progress))]
 #[allow(clippy::too_many_arguments)]
@@ -483,7 +482,7 @@ pub(crate) fn evaluate_positions<'py>(
         let players = with_training(players(held, &game, &tables, &asks)?, trained)?;
         let labels = labelled((&game, Empties::Uncounted), &all, &tables, state)?;
         let searched = Searched::new(&all, &labels).map_err(measure_error)?;
-        // A callable may want the labels too.
+        // A callable may need the labels too.
         drop(labels);
         let words = (words, is_sample);
         searched.report(&players, words, mistakes, None, state).map_err(measure_error)
@@ -492,8 +491,8 @@ pub(crate) fn evaluate_positions<'py>(
     Ok(Report { report, checksum: String::new(), mistakes })
 }
 
-/// The scores of positions, `(N,)`, and those of each action, `(N, actions)`, not a number where it is
-/// illegal: the mover's, found by search.
+/// Returns the mover's scores of positions, `(N,)`, and of their actions, `(N, actions)`, NaN where illegal;
+/// found by search.
 #[pyfunction]
 #[pyo3(signature = (positions, tables, progress))]
 #[allow(clippy::type_complexity)]
@@ -533,10 +532,12 @@ pub(crate) fn labelled(
     Ok(labels)
 }
 
-/// Whether games between so many policies fit in memory; warns if not.
+/// Checks that the games between `policies` policies fit in memory; warns if not.
 fn games_fit(py: Python<'_>, table: &SolvedTable, policies: usize) -> PyResult<bool> {
     let manifest = table.table().manifest();
-    let Err(room) = fits_memory(games_bytes(manifest, policies), None) else { return Ok(true) };
+    let Err(room) = fits_memory(games_bytes(manifest, policies), free_memory()) else {
+        return Ok(true);
+    };
     let what = format!("{}: games are left out, playing them needs", table.table().name());
     let category = py.get_type::<PyRuntimeWarning>();
     PyErr::warn(py, &category, &CString::new(no_room(&what, &room))?, 2)?;
@@ -548,7 +549,7 @@ pub(crate) fn tables_of(table: &Table) -> PathBuf {
     dir.parent().map_or_else(PathBuf::new, PathBuf::from)
 }
 
-/// Two policies position by position: JSON and text.
+/// Compares two policies position by position; returns JSON and text.
 #[pyfunction]
 #[pyo3(signature = (table, first, second, split, trained, worst, progress))]
 #[allow(clippy::too_many_arguments)]
@@ -596,7 +597,7 @@ pub(crate) fn compare<'py>(
     ))
 }
 
-/// Games between two policies, exactly: JSON and text.
+/// Computes the games between two policies exactly; returns JSON and text.
 #[pyfunction]
 #[pyo3(signature = (table, first, second, openings, progress))]
 pub(crate) fn play_match<'py>(
@@ -610,7 +611,7 @@ pub(crate) fn play_match<'py>(
     let (solved, tables) = (table.table.clone(), tables_of(table));
     let held = hold(solved.game(), vec![first, second])?;
     let bytes = unfolded_bytes(solved.table().manifest(), held.len());
-    fits_memory(bytes, None).map_err(|room| {
+    fits_memory(bytes, free_memory()).map_err(|room| {
         let what = format!("playing games on {} needs", solved.table().name());
         YomikiriError::new_err(format!("{}; give a smaller table", no_room(&what, &room)))
     })?;
@@ -624,14 +625,14 @@ pub(crate) fn play_match<'py>(
     ))
 }
 
-/// One number a position.
+/// One number per position.
 type Numbers<'py> = Bound<'py, PyArray1<f64>>;
 
-/// A policy that is asked in any position.
+/// A policy that answers in any position.
 #[pyclass(frozen, module = "yomikiri._core")]
 pub struct Asked {
     player: Player,
-    /// Of a callable, which is called on the thread that asks.
+    /// Exception of a callable, which runs on the asking thread.
     raised: Option<Arc<Raised>>,
     game: AnyGame,
     table: Option<Arc<SolvedTable>>,
@@ -662,8 +663,8 @@ impl Asked {
         Ok(Asked { player, raised, game, table })
     }
 
-    /// Probabilities of all actions, `(N, actions)`, and the outcomes it expects, if it says: none of
-    /// the positions is over.
+    /// Returns the probabilities of all actions, `(N, actions)`, and the expected outcomes if the policy has
+    /// them. Fails where a game is over.
     fn answer<'py>(
         &self,
         py: Python<'py>,

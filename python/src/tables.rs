@@ -16,6 +16,7 @@ use yomikiri_measure::evaluate::Kept;
 use yomikiri_measure::export::targets::{
     Encoder, Example, Images, Selection, examples, look_up, read_rows,
 };
+use yomikiri_measure::free_memory;
 use yomikiri_measure::render::no_room;
 
 use crate::columns::{about, columns, shape, to_dict};
@@ -24,11 +25,11 @@ use crate::games::{Game, Positions, parsed};
 use crate::measure::{labelled, tables_of};
 use crate::work::{detached, run};
 
-/// A solved table, its files mapped.
+/// A solved table with memory-mapped files.
 #[pyclass(frozen, module = "yomikiri._core")]
 pub struct Table {
     pub table: Arc<SolvedTable>,
-    /// What measuring needs of it, for the next time.
+    /// Intermediate results of measurements, reused by the next one.
     pub kept: Arc<Kept>,
 }
 
@@ -38,8 +39,7 @@ impl Table {
     }
 }
 
-/// Opens a table of a directory of tables by its name, or any by its path; checksums are compared if
-/// `checked`.
+/// Opens a table by its name in a directory of tables, or by its path; verifies checksums if `checked`.
 #[pyfunction]
 pub(crate) fn open_table(
     py: Python<'_>,
@@ -59,8 +59,8 @@ pub(crate) fn open_table(
     })
 }
 
-/// Enumerates and solves a game, from its start or other roots, whole or to a depth, unless that is
-/// there already.
+/// Enumerates and solves a game from its start or other roots, in full or to a depth, or opens the existing
+/// table.
 #[pyfunction]
 #[pyo3(signature = (game, tables, roots, max_depth, checks_only, force, progress))]
 #[allow(clippy::too_many_arguments)]
@@ -99,6 +99,7 @@ pub(crate) fn solve(
             game.name()
         )));
     }
+    plan.max_memory = plan.max_memory.or_else(free_memory);
     run(py, progress, |state, _| {
         let failed = |error: &dyn Hint| YomikiriError::new_err(error.line());
         let store = Store::at(&tables);
@@ -115,9 +116,10 @@ pub(crate) fn solve(
         };
         let mut table = game.enumerate(&plan, &store, state).map_err(|e| failed(&e))?.table;
         if table.manifest().solution.is_none() {
-            let options = match SolveOptions::default().within_room(&game, &table) {
+            let options = SolveOptions { max_memory: plan.max_memory, ..Default::default() };
+            let options = match options.within_room(&game, &table) {
                 Err(room) if !force => return Err(no_room(room)),
-                found => found.unwrap_or_default(),
+                found => found.unwrap_or(options),
             };
             game.solve(&mut table, &options, state, &mut |_, _| {}).map_err(|e| failed(&e))?;
         }
@@ -139,7 +141,7 @@ impl Table {
         self.table.table().dir().to_path_buf()
     }
 
-    /// The directory in which it lies, beside which networks are.
+    /// Directory that contains the table; networks are beside it.
     #[getter]
     fn tables(&self) -> PathBuf {
         let dir = self.table.table().dir();
@@ -166,7 +168,7 @@ impl Table {
         Game { game: self.rules() }
     }
 
-    /// Pieces of rows that [`Table::read`] takes.
+    /// Row counts of the pieces that [`Table::read`] takes.
     #[getter]
     fn pieces(&self) -> Vec<usize> {
         self.table.states().pieces().iter().map(|piece| piece.rows.len()).collect()
@@ -186,14 +188,14 @@ impl Table {
         Ok(Positions { game: self.rules(), all: Arc::new(all) })
     }
 
-    /// Positions of texts; transcripts begin at the table's first root.
+    /// Parses texts; transcripts begin at the table's first root.
     fn parse(&self, py: Python<'_>, texts: Vec<String>) -> PyResult<Positions> {
         let all = parsed(py, texts, |text| self.table.states().parse(text))?;
         Ok(Positions { game: self.rules(), all: Arc::new(all) })
     }
 
-    /// Columns of some positions: a dictionary of arrays of those that are in the table, and the places
-    /// of those that are not.
+    /// Returns columns of the positions that are in the table, as a dictionary of arrays, and the indices of
+    /// the others.
     fn look_up<'py>(
         &self,
         py: Python<'py>,
@@ -216,8 +218,8 @@ impl Table {
         Ok((to_dict(py, block, &columns)?, missing))
     }
 
-    /// The same of all positions: those that are not in the table are searched, and their values kept in the
-    /// labels beside it.
+    /// Returns columns of all positions and the indices of those not in the table; these are searched and
+    /// their values cached in the labels beside it.
     fn look_up_or_search<'py>(
         &self,
         py: Python<'py>,
@@ -251,7 +253,7 @@ impl Table {
         Ok((to_dict(py, block.0, &columns)?, missing))
     }
 
-    /// Columns of the rows of some pieces.
+    /// Returns columns of the rows of the pieces from `begin` to `end`.
     #[pyo3(signature = (names, begin, end, split, images, terminals, unproven, layout))]
     #[allow(clippy::too_many_arguments)]
     fn read<'py>(

@@ -1,4 +1,4 @@
-//! Long work beside the interpreter: its lock is released, Ctrl-C is heard, progress is told.
+//! Long work with the interpreter's lock released, with progress and Ctrl-C.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -15,18 +15,18 @@ use yomikiri::table::Moment;
 
 use crate::errors::{YomikiriError, table_error};
 
-/// How often Ctrl-C is heard and progress told.
+/// Interval at which signals are checked and progress is reported.
 const BEAT: Duration = Duration::from_millis(50);
 
-/// Thrown to end work that is no longer wanted; nothing catches it but [`outcome`].
+/// Panic payload that ends cancelled work; only [`outcome`] catches it.
 struct Cancelled;
 
-/// How far the work is, and whether it is still wanted.
+/// Progress and cancellation of work.
 #[derive(Default)]
 pub(crate) struct State {
     cancelled: AtomicBool,
     done: AtomicU64,
-    /// The task, and how many units it has.
+    /// The task and its number of units.
     task: Mutex<Option<(String, Option<u64>)>>,
 }
 
@@ -40,7 +40,7 @@ impl Progress for State {
     }
 
     fn advance(&self, units: u64) {
-        // As a kill would end it, which loses the piece in work and harms nothing on disk.
+        // Like a kill: the piece in work is lost, files on disk stay intact.
         if self.cancelled.load(Ordering::Relaxed) {
             resume_unwind(Box::new(Cancelled));
         }
@@ -52,18 +52,17 @@ impl Progress for State {
     }
 }
 
-/// What a thread of work asks the interpreter for.
+/// A request of a worker thread to the interpreter.
 pub(crate) type Request = Box<dyn FnOnce(Python<'_>) -> PyResult<()> + Send>;
 
-/// Runs `work` on a thread of its own with the interpreter's lock released. `work` may send requests,
-/// which are answered on this thread, with the lock. `progress` is called with a task, how much of it is
-/// done and how much there is.
+/// Runs `work` on a thread of its own with the interpreter's lock released. Requests of `work` are answered
+/// on this thread, with the lock. `progress` is called with the task, the units done and the units in total.
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&State, std::sync::mpsc::Sender<Request>) -> PyResult<T> + Send,
 ) -> PyResult<T> {
-    // Its own: while its threads wait for a callable, that may look something up, or measure.
+    // A pool of its own: while its threads wait for a callable, that may look something up, or measure.
     let resting = pools().resting.take();
     let (state, pool) = (&State::default(), resting.map_or_else(threads, Ok)?);
     let begun = Moment::now();
@@ -84,7 +83,7 @@ pub(crate) fn run<T: Send>(
     done
 }
 
-/// Answers requests until the work is over, which drops their channel.
+/// Answers requests until the work ends, which closes their channel.
 fn listen(
     py: Python<'_>,
     state: &State,
@@ -112,15 +111,15 @@ fn listen(
     }
 }
 
-/// Returns what work came to that has begun at a moment, unless it met damage in a table; a panic
-/// becomes an exception.
+/// Returns the result of work that began at `begun`. Fails if it met damage in a table; a panic becomes an
+/// exception.
 fn outcome<T>(done: Result<PyResult<T>, Box<dyn Any + Send>>, begun: Moment) -> PyResult<T> {
     let done = done.unwrap_or_else(|panic| Err(unwound(panic)));
     begun.check().map_err(|error| table_error(error.line()))?;
     done
 }
 
-/// The exception of a panic, which is a fault of ours.
+/// Converts a panic, which is a bug of ours, to an exception.
 fn unwound(panic: Box<dyn Any + Send>) -> PyErr {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
@@ -143,36 +142,36 @@ pub(crate) fn detached<T: Send>(
     outcome(py.detach(|| catch_unwind(AssertUnwindSafe(|| pool.install(work)))), begun)
 }
 
-/// The threads of a process.
+/// Thread pools of a process.
 #[derive(Default)]
 struct Pools {
     process: u32,
-    /// Those of all short work.
+    /// Pool of all short work.
     shared: Option<Arc<ThreadPool>>,
-    /// Those of long work that is over, for the next.
+    /// Pool of finished long work, kept for the next.
     resting: Option<ThreadPool>,
 }
 
-/// The threads of this process. A process that was forked off has none of its parent's, and to wait
-/// for them would be for ever; so it gets its own.
+/// Returns the pools of this process. A forked process has none of its parent's threads, and would wait for
+/// them forever, so it gets its own.
 fn pools() -> MutexGuard<'static, Pools> {
     static POOLS: Mutex<Pools> = Mutex::new(Pools { process: 0, shared: None, resting: None });
     let (mut pools, process) = (lock(&POOLS), std::process::id());
     if pools.process != process {
-        // Dropped they would wait for the parent's threads.
+        // Dropping them would wait for the parent's threads.
         std::mem::forget(std::mem::replace(&mut *pools, Pools { process, ..Pools::default() }));
     }
     pools
 }
 
 fn threads() -> PyResult<ThreadPool> {
-    // In long work one of them waits for a callable while the others get its next batches ready.
+    // In long work one thread waits for a callable while the others prepare its next batches.
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let pool = ThreadPoolBuilder::new().num_threads(processors + 1).build();
     pool.map_err(|error| YomikiriError::new_err(format!("no threads: {error}")))
 }
 
-/// What is worth locking whoever failed with it.
+/// Locks a slot whose content is valid even after a panic.
 pub(crate) fn lock<T>(slot: &Mutex<T>) -> MutexGuard<'_, T> {
     slot.lock().unwrap_or_else(PoisonError::into_inner)
 }

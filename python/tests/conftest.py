@@ -25,7 +25,7 @@ def bounded(tables):
 
 @pytest.fixture(scope="session")
 def everything(table):
-    """All 56,621 positions with a move to make, in every orientation, with columns."""
+    """Returns all 56,621 positions with a move to make, in every orientation, with columns."""
     columns = ["mover", "opponent", "planes", "side", "outcome", "score", "distance", "q_score", "legal", "optimal", "board"]
     parts = [*table.states(images="all", columns=columns, batch=1 << 20)]
     assert len(parts) == 1

@@ -1,4 +1,5 @@
-"""How callables are asked and read: in evaluation mode, position by position, by the same rules in measurements and environments."""
+"""Calls of policies and their answers: in evaluation mode, position by position, equally in measurements and
+environments."""
 
 import functools
 import warnings
@@ -12,7 +13,7 @@ WEIGHTS = np.random.default_rng(5).normal(size=(32, 17))
 
 
 class Part:
-    """A part of a network, as PyTorch's look from outside."""
+    """A part of a network with PyTorch's interface."""
 
     def __init__(self, *parts):
         self.parts, self.training = parts, True
@@ -33,7 +34,7 @@ class Part:
 
 
 class Network(Part):
-    """Logits after a normalisation that in training mode goes by the batch, and learns from it."""
+    """A network with a normalisation that in training mode depends on the batch and learns from it."""
 
     def __init__(self):
         self.norm, self.frozen = Part(), Part()
@@ -86,7 +87,7 @@ def test_a_network_in_training_mode_is_measured_in_evaluation_mode(table, networ
         assert run(table, network) == expected
     assert len(said) == 1 and said[0].filename == __file__
     assert network.modes == {(False, False, False)} and network.state == before
-    # One part alone was left in it, or in evaluation mode.
+    # Only one part is in training mode.
     network.eval()
     network.norm.train()
     before = network.state
@@ -159,7 +160,7 @@ def test_answers_may_be_drawn_and_rounded(table):
     def drawn(planes, legal):
         return np.where(legal, random.random(legal.shape), -1).argmax(axis=1)
 
-    def rounded(planes):  # as one in bfloat16 that takes another way for a batch
+    def rounded(planes):  # like bfloat16 kernels that depend on the batch size
         error = 0.005 if len(planes) > 1 else 0
         return planes.reshape(len(planes), -1) @ WEIGHTS * (1 + error), np.full(len(planes), 0.25 + error)
 
@@ -176,7 +177,7 @@ def test_the_best_move_of_a_q_network_is_played(table):
     assert best == run(table, lambda planes: {"scores": of_table(planes)}) and best["policy"] == "it"
     with_values = run(table, lambda planes: (of_table(planes), np.zeros(len(planes))), move="best")
     assert with_values["result_kept"] == 1 and with_values["value_error"] > 0
-    # Whatever is given: the highest of it.
+    # Any kind of output: the highest number is played.
     def of_kind(kind):
         def policy(planes, legal):
             q = np.where(legal, of_table(planes), -np.inf)
@@ -216,7 +217,7 @@ def test_probabilities_are_not_read_as_logits(table):
 
 
 def play(env, games=4):
-    """Moves that the opponent makes when the player makes the first legal ones."""
+    """Returns the opponent's moves while the player always makes the first legal one."""
     moves = []
     for seed in range(games):
         seen, _ = env.reset(seed=seed)
@@ -243,7 +244,7 @@ def test_opponents_are_read_as_measurements_read_them(table, network):
     ):
         for options in ({}, {"move": "best"}, {"side": 1, "layout": "nchw"}):
             play(ym.env(table, opponent=policy, **options))
-    # One that ranks moves by their exact values, the illegal ones highest, plays as the perfect one.
+    # A policy that ranks moves by exact values, illegal ones highest, plays perfectly.
     def of_table(planes):
         return np.nan_to_num(table.lookup(planes).q, nan=99)
 

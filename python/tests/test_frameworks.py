@@ -1,4 +1,4 @@
-"""PyTorch, JAX and TensorFlow themselves, each where it is installed: arrays in and out, loaders, networks."""
+"""PyTorch, JAX and TensorFlow, each if installed: arrays in and out, loaders, networks."""
 
 import time
 
@@ -19,7 +19,7 @@ def weights(seed=3):
 
 
 def network(planes):
-    """The network whose like the frameworks have here."""
+    """The reference for the frameworks' networks, in NumPy."""
     first, second = weights()
     return np.maximum(planes.reshape(len(planes), -1) @ first, 0) @ second
 
@@ -30,7 +30,7 @@ def expected(table):
 
 
 def agree(found, expected):
-    # The frameworks add up in another order.
+    # The frameworks sum in another order.
     for name in ("result_kept", "score_lost", "nll"):
         assert found[name] == pytest.approx(expected[name], rel=1e-4), name
 
@@ -51,7 +51,7 @@ def module(torch):
 
 def test_a_torch_module_is_measured_in_less_than_a_second(torch, module, table, expected):
     agree(ym.evaluate(table, module, games=False).metrics, expected)
-    spent = []  # of processors, for the clock goes on while others work
+    spent = []  # CPU time, because wall time includes other processes
     for _ in range(3):
         begun = time.process_time()
         ym.evaluate(table, module)
@@ -105,7 +105,7 @@ def test_torch_tensors_are_looked_up(torch, table, everything):
 
 
 class States(IterableDataset):
-    """The positions of a table for a loader, a share for each of its workers."""
+    """Positions of a table for a loader, with a share for each of its workers."""
 
     def __init__(self, table):
         self.table = table
@@ -122,7 +122,7 @@ class States(IterableDataset):
 
 @pytest.mark.parametrize("context", ["fork", "spawn", "forkserver"])
 def test_loaders_with_workers_read_every_position_once(torch, table, context):
-    table.lookup("start")  # the parent's threads have begun
+    table.lookup("start")  # starts the parent's threads
     data = table.dataset("train")
     options = {"num_workers": 2, "multiprocessing_context": context, "timeout": 100}
     loader = torch.utils.data.DataLoader(data, batch_size=500, shuffle=True, **options)

@@ -1,4 +1,4 @@
-"""Rules, as others see them too."""
+"""Rules, compared with other implementations."""
 
 import numpy as np
 import pytest
@@ -45,7 +45,7 @@ def test_positions_are_a_sequence(table):
 
 
 def games_of(count, seed):
-    """Random games of 8x8 Othello: positions and the action played, side by side."""
+    """Yields positions of random games of 8x8 Othello, each with the action played."""
     random = np.random.default_rng(seed)
     for _ in range(count):
         position = ym.game("othello-8x8").start

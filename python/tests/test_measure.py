@@ -1,4 +1,4 @@
-"""Reports in process: equal to the command's, and honest about what callables do."""
+"""Reports in process: equal to the command's, with the callables' errors reported."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def test_figures_are_those_of_the_command(table, report, tables, tmp_path):
     ours = ym.evaluate(table, "greedy", "perfect").json
     assert ours["table"].pop("taken") is None
     assert {name: theirs[name] for name in ours} == ours
-    # The callable's figures are those of its predictions in files.
+    # The callable's figures equal those of its predictions in files.
     states = tmp_path / "states"
     subprocess.run([SOLVER, "--tables", tables, "export", table.name, "--states", "--out", states, "-q"], check=True)
     logits, values = network(np.load(states / "planes.npy"))
@@ -101,7 +101,7 @@ def test_a_callable_gets_no_more_at_once_than_caches_hold(table):
         return np.zeros((len(planes), 17))
 
     ym.evaluate(table, policy, games=False)
-    # A few are asked about again.
+    # A few positions are repeated.
     assert 56_621 < sum(sizes) < 57_000 and max(sizes) <= 2048
 
 
@@ -121,7 +121,7 @@ def test_planes_come_in_the_layout_that_is_asked_for(table, layout):
 def test_other_libraries_arrays_are_taken(table):
     numpy = ym.evaluate(table, lambda planes: network(planes)[0], games=False).metrics["score_lost"]
 
-    class Tensor:  # as PyTorch's look from outside
+    class Tensor:  # with PyTorch's interface
         def __init__(self, array):
             self.array, self.dtype = array, array.dtype
 
@@ -135,7 +135,7 @@ def test_other_libraries_arrays_are_taken(table):
 
     assert ym.evaluate(table, lambda planes: Tensor(network(planes)[0]), games=False).metrics["score_lost"] == numpy
 
-    class Capsule:  # one that only has DLPack
+    class Capsule:  # supports DLPack only
         def __init__(self, array):
             self.array = array
 
@@ -187,7 +187,7 @@ def test_what_a_callable_raises_comes_through(table):
         ym.evaluate(table, lambda planes: np.array(["a"] * len(planes)))
     with pytest.raises(KeyboardInterrupt):
         ym.evaluate(table, lambda planes: (_ for _ in ()).throw(KeyboardInterrupt))
-    # And the next call is as ever.
+    # The next call works as usual.
     assert ym.evaluate(table, "perfect", games=False).metrics["result_kept"] == 1
 
 
@@ -263,7 +263,7 @@ def test_shogi_is_measured_too(animal):
 
 
 def test_a_small_network_is_measured_in_less_than_a_second(table):
-    # Of processors, for the clock goes on while others work.
+    # CPU time, because wall time includes other processes.
     import time
 
     spent = []
@@ -275,7 +275,7 @@ def test_a_small_network_is_measured_in_less_than_a_second(table):
 
 
 def test_figures_are_the_same_again(table, report):
-    # What is kept with the table is what was found at first, and is kept apart for one image of each position.
+    # Cached results equal the first ones, with a separate cache for one image of each position.
     fresh = ym.open(table.path)
     for options in ({}, {"canonical": True}, {"split": "test"}):
         first = ym.evaluate(fresh, network, **options).json

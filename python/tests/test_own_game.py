@@ -1,4 +1,4 @@
-"""A game of one's own, bound as the guide says."""
+"""A game of one's own, bound as described in the guide."""
 
 import importlib.machinery
 import importlib.util
@@ -31,7 +31,7 @@ def test_tic_tac_toe_is_solved_and_measured(tmp_path):
     with pytest.raises(ValueError, match="no planes.*notations"):
         ym.evaluate(table, lambda planes: planes)
 
-    # Policies by position, by key and by text: each the perfect one, from what the table says.
+    # Perfect policies by position, key and text, from the values of the table.
     def perfect(given):
         return {"probabilities": table.lookup(given).policy}
 
@@ -45,6 +45,6 @@ def test_tic_tac_toe_is_solved_and_measured(tmp_path):
         ours = ym.evaluate(table, policy, layout=layout).metrics
         assert ours["result_kept"] == 1 and ours["all_positions"] == report["perfect"]["all_positions"]
         assert ym.exploitability(table, policy, layout=layout)["first"]["outcome_lost"] == pytest.approx(0, abs=1e-12)
-    # The package itself knows nothing of it.
+    # The package itself does not know the game.
     with pytest.raises(ValueError, match="tic-tac-toe"):
         yomikiri.game("tic-tac-toe")

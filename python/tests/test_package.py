@@ -1,4 +1,4 @@
-"""The package as it is shipped: its stub, its notebooks, its imports."""
+"""The package as shipped: its stub, its notebooks, its imports."""
 
 import ast
 import os

@@ -1,4 +1,4 @@
-"""Tables, look-ups and states, against the files and against each other."""
+"""Tables, lookups and states, compared with the files and with each other."""
 
 import multiprocessing
 import pathlib
@@ -45,7 +45,7 @@ def test_every_form_of_a_position_is_looked_up_alike(table, everything):
     for name, values in forms.items():
         assert (values.score == everything.score).all(), name
         assert (values.distance == everything.distance).all(), name
-        if name != "keys":  # those are of other orientations
+        if name != "keys":  # keys are of canonical orientations
             assert (values.column("q_score") == everything.q_score).all(), name
             assert (values.optimal == everything.optimal.astype(bool)).all(), name
     assert len(everything) == 56_621
@@ -199,7 +199,7 @@ def _scores(planes):
 def test_a_forked_process_looks_up_too(table, everything):
     global _TABLE
     _TABLE = table
-    table.lookup(everything.planes)  # the parent's threads have begun
+    table.lookup(everything.planes)  # starts the parent's threads
     parts = np.array_split(everything.planes, 4)
     with multiprocessing.get_context("fork").Pool(2) as pool:
         scores = pool.map_async(_scores, parts).get(timeout=60)
@@ -219,15 +219,15 @@ def test_threads_look_up_together(table, everything):
     with ThreadPoolExecutor(8) as pool:
         scores = [*pool.map(lambda part: table.lookup(part).score, parts)]
     assert (np.concatenate(scores) == everything.score).all()
-    for _ in range(100):  # what was joined may be listed for a moment
+    for _ in range(100):  # joined threads may be listed for a moment
         if threads() <= before:
             break
         time.sleep(0.05)
-    assert threads() <= before  # all share ours
+    assert threads() <= before  # all threads share one pool
 
 
 def test_ctrl_c_ends_the_work_and_leaves_all_well(tmp_path):
-    """In a process of its own, half a second into what takes many."""
+    """Interrupts a process of its own half a second into work that takes many seconds."""
     import subprocess
     import sys
     import textwrap

@@ -1,15 +1,15 @@
-"""Exact values of small board games, and how good a policy is, exactly.
+"""Solves small board games exactly and measures policies against the exact values.
 
     import yomikiri as ym
-    table = ym.solve("othello-4x4")         # builds the table, or opens what is there
+    table = ym.solve("othello-4x4")         # builds the table, or opens an existing one
     values = table.lookup(planes)           # planes, bitboards, keys or texts
     values.score, values.q, values.optimal  # NumPy arrays
     report = ym.evaluate(table, policy)     # policy: a callable on a batch, or a name
     report.metrics["result_kept"]
 
-All values are those of the player to move (the mover): an outcome is 1 (a win), 0 (a draw) or -1
-(a loss), a score is a final difference of discs. Actions are numbers: ``row * columns + column`` in
-Othello, a1 at the top left being 0, and the number of squares for a pass.
+All values are from the view of the player to move (the mover): an outcome is 1 (win), 0 (draw) or -1
+(loss), a score is the final disc difference. Actions are integers: ``row * columns + column`` in
+Othello, where a1 (top left) is 0, and the number of squares for a pass.
 """
 
 from ._core import PolicyError, PositionError, TableError, YomikiriError, __version__
@@ -19,22 +19,22 @@ from ._tables import Batch, Table, Values, open, solve
 
 
 def env(game_or_table="othello-4x4", **options):
-    """A Gymnasium environment of one player; see `yomikiri.envs.SinglePlayer`."""
+    """Returns a Gymnasium environment of one player; see `yomikiri.envs.SinglePlayer`."""
     from .envs import SinglePlayer
 
     return SinglePlayer(game_or_table, **options)
 
 
 def aec_env(game_or_table="othello-4x4", **options):
-    """A PettingZoo AEC environment of both players; see `yomikiri.envs.TwoPlayers`."""
+    """Returns a PettingZoo AEC environment of both players; see `yomikiri.envs.TwoPlayers`."""
     from .envs import TwoPlayers
 
     return TwoPlayers(game_or_table, **options)
 
 
 def bind(core, name: str | None = None):
-    """This package for games of one's own: ``core`` is a module that was made by ``yomikiri_python::module``
-    (``docs/python.md``). Gives a package like this one, ``name``, that knows these games too."""
+    """Returns a package like this one, named ``name``, that also knows the games of ``core``: a module made
+    by ``yomikiri_python::module`` (``docs/python.md``)."""
     import importlib.util
     import sys
     from pathlib import Path

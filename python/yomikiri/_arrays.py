@@ -1,13 +1,13 @@
-"""What people hand over, as NumPy arrays."""
+"""Conversion of arrays and tensors to NumPy."""
 
 import numpy as np
 
 
 def numpy_of(array):
-    """Any array as NumPy's, without a copy where none is needed: NumPy, PyTorch, JAX, TensorFlow."""
+    """Returns any array (NumPy, PyTorch, JAX, TensorFlow) as NumPy's, without a copy if possible."""
     if isinstance(array, np.ndarray):
         return array
-    if hasattr(array, "detach"):  # a tensor of PyTorch, perhaps on another device or with a gradient
+    if hasattr(array, "detach"):  # a PyTorch tensor, possibly on another device or with a gradient
         array = array.detach().cpu()
         if hasattr(array, "resolve_conj"):
             array = array.resolve_conj()
@@ -21,7 +21,7 @@ def numpy_of(array):
 
 
 def numbers(array):
-    """The same as floats of 32 or 64 bits in C order, which is what the solver reads."""
+    """Returns any array as ``float32`` or ``float64`` in C order. Raises `TypeError` if it is not numeric."""
     array = numpy_of(array)
     if array.dtype.kind not in "biuf" and str(array.dtype) not in ("bfloat16", "float8_e4m3fn"):
         raise TypeError(f"an array of {array.dtype} holds no numbers")

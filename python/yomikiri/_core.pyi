@@ -1,4 +1,4 @@
-"""What the solver gives the package; use `yomikiri`, not this."""
+"""Types of the compiled module. Internal: import `yomikiri` instead."""
 
 import os
 from typing import Any, Callable, final

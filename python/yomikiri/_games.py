@@ -9,29 +9,29 @@ from ._arrays import numpy_of
 
 
 def game(name: str = "othello-4x4") -> Game:
-    """The rules of a game by its name: ``othello-ROWSxCOLUMNS`` (each 4 to 8), ``minishogi``,
-    ``animal-shogi``, ``animal-shogi-3x3``. Raises `ValueError` for other names."""
+    """Returns the rules of the game of this name: ``othello-ROWSxCOLUMNS`` (each 4 to 8), ``minishogi``,
+    ``animal-shogi`` or ``animal-shogi-3x3``. Raises `ValueError` for other names."""
     return Game(_core.Game(name))
 
 
 class Game:
-    """The rules of a game. Made by `game`."""
+    """The rules of a game. Created by `game`."""
 
     def __init__(self, core: _core.Game):
         self._core = core
-        #: Its name, such as ``othello-4x4``.
+        #: Name, such as ``othello-4x4``.
         self.name: str = core.name
-        #: How many actions there are; legal moves are numbers below that.
+        #: Number of actions; legal actions are integers below it.
         self.actions: int = core.actions
         #: Rows and columns of the board.
         self.shape: tuple[int, int] = core.shape
-        #: What each of the game's own planes holds, in words.
+        #: Description of each of the game's own planes.
         self.planes: list[str] = core.planes
-        #: The names of the two sides; the first begins.
+        #: Names of the two sides; the first one begins.
         self.sides: list[str] = core.sides
-        #: How many symmetries the rules have.
+        #: Number of symmetries of the rules, including the identity.
         self.symmetries: int = core.symmetries
-        #: Whether games end with a score, and not only a result.
+        #: ``True`` if games end with a score besides the outcome.
         self.has_scores: bool = core.has_scores
 
     def __repr__(self):
@@ -48,40 +48,42 @@ class Game:
 
     @property
     def start(self) -> Position:
-        """Where the game starts."""
+        """The start position."""
         return Position(self._core.start())
 
     def position(self, text: str) -> Position:
-        """Reads a position: a board, OBF, SFEN, or a transcript from the start. Raises `PositionError`."""
+        """Parses a position: a board, OBF, SFEN, or a transcript from the start. Raises `PositionError`."""
         return Position(self._core.parse([text]))
 
     def sample(self, count: int = 1000, *, empty_squares: tuple[int, int] | None = None, seed: int = 0) -> Positions:
-        """Distinct positions of games of random moves, with ``empty_squares`` (from, to; 8 to 12 by default): the same
-        for the same seed. For `evaluate` and `Positions.solve` on boards too large for a table."""
+        """Draws ``count`` distinct positions from games of random moves, with ``empty_squares`` empty squares
+        (from, to; default 8 to 12). The same seed gives the same positions. For `evaluate` and
+        `Positions.solve` on boards too large for a table."""
         core, words = self._core.sample(int(count), empty_squares, seed)
         positions = Positions(core)
         positions._drawn = words
         return positions
 
     def action_name(self, action: int, side: int = 0) -> str:
-        """An action as people write it: ``c4``, ``pass``, ``P-3c``."""
+        """Returns the written form of an action: ``c4``, ``pass``, ``P-3c``."""
         return self._core.action_name(side, int(action))
 
     def positions(self, given, *, side=None, form: str | None = None, layout: str = "nchw") -> Positions:
-        """Many positions at once. ``given`` is one of
+        """Reads many positions at once. ``given`` is one of
 
         * a list of texts, as `position` reads them, or one text;
-        * planes, shape ``(N, planes, rows, columns)`` or as ``layout`` says (``nchw``, ``nhwc`` or ``pgx``,
-          ``openspiel``, ``openspiel-nhwc``, ``signed``), numbers 0 and 1;
+        * planes, shape ``(N, planes, rows, columns)`` or by ``layout`` (``nchw``, ``nhwc`` or
+          ``pgx``, ``flat``, ``openspiel``, ``openspiel-nhwc``, ``signed``);
         * bitboards, ``uint64`` of shape ``(N, 2)``: the mover's squares and the opponent's, bit
           ``row * columns + column`` (Othello);
-        * keys, ``uint64`` of shape ``(N,)`` or ``(N, words)``, as the tables have them;
-        * `Positions`, or `Position` s in a list.
+        * keys, ``uint64`` of shape ``(N,)`` or ``(N, words)``, as stored in tables;
+        * `Positions`, or a list of `Position`.
 
-        ``form`` (``planes``, ``bitboards``, ``keys``) says which arrays are meant; without it 64-bit unsigned
-        numbers of shape ``(N, 2)`` are bitboards where the game has them, other such numbers keys, and
-        everything else is planes. ``side``, one number or ``(N,)``, says who is to move, 0 or 1; values do not
-        depend on it in Othello. Raises `PositionError`, which names the row of the first that is none."""
+        ``form`` (``planes``, ``bitboards``, ``keys``) names the kind of array. By default ``uint64`` arrays
+        of shape ``(N, 2)`` are bitboards if the game has them, other ``uint64`` arrays are keys, and all
+        other arrays are planes. ``side``, one number or shape ``(N,)``, is the side to move, 0 (default) or
+        1; in Othello values do not depend on it. Raises `PositionError`, naming the row of the first invalid
+        position, and `ValueError` for wrong shapes."""
         core = self._core
         if isinstance(given, (Position, Positions)):
             return self._same(given)
@@ -157,7 +159,7 @@ class Game:
 
 
 def _whole(array, dtype, form):
-    """Numbers as another type, which holds them all."""
+    """Returns the array as ``dtype``. Raises `PositionError` if a number changes by the conversion."""
     if array.dtype == dtype:
         return np.ascontiguousarray(array)
     with np.errstate(invalid="ignore"):
@@ -169,20 +171,20 @@ def _whole(array, dtype, form):
 
 
 class Positions:
-    """Positions of one game, each with its side to move: a sequence of `Position` s. Made by
-    `Game.positions`; slices and arrays of places give `Positions` again."""
+    """Positions of one game, each with its side to move: a sequence of `Position`. Created by
+    `Game.positions`; indexing by a slice or an array returns `Positions` again."""
 
-    #: What they are, in words, where `Game.sample` drew them.
+    #: Description of the sample, if `Game.sample` drew the positions.
     _drawn: str | None = None
 
     def __init__(self, core: _core.Positions):
         self._core = core
 
     def solve(self, *, tables=None, progress: bool | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Exact values by search, in games that always end: ``(score, q_score)``, ``float32`` of shapes ``(N,)`` and
-        ``(N, actions)``, both the mover's, NaN for illegal actions; in games without scores outcomes. Endgames of
-        8×8 Othello with 12 empty squares take a few milliseconds each, ten times that for two more. What was found is
-        kept in ``tables/labels``."""
+        """Finds exact values by search; for games that always end. Returns ``(score, q_score)``, ``float32``
+        of shapes ``(N,)`` and ``(N, actions)``: the mover's scores (outcomes in games without scores), NaN
+        for illegal actions. Endgames of 8×8 Othello with 12 empty squares take a few milliseconds each, with
+        14 ten times that. Results are cached in ``tables/labels``."""
         from ._tables import _directory, _Told
 
         with _Told(progress) as tell:
@@ -190,7 +192,7 @@ class Positions:
 
     @property
     def game(self) -> Game:
-        """Their game."""
+        """The rules."""
         return Game(self._core.game)
 
     def __len__(self):
@@ -208,50 +210,53 @@ class Positions:
 
     @property
     def side(self) -> np.ndarray:
-        """Who is to move: ``uint8`` of shape ``(N,)``, 0 or 1."""
+        """Sides to move: ``uint8`` of shape ``(N,)``, 0 or 1."""
         return self._core.sides()
 
     @property
     def notations(self) -> list[str]:
-        """Each in one line, as every command reads it."""
+        """Each position in one line, in the notation that every command reads."""
         return self._core.notations()
 
     @property
     def bitboards(self) -> np.ndarray:
-        """``uint64``, ``(N, 2)``: the mover's squares and the opponent's (Othello)."""
+        """The mover's squares and the opponent's: ``uint64``, ``(N, 2)`` (Othello only)."""
         return self._core.bitboards()
 
     @property
     def keys(self) -> np.ndarray:
-        """Keys under all symmetries, ``uint64``: ``(N,)``, or ``(N, 2)`` where one word is too little."""
+        """Canonical keys under all symmetries: ``uint64``, ``(N,)``, or ``(N, 2)`` for games with keys of two
+        words."""
         keys = self._core.keys(True)
         return keys[:, 0] if keys.shape[1] == 1 else keys
 
     @property
     def own_keys(self) -> np.ndarray:
-        """Keys of the positions as they stand, each symmetric image having its own; of the same shape. They do not
-        say who is to move."""
+        """Keys of the positions as they stand, different for each symmetric image; shaped like `keys`. They
+        do not contain the side to move."""
         keys = self._core.keys(False)
         return keys[:, 0] if keys.shape[1] == 1 else keys
 
     @property
     def legal(self) -> np.ndarray:
-        """Legal actions: ``bool``, ``(N, actions)``; none where the game is over."""
+        """Legal actions: ``bool``, ``(N, actions)``; all false where the game is over."""
         return self._core.legal()
 
     @property
     def over(self) -> np.ndarray:
-        """Whether the game is over: ``bool``, ``(N,)``."""
+        """``True`` where the game is over: ``bool``, ``(N,)``."""
         return self._core.results() != 2
 
     def planes(self, layout: str = "nchw", planes: str | None = None) -> np.ndarray:
-        """As a network reads them: ``float32``, ``(N, planes, rows, columns)`` or by the ``layout`` (``nhwc``,
-        ``pgx``, ``flat``, ``interleaved``, ``signed``, ``openspiel``, ``openspiel-nhwc``). In Othello ``planes``
-        lists others than ``mover+opponent``: empty, legal, black, white, black-to-move, ones, zeros."""
+        """Returns network input: ``float32``, ``(N, planes, rows, columns)`` or by ``layout`` (``nhwc``,
+        ``pgx``, ``flat``, ``interleaved``, ``signed``, ``openspiel``, ``openspiel-nhwc``). In Othello
+        ``planes`` replaces the default ``mover+opponent``; further planes are empty, legal, black, white,
+        black-to-move, ones, zeros."""
         return self._core.encode(layout, planes)
 
     def play(self, actions) -> Positions:
-        """One action in each position, shape ``(N,)``. Raises `PositionError` where one is not legal."""
+        """Plays one action in each position; ``actions`` has shape ``(N,)``. Raises `PositionError` if one is
+        illegal."""
         return Positions(self._core.play(np.ascontiguousarray(numpy_of(actions), dtype=np.int64).reshape(-1)))
 
 
@@ -263,52 +268,54 @@ class Position:
 
     @property
     def game(self) -> Game:
-        """Its game."""
+        """The rules."""
         return Game(self._core.game)
 
     @property
     def notation(self) -> str:
-        """In one line, as every command reads it."""
+        """The position in one line, in the notation that every command reads."""
         return self._core.notations()[0]
 
     @property
     def side(self) -> int:
-        """Who is to move: 0 or 1."""
+        """Side to move: 0 or 1."""
         return int(self._core.sides()[0])
 
     @property
     def mover(self) -> str:
-        """The name of the side to move."""
+        """Name of the side to move."""
         return self._core.game.sides[self.side]
 
     @property
     def legal(self) -> list[int]:
-        """The legal actions, in ascending order; none where the game is over."""
+        """Legal actions in ascending order; empty where the game is over."""
         return np.flatnonzero(self._core.legal()[0]).tolist()
 
     @property
     def moves(self) -> dict[str, int]:
-        """The legal actions by their names."""
+        """Legal actions by name."""
         return {self._core.game.action_name(self.side, action): action for action in self.legal}
 
     @property
     def outcome(self) -> int | None:
-        """Where the game is over 1, 0 or -1, the mover's; else ``None``."""
+        """The mover's outcome (1, 0 or -1) if the game is over, else ``None``."""
         result = int(self._core.results()[0])
         return None if result == 2 else result
 
     @property
     def over(self) -> bool:
-        """Whether the game is over."""
+        """``True`` if the game is over."""
         return self.outcome is not None
 
     @property
     def score(self) -> int | None:
-        """Where the game is over the mover's score, empty squares counting for nobody; else ``None``."""
+        """The mover's final score if the game is over, else ``None``. Empty squares count for neither
+        side."""
         return int(self._core.scores()[0]) if self.over and self._core.game.has_scores else None
 
     def play(self, move: int | str) -> Position:
-        """The position after an action, given as its number or its name. Raises `PositionError`."""
+        """Returns the position after an action, given as number or name. Raises `PositionError` if it is
+        illegal."""
         if isinstance(move, str):
             if move not in self.moves:
                 raise _core.PositionError(f"{move!r} is no legal move of '{self.notation}': {' '.join(self.moves)}")
@@ -316,11 +323,11 @@ class Position:
         return Position(self._core.play(np.array([move], np.int64)))
 
     def image(self, symmetry: int) -> Position:
-        """The position seen through a symmetry of the board, 0 (itself) to `Game.symmetries` - 1."""
+        """Returns the image under a board symmetry, 0 (identity) to `Game.symmetries` - 1."""
         return Position(self._core.transform(symmetry))
 
     def planes(self, layout: str = "nchw", planes: str | None = None) -> np.ndarray:
-        """As `Positions.planes`, without the first axis."""
+        """Returns network input as `Positions.planes` does, without the first axis."""
         return self._core.encode(layout, planes)[0]
 
     def __eq__(self, other):
@@ -348,7 +355,7 @@ def _position(name, notation):
 
 
 def style_board(svg: str) -> str:
-    """A board with the style that makes it one, for notebooks."""
+    """Returns an SVG board as HTML with its style sheet, for notebooks."""
     style = (
         "<style>.yomikiri .square{fill:#3f8f5f;stroke:#fff}.yomikiri .black{fill:#111;stroke:#000}"
         ".yomikiri .white{fill:#f7f7f7;stroke:#777}.yomikiri text{fill:currentColor;font:12px sans-serif}"

@@ -1,4 +1,4 @@
-"""Policies measured against solved tables, exactly."""
+"""Exact measurement of policies against solved tables."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ._tables import Table, _directory, _Told
 
 
 class _Asked:
-    """A callable whose answers are made arrays for the solver."""
+    """A callable policy. Converts its return values to arrays for the solver."""
 
     def __init__(self, policy, name, layout, best):
         self.policy, self.name, self.best = policy, name, best
@@ -66,7 +66,8 @@ class _Asked:
         }
 
     def _kind(self, array):
-        """Kind of numbers in an array without a name; fails where all rows so far are probabilities."""
+        """Returns the kind of an unnamed array. Raises `PolicyError` if all rows so far look like
+        probabilities."""
         if self.best:
             return "scores"
         if self.as_probabilities is None:
@@ -84,7 +85,7 @@ class _Asked:
         return "logits"
 
 
-#: What a callable gets by layouts that are no planes.
+#: Conversions of positions for the layouts without planes.
 _FORMS = {
     "positions": lambda positions: positions,
     "keys": lambda positions: positions.own_keys,
@@ -93,7 +94,7 @@ _FORMS = {
 
 
 def _takes_two(function):
-    """Whether a callable takes the legal moves after the positions."""
+    """Returns ``True`` if a callable takes the legal moves as a second argument."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -104,7 +105,7 @@ def _takes_two(function):
 
 
 def _given(policies, names, layout, planes, move):
-    """Policies as the solver takes them."""
+    """Converts policies to the arguments of `_core`."""
     if move not in ("sample", "best"):
         raise ValueError(f"move {move!r}: known are sample, best")
 
@@ -125,8 +126,8 @@ def _given(policies, names, layout, planes, move):
 
 
 def _networks(policy):
-    """Networks with a training mode that a callable is or uses: by its object, its arguments, its variables, and what
-    these have as attributes."""
+    """Returns the networks with a training mode that a callable is or uses: the object itself, its arguments
+    and variables, and their attributes."""
     target = inspect.unwrap(policy)
     if isinstance(target, functools.partial):
         held = [target.func, *target.args, *target.keywords.values()]
@@ -135,7 +136,7 @@ def _networks(policy):
     function = getattr(target, "__func__", target)
     if inspect.isfunction(function):
         for cell in function.__closure__ or ():
-            with suppress(ValueError):  # a variable that is not assigned yet
+            with suppress(ValueError):  # the variable is not assigned yet
                 held.append(cell.cell_contents)
         held += [function.__globals__.get(name) for name in function.__code__.co_names]
     held = [one for one in held if not isinstance(one, (type, types.ModuleType))]
@@ -149,7 +150,8 @@ def _networks(policy):
 
 @contextmanager
 def _evaluating(given):
-    """Networks in training mode are in evaluation mode meanwhile, and afterwards every part is as it was."""
+    """Switches networks to evaluation mode inside the block and restores the mode of every part
+    afterwards."""
     before = []
     try:
         for policy in given:
@@ -190,36 +192,36 @@ def evaluate(
     tables=None,
     progress: bool | None = None,
 ) -> Report:
-    """Measures policies in every position of a table whose value and moves are proven; nothing is sampled. With
-    `Positions` in place of a table (``ym.game("othello-8x8").sample(1000)``) the exact values of these are found by search,
-    and kept in ``tables/labels``; of a sample there are confidence intervals.
+    """Measures policies in every position of a table whose value and moves are proven, without sampling.
+    Given `Positions` instead of a table (``ym.game("othello-8x8").sample(1000)``), it finds their exact
+    values by search and caches them in ``tables/labels``; figures of a sample have confidence intervals.
 
-    A policy is a name as ``solver report --policy`` takes it (``random``, ``greedy``, ``alphabeta:4``,
+    A policy is a name as in ``solver report --policy`` (``random``, ``greedy``, ``alphabeta:4``,
     ``mcts:100``, ``learned:NAME``, ``onnx:FILE``, ``perfect``…) or a callable ``policy(planes)`` or
-    ``policy(planes, legal)``. ``planes`` is ``float32`` of shape ``(N, …)`` by ``layout`` and ``planes`` (those of
-    `Positions.planes`), ``legal`` ``bool`` of shape ``(N, actions)``. Instead of planes, which not every game has,
-    ``layout`` may be ``positions`` (`Positions`), ``keys`` (`Positions.own_keys`) or ``notations`` (a list of texts). A
-    ``torch.nn.Module`` gets and gives tensors; networks in training mode are measured in ``eval()`` and set back, with
-    a warning. The callable gives
+    ``policy(planes, legal)``. ``planes`` is ``float32`` of shape ``(N, …)``, see `Positions.planes` for
+    ``layout`` and ``planes``; ``legal`` is ``bool`` of shape ``(N, actions)``. For games without planes,
+    ``layout`` may be ``positions`` (`Positions`), ``keys`` (`Positions.own_keys`) or ``notations`` (a list of
+    texts). A ``torch.nn.Module`` takes and returns tensors; a network in training mode is measured in
+    ``eval()`` and set back, with a warning. The callable returns
 
-    * an array ``(N, actions)`` of logits (illegal moves are masked for you), or ``(N,)`` whole numbers: actions;
-    * a tuple ``(logits, values)``, values from -1 (the mover loses) to 1;
-    * or a dictionary with one of ``logits``, ``probabilities``, ``actions``, ``scores`` (the best are chosen), and if
-      it has them ``values`` and ``final_scores`` (in discs).
+    * an array ``(N, actions)`` of logits (illegal moves are masked for you), or ``(N,)`` integers: actions;
+    * a tuple ``(logits, values)`` with values from -1 (the mover loses) to 1;
+    * or a dictionary with one of ``logits``, ``probabilities``, ``actions``, ``scores`` (the best moves are
+      chosen), and optionally ``values`` and ``final_scores`` (in discs).
 
-    With ``move="best"`` callables play the move of their highest number: for Q-networks, whose arrays would be read as
-    logits otherwise.
+    With ``move="best"`` a callable plays the move of its highest number: for Q-networks, whose arrays would
+    otherwise be read as logits.
 
-    It is called on this thread, with up to 2048 positions at a time, and its answer for a position must not depend
-    on the others: a few positions of a few batches are asked about again.
-    ``split`` measures on ``train``, ``validation`` or ``test`` alone, divided as when the policies
-    learned, or else as ``states`` and ``solver export`` do by default. ``trained="train"`` (or ``"train:SEED"``, with
-    the ``--split-seed`` of an export) says that callables and other policies from outside have learned from that part:
-    then they are ranked by the positions that they have not learned from. ``canonical`` asks
-    about one of all mirror images (up to 16 times faster); ``games`` also plays the policies against perfect and random
-    moves and each other, where the table is complete; ``mistakes`` are kept of each.
-
-    Raises `PolicyError` where an answer makes no sense, naming the row, and whatever the callable raises."""
+    The callable runs on this thread with batches of up to 2048 positions. Its answer for a position must not
+    depend on the rest of the batch: a few positions of a few batches are repeated to check that. ``split``
+    restricts the measurement to ``train``, ``validation`` or ``test``, divided as in the training of the
+    policies if that is known, else by the defaults of ``states`` and ``solver export``. ``trained="train"``
+    (or ``"train:SEED"``, with the ``--split-seed`` of an export) declares that callables and other external
+    policies were trained on that part; they are then ranked by the other positions. ``canonical`` measures
+    one of all mirror images (up to 16 times faster); ``games`` also plays the policies against perfect and
+    random moves and each other, if the table is complete; ``mistakes`` is the number of mistakes kept for
+    each policy. Raises `PolicyError` for an invalid answer, naming the row, and any exception of the
+    callable."""
     if not policies:
         raise ValueError("give at least one policy")
     names = list(names) if names is not None else [None] * len(policies)
@@ -238,14 +240,14 @@ def evaluate(
 
 
 class Report:
-    """How good policies are. ``report[name]`` are the figures of one."""
+    """Figures of the measured policies. ``report[name]`` are the metrics of one policy."""
 
     def __init__(self, core: _core.Report):
         self._core = core
 
     @cached_property
     def json(self) -> dict:
-        """All figures, as ``solver report --json`` has them (``docs/report-schema.md``)."""
+        """All figures, as in ``solver report --json`` (``docs/json.md``)."""
         return json.loads(self._core.json())
 
     @cached_property
@@ -254,17 +256,17 @@ class Report:
 
     @property
     def policies(self) -> list[str]:
-        """Their names, in the order of the request."""
+        """Names of the policies in the order of the request."""
         return [metrics["policy"] for metrics in self._metrics]
 
     @property
     def ranking(self) -> list[str]:
-        """Their names, the best first."""
+        """Names of the policies, best first."""
         return [self.policies[at] for at in self._core.order()]
 
     @property
     def metrics(self) -> dict:
-        """A few dozen numbers of the first policy, as ``solver report --metrics`` has them."""
+        """A few dozen numbers of the first policy, as in ``solver report --metrics``."""
         return self._metrics[0]
 
     def __getitem__(self, policy: str | int) -> dict:
@@ -279,12 +281,13 @@ class Report:
 
     @property
     def full(self) -> str:
-        """The report in full, as ``solver report --full`` prints it."""
+        """The full report, as printed by ``solver report --full``."""
         return self._core.text(True)
 
     def to_pandas(self, by: str | None = None):
-        """A `pandas.DataFrame`: a row a policy with its metrics; with ``by`` (``layer``, ``moves``, ``distance``,
-        ``value``) a row a policy and group, with the figures of decisive positions and of all."""
+        """Returns a `pandas.DataFrame` with the metrics of each policy, one per row. With ``by`` (``layer``,
+        ``moves``, ``distance``, ``value``) a row is a policy and a group, with figures of all and of decisive
+        positions."""
         import pandas
 
         if by is None:
@@ -304,7 +307,7 @@ class Report:
         return pandas.DataFrame(rows)
 
     def to_html(self, path: str | os.PathLike | None = None) -> str:
-        """The report as one page that needs nothing else; written to ``path`` if that is given."""
+        """Returns the report as one self-contained page, and writes it to ``path`` if given."""
         date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
         page = self._core.html("yomikiri.evaluate", date)
         if path is not None:
@@ -312,8 +315,8 @@ class Report:
         return page
 
     def mistakes(self, count: int = 10, policy: str | int = 0) -> list[Mistake]:
-        """A policy's costliest mistakes, one of mirror images, the costliest first; at most as many as were asked for
-        when it was measured."""
+        """Returns a policy's costliest mistakes, costliest first, one of mirror images; at most the number
+        that the measurement kept."""
         at = policy if isinstance(policy, int) else self.policies.index(policy)
         games = self.json["games"]
         found = games["policies"][at]["costliest"] if games else self.json["policies"][at]["costliest"]
@@ -331,7 +334,7 @@ class Report:
 
 
 class Mistake(dict):
-    """A position and what a policy does there (``docs/report-schema.md``); in a notebook it draws itself."""
+    """A position and a policy's moves there (``docs/json.md``); renders as a board in notebooks."""
 
     def _repr_html_(self):
         text = _html.escape
@@ -345,10 +348,10 @@ class Mistake(dict):
 
 
 class Comparison:
-    """Two policies position by position: ``json`` as ``solver compare --json`` has it."""
+    """Comparison of two policies position by position."""
 
     def __init__(self, text: str, told: str):
-        #: The figures.
+        #: The figures, as in ``solver compare --json``.
         self.json: dict = json.loads(text)
         self._text = told
 
@@ -359,24 +362,24 @@ class Comparison:
 def compare(table: Table, first, second, *, layout="nchw", planes=None, names=(None, None),
             split=None, trained=None, worst: int = 10, move: str = "sample",
             progress: bool | None = None) -> Comparison:
-    """Two policies in the same positions: who gives away less where, and where they differ most."""
+    """Compares two policies in the same positions: where each loses less, and where they differ most."""
     given = _given((first, second), names, layout, planes, move)
     with _Told(progress) as tell, _evaluating(given):
         return Comparison(*_core.compare(table._core, *given, split, trained, worst, tell))
 
 
 class Match:
-    """What games between two policies come to: ``json`` as ``solver match --json`` has it."""
+    """Results of games between two policies."""
 
     def __init__(self, text: str, told: str):
-        #: The figures, which are those of the first policy.
+        #: The figures of the first policy, as in ``solver match --json``.
         self.json: dict = json.loads(text)
         self._text = told
 
     @property
     def results(self) -> dict:
-        """Of games from the start: ``first`` and ``second``, the first policy with either side, each with the
-        probabilities ``win``, ``draw`` and ``loss`` and the expected ``score``."""
+        """Results of games from the start: ``first`` and ``second`` (the first policy playing either side),
+        each with the probabilities ``win``, ``draw`` and ``loss`` and the expected ``score``."""
         opening = self.json["openings"][0]
         return {side: opening[side] for side in ("first", "second")}
 
@@ -386,16 +389,17 @@ class Match:
 
 def match(table: Table, first, second, *, layout="nchw", planes=None, names=(None, None),
           openings: int = 0, move: str = "sample", progress: bool | None = None) -> Match:
-    """Games between two policies on a complete table, exactly; also after up to so many random ``openings``."""
+    """Computes games between two policies exactly, on a complete table; also after up to ``openings`` random
+    openings."""
     given = _given((first, second), names, layout, planes, move)
     with _Told(progress) as tell, _evaluating(given):
         return Match(*_core.play_match(table._core, *given, openings, tell))
 
 
 def exploitability(table: Table, policy, *, layout="nchw", planes=None, move: str = "sample") -> dict:
-    """What a best response takes of a policy on a complete table: ``first`` and ``second``, the policy with either
-    side, each with the ``outcome_lost`` (0 to 2) and the ``score_lost``. Raises `ValueError` where games cannot be
-    played out."""
+    """Returns the exploitability of a policy on a complete table: ``first`` and ``second`` (the policy
+    playing either side), each with ``outcome_lost`` (0 to 2) and ``score_lost`` to a best response. Raises
+    `ValueError` if games cannot be played out on the table."""
     report = evaluate(table, policy, layout=layout, planes=planes, mistakes=0, move=move, progress=False)
     if report.json["games"] is None:
         raise ValueError(f"games cannot be played out on {table.name}")

@@ -1,4 +1,4 @@
-"""Solved tables and what they say of positions."""
+"""Solved tables and their values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def _directory(tables) -> Path:
 
 
 def _progress(wanted):
-    """Calls tqdm, where it is installed and somebody looks."""
+    """Returns a callback that draws a tqdm bar, or ``None`` without tqdm or without a terminal or
+    notebook."""
     if wanted is False or wanted is None and not (sys.stderr.isatty() or "ipykernel" in sys.modules):
         return None
     try:
@@ -48,7 +49,7 @@ def _progress(wanted):
 
 
 class _Told:
-    """Progress while a block runs."""
+    """Shows progress while a block runs."""
 
     def __init__(self, wanted):
         self.tell = _progress(wanted)
@@ -71,14 +72,14 @@ def solve(
     force: bool = False,
     progress: bool | None = None,
 ) -> Table:
-    """Enumerates and solves a game, or opens what is there already.
+    """Enumerates and solves a game, or opens the table if it exists.
 
-    ``tables`` is the directory of tables (``$YOMIKIRI_TABLES``, or ``tables``). ``roots`` are positions to begin
-    at instead of the start (texts, or what `Game.positions` takes), ``max_depth`` the plies after which no move is
-    followed (minishogi needs it), ``checks_only`` follows only checks of who is to move at the roots. ``progress``
-    shows a bar where tqdm is installed; by itself where somebody looks. Ctrl-C ends it; the same call goes on where
-    it ended. What is expected not to fit in memory or on the disk is refused, unless ``force`` is set. Raises
-    `ValueError`, `TableError`, `YomikiriError`."""
+    ``tables`` is the directory of tables (default ``$YOMIKIRI_TABLES``, else ``tables``). ``roots`` are the
+    positions to begin at instead of the start (texts, or anything `Game.positions` takes), ``max_depth`` is
+    the ply after which no move is followed (required for minishogi), ``checks_only`` follows only checks by
+    the side to move at the roots. ``progress`` shows a tqdm bar; by default in terminals and notebooks if
+    tqdm is installed. Ctrl-C interrupts; the same call resumes. ``force`` starts even if memory or disk space
+    is expected not to suffice. Raises `ValueError`, `TableError`, `YomikiriError`."""
     rules = game if isinstance(game, Game) else _game(game)
     begin = None if roots is None else rules.positions(roots)._core
     with _Told(progress) as tell:
@@ -87,13 +88,14 @@ def solve(
 
 
 def open(name: str | os.PathLike = "othello-4x4", *, tables=None, check: bool = False) -> Table:
-    """Opens a solved table by its name or its path. Opening reads little; ``check`` compares all checksums.
+    """Opens a solved table by name or path. Files are mapped, not read; ``check`` verifies all checksums.
     Raises `TableError`."""
     return Table(_core.open_table(str(name), _directory(tables), check))
 
 
 class Batch(dict):
-    """Columns by name, each an array whose first axis is the examples; ``batch.score`` is ``batch["score"]``."""
+    """Columns by name, each an array whose first axis is the position; ``batch.score`` is
+    ``batch["score"]``."""
 
     def __getattr__(self, name):
         try:
@@ -106,7 +108,8 @@ class Batch(dict):
 
     @property
     def q(self) -> np.ndarray:
-        """Exact value of each action: ``float32``, ``(N, actions)``, NaN where it is not legal or not proven."""
+        """Exact value of each action for the mover: ``float32``, ``(N, actions)``, NaN where illegal or not
+        proven."""
         name = "q_score" if "q_score" in self else "q_outcome"
         return _with_nan(self[name])
 
@@ -118,19 +121,19 @@ def _with_nan(numbers):
 
 
 class Table:
-    """A solved table, its files mapped. Made by `solve` and `open`."""
+    """A solved table with memory-mapped files. Created by `solve` and `open`."""
 
     def __init__(self, core: _core.Table):
         self._core = core
-        #: Its name.
+        #: Name.
         self.name: str = core.name
-        #: Its directory.
+        #: Directory.
         self.path: Path = Path(core.path)
         #: The rules.
         self.game: Game = Game(core.game)
-        #: Whether it holds the whole game: no state is at a bound.
+        #: ``True`` if the table contains the whole game, without states cut off at a bound.
         self.complete: bool = core.complete
-        #: Whether values have a score.
+        #: ``True`` if values include a score.
         self.has_scores: bool = core.has_scores
 
     def __len__(self):
@@ -144,31 +147,31 @@ class Table:
 
     @property
     def manifest(self) -> dict:
-        """What ``manifest.json`` says."""
+        """Contents of ``manifest.json``."""
         return json.loads(self._core.manifest())
 
     @property
     def columns(self) -> dict[str, str]:
-        """The columns that `states` and `lookup` can give, and what each means (``docs/targets.md``)."""
+        """Columns available to `states` and `lookup`, with descriptions (``docs/targets.md``)."""
         return dict(self._core.columns())
 
     @property
     def roots(self) -> Positions:
-        """Where it begins."""
+        """Root positions."""
         return Positions(self._core.roots())
 
     def position(self, text: str) -> Position:
-        """Reads a position; a transcript begins at the first root. Raises `PositionError`."""
+        """Parses a position; a transcript begins at the first root. Raises `PositionError`."""
         return Position(self._core.parse([text]))
 
     def lookup(self, positions, *, side=None, form=None, layout="nchw", missing: str = "raise") -> Values:
-        """What is exactly known of positions, in whatever orientation, and of their moves.
+        """Returns the exact values of positions, in any orientation, and of their moves.
 
-        ``positions``, ``side``, ``form`` and ``layout`` are those of `Game.positions`. Positions that are not in
-        the table raise `PositionError`. With ``missing="mask"`` their values are unknown. With ``missing="search"``,
-        in games that always end, exact values are found by search, as `Positions.solve` does and as long as that takes:
-        all but `Values.row` and `Values.distance`; what a bounded table leaves open of its own stays open. `Values.found`
-        is false for both."""
+        ``positions``, ``side``, ``form`` and ``layout`` are those of `Game.positions`. ``missing`` is the
+        treatment of positions outside the table: ``raise`` raises `PositionError`; ``mask`` marks their
+        values as unknown; ``search`` finds exact values by search, however long that takes, in games that
+        always end (as `Positions.solve`), all but `Values.row` and `Values.distance`. Values that a bounded
+        table leaves open remain open. `Values.found` is false for masked and for searched positions."""
         if missing not in ("raise", "mask", "search"):
             raise ValueError(f"missing {missing!r}: known are raise, mask, search")
         if isinstance(positions, str):
@@ -191,16 +194,16 @@ class Table:
         shuffle: int | None = None,
         shard: tuple[int, int] = (0, 1),
     ) -> Iterator[Batch]:
-        """The table's positions with their exact values, in batches, read as they are wanted.
+        """Yields the table's positions with their exact values in batches, read on demand.
 
-        ``split`` is ``train``, ``validation``, ``test`` or ``None`` for all; it goes by position alone, the same for
-        all mirror images. ``columns`` are names from `Table.columns`; usually ``planes``, ``side``, ``outcome``,
-        ``distance``, ``legal``, ``optimal``, ``weight``, and ``score`` and ``q_score``, or ``q_outcome``. ``images`` is
-        ``canonical`` (each row once, ``weight`` telling how many positions it stands for), ``all`` (every orientation
-        that can be reached) or ``expanded`` (every symmetry). ``layout`` of planes: those of
-        `Game.positions`. ``shuffle`` is a seed: pieces of the table come in an order by it, mixed within some
-        tens of thousands of rows. ``shard`` ``(k, n)`` gives the ``k``-th of ``n`` shares, which together are
-        everything: one for each worker of a loader."""
+        ``split`` is ``train``, ``validation``, ``test`` or ``None`` for all; mirror images of a position
+        belong to the same part. ``columns`` are names from `Table.columns`; by default ``planes``, ``side``,
+        ``outcome``, ``distance``, ``legal``, ``optimal``, ``weight``, and ``score`` and ``q_score``, or
+        ``q_outcome``. ``images`` is ``canonical`` (each row once, with the number of its positions as
+        ``weight``), ``all`` (every reachable orientation) or ``expanded`` (every symmetry). ``layout`` of
+        planes: as in `Game.positions`. ``shuffle`` is a seed: pieces of the table are read in random order
+        and mixed within some tens of thousands of rows. ``shard`` ``(k, n)`` yields the ``k``-th of ``n``
+        disjoint shares, one for each worker of a loader."""
         if columns is None:
             scores = ["score", "q_score"] if self.has_scores else ["q_outcome"]
             columns = ["planes", "side", "outcome", "distance", "legal", "optimal", "weight", *scores]
@@ -241,15 +244,15 @@ class Table:
             yield from taken(True)
 
     def dataset(self, split: str | None = "train", **options):
-        """A map-style dataset for torch's ``DataLoader`` and the like, all in memory: item ``i`` is
-        ``(planes, policy, value, legal)`` with ``planes`` ``float32``, ``policy`` ``float32`` of shape ``(actions,)``
-        (equal on the best moves), ``value`` the mover's outcome and ``legal`` ``bool``. ``options`` are those of
-        `states`."""
+        """Returns a map-style dataset for torch's ``DataLoader`` and the like, entirely in memory. Item ``i``
+        is ``(planes, policy, value, legal)`` with ``planes`` ``float32``, ``policy`` ``float32`` of shape
+        ``(actions,)`` (uniform on the best moves), ``value`` the mover's outcome and ``legal`` ``bool``.
+        ``options`` are those of `states`. Raises `ValueError` if there are no positions."""
         return Dataset(self, split, **options)
 
 
 class Dataset:
-    """See `Table.dataset`."""
+    """A dataset in memory; see `Table.dataset`."""
 
     def __init__(self, table: Table, split, **options):
         columns = ["planes", "policy", "outcome", "legal"]
@@ -291,12 +294,12 @@ def _at(batch, at):
 
 
 class Values:
-    """Exact values of positions, the first axis of every array being the positions. Arrays are made when they are
-    first asked for. Whatever is not proven, or not in the table, is marked as it says."""
+    """Exact values of positions; the first axis of every array is the position. Arrays are computed on first
+    use. Unproven and missing values have the markers that each property names."""
 
     def __init__(self, table: Table, positions: Positions, missing: str):
         self._table, self._how, self._columns = table, missing, {}
-        #: Of what.
+        #: The positions.
         self.positions = positions
         self._read(["score", "outcome", "distance"] if table.has_scores else ["outcome", "distance"])
 
@@ -327,7 +330,7 @@ class Values:
             self._columns[name] = column
 
     def column(self, name: str) -> np.ndarray:
-        """Any column of `Table.columns` by its name, as exports have it."""
+        """Returns any column of `Table.columns` by name, in the form of exports."""
         if name not in self._columns:
             moves = {"legal", "q_outcome", "q_score", "optimal", "optimal_outcome", "policy", "proven"}
             if not self._table.has_scores:
@@ -337,35 +340,35 @@ class Values:
 
     @cached_property
     def found(self) -> np.ndarray:
-        """Whether each is in the table, and its values not of a search: ``bool``, ``(N,)``."""
+        """``True`` for positions in the table, ``False`` for masked or searched ones: ``bool``, ``(N,)``."""
         found = np.ones(len(self), bool)
         found[self._missing] = False
         return found
 
     @property
     def outcome(self) -> np.ndarray:
-        """1 a win, 0 a draw, -1 a loss for the mover; -128 where it is not proven: ``int8``, ``(N,)``."""
+        """The mover's outcome: 1 win, 0 draw, -1 loss, -128 not proven: ``int8``, ``(N,)``."""
         return self.column("outcome")
 
     @property
     def score(self) -> np.ndarray:
-        """The mover's final score; -128 where it is not proven: ``int8``, ``(N,)``. Games without scores have none."""
+        """The mover's final score, -128 where not proven: ``int8``, ``(N,)``. Only in games with scores."""
         return self.column("score")
 
     @property
     def distance(self) -> np.ndarray:
-        """Plies to the end; 65535 where that is not known, or the game does not end: ``uint16``, ``(N,)``."""
+        """Plies to the end, 65535 where unknown or where play is infinite: ``uint16``, ``(N,)``."""
         return self.column("distance")
 
     @property
     def row(self) -> np.ndarray:
-        """Rows of the table: ``uint32``, ``(N,)``; 2**32 - 1 for none."""
+        """Rows of the table, 2**32 - 1 for none: ``uint32``, ``(N,)``."""
         return self.column("row")
 
     @property
     def q(self) -> np.ndarray:
-        """The exact value of each action for who makes it, the score or in games without scores the outcome:
-        ``float32``, ``(N, actions)``; NaN where an action is not legal or not proven."""
+        """Exact value of each action for the mover, the score or in games without scores the outcome:
+        ``float32``, ``(N, actions)``; NaN where illegal or not proven."""
         return _with_nan(self.column("q_score" if self._table.has_scores else "q_outcome"))
 
     @property
@@ -375,26 +378,27 @@ class Values:
 
     @property
     def optimal(self) -> np.ndarray:
-        """The best moves: ``bool``, ``(N, actions)``: all with the best score; in games without scores those with
-        the best outcome, won soonest or lost latest. None where not all moves are proven."""
+        """Best moves: ``bool``, ``(N, actions)``: all with the best score; in games without scores those with
+        the best outcome, won soonest or lost latest. All false where a move is not proven."""
         return self.column("optimal").astype(bool)
 
     @property
     def optimal_outcome(self) -> np.ndarray:
-        """The moves that keep the outcome: ``bool``, ``(N, actions)``."""
+        """Moves that keep the outcome: ``bool``, ``(N, actions)``. All false where a move is not proven."""
         return self.column("optimal_outcome").astype(bool)
 
     @property
     def policy(self) -> np.ndarray:
-        """Probabilities, equal on `optimal`: ``float32``, ``(N, actions)``."""
+        """Probabilities, uniform on `optimal`: ``float32``, ``(N, actions)``."""
         return self.column("policy")
 
     @property
     def proven(self) -> np.ndarray:
-        """Whether the value and those of all moves are proven: ``bool``, ``(N,)``."""
+        """``True`` where the value and those of all moves are proven: ``bool``, ``(N,)``."""
         return self.column("proven").astype(bool)
 
     @property
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        """The worst and the best that the outcome can be: two of ``int8``, ``(N,)``; equal where it is proven."""
+        """Lower and upper bound of the mover's outcome: two arrays, ``int8``, ``(N,)``; equal where
+        proven."""
         return self.column("lower"), self.column("upper")

@@ -1,4 +1,4 @@
-"""Environments: the rules for those who learn by playing, with opponents that are exactly known."""
+"""Gymnasium and PettingZoo environments, with opponents of known strength."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ._tables import Table, solve
 
 
 class _Opponent:
-    """Chooses moves: a policy as `yomikiri.evaluate` takes it."""
+    """Chooses moves by a policy as `yomikiri.evaluate` takes it."""
 
     def __init__(self, policy, game, table, layout, move):
         self.given = _given([policy], [None], layout, None, move)
@@ -54,11 +54,12 @@ def _observed(position, layout):
 class SinglePlayer(gymnasium.Env):
     """One player against a policy (Gymnasium).
 
-    ``opponent`` is a policy by name (for ``perfect`` a game is solved, or its table opened) or a callable that is
-    asked and read as by `yomikiri.evaluate`, by ``layout`` and ``move``. ``side`` is 0, 1 or ``None``: drawn each
-    time. An observation has ``observation`` (``float32``, by ``layout``, as the player to move sees the board) and
-    ``action_mask`` (``int8``, ``(actions,)``). The reward comes at the end: 1, 0 or -1, or with ``reward="score"``
-    the final score. An illegal action loses, with ``info["illegal"]``. A game is cut after ``max_plies``."""
+    ``opponent`` is the name of a policy (``perfect`` solves the game or opens its table) or a callable with
+    the arguments and return values of `yomikiri.evaluate`, by ``layout`` and ``move``. ``side`` is 0, 1 or
+    ``None``: drawn for each game. An observation has ``observation`` (``float32``, by ``layout``, as the
+    player to move sees the board) and ``action_mask`` (``int8``, ``(actions,)``). The reward at the end is
+    the player's outcome (1, 0, -1), or with ``reward="score"`` the final score. An illegal action loses, with
+    ``info["illegal"]``. Games are truncated after ``max_plies``."""
 
     metadata = {"render_modes": ["ansi"], "render_fps": 1}
 
@@ -77,7 +78,7 @@ class SinglePlayer(gymnasium.Env):
         self.position, self.player, self.plies = self.game.start, 0, 0
 
     def reset(self, *, seed=None, options=None):
-        """Begins a game; ``options`` may have a ``position`` to begin at."""
+        """Starts a game, at ``options["position"]`` if given. Returns observation and info."""
         super().reset(seed=seed)
         begin = (options or {}).get("position")
         self.position = self.game.start if begin is None else self.game.positions(begin)[0]
@@ -87,7 +88,8 @@ class SinglePlayer(gymnasium.Env):
         return _observed(self.position, self.layout), self._info()
 
     def step(self, action):
-        """Plays an action, and the opponent's answers."""
+        """Plays an action and the opponent's replies. Returns observation, reward, terminated, truncated and
+        info."""
         action = int(action)
         if action not in self.position.legal:
             lost = -1.0 if self.reward == "outcome" else -float(np.prod(self.game.shape))
@@ -116,13 +118,13 @@ class SinglePlayer(gymnasium.Env):
         return {"position": self.position.notation, "player": self.player}
 
     def render(self):
-        """The board as text."""
+        """Returns the board as text."""
         return str(self.position)
 
 
 class TwoPlayers(AECEnv):
-    """Both players in turn (PettingZoo's AEC interface). Agents are ``player_0``, who begins, and ``player_1``;
-    observations, rewards and illegal actions are those of `SinglePlayer`."""
+    """Both players in turn (PettingZoo's AEC interface). The agents are ``player_0``, who begins, and
+    ``player_1``. Observations, rewards and illegal actions are as in `SinglePlayer`."""
 
     metadata = {"render_modes": ["ansi"], "name": "yomikiri_v0", "is_parallelizable": False}
 
@@ -136,15 +138,15 @@ class TwoPlayers(AECEnv):
         self.action_spaces = {agent: spaces.Discrete(self.game.actions) for agent in self.possible_agents}
 
     def observation_space(self, agent):
-        """The same for both."""
+        """Returns the observation space, equal for both agents."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent):
-        """The same for both."""
+        """Returns the action space, equal for both agents."""
         return self.action_spaces[agent]
 
     def reset(self, seed=None, options=None):
-        """Begins a game; ``options`` may have a ``position`` to begin at."""
+        """Starts a game, at ``options["position"]`` if given."""
         begin = (options or {}).get("position")
         self.position = self.game.start if begin is None else self.game.positions(begin)[0]
         self.plies = 0
@@ -157,7 +159,7 @@ class TwoPlayers(AECEnv):
         self.agent_selection = self.agents[self.position.side]
 
     def observe(self, agent):
-        """The board as the player to move sees it; the other sees it too, and has no action."""
+        """Returns the board as the player to move sees it; the other agent has no legal action."""
         seen = _observed(self.position, self.layout)
         if self.possible_agents.index(agent) != self.position.side:
             seen["action_mask"] = np.zeros_like(seen["action_mask"])
@@ -190,8 +192,8 @@ class TwoPlayers(AECEnv):
         self.terminations = dict.fromkeys(self.agents, True)
 
     def render(self):
-        """The board as text."""
+        """Returns the board as text."""
         return str(self.position)
 
     def close(self):
-        """Nothing is open."""
+        """Does nothing: no resources are held."""

@@ -1,51 +1,47 @@
-//! What every game must keep to, checked on games played by chance.
+//! Conformance checks for games, run on random games.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Debug;
 
-use rand_xoshiro::SplitMix64;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
-
 use super::{
-    Empties, End, Game, GameExt, Mobility, Orientations, Position, Side, StateKey, Symmetry,
+    Empties, End, GAMMA, Game, GameExt, Mobility, Orientations, Position, Side, StateKey, Symmetry,
+    mix,
 };
 
-/// How many games are played by chance, and after how many plies they are broken off.
+/// Number of random games, and of plies after which they are cut off.
 const GAMES: usize = 40;
 const PLIES: u32 = 80;
 
-/// Positions are followed ply by ply from the start while a ply has no more than this many, and all
-/// plies together no more than that many.
+/// Limits of the breadth-first pass from the start: positions of one ply, and of all plies together.
 const WIDEST_PLY: usize = 20_000;
 const MOST_POSITIONS: usize = 100_000;
 
-/// Checks that a game keeps to what the rest of the crate relies on; for the tests of who writes
-/// one.
+/// Checks that a game satisfies the invariants that the rest of the crate relies on; for tests of a new game.
 ///
-/// Looks at the states of games played by chance, always the same, and at all positions of the
-/// first plies. What a game has is checked, what it does not have is not asked for:
-/// * moves ascend, have names of their own, and are there exactly while there is no result;
-/// * keys lead back to their states, differ, and order states as tables store them;
-/// * symmetries form a group, commute with moves, and change neither layers nor results; folded
-///   states with their orientations stand for exactly the positions that can be reached;
-/// * layers never fall, and only passes keep them;
-/// * scores are in bounds, and their sign is the result;
-/// * a pass leads to the [swapped](Game::swapped) state; swapping twice changes nothing; where
-///   there are layers, no pass is answered by a pass;
-/// * notation, planes and squares tell the state, and planes that are none are refused;
-/// * a board is drawn whole, and a move leaves and reaches the squares it says;
-/// * ranks number states without clashes; moves by rank are those of states, every one is taken back, and
-///   what is taken back is a move.
+/// Checks the states of random games, the same on every run, and all positions of the first plies.
+/// Capabilities that a game lacks are skipped.
+/// * Moves ascend, have distinct names, and exist exactly while there is no result.
+/// * Keys unpack to their states, are distinct, and order states as tables store them.
+/// * Symmetries form a group, commute with moves, and change neither layers nor results; folded states with
+///   their orientations stand for exactly the reachable positions.
+/// * Layers never decrease, and only passes keep them.
+/// * Scores are within bounds, and their sign is the result.
+/// * A pass leads to the [swapped](Game::swapped) state; swapping twice changes nothing; in layered games no
+///   pass follows a pass.
+/// * Notation, planes and squares determine the state, and invalid planes are rejected.
+/// * A drawing covers the whole board, and a move leaves and reaches the squares it names.
+/// * Ranks number states without collisions; moves between ranks agree with those between states, and
+///   predecessors are their inverse.
 ///
 /// # Panics
 ///
-/// With what is wrong and the state in which it is.
+/// If a check fails, with the failure and the state concerned.
 pub fn conform<G: Game>(game: &G) {
     names_conform(game);
-    let mut random = SplitMix64::seed_from_u64(0);
+    let mut seed = 0;
     let mut states = HashSet::new();
     for _ in 0..GAMES {
-        let line = chance_game(game, &mut random);
+        let line = chance_game(game, &mut seed);
         states.extend(line);
     }
     assert!(states.iter().any(|state| !game.is_terminal(state)), "the game is over at its start");
@@ -84,8 +80,8 @@ fn names_conform<G: Game>(game: &G) {
     }
 }
 
-/// The states of a game played by chance, from the start to the end or for so many plies.
-fn chance_game<G: Game>(game: &G, random: &mut SplitMix64) -> Vec<G::State> {
+/// Plays a random game from the start to its end or for [`PLIES`] plies, and returns its states.
+fn chance_game<G: Game>(game: &G, seed: &mut u64) -> Vec<G::State> {
     let mut states = vec![game.start().state];
     for _ in 0..PLIES {
         let state = states[states.len() - 1];
@@ -93,7 +89,8 @@ fn chance_game<G: Game>(game: &G, random: &mut SplitMix64) -> Vec<G::State> {
         if actions.is_empty() {
             break;
         }
-        let chosen = random.next_u64() % actions.len() as u64;
+        let chosen = mix(*seed) % actions.len() as u64;
+        *seed = seed.wrapping_add(GAMMA);
         states.push(game.play(&state, actions[chosen as usize]));
     }
     states
@@ -211,7 +208,7 @@ fn swapping_conforms<G: Game>(game: &G, state: &G::State) {
     assert_eq!(game.squares(&swapped), exchanged, "squares of {state:?}");
 }
 
-/// Notation is read back; diagrams too in a game that reads that of its start.
+/// Checks that notation is read back, and diagrams too if the game reads the diagram of its start.
 fn notation_conforms<G: Game>(game: &G, state: &G::State) {
     let start = game.start();
     let diagram = |position: &Position<G::State>| {
@@ -256,7 +253,7 @@ fn drawing_conforms<G: Game>(game: &G, state: &G::State) {
     }
 }
 
-/// Planes tell the state, and planes that are none are refused.
+/// Checks that planes determine the state and that invalid planes are rejected.
 fn planes_conform<G: Game>(game: &G, state: &G::State) {
     let planes = game.plane_kinds();
     if planes.count() == 0 {
@@ -268,7 +265,7 @@ fn planes_conform<G: Game>(game: &G, state: &G::State) {
     assert_eq!(game.read_planes(&numbers), Some(*state), "{numbers:?}");
     assert_eq!(planes.names().len(), planes.count(), "names of planes");
     assert_eq!(game.read_planes(&numbers[1..]), None, "one number too few for {state:?}");
-    // Nothing stands twice on one square, or is there but in part.
+    // No square has two pieces, and planes of pieces contain only 0 and 1.
     let taken = numbers.iter().take(rows * columns).position(|&n| n == 1);
     let Some(square) = taken else { return };
     for (plane, number) in [(planes.pieces.len(), 1), (0, 2)] {
@@ -298,7 +295,7 @@ fn position_keys_conform<G: Game>(game: &G, state: &G::State) {
     }
 }
 
-/// A key as the words that a table stores.
+/// Returns a key as the words that a table stores.
 fn words<K: StateKey>(key: &K) -> Vec<u64> {
     bytemuck::pod_collect_to_vec(bytemuck::bytes_of(key))
 }
@@ -351,7 +348,7 @@ fn ranks_conform<G: Game>(game: &G, states: &HashSet<G::State>) {
     assert_eq!(ranks.state_of(u32::MAX), None, "a rank too high has a state");
 }
 
-/// Moves from rank to rank are those of states, and can be taken back; what is taken back is a move.
+/// Checks that moves between ranks agree with those between states, and that predecessors are their inverse.
 fn ranked_moves_conform<G: Game>(game: &G, rank: u32) {
     let Some(ranks) = game.ranks() else { return };
     let moves_of = |rank: u32| {
@@ -407,14 +404,14 @@ fn ranked_moves_conform<G: Game>(game: &G, rank: u32) {
     }
 }
 
-/// An end in an order.
+/// Makes an end comparable.
 fn place(end: Option<End>) -> Option<(i8, u16)> {
     end.map(|end| (end.outcome.value(), end.plies))
 }
 
 type Folded<K> = HashMap<K, Orientations>;
 
-/// Ply by ply from the start: all actual positions, and the folded states with orientations.
+/// Compares folded states and their orientations with all positions, ply by ply from the start.
 fn orientations_conform<G: Game>(game: &G) {
     let start = game.start();
     let canonical = game.canonical(&start.state);
@@ -442,7 +439,7 @@ fn orientations_conform<G: Game>(game: &G) {
         actual = actual.iter().flat_map(next).collect();
         folded = folded_step(game, &folded);
     }
-    // Passes may bring both sides to the move of one state, also of one orientation.
+    // Passes may bring both sides to move in one state, even in one orientation.
     assert_same(&unfolded(game, &all_folded), &all_actual);
 }
 
@@ -451,7 +448,7 @@ fn assert_same<P: Eq + std::hash::Hash + Debug>(folded: &HashSet<P>, actual: &Ha
     assert!(wrong.is_none(), "{wrong:?} is reached, or stood for by a folded state, but not both");
 }
 
-/// The actual positions that folded states with their orientations stand for.
+/// Returns the positions that folded states with their orientations stand for.
 fn unfolded<G: Game>(game: &G, folded: &Folded<G::Key>) -> HashSet<Position<G::State>> {
     let mut positions = HashSet::new();
     for (&key, &orientations) in folded {

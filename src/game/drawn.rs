@@ -1,53 +1,56 @@
-//! What stands on a board, square by square, for whoever draws it.
+//! Contents of a board, square by square, for drawing it.
 //!
-//! Squares are numbered row by row from the top left as the first player sees the board, whoever is
-//! to move: the same numbers for both sides, unlike those of actions.
+//! Squares are numbered row by row from the top left as the first player sees the board, whichever side is to
+//! move: the numbers are the same for both sides, unlike those of actions.
 
 use super::{Game, GameExt, Position, Side};
 
-/// A position, ready to be drawn.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+/// Position, ready to be drawn.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Drawn {
-    /// What stands on each square, empty where nothing does: `X` and `O` in games of one kind of
-    /// piece, else as SFEN writes a piece (`K`, `+p`; the second player's are small). Empty in games
-    /// without a board of squares.
+    /// Content of each square, empty if there is no piece: `X` and `O` in games with one kind of piece,
+    /// otherwise the piece in SFEN (`K`, `+p`; lower case for the second player). Empty in games without a
+    /// board of squares.
     pub cells: Vec<String>,
-    /// What the first and the second player hold.
+    /// Pieces in hand of the first and of the second player.
     pub hands: [Vec<Held>; 2],
 }
 
-/// Pieces of a kind in hand.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+/// Pieces of one kind in hand.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Held {
-    /// The piece as on the board.
+    /// Piece as on the board.
     pub piece: String,
-    /// How many of them.
+    /// Number of pieces.
     pub count: u8,
 }
 
-/// A kind of piece.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+/// Kind of piece.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PieceKind {
-    /// How the first player's stands in [`Drawn::cells`].
+    /// First player's piece as in [`Drawn::cells`].
     pub piece: String,
-    /// What it is called.
+    /// English name.
     pub name: &'static str,
-    /// Its Japanese name, in one character.
+    /// Japanese name, in one character.
     pub japanese: Option<char>,
 }
 
-/// The squares of a move: from where, `None` of what is put on the board, and to where, `None` of a
-/// pass.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+/// Squares of a move.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct MoveSquares {
-    /// Where the piece stood.
+    /// Square that the piece leaves; `None` if it is placed from off the board.
     pub from: Option<u16>,
-    /// Where it stands after it.
+    /// Square that the piece reaches; `None` for a pass.
     pub to: Option<u16>,
 }
 
-/// Lays out what stands on each square as rows of text with coordinates, between what each player holds
-/// in games with hands; where the game has no squares the state as Rust prints it.
+/// Returns the squares as rows of text with coordinates, between the two hands in games with hands. Without
+/// squares, returns the state as Rust prints it.
 pub(super) fn diagram<G: Game>(game: &G, position: &Position<G::State>) -> String {
     let drawn = game.drawn(position);
     if drawn.cells.is_empty() {
@@ -63,8 +66,8 @@ pub(super) fn diagram<G: Game>(game: &G, position: &Position<G::State>) -> Strin
     laid_out(game, &drawn, column, cell, (held, "-"))
 }
 
-/// The same with Japanese names, where all kinds have one; the second player's pieces, which stand
-/// upside down, are marked with a v.
+/// Returns the [`diagram`] with Japanese names, if the kinds have them. A `v` marks the second player's
+/// pieces, which in print are upside down.
 pub(super) fn diagram_japanese<G: Game>(game: &G, position: &Position<G::State>) -> Option<String> {
     let kinds = game.piece_kinds();
     kinds.first()?.japanese?;
@@ -109,7 +112,7 @@ fn laid_out<G: Game>(
     format!("{white}\n{text}\n{black}\n")
 }
 
-/// The pieces of one kind that a game says each player's squares of.
+/// Returns the contents of the squares in a game with one kind of piece.
 pub(super) fn by_squares<G: Game>(game: &G, position: &Position<G::State>) -> Drawn {
     let Some((own, other)) = game.squares(&position.state) else { return Drawn::default() };
     let (first, second) = match position.side {

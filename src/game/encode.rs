@@ -1,9 +1,9 @@
-//! Positions as numbers that a network reads.
+//! Encodings: positions as the input of a network.
 //!
-//! A position is a list of planes, each one number a square, and an [`Order`] in which they are
-//! laid out. The [`Layout`]s are those that people use under the names by which they know them; a
-//! shape with three or more planes says nothing of what they are, so a list of planes can be
-//! written too ([`Plane::read_list`]). Squares go row by row from a1, as actions do.
+//! An encoding is a list of planes, each with one number for every square, in an [`Order`]. [`Layout`]s have
+//! the names of conventions in common use. A shape with three or more planes does not determine their
+//! contents, so the planes can be listed too ([`Plane::read_list`]). Squares are numbered row by row from a1,
+//! as actions are.
 
 use std::fmt;
 
@@ -11,37 +11,37 @@ use serde::{Deserialize, Serialize};
 
 use super::{Game, GameExt, Position, Side};
 
-/// What a position is made of, as the mover sees it: bit `row * columns + column` a square.
+/// Squares of a position as the mover sees it, as bits `row * columns + column`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Squares<'a> {
     /// The mover's discs.
     pub mover: u64,
     /// The opponent's discs.
     pub opponent: u64,
-    /// Where the mover may place a disc.
+    /// Squares where the mover may place a disc.
     pub legal: u64,
-    /// Who the mover is.
+    /// Side of the mover.
     pub side: Side,
-    /// The game's own planes, one after the other; none where [`Plane::Own`] is not asked for.
+    /// Values of the game's own planes, one plane after the other; empty if [`Plane::Own`] is not used.
     pub own: &'a [u8],
 }
 
-/// What one plane has for every square: 1 or 0, but for [`Plane::Signed`].
+/// Contents of one plane: 1 or 0 on every square, except in [`Plane::Signed`] and [`Plane::Own`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Plane {
     /// The mover's discs.
     Mover,
     /// The opponent's discs.
     Opponent,
-    /// The squares without a disc.
+    /// Squares without a disc.
     Empty,
-    /// Where the mover may place a disc.
+    /// Squares where the mover may place a disc.
     Legal,
     /// 1 for the mover's discs, −1 for the opponent's.
     Signed,
-    /// The discs of the player who opens the game.
+    /// Discs of the player who opens the game.
     Black,
-    /// The discs of the other player.
+    /// Discs of the other player.
     White,
     /// 1 everywhere if Black is to move.
     BlackToMove,
@@ -49,8 +49,8 @@ pub enum Plane {
     Ones,
     /// 0 everywhere.
     Zeros,
-    /// The plane of this number of a game's own, which `export --states` writes: what stands where
-    /// and what is in hand.
+    /// Own plane of the game with this index, as written by `export --states`: pieces on the board or in
+    /// hand.
     Own(usize),
 }
 
@@ -68,12 +68,12 @@ impl Plane {
         ("zeros", Plane::Zeros),
     ];
 
-    /// The names of all planes, for messages.
+    /// Returns the names of all planes, for messages.
     pub fn names() -> String {
         Plane::ALL.map(|(name, _)| name).join(", ")
     }
 
-    /// Reads `mover+opponent+legal`; what is no plane is given back.
+    /// Reads a list such as `mover+opponent+legal`; the error is the first invalid name.
     pub fn read_list(text: &str) -> Result<Vec<Plane>, String> {
         let read = |name: &str| {
             let known = Plane::ALL.iter().find(|(known, _)| *known == name);
@@ -82,13 +82,13 @@ impl Plane {
         text.split('+').map(read).collect()
     }
 
-    /// The planes of a game's own, if it is not one of discs alone, which is known by its squares.
+    /// Returns the game's own planes, or `None` for a game whose squares alone determine a state.
     pub fn own<G: Game>(game: &G) -> Option<Vec<Plane>> {
         let own = || (0..game.plane_kinds().count()).map(Plane::Own).collect();
         game.bitboards().is_none().then(own)
     }
 
-    /// The squares that have 1 where all others have 0; `None` for planes of other numbers.
+    /// Returns the squares with 1 in a plane of ones and zeros; `None` for other planes.
     fn bits(self, squares: &Squares<'_>) -> Option<u64> {
         let Squares { mover, opponent, legal, side, .. } = *squares;
         let is_first = side == Side::First;
@@ -108,7 +108,7 @@ impl Plane {
         })
     }
 
-    /// Writes the number of each square, in their order. What a plane is, is asked once for all of them.
+    /// Writes the number of each square, in order. The kind of plane is matched once, not for each square.
     fn write<'o>(self, squares: &Squares<'_>, out: impl ExactSizeIterator<Item = &'o mut f32>) {
         let Squares { mover, opponent, own, .. } = *squares;
         if let Some(bits) = self.bits(squares) {
@@ -123,7 +123,7 @@ impl Plane {
     }
 }
 
-/// The numbers of four squares by their bits.
+/// Values of four squares by their four bits.
 const FOUR: [[f32; 4]; 16] = {
     let (mut all, mut place) = ([[0.0; 4]; 16], 0);
     while place < 64 {
@@ -134,7 +134,7 @@ const FOUR: [[f32; 4]; 16] = {
     all
 };
 
-/// Writes the bits of a plane whose squares lie side by side.
+/// Writes the bits of a plane whose squares are adjacent in `out`.
 fn write_bits(mut bits: u64, out: &mut [f32]) {
     let mut fours = out.chunks_exact_mut(4);
     for four in &mut fours {
@@ -159,7 +159,7 @@ impl fmt::Display for Plane {
     }
 }
 
-/// Which index runs faster, the square's or the plane's.
+/// Order of the two indices, square and plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Order {
     /// One plane after the other: `(planes, rows, columns)`.
@@ -168,13 +168,13 @@ pub enum Order {
     PlanesLast,
 }
 
-/// A way to lay out positions, by the name by which people know it.
+/// Convention for the input of a network, by its common name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Layout {
-    /// `(N, P, R, C)`: the planes of the mover and of the opponent, as PyTorch has them.
+    /// `(N, P, R, C)`: the planes of the mover and of the opponent, as in PyTorch.
     Nchw,
-    /// `(N, R, C, P)`: the same with the planes last, as TensorFlow, JAX and Pgx have them.
+    /// `(N, R, C, P)`: the planes of `Nchw` last, as in TensorFlow, JAX and Pgx.
     Nhwc,
     /// `(N, P·R·C)`: all squares of the mover, then all of the opponent, for scikit-learn.
     Flat,
@@ -182,10 +182,10 @@ pub enum Layout {
     Interleaved,
     /// `(N, R, C)`, `(N, 1, R, C)`, `(N, R, C, 1)` or `(N, R·C)`: 1 the mover, −1 the opponent.
     Signed,
-    /// `(N, 3, R, C)`, `(N, 3, R·C)` or `(N, 3·R·C)`: empty squares, mover, opponent: the
-    /// observation tensor of OpenSpiel's Othello for the player to move.
+    /// `(N, 3, R, C)`, `(N, 3, R·C)` or `(N, 3·R·C)`: empty squares, mover, opponent: OpenSpiel's observation
+    /// tensor of Othello for the player to move.
     OpenSpiel,
-    /// `(N, R, C, 3)`: the same with the planes last.
+    /// `(N, R, C, 3)`: the planes of `OpenSpiel` last.
     #[serde(rename = "openspiel-nhwc")]
     OpenSpielNhwc,
     /// `(N, 2·R·C + 2)`: Black's discs, 1 if Black is to move, White's discs, 1 if White is to move.
@@ -205,18 +205,18 @@ impl Layout {
         ("colours", Layout::Colours),
     ];
 
-    /// The names of all layouts, for messages.
+    /// Returns the names of all layouts, for messages.
     pub fn names() -> String {
         format!("{}, pgx", Layout::ALL.map(|(name, _)| name).join(", "))
     }
 
-    /// The layout of a name; `pgx` is another of `nhwc`.
+    /// Returns the layout of a name; `pgx` is an alias of `nhwc`.
     pub fn named(name: &str) -> Option<Layout> {
         let name = if name == "pgx" { "nhwc" } else { name };
         Layout::ALL.iter().find(|(known, _)| *known == name).map(|&(_, layout)| layout)
     }
 
-    /// The planes, where nobody says others.
+    /// Returns the default planes.
     pub fn planes(self) -> &'static [Plane] {
         match self {
             Layout::Nchw | Layout::Nhwc | Layout::Flat | Layout::Interleaved => {
@@ -230,7 +230,7 @@ impl Layout {
         }
     }
 
-    /// Whether other planes can be chosen: not where the name says what they are.
+    /// Returns `true` if other planes can be chosen; some layouts imply their planes.
     pub fn takes_planes(self) -> bool {
         matches!(self, Layout::Nchw | Layout::Nhwc | Layout::Flat | Layout::Interleaved)
     }
@@ -244,7 +244,7 @@ impl Layout {
         }
     }
 
-    /// The shapes of one position that have this layout, the usual one first.
+    /// Returns the shapes of one position in this layout, the usual one first.
     fn shapes(self, planes: usize, rows: usize, columns: usize) -> Vec<Vec<usize>> {
         let squares = rows * columns;
         let first = vec![vec![planes, rows, columns], vec![planes, squares]];
@@ -268,25 +268,25 @@ impl fmt::Display for Layout {
     }
 }
 
-/// How the positions of a board become numbers.
+/// Encoding of a board's positions as numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Encoding {
-    /// The layout by its name.
+    /// Layout of the numbers.
     pub layout: Layout,
-    /// The planes in their order.
+    /// Planes in their order.
     pub planes: Vec<Plane>,
-    /// The shape of one position, without the dimension of the batch.
+    /// Shape of one position, without the batch dimension.
     pub shape: Vec<usize>,
     squares: usize,
 }
 
 impl Encoding {
-    /// Finds the encoding for a shape of one position on a board of `rows` × `columns`; `None`
-    /// stands for a size that the model leaves open. What `layout` and `planes` request must fit
-    /// the shape; what is not is guessed from it, where all of its sizes are known. `None` if
-    /// nothing fits.
+    /// Finds the encoding for the input shape of a model on a board of `rows` × `columns`. The shape has no
+    /// batch dimension; a size of `None` is one that the model leaves open. A given `layout` or `planes` must
+    /// fit the shape. Without `layout` it is guessed from the shape, if all sizes are known. Returns `None`
+    /// if nothing fits.
     ///
-    /// A flat shape does not show its order: it is taken for [`Layout::Flat`].
+    /// A flat shape does not determine its order and counts as [`Layout::Flat`].
     pub fn find(
         (rows, columns): (usize, usize),
         shape: &[Option<usize>],
@@ -316,8 +316,8 @@ impl Encoding {
         }
     }
 
-    /// The usual encoding of a game's positions in a layout; games without discs have planes of their
-    /// own. Fails if the game or the layout has no such planes.
+    /// Returns the usual encoding of a game's positions in a layout. A game whose squares alone do not
+    /// determine a state uses its own planes. Fails if the game or the layout has no such planes.
     pub fn of_game<G: Game>(
         game: &G,
         layout: Layout,
@@ -340,27 +340,27 @@ impl Encoding {
         Ok(Encoding::of(layout, planes, game.shape()))
     }
 
-    /// The usual encoding of a layout on a board of `rows` × `columns`.
+    /// Returns the usual encoding of a layout on a board of `rows` × `columns`.
     pub fn of(layout: Layout, planes: &[Plane], (rows, columns): (usize, usize)) -> Encoding {
         let shape = layout.shapes(planes.len(), rows, columns).swap_remove(0);
         Encoding { layout, planes: planes.to_vec(), shape, squares: rows * columns }
     }
 
-    /// How many numbers a position takes.
+    /// Returns the count of numbers in one position.
     pub fn len(&self) -> usize {
         self.shape.iter().product()
     }
 
-    /// Whether a position takes no numbers: never, a board has squares.
+    /// Returns `false`: a board has squares.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Writes the numbers of a position of a game.
+    /// Encodes a position of a game.
     ///
     /// # Panics
     ///
-    /// As [`Encoding::write`] does.
+    /// If `out` does not have length [`Encoding::len`].
     pub fn write_position<G: Game>(
         &self,
         game: &G,
@@ -383,8 +383,7 @@ impl Encoding {
         self.write(&Squares { mover, opponent, legal, side, own: &own }, out);
     }
 
-    /// The numbers of boards, one after the other, each given as the squares of the mover and of the
-    /// opponent.
+    /// Encodes boards, one after the other, each given as the squares of the mover and of the opponent.
     pub fn boards(&self, boards: impl ExactSizeIterator<Item = [u64; 2]>) -> Vec<f32> {
         let mut out = vec![0.0; boards.len() * self.len()];
         for ([mover, opponent], out) in boards.zip(out.chunks_exact_mut(self.len())) {
@@ -394,11 +393,11 @@ impl Encoding {
         out
     }
 
-    /// Writes the numbers of a position.
+    /// Encodes a position.
     ///
     /// # Panics
     ///
-    /// When `out` has not [`Encoding::len`] places.
+    /// If `out` does not have length [`Encoding::len`].
     pub fn write(&self, squares: &Squares<'_>, out: &mut [f32]) {
         assert_eq!(out.len(), self.len(), "one place a number");
         if self.layout == Layout::Colours {
@@ -451,7 +450,7 @@ mod tests {
         for (shape, layout) in known {
             assert_eq!(find(shape, None).unwrap().layout, layout, "{shape:?}");
         }
-        // Three planes may be anything, and a board of another size is another game's.
+        // Three planes may contain anything, and a board of another size belongs to another game.
         let unknown: [&[usize]; 7] =
             [&[3, 4, 5], &[4, 5, 3], &[60], &[2, 5, 4], &[8, 8], &[], &[2, 4, 5, 1]];
         for shape in unknown {
@@ -476,14 +475,14 @@ mod tests {
         assert_eq!(with(&[4, 5, 3], None).unwrap().layout, Layout::Nhwc);
         assert_eq!(with(&[60], None).unwrap().layout, Layout::Flat);
         assert!(with(&[2, 4, 5], None).is_none() && with(&[20], Some(Layout::Signed)).is_none());
-        // Sizes that the model leaves open take those of the layout, which must then be named.
+        // Sizes that the model leaves open follow from the layout, which must then be given.
         let open = [None, None, Some(5)];
         assert!(Encoding::find((4, 5), &open, None, None).is_none());
         let found = Encoding::find((4, 5), &open, Some(Layout::Nchw), None).unwrap();
         assert_eq!(found.shape, [2, 4, 5]);
     }
 
-    /// A board of 4 × 4 on which White, to move, has a1 and b1, Black c1; White may go to d1.
+    /// Position on a 4×4 board: White, to move, has a1 and b1, Black c1; White may place on d1.
     const SQUARES: Squares<'_> =
         Squares { mover: 0b11, opponent: 0b100, legal: 0b1000, side: Side::Second, own: &[] };
 
@@ -521,8 +520,8 @@ mod tests {
         assert_eq!(Plane::read_list("mover+theirs"), Err("theirs".to_string()));
     }
 
-    /// The observation tensor that OpenSpiel's `othello` gives White, who is to move, after Black
-    /// has opened with d3: the player who looks is the mover, and his discs are the second plane.
+    /// OpenSpiel's observation tensor of `othello` for White, to move after Black's d3: the observing player
+    /// is the mover, with discs on the second plane.
     #[test]
     fn openspiel_has_the_empty_squares_first() {
         let (own, theirs): (&[usize], &[usize]) = (&[36], &[19, 27, 28, 35]);

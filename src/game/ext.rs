@@ -1,14 +1,14 @@
-//! Methods that follow from the rules and the capabilities of a game.
+//! Methods derived from the rules and the capabilities of a game.
 
 use super::{
     Action, Drawn, Empties, End, Game, Group, Mobility, MoveSquares, NotationError, Outcome,
     PieceKind, PlaneKinds, Position, Repetition, Score, Side, Symmetry, drawn, generic,
 };
 
-/// Questions to any [`Game`]: each is answered by the capability that it is about, or by a default where the
-/// game does not have it.
+/// Methods of every [`Game`], each answered by the capability concerned, or by a default if the game lacks
+/// it.
 pub trait GameExt: Game {
-    /// Numbers of rows and columns of the board; 0 without a board.
+    /// Returns the rows and columns of the board; 0 × 0 without a board.
     #[inline]
     fn shape(&self) -> (usize, usize) {
         self.facts().shape
@@ -16,31 +16,31 @@ pub trait GameExt: Game {
 
     // ---- moves ----
 
-    /// The legal actions, in ascending order.
+    /// Returns the legal actions, in ascending order.
     fn actions(&self, state: &Self::State) -> Vec<Action> {
         let mut actions = Vec::new();
         self.for_each_action(state, |action| actions.push(action));
         actions
     }
 
-    /// The position after a legal action.
+    /// Returns the position after a legal action.
     fn advance(&self, position: &Position<Self::State>, action: Action) -> Position<Self::State> {
         Position { state: self.play(&position.state, action), side: position.side.other() }
     }
 
-    /// True if the only legal action is a pass.
+    /// Returns `true` if the only legal action is a pass.
     #[inline]
     fn must_pass(&self, state: &Self::State) -> bool {
         self.mobility(state) == Mobility::Pass
     }
 
-    /// True if the game is over.
+    /// Returns `true` if the game is over.
     #[inline]
     fn is_terminal(&self, state: &Self::State) -> bool {
         self.result(state).is_some()
     }
 
-    /// The end of the game for the mover, with the plies that still belong to it.
+    /// Returns the end of the game for the mover, with the plies still to be played.
     #[inline]
     fn end(&self, state: &Self::State) -> Option<End> {
         match self.ends() {
@@ -49,7 +49,7 @@ pub trait GameExt: Game {
         }
     }
 
-    /// Why the game has ended, in words such as `Black is mated`; `None` while it goes on.
+    /// Returns why the game has ended, such as `Black is mated`; `None` while it goes on.
     fn end_in_words(&self, position: &Position<Self::State>) -> Option<String> {
         if let Some(ends) = self.ends() {
             return ends.words_of(position);
@@ -62,20 +62,20 @@ pub trait GameExt: Game {
         })
     }
 
-    /// True if the mover's king is attacked.
+    /// Returns `true` if the mover's king is attacked.
     #[inline]
     fn in_check(&self, state: &Self::State) -> bool {
         self.ends().is_some_and(|ends| ends.is_check(state))
     }
 
-    /// The layer of a state; 0 where the game has none.
+    /// Returns the layer of a state; 0 in a game without layers.
     #[inline]
     fn layer(&self, state: &Self::State) -> u32 {
         self.layers().map_or(0, |layers| layers.layer_of(state))
     }
 
-    /// The mover's final score were the game to end here: the outcome's value where the game has no
-    /// [scores](Game::scores).
+    /// Returns the mover's score if the game ended in `state`. A game without [scores](Game::scores) scores
+    /// its outcome as −1, 0 or +1.
     fn score(&self, state: &Self::State, empties: Empties) -> Score {
         match self.scores() {
             Some(scores) => scores.score_of(state, empties),
@@ -85,7 +85,7 @@ pub trait GameExt: Game {
 
     // ---- symmetries and sides ----
 
-    /// The symmetries under which states are folded.
+    /// Returns the symmetries under which states are folded.
     #[inline]
     fn group(&self) -> &Group {
         match self.symmetries() {
@@ -94,29 +94,29 @@ pub trait GameExt: Game {
         }
     }
 
-    /// The image of a state under a symmetry of [`GameExt::group`].
+    /// Returns the image of a state under a symmetry of [`GameExt::group`].
     #[inline]
     fn transform(&self, state: &Self::State, symmetry: Symmetry) -> Self::State {
         self.symmetries().map_or(*state, |symmetries| symmetries.image_of(state, symmetry))
     }
 
-    /// The action that does in the image of a state what `action` does in the state.
+    /// Returns the action that corresponds to `action` in the image of a state.
     #[inline]
     fn transform_action(&self, action: Action, symmetry: Symmetry) -> Action {
         self.symmetries().map_or(action, |symmetries| symmetries.image_of_action(action, symmetry))
     }
 
-    /// True if keys contain the side to move.
+    /// Returns `true` if keys contain the side to move.
     fn keeps_sides(&self) -> bool {
         self.sides().is_some()
     }
 
-    /// Default convention for infinite play.
+    /// Returns the game's convention for infinite play.
     fn repetition(&self) -> Repetition {
         if self.keeps_sides() { Repetition::SecondPlayerWins } else { Repetition::Draw }
     }
 
-    /// The canonical key of a position, with the side to move in it where the game keeps
+    /// Returns the canonical key of a position; it contains the side to move if the game has
     /// [sides](Game::sides).
     #[inline]
     fn position_key(&self, position: &Position<Self::State>) -> Self::Key {
@@ -124,8 +124,8 @@ pub trait GameExt: Game {
         self.sides().map_or(key, |sides| sides.tag(key, position.side))
     }
 
-    /// The canonical position of a key; the first player's where sides are not kept. `None` if no
-    /// position has it.
+    /// Returns the canonical position of a key, or `None` if no position has it. The side is the first player
+    /// in games whose keys contain no side.
     #[inline]
     fn position_of(&self, key: Self::Key) -> Option<Position<Self::State>> {
         let state = self.state(key)?;
@@ -134,48 +134,49 @@ pub trait GameExt: Game {
 
     // ---- the board ----
 
-    /// The squares held by the mover and by the opponent, bit `row * columns + column` each; `None`
-    /// where more than that makes a state.
+    /// Returns the squares of the mover and of the opponent, as bits `row * columns + column`; `None` if
+    /// squares alone do not determine a state.
     #[inline]
     fn squares(&self, state: &Self::State) -> Option<(u64, u64)> {
         self.bitboards().map(|bitboards| bitboards.held(state))
     }
 
-    /// The state in which mover and opponent hold these squares; `None` if there is none.
+    /// Returns the state in which mover and opponent hold these squares; `None` if there is none.
     fn of_squares(&self, own: u64, other: u64) -> Option<Self::State> {
         self.bitboards()?.state_with(own, other)
     }
 
-    /// The kinds of pieces that have planes; none unless the game has [planes](Game::planes).
+    /// Returns the kinds of pieces that have planes; none unless the game has [planes](Game::planes).
     fn plane_kinds(&self) -> PlaneKinds {
         self.planes().map_or_else(PlaneKinds::default, |planes| planes.kinds())
     }
 
-    /// Writes a state as [planes](Game::planes), as its mover sees it; nothing where the game has none.
+    /// Writes a state as [planes](Game::planes), as its mover sees it; nothing if the game has none.
     fn write_planes(&self, state: &Self::State, out: &mut [u8]) {
         if let Some(planes) = self.planes() {
             planes.write(state, out);
         }
     }
 
-    /// The state that has these [planes](Game::planes); `None` if none has.
+    /// Returns the state that has these [planes](Game::planes); `None` if none has.
     fn read_planes(&self, planes: &[u8]) -> Option<Self::State> {
         self.planes()?.read(planes)
     }
 
-    /// Contents of each square; empty where squares alone do not make a state.
+    /// Returns the contents of each square; empty if the game neither draws its board nor has
+    /// [`Bitboards`](super::Bitboards).
     fn drawn(&self, position: &Position<Self::State>) -> Drawn {
         let drawn = self.drawing().and_then(|drawing| drawing.drawn_of(position));
         drawn.unwrap_or_else(|| drawn::by_squares(self, position))
     }
 
-    /// Kinds of pieces on the board; empty if there is only one.
+    /// Returns the kinds of pieces on the board; empty if there is only one.
     fn piece_kinds(&self) -> Vec<PieceKind> {
         self.drawing().map_or_else(Vec::new, |drawing| drawing.kinds())
     }
 
-    /// The squares of an action of `side`, numbered as those of [`GameExt::drawn`]. Where a game has a
-    /// board and does not say, an action is the number of the square it is about.
+    /// Returns the squares of an action of `side`, numbered as in [`GameExt::drawn`]. The default for a board
+    /// is that the action is the number of its target square.
     fn move_squares(&self, side: Side, action: Action) -> MoveSquares {
         let squares = self.drawing().and_then(|drawing| drawing.squares_of(side, action));
         squares.unwrap_or_else(|| {
@@ -185,8 +186,8 @@ pub trait GameExt: Game {
         })
     }
 
-    /// Names of the board's columns from the left and of its rows from the top, as the first player
-    /// sees it: `a`, `b`… and `1`, `2`….
+    /// Returns the names of the columns from the left and of the rows from the top, as the first player sees
+    /// the board; by default `a`, `b`… and `1`, `2`….
     fn coordinates(&self) -> [Vec<String>; 2] {
         self.drawing().and_then(|drawing| drawing.axes()).unwrap_or_else(|| {
             let (rows, columns) = self.shape();
@@ -195,41 +196,40 @@ pub trait GameExt: Game {
         })
     }
 
-    /// The board as rows of text with its coordinates.
+    /// Returns the board as rows of text with its coordinates.
     fn diagram(&self, position: &Position<Self::State>) -> String {
         let text = self.drawing().and_then(|drawing| drawing.text_of(position));
         text.unwrap_or_else(|| drawn::diagram(self, position))
     }
 
-    /// The [diagram](GameExt::diagram) with the Japanese names of the pieces, where the game has them.
+    /// Returns the [diagram](GameExt::diagram) with the Japanese names of the pieces, if the game has them.
     fn diagram_japanese(&self, position: &Position<Self::State>) -> Option<String> {
         drawn::diagram_japanese(self, position)
     }
 
     // ---- names and notation ----
 
-    /// The name of the game in a heading.
+    /// Returns the name of the game for headings.
     fn title(&self) -> String {
         self.names().map_or_else(|| self.name(), |names| names.title())
     }
 
-    /// The name of a side: `Black`, `White`.
+    /// Returns the name of a side: `Black`, `White`.
     fn side_name(&self, side: Side) -> &'static str {
         self.names().map_or(["First", "Second"], |names| names.sides())[side.index()]
     }
 
-    /// The mark of a side in diagrams, where it has one: `X`.
+    /// Returns the mark of a side in diagrams, if it has one: `X`.
     fn side_mark(&self, side: Side) -> Option<&'static str> {
         self.names()?.marks().map(|marks| marks[side.index()])
     }
 
-    /// The name of an action of `side` as people write it: `c4`, `pass`; else its number.
+    /// Returns the usual name of an action of `side`, such as `c4` or `pass`; by default its number.
     fn action_name(&self, side: Side, action: Action) -> String {
         self.names().map_or_else(|| action.0.to_string(), |names| names.of_action(side, action))
     }
 
-    /// The position in every one-line notation the game knows, each with its name, the usual one
-    /// first.
+    /// Returns the position in every one-line notation of the game, each with its name, the usual one first.
     fn written(&self, position: &Position<Self::State>) -> Vec<(&'static str, String)> {
         match self.notations() {
             Some(notations) => notations.written(position),
@@ -237,14 +237,14 @@ pub trait GameExt: Game {
         }
     }
 
-    /// The position in the usual notation of the game (Othello: OBF).
+    /// Returns the position in the usual notation of the game (Othello: OBF).
     fn notation(&self, position: &Position<Self::State>) -> String {
         self.written(position).swap_remove(0).1
     }
 
-    /// Reads a position in any notation the game knows, or a transcript played from `from`; of a
-    /// transcript every position: first where it begins, then after each move, passes that are left out
-    /// among them. Never empty.
+    /// Reads a position in any notation of the game, or a transcript played from `from`. Returns all
+    /// positions of a transcript: its start and the position after each move, including passes that it leaves
+    /// out. Never empty.
     fn parse_line(
         &self,
         text: &str,
@@ -256,7 +256,8 @@ pub trait GameExt: Game {
         }
     }
 
-    /// Reads a position in any notation the game knows; transcripts are played from `from`.
+    /// Reads a position in any notation of the game; a transcript, played from `from`, gives its last
+    /// position.
     fn parse_position(
         &self,
         text: &str,

@@ -1,11 +1,11 @@
-//! The notation of a game that has none of its own: moves by their names, positions by their keys.
+//! Default notation of games: moves by their names, positions by their keys.
 //!
 //! A position is its key in hexadecimal and the side to move: `1b0 First`.
 
 use super::{Action, Game, GameExt, NotationError, Position, Side, StateKey, WideKey};
 use crate::hint::Hinted;
 
-/// The position as its key and the side to move.
+/// Writes a position as its key and the side to move.
 pub(super) fn notation<G: Game>(game: &G, position: &Position<G::State>) -> String {
     let WideKey([high, low]) = game.key(&position.state).widen();
     let side = game.side_name(position.side);

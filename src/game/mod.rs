@@ -1,18 +1,18 @@
-//! Rules: what a game is, and the games we know. Nothing here knows of tables or files.
+//! Rules of games: the [`Game`] trait and the built-in games. This module does not depend on tables or files.
 //!
-//! A [`Game`] describes positions as their *mover* sees them: a state holds "mine" and "theirs", so
-//! that one value serves both sides. What a game must supply is little (moves, successors, results,
-//! packing). What else it has it hands out as capabilities, a trait each; what follows from all of them is
-//! in [`GameExt`]. A game whose moves lead only on has [`layers`](Game::layers); any other may go round in circles.
-//! Everybody but the hot loops plays an [`AnyGame`](crate::any::AnyGame), a game without its type.
+//! A [`Game`] describes positions as their *mover* sees them: a state holds "mine" and "theirs", so that one
+//! value serves both sides. Eight methods are required (moves, successors, results, packing). Everything else
+//! is optional and offered as capabilities, one trait each; [`GameExt`] has the methods derived from them. A
+//! game has [`layers`](Game::layers) if every move leads to a later one; in any other game play may repeat
+//! positions. All code outside the hot loops uses an [`AnyGame`](crate::any::AnyGame), a game with its type
+//! erased.
 //!
 //! Invariants, checked for every game by [`conform`]:
 //! * `state(key(s)) == s`, and keys order states totally;
 //! * a state has no action exactly when the game is over in it;
 //! * symmetries commute with moves;
-//! * in a layered game `layer` never falls along a move, and only [forced](Game::is_pass) moves keep
-//!   it;
-//! * a rank or the key of a position leads back to it or to its mirror image.
+//! * in a layered game `layer` never decreases along a move, and only a [pass](Game::is_pass) keeps it;
+//! * unpacking the rank or the key of a position gives the position or its mirror image.
 
 mod capabilities;
 mod conform;
@@ -43,6 +43,7 @@ pub use drawn::{Drawn, Held, MoveSquares, PieceKind};
 pub use ext::GameExt;
 pub use planes::PlaneKinds;
 pub use search::{ScoreBounds, ScoreSearch, SearchLimits, SearchOptions, SearchWeights};
+pub(crate) use split::GAMMA;
 pub use split::mix;
 pub use split::{Divider, Division, Split, Splits, name_word};
 pub use symmetry::{Group, Orientations, Symmetry};
@@ -51,24 +52,24 @@ pub use words::{FoldedWords, StateWords};
 
 use crate::hint::{Hint, Hinted};
 
-/// A state packed into 64 or 128 bits, ordered as it is stored in a table.
+/// State packed into 64 or 128 bits, ordered as tables store it.
 pub trait StateKey: bytemuck::Pod + Ord + Hash + Debug + Send + Sync {
-    /// How many `u64` words a key takes in a table: 1 or 2.
+    /// Number of `u64` words of a key in a table: 1 or 2.
     const WORDS: usize;
 
-    /// The highest `bits` (at most 24) of a key of `width` significant bits; monotone in the key.
+    /// Returns the highest `bits` (at most 24) of a key of `width` significant bits; monotone in the key.
     fn prefix(self, width: u32, bits: u32) -> usize;
 
-    /// The key as two words, of which a narrow key needs the first; in the same order.
+    /// Returns the key as two words, in the same order; a narrow key leaves the second word 0.
     fn widen(self) -> WideKey;
 
-    /// The key of two words; `None` if it is none of this type.
+    /// Converts a key of two words to this type; `None` if it does not fit.
     fn narrow(key: WideKey) -> Option<Self>;
 
-    /// Joins two numbers of which the second has `low_bits`: in a wide key a word each.
+    /// Joins two numbers, the second of `low_bits` bits. A wide key stores one in each word.
     fn join(high: u64, low: u64, low_bits: u32) -> Self;
 
-    /// The two numbers.
+    /// Splits a key into the two numbers given to [`StateKey::join`].
     fn split(self, low_bits: u32) -> (u64, u64);
 }
 
@@ -101,7 +102,7 @@ impl StateKey for u64 {
     }
 }
 
-/// A key of two words, the first the more significant.
+/// Key of two words, the first the more significant.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, bytemuck::Pod, bytemuck::Zeroable,
 )]
@@ -111,7 +112,7 @@ pub struct WideKey(pub [u64; 2]);
 impl StateKey for WideKey {
     const WORDS: usize = 2;
 
-    /// `width` counts the bits of both words together, an equal number in each.
+    /// `width` counts the bits of both words, half of them in each.
     #[inline]
     fn prefix(self, width: u32, bits: u32) -> usize {
         (self.0[0] >> (width / 2).saturating_sub(bits)) as usize
@@ -138,52 +139,52 @@ impl StateKey for WideKey {
     }
 }
 
-/// A canonical key and the symmetries that lead to it.
+/// Canonical key of a state and the symmetries that lead to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Canonical<K> {
-    /// The smallest key among the state's images.
+    /// Smallest key among the state's images.
     pub key: K,
-    /// The symmetries whose image has that key, as a set of bits; never empty.
+    /// Bit set of the symmetries whose image has this key; never empty.
     pub ties: u8,
 }
 
 impl<K> Canonical<K> {
-    /// The first symmetry that brings the state to its canonical form.
+    /// Returns the first symmetry that maps the state to its canonical form.
     pub fn symmetry(&self) -> Symmetry {
         self.ties.trailing_zeros() as Symmetry
     }
 }
 
-/// What a mover can do.
+/// Number and kind of a mover's actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mobility {
-    /// Nothing: the game is over.
+    /// No action: the game is over.
     Over,
-    /// Only pass.
+    /// Only a pass.
     Pass,
     /// This many moves, at least one.
     Moves(u32),
 }
 
-/// Facts of a game as a whole.
+/// Properties of a game as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// Rows and columns of the board; none where there is no board.
+    /// Rows and columns of the board; 0 × 0 for a game without a board.
     pub shape: (usize, usize),
     /// Number of significant bits of a key.
     pub key_bits: u32,
     /// Words of a key in a table: 1 or 2.
     pub key_words: usize,
-    /// Raised whenever a change of the rules' code could change a table.
+    /// Version of the rules' code, raised whenever a change could change a table.
     pub rules_version: u32,
-    /// True if the game is small enough to be enumerated whole.
+    /// `true` if the game is small enough for full enumeration.
     pub is_small: bool,
-    /// True for Othello with keys of one word, whose states come in [`othello::blocks`].
+    /// `true` for Othello with keys of one word, whose states form [`othello::blocks`].
     pub has_blocks: bool,
 }
 
 impl Facts {
-    /// A small game without a board whose keys are of type `K`, all bits of them significant.
+    /// Returns the facts of a small game without a board that uses all bits of keys of type `K`.
     #[inline]
     pub const fn of_keys<K: StateKey>() -> Facts {
         Facts {
@@ -197,33 +198,33 @@ impl Facts {
     }
 }
 
-/// The rules of a two-player, zero-sum game of perfect information.
+/// Rules of a two-player, zero-sum game of perfect information.
 ///
-/// Eight methods are required. What else a game has it hands out as capabilities, each a small trait, and
-/// [`GameExt`] has what follows. `docs/your-own-game.md` goes through an example.
+/// Eight methods are required. The other features of a game are capabilities, each a small trait, and
+/// [`GameExt`] has the methods derived from them. `docs/your-own-game.md` walks through an example.
 pub trait Game: Sized + Send + Sync + 'static {
-    /// A position without its side to move, as the mover sees it.
+    /// Position without its side to move, as the mover sees it.
     type State: Copy + Eq + Hash + Debug + Send + Sync + 'static;
-    /// The packed form in which states are stored and compared: `u64` or [`WideKey`].
+    /// Packed form in which states are stored and compared: `u64` or [`WideKey`].
     type Key: StateKey;
 
-    /// The name, under which tables are stored: letters, digits and hyphens.
+    /// Returns the name under which tables are stored: letters, digits and hyphens.
     fn name(&self) -> String;
 
-    /// Where the game starts.
+    /// Returns the initial position.
     fn start(&self) -> Position<Self::State>;
 
-    /// How many action indices there are; every [`Action`] is below.
+    /// Returns the number of action indices; every [`Action`] is below it.
     fn action_count(&self) -> usize;
 
-    /// Calls `visit` with every legal action, in ascending order; with none when the game is over.
+    /// Calls `visit` with every legal action, in ascending order; not at all if the game is over.
     fn for_each_action(&self, state: &Self::State, visit: impl FnMut(Action));
 
-    /// The state after a legal action, as its new mover sees it.
+    /// Returns the state after a legal action, as its new mover sees it.
     fn play(&self, state: &Self::State, action: Action) -> Self::State;
 
-    /// How the game has ended for the mover; `None` while it goes on. A state has a result exactly
-    /// when it has no action.
+    /// Returns the outcome for the mover, or `None` while the game goes on. A state has a result exactly when
+    /// it has no action.
     fn result(&self, state: &Self::State) -> Option<Outcome>;
 
     /// Packs a state.
@@ -232,15 +233,15 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// Unpacks a key; `None` if no state has it.
     fn state(&self, key: Self::Key) -> Option<Self::State>;
 
-    // ---- more of the rules ----
+    // ---- optional parts of the rules ----
 
-    /// The board, the keys and the size of the game.
+    /// Returns the properties of the game: board, keys and size.
     #[inline]
     fn facts(&self) -> Facts {
         Facts::of_keys::<Self::Key>()
     }
 
-    /// Returns true for a pass: the board stays, the side changes.
+    /// Returns `true` for a pass: the board stays, the side changes.
     #[inline]
     fn is_pass(&self, _action: Action) -> bool {
         false
@@ -251,93 +252,94 @@ pub trait Game: Sized + Send + Sync + 'static {
         None
     }
 
-    /// The mover's material less the opponent's; in Othello discs.
+    /// Returns the mover's material minus the opponent's; in Othello discs.
     fn material(&self, _state: &Self::State) -> i32 {
         0
     }
 
-    /// How many states play from a root is expected to lead to, where something is known of it.
+    /// Estimates the number of states reachable from a root; `None` if no estimate is known.
     fn expected(&self, _root: &Self::State) -> Option<Expected> {
         None
     }
 
-    /// The same rules with states folded under all the board's symmetries, or not folded at all;
-    /// `None` where there is nothing to fold.
+    /// Returns the same rules with states folded under all symmetries of the board, or not folded at all;
+    /// `None` if the board has no symmetries to fold.
     fn with_folding(&self, _fold: bool) -> Option<Self> {
         None
     }
 
-    // ---- capabilities: `None` unless a game has more to offer ----
+    // ---- capabilities: `None` unless the game has them ----
 
-    /// [Layers], where every move leads to a later one. Without them play may go round in circles, and
-    /// layers are plies.
+    /// Returns the [Layers], if every move leads to a later layer. Without them positions may repeat, and a
+    /// table's layers are plies.
     fn layers(&self) -> Option<&dyn Layers<Self::State>> {
         None
     }
 
-    /// [Scores], where the game has more than outcomes.
+    /// Returns the [Scores], if results are finer than outcomes.
     fn scores(&self) -> Option<&dyn Scores<Self::State>> {
         None
     }
 
-    /// [Ranks], where the game numbers its states without gaps.
+    /// Returns the [Ranks], if the game numbers its states without gaps.
     fn ranks(&self) -> Option<&dyn Ranks<Self::State>> {
         None
     }
 
-    /// [Symmetries] of the board.
+    /// Returns the [Symmetries] of the board.
     fn symmetries(&self) -> Option<&dyn Symmetries<Self::State>> {
         None
     }
 
-    /// [Sides] in keys, where tables keep them.
+    /// Returns the [Sides], if keys contain the side to move.
     fn sides(&self) -> Option<&dyn Sides<Self::Key>> {
         None
     }
 
-    /// [Ends] that are more than a result.
+    /// Returns the [Ends], if the game has ends beyond a result.
     fn ends(&self) -> Option<&dyn Ends<Self::State>> {
         None
     }
 
-    /// [Bitboards], where squares alone make a state.
+    /// Returns the [Bitboards], if the squares alone determine a state.
     fn bitboards(&self) -> Option<&dyn Bitboards<Self::State>> {
         None
     }
 
-    /// [Planes] for networks.
+    /// Returns the [Planes], the input of networks.
     fn planes(&self) -> Option<&dyn Planes<Self::State>> {
         None
     }
 
-    /// [Drawing] of the board.
+    /// Returns the [Drawing] of the board.
     fn drawing(&self) -> Option<&dyn Drawing<Self::State>> {
         None
     }
 
-    /// [Names] of sides and actions.
+    /// Returns the [Names] of sides and actions.
     fn names(&self) -> Option<&dyn Names> {
         None
     }
 
-    /// [ShogiBoards], where the game is of the shogi family.
+    /// Returns the [ShogiBoards], if the game is of the shogi family.
     fn shogi_boards(&self) -> Option<&dyn ShogiBoards<Self::State>> {
         None
     }
 
-    /// Exact search of this game, faster than the plain one of [`search`](crate::search).
+    /// Returns an exact search for this game, if it has one faster than the generic
+    /// [`search`](crate::search).
     fn score_search(&self, _options: &SearchOptions) -> Option<Box<dyn ScoreSearch<Self::State>>> {
         None
     }
 
-    /// [Notations] of positions.
+    /// Returns the [Notations] of positions.
     fn notations(&self) -> Option<&dyn Notations<Self::State>> {
         None
     }
 
-    // ---- what follows from the rest; a game gives its own where that is faster ----
+    // ---- derived methods; a game overrides those that it can compute faster ----
 
-    /// The canonical key of a state: the smallest among its images.
+    /// Returns the canonical key of a state: the smallest among its images.
     #[inline]
     fn canonical(&self, state: &Self::State) -> Canonical<Self::Key> {
         let mut best = Canonical { key: self.key(state), ties: 1 };
@@ -358,7 +360,7 @@ pub trait Game: Sized + Send + Sync + 'static {
         self.for_each_action(state, |action| visit(action, self.play(state, action)));
     }
 
-    /// What the mover can do, without listing it.
+    /// Counts the mover's actions without listing them.
     #[inline]
     fn mobility(&self, state: &Self::State) -> Mobility {
         let mut mobility = Mobility::Over;
@@ -373,23 +375,23 @@ pub trait Game: Sized + Send + Sync + 'static {
     }
 }
 
-/// Text that is not a position, a move or a transcript.
+/// Invalid text of a position, a move or a transcript.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NotationError(Hinted);
 
 impl NotationError {
-    /// What is wrong, and where; one line.
+    /// Makes an error from a one-line message of what is wrong and where.
     pub fn new(what: impl Into<Hinted>) -> NotationError {
         NotationError(what.into())
     }
 
-    /// The same with what would be right.
+    /// Adds advice on what would be valid.
     pub fn with_hint(self, hint: impl Into<String>) -> NotationError {
         NotationError(self.0.with_hint(hint))
     }
 
-    /// The same with what `wrap` makes of the message, as `line 3: ` before it.
+    /// Rewords the message with `wrap`, for example to prepend `line 3: `.
     pub fn map(self, wrap: impl FnOnce(String) -> String) -> NotationError {
         NotationError(self.0.map(wrap))
     }

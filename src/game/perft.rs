@@ -1,6 +1,6 @@
-//! Perft: how many lines of play there are to a depth, the standard check of a move generator.
+//! Perft: counts lines of play to a depth, the standard check of a move generator.
 //!
-//! A pass is a ply. What a game that has ended sooner counts is a convention, [`Finished`].
+//! A pass is a ply. [`Finished`] sets how a game that ends earlier counts.
 
 use dashmap::DashMap;
 use rustc_hash::FxBuildHasher;
@@ -8,12 +8,12 @@ use rustc_hash::FxBuildHasher;
 use super::Game;
 use crate::parallel;
 
-/// What a game that has ended counts at the depths past its end.
+/// Convention by which a game that ends before the depth counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finished {
-    /// One line at each of them: the convention of the published 8×8 Othello counts.
+    /// One line at every greater depth: the convention of the published 8×8 Othello counts.
     Counted,
-    /// Nothing: lines have exactly so many plies, as chess and shogi programs count them.
+    /// No line: every line has the full number of plies, as in chess and shogi programs.
     Dropped,
 }
 
@@ -26,7 +26,7 @@ impl Finished {
     }
 }
 
-/// The number of lines of `depth` plies from `state`, counted one by one.
+/// Counts the lines of `depth` plies from `state` one by one.
 pub fn perft<G: Game>(game: &G, state: &G::State, depth: u32, finished: Finished) -> u64 {
     if depth == 0 {
         return 1;
@@ -44,8 +44,8 @@ pub fn perft<G: Game>(game: &G, state: &G::State, depth: u32, finished: Finished
     successors.iter().map(|successor| perft(game, successor, depth - 1, finished)).sum()
 }
 
-/// The same number as [`perft`], on all threads, counting each distinct canonical state once a
-/// depth. Memory grows with the number of distinct states above the last two plies.
+/// Counts like [`perft`], but on all threads and with each distinct canonical state once per depth. Memory
+/// grows with the number of distinct states above the last two plies.
 pub fn perft_shared<G: Game>(game: &G, state: &G::State, depth: u32, finished: Finished) -> u64 {
     let memo = DashMap::with_hasher(FxBuildHasher);
     shared(game, state, depth, finished, &memo)

@@ -1,4 +1,4 @@
-//! Exact search of scores: what it may spend, and the search that a game brings.
+//! Interface of exact score search: options, limits, and the search that a game supplies.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,30 +6,30 @@ use std::time::Instant;
 
 use super::{Action, Empties, Score};
 
-/// Settings of a searcher, which last as long as it does.
+/// Options of a searcher, fixed for its lifetime.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchOptions {
-    /// How empty squares count at the end of a game.
+    /// Convention for empty squares at the end of a game.
     pub empties: Empties,
-    /// Bytes of the transposition table.
+    /// Size of the transposition table in bytes.
     pub memory: usize,
-    /// Threads of one search.
+    /// Number of threads of one search.
     pub threads: usize,
-    /// Weights by which moves are ordered.
+    /// Weights for move ordering.
     pub weights: SearchWeights,
-    /// Whether a solution that is part of the program answers where it can, without a search.
+    /// `true` to answer from a solution built into the program where it covers the position.
     pub stored: bool,
 }
 
-/// Weights by which a search that has some orders moves. No score depends on them.
+/// Weights for move ordering, ignored by searches without any. Scores do not depend on them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SearchWeights {
-    /// Those that are built in, if there are some for the board.
+    /// Built-in weights, if there are any for the board.
     #[default]
     BuiltIn,
-    /// None that were trained.
+    /// Untrained weights.
     Plain,
-    /// Those of a file; plain ones where it is none of the game.
+    /// Weights from the content of a file; untrained ones if it does not fit the game.
     File(Arc<[u8]>),
 }
 
@@ -48,16 +48,16 @@ impl Default for SearchOptions {
 /// Limits of one search. A search that reaches one returns the bounds that it has proven.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SearchLimits<'a> {
-    /// Most positions looked at.
+    /// Maximum number of visited positions.
     pub nodes: Option<u64>,
-    /// Time at which it stops.
+    /// Time at which the search stops.
     pub deadline: Option<Instant>,
     /// Flag that stops it when set.
     pub stop: Option<&'a AtomicBool>,
 }
 
 impl SearchLimits<'_> {
-    /// Returns true once a search that has looked at so many positions must stop.
+    /// Returns `true` if a search that has visited `nodes` positions must stop.
     pub fn are_reached(&self, nodes: u64) -> bool {
         self.nodes.is_some_and(|most| nodes >= most)
             || self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
@@ -68,19 +68,19 @@ impl SearchLimits<'_> {
 /// Proven bounds of the mover's score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScoreBounds {
-    /// The score is at least this.
+    /// Lower bound of the score.
     pub lower: Score,
-    /// The score is at most this.
+    /// Upper bound of the score.
     pub upper: Score,
-    /// A move that keeps `lower`, if one was found.
+    /// Move that guarantees `lower`, if one was found.
     pub best: Option<Action>,
-    /// Positions looked at.
+    /// Number of visited positions.
     pub nodes: u64,
 }
 
-/// Exact search of a game's scores; of its outcomes, 1, 0 and −1, where it has no scores.
+/// Exact search of a game's scores; without scores, of its outcomes as −1, 0 and 1.
 pub trait ScoreSearch<S>: Send + Sync {
-    /// Returns bounds of the state's score, both its mover's: equal where the score lies in the window, ends
-    /// included, and no limit is reached; else on the side of the window on which the score lies.
+    /// Returns bounds of the score of `state`, for its mover. They are equal if the score lies within the
+    /// inclusive window and no limit is reached; otherwise they show on which side of the window it lies.
     fn search(&self, state: &S, window: (Score, Score), limits: &SearchLimits) -> ScoreBounds;
 }

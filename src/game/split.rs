@@ -1,8 +1,8 @@
-//! The split into training, validation and test positions, by a hash of the position alone.
+//! Split into training, validation and test positions, by a hash of the position alone.
 //!
-//! A position belongs to the same split in every table, in every orientation of the board and
-//! whoever is to move, so that no image of a test position is trained on. The hash is simple enough
-//! to be computed elsewhere (`docs/targets.md` has it in Python). All arithmetic is modulo 2^64:
+//! A position belongs to the same part in every table, in every orientation of the board and whichever side
+//! is to move, so no image of a test position is used for training. The hash is simple enough for other
+//! programs to compute (`docs/targets.md` has it in Python). All arithmetic is modulo 2^64:
 //!
 //! ```text
 //! mix(x): x += 0x9E3779B97F4A7C15
@@ -12,37 +12,34 @@
 //! hash  : h = seed; for every word w of [name, word...]: h = mix(h ^ w)
 //! ```
 //!
-//! where `name` is the 64-bit FNV-1a hash of the game's name and `word...` are the state's
-//! [words](StateWords), the smallest of all its images. The split is decided by
-//! `(h >> 11) / 2^53`, samples by `(mix(h) >> 11) / 2^53`. The mixing is that of SplitMix64
-//! (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
-
-use rand_xoshiro::SplitMix64;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
+//! Here `name` is the 64-bit FNV-1a hash of the game's name, and `word...` are the state's
+//! [words](StateWords), the smallest among its images. `(h >> 11) / 2^53` decides the split,
+//! `(mix(h) >> 11) / 2^53` the samples. The mixing is that of SplitMix64 (Steele, Lea and Flood, "Fast
+//! splittable pseudorandom number generators", 2014).
 
 use super::{FoldedWords, Game, StateWords};
 
-/// One of the parts into which positions are divided.
+/// Part of the positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Split {
-    /// To learn from.
+    /// Training positions.
     Train,
-    /// To choose among what was learnt, and when to stop.
+    /// Positions for choosing among trained models, and for early stopping.
     Validation,
-    /// To measure with.
+    /// Positions for measurement.
     Test,
 }
 
 impl Split {
-    /// All three, in the order of their numbers.
+    /// All parts, in the order of their indices.
     pub const ALL: [Split; 3] = [Split::Train, Split::Validation, Split::Test];
 
-    /// 0 for training, 1 for validation, 2 for test.
+    /// Returns 0 for training, 1 for validation, 2 for test.
     pub fn index(self) -> usize {
         self as usize
     }
 
-    /// `train`, `validation` or `test`.
+    /// Returns `train`, `validation` or `test`.
     pub fn name(self) -> &'static str {
         match self {
             Split::Train => "train",
@@ -52,28 +49,27 @@ impl Split {
     }
 }
 
-/// How positions are divided: a seed, and the share of each part; what is left over is for the
-/// test.
+/// Division of positions into parts: a seed and shares. Positions in neither share are for testing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Splits {
-    /// Another seed gives another division.
+    /// Seed of the division.
     pub seed: u64,
-    /// The share of positions to train on, 0 to 1.
+    /// Share of training positions, 0 to 1.
     pub train: f64,
-    /// The share of positions to validate with; the two are at most 1 together.
+    /// Share of validation positions; at most 1 together with `train`.
     pub validation: f64,
 }
 
 impl Default for Splits {
-    /// Eight tenths to train on, one tenth each to validate and test with, seed 0.
+    /// Returns shares of 80 % for training and 10 % each for validation and test, with seed 0.
     fn default() -> Splits {
         Splits { seed: 0, train: 0.8, validation: 0.1 }
     }
 }
 
 impl Splits {
-    /// The division into these shares of training, validation and test positions; says what is
-    /// wrong with them if they are no shares or do not come to 1.
+    /// Makes a division with these shares of training, validation and test positions. Fails with a message if
+    /// a share is not within 0 to 1 or they do not add up to 1.
     pub fn new(seed: u64, shares: [f64; 3]) -> Result<Splits, String> {
         if let Some(bad) = shares.iter().find(|share| !(0.0..=1.0).contains(*share)) {
             return Err(format!("{bad} is no share: give numbers from 0 to 1"));
@@ -85,25 +81,24 @@ impl Splits {
         Ok(Splits { seed, train: shares[0], validation: shares[1] })
     }
 
-    /// The share of positions to test with, to twelve places.
+    /// Returns the share of test positions, rounded to twelve decimal places.
     pub fn test(&self) -> f64 {
         ((1.0 - self.train - self.validation) * 1e12).round() / 1e12
     }
 
-    /// The hash of a state that stands for all its images; `name` is the [`name_word`] of its game.
+    /// Hashes a state, given as the words that all its images share; `name` is the [`name_word`] of its game.
     pub fn hash(&self, name: u64, words: StateWords) -> u64 {
         let words = [name].into_iter().chain(words.as_slice().iter().copied());
         words.fold(self.seed, |hash, word| mix(hash ^ word))
     }
 
-    /// A number in [0, 1) for a state with this [`hash`](Splits::hash), independent of its part:
-    /// the states below `x` are a sample of the share `x` of every part, and a larger `x` only adds
-    /// to it.
+    /// Maps the [`hash`](Splits::hash) of a state to a number in [0, 1), independent of its part. The states
+    /// below `x` are a sample of share `x` of every part, and a larger `x` only adds to it.
     pub fn unit_of_hash(hash: u64) -> f64 {
         unit_of(mix(hash))
     }
 
-    /// The part of a state with this [`hash`](Splits::hash).
+    /// Returns the part of a state with this [`hash`](Splits::hash).
     pub fn of_hash(&self, hash: u64) -> Split {
         let at = unit_of(hash);
         if at < self.train {
@@ -116,17 +111,17 @@ impl Splits {
     }
 }
 
-/// Which positions something has learned from.
+/// Set of positions that a policy was trained on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Division {
-    /// How positions were divided.
+    /// Division of all positions.
     pub splits: Splits,
-    /// The share of the training positions in use, 0 to 1.
+    /// Share of the training positions in use, 0 to 1.
     pub share: f64,
 }
 
 impl Division {
-    /// The part of a state with this [`hash`](Splits::hash); `None` for a training position that
+    /// Returns the part of a state with this [`hash`](Splits::hash), or `None` for a training position that
     /// was not in use.
     pub fn of_hash(&self, hash: u64) -> Option<Split> {
         let split = self.splits.of_hash(hash);
@@ -135,7 +130,7 @@ impl Division {
     }
 }
 
-/// Tells the part of a game's states by a division.
+/// Assigns the states of a game to the parts of a division.
 #[derive(Clone, Debug)]
 pub struct Divider<G: Game> {
     division: Division,
@@ -144,31 +139,37 @@ pub struct Divider<G: Game> {
 }
 
 impl<G: Game + Clone> Divider<G> {
-    /// For the states of a game.
+    /// Makes a divider for the states of a game.
     pub fn new(game: &G, division: Division) -> Divider<G> {
         Divider { division, name: name_word(&game.name()), words: FoldedWords::new(game) }
     }
 
-    /// The part of a state, the same for all its images; `None` for one that nothing learned from
-    /// though it was for training.
+    /// Returns the part of a state, equal for all its images, or `None` for a training position that was not
+    /// in use.
     pub fn of(&self, state: &G::State) -> Option<Split> {
         let Divider { division, name, words } = self;
         division.of_hash(division.splits.hash(*name, words.of(state)))
     }
 }
 
-/// The word that stands for a game's name in hashes: FNV-1a.
+/// Hashes a game's name to the word used in [`Splits::hash`]: FNV-1a.
 pub fn name_word(name: &str) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
     name.bytes().fold(0xCBF2_9CE4_8422_2325, step)
 }
 
-/// One step of SplitMix64.
+/// Step between two seeds of which one follows the other in SplitMix64.
+pub(crate) const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// Returns the first output of SplitMix64 from the seed `x`.
 pub fn mix(x: u64) -> u64 {
-    SplitMix64::seed_from_u64(x).next_u64()
+    let x = x.wrapping_add(GAMMA);
+    let x = (x ^ x >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let x = (x ^ x >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ x >> 31
 }
 
-/// The highest 53 bits of a hash as a number in [0, 1).
+/// Maps the highest 53 bits of a hash to a number in [0, 1).
 fn unit_of(hash: u64) -> f64 {
     (hash >> 11) as f64 / (1u64 << 53) as f64
 }
@@ -187,7 +188,7 @@ mod tests {
         assert_eq!(name_word("a"), 0xAF63_DC4C_8601_EC8C);
     }
 
-    /// Some positions of 4×4 Othello, by always playing each move for some plies.
+    /// Returns the positions of 4×4 Othello within some plies of the start.
     fn some_positions(
         game: &Othello<u64>,
         plies: u32,

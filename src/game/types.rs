@@ -1,14 +1,14 @@
-//! The vocabulary every game shares: sides, actions, outcomes, scores, plies.
+//! Vocabulary that all games share: sides, actions, outcomes, scores, ends.
 
 use std::fmt;
 use std::ops::Neg;
 
-/// Which of the two players is meant; *First* opens the game (Black in Othello).
+/// One of the two players; *First* opens the game (Black in Othello).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Side {
-    /// The player who opens the game: Black in Othello, Sente in shogi.
+    /// Player who opens the game: Black in Othello, Sente in shogi.
     First,
-    /// The other player: White in Othello, Gote in shogi.
+    /// Other player: White in Othello, Gote in shogi.
     Second,
 }
 
@@ -16,7 +16,7 @@ impl Side {
     /// Both sides, the first player first.
     pub const ALL: [Side; 2] = [Side::First, Side::Second];
 
-    /// The opponent of this side.
+    /// Returns the opponent of this side.
     pub fn other(self) -> Side {
         match self {
             Side::First => Side::Second,
@@ -24,27 +24,27 @@ impl Side {
         }
     }
 
-    /// 0 for the first player, 1 for the second.
+    /// Returns 0 for the first player, 1 for the second.
     pub fn index(self) -> usize {
         self as usize
     }
 }
 
-/// A move's index, dense from 0; what it means is the game's convention.
+/// Index of a move, dense from 0; each game defines its meaning.
 ///
-/// Othello: `row * columns + column` with a1 at the top left being 0, and the pass is
-/// `rows * columns`, as in OpenSpiel and Pgx.
+/// Othello: `row * columns + column`, where a1 at the top left is 0; the pass is `rows * columns`, as in
+/// OpenSpiel and Pgx.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Action(pub u16);
 
-/// The result of a game under best play, for the side named by the context (the mover unless told).
+/// Result of a game under best play, for the mover unless another side is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Outcome {
-    /// The mover loses: value −1.
+    /// Loss of the mover: value −1.
     Loss,
-    /// Neither wins: value 0.
+    /// Draw: value 0.
     Draw,
-    /// The mover wins: value +1.
+    /// Win of the mover: value +1.
     Win,
 }
 
@@ -52,17 +52,17 @@ impl Outcome {
     /// The three outcomes, worst first.
     pub const ALL: [Outcome; 3] = [Outcome::Loss, Outcome::Draw, Outcome::Win];
 
-    /// −1, 0 or +1.
+    /// Returns −1, 0 or +1.
     pub fn value(self) -> i8 {
         self as i8 - 1
     }
 
-    /// 0 for a loss, 1 for a draw, 2 for a win.
+    /// Returns 0 for a loss, 1 for a draw, 2 for a win.
     pub fn index(self) -> usize {
         self as usize
     }
 
-    /// The outcome of a value: its sign.
+    /// Returns the outcome with the sign of `value`.
     pub fn of(value: i8) -> Outcome {
         match value.signum() {
             -1 => Outcome::Loss,
@@ -71,7 +71,7 @@ impl Outcome {
         }
     }
 
-    /// `win`, `draw` or `loss`.
+    /// Returns `win`, `draw` or `loss`.
     pub fn name(self) -> &'static str {
         match self {
             Outcome::Loss => "loss",
@@ -89,12 +89,12 @@ impl Neg for Outcome {
     }
 }
 
-/// A final score for the mover; in Othello the disc difference, −64 to 64.
+/// Final score for the mover; in Othello the disc difference, −64 to 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Score(pub i8);
 
 impl Score {
-    /// Who wins with this score.
+    /// Returns the outcome of this score.
     pub fn outcome(self) -> Outcome {
         Outcome::of(self.0)
     }
@@ -104,7 +104,7 @@ impl Neg for Score {
     type Output = Score;
 
     fn neg(self) -> Score {
-        // Saturating, so that a byte of a table that is no score can be looked at.
+        // Saturates, so that −128, an invalid score that a damaged table may contain, does not overflow.
         Score(self.0.saturating_neg())
     }
 }
@@ -115,18 +115,18 @@ impl fmt::Display for Score {
     }
 }
 
-/// How the squares left empty at the end of the game count in the score.
+/// Convention by which squares left empty at the end of the game count in the score.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Empties {
-    /// They count for nobody: the score is the plain disc difference.
+    /// Empty squares count for nobody: the score is the plain disc difference.
     #[default]
     Uncounted,
-    /// They go to the winner, as in tournament play.
+    /// Empty squares go to the winner, as in tournament play.
     ToWinner,
 }
 
 impl Empties {
-    /// `uncounted` or `to-winner`.
+    /// Returns `uncounted` or `to-winner`.
     pub fn name(self) -> &'static str {
         match self {
             Empties::Uncounted => "uncounted",
@@ -134,50 +134,49 @@ impl Empties {
         }
     }
 
-    /// The one with a name.
+    /// Returns the convention of a name.
     pub fn named(name: &str) -> Option<Empties> {
         [Empties::Uncounted, Empties::ToWinner].into_iter().find(|empties| empties.name() == name)
     }
 }
 
-/// A state together with the player who is to move in it.
+/// State together with the side to move.
 ///
-/// States are seen by the mover, so most of the solver needs no side; a person's position has one.
+/// States are seen by the mover, so most of the solver needs no side; positions shown to people have one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Position<S> {
-    /// The state as its mover sees it.
+    /// State as its mover sees it.
     pub state: S,
-    /// Who the mover is.
+    /// Side of the mover.
     pub side: Side,
 }
 
-/// The end of a game, for the mover.
+/// End of a game, for the mover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct End {
-    /// Who has won.
+    /// Outcome for the mover.
     pub outcome: Outcome,
-    /// Plies that still belong to the game: 1 where the capture of the king is known but not
-    /// played.
+    /// Plies still to be played: 1 where the capture of the king is known but not played.
     pub plies: u16,
 }
 
-/// What infinite play is worth.
+/// Value of infinite play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Repetition {
-    /// Neither wins.
+    /// Draw.
     Draw,
-    /// The first player has failed to win.
+    /// Loss of the first player, who failed to win.
     SecondPlayerWins,
-    /// Nothing is said of it: values that hang on it are not known.
+    /// No convention: values that depend on infinite play are unknown.
     Unknown,
 }
 
 impl Repetition {
-    /// All of them.
+    /// All conventions.
     pub const ALL: [Repetition; 3] =
         [Repetition::Draw, Repetition::SecondPlayerWins, Repetition::Unknown];
 
-    /// `draw`, `second-player-wins` or `unknown`.
+    /// Returns `draw`, `second-player-wins` or `unknown`.
     pub fn name(self) -> &'static str {
         match self {
             Repetition::Draw => "draw",
@@ -186,19 +185,19 @@ impl Repetition {
         }
     }
 
-    /// The one with a name.
+    /// Returns the convention of a name.
     pub fn of(name: &str) -> Option<Repetition> {
         Repetition::ALL.into_iter().find(|repetition| repetition.name() == name)
     }
 }
 
-/// About how many states play from a position leads to.
+/// Estimated number of states reachable from a position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expected {
-    /// States, folded as the game folds them.
+    /// Number of states, folded as the game folds them.
     pub states: f64,
-    /// Moves of a state, on average.
+    /// Mean number of moves of a state.
     pub moves: f64,
-    /// Whether they have been counted, and not extrapolated.
+    /// `true` if both were counted rather than extrapolated.
     pub exact: bool,
 }

@@ -1,12 +1,12 @@
-//! The words that stand for a state where numbers are drawn from it.
+//! Words of a state: the input of hashes that draw numbers for it, such as splits and seeds.
 //!
-//! Keys say in which order a table has its states; what is drawn for a position must not change
-//! with that. So a board of two kinds of squares stands for itself, and only other states for their
-//! keys.
+//! These numbers must stay the same if the order of keys, and so of rows, changes. Therefore the words are
+//! the squares of the mover and of the opponent where these determine the state, and its key only in other
+//! games.
 
 use super::{Game, GameExt, StateKey};
 
-/// One word or two.
+/// One or two words that identify a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StateWords {
     words: [u64; 2],
@@ -14,8 +14,8 @@ pub struct StateWords {
 }
 
 impl StateWords {
-    /// The words of a state as it is: the mover's squares and the opponent's, in one word where
-    /// they fit; the key of a state that is more than that.
+    /// Returns the words of a state without folding: the mover's squares and the opponent's, in one word if
+    /// both fit; the key if squares alone do not determine the state.
     pub fn of<G: Game>(game: &G, state: &G::State) -> StateWords {
         match game.squares(state) {
             Some(squares) => StateWords::of_squares(square_count(game), squares),
@@ -30,7 +30,7 @@ impl StateWords {
         }
     }
 
-    /// The words.
+    /// Returns the one or two words.
     pub fn as_slice(&self) -> &[u64] {
         &self.words[..self.count]
     }
@@ -41,18 +41,18 @@ fn square_count<G: Game>(game: &G) -> usize {
     rows * columns
 }
 
-/// The words of states, the same for all images of a state.
+/// Computes the words of states so that all images of a state have the same.
 #[derive(Clone, Debug)]
 pub struct FoldedWords<G: Game> {
     /// The rules with states folded.
     game: G,
-    /// `images[symmetry][byte][value]`: where the squares of that byte go; empty for states that
-    /// are more than squares.
+    /// Image of the squares of one byte: `images[symmetry][byte][value]`. Empty if squares alone do not
+    /// determine a state.
     images: Vec<[[u64; 256]; 8]>,
 }
 
 impl<G: Game + Clone> FoldedWords<G> {
-    /// For the states of a game, folded or not.
+    /// Accepts a game with or without folding.
     pub fn new(game: &G) -> FoldedWords<G> {
         let game = game.with_folding(true).unwrap_or_else(|| game.clone());
         let symmetries = 0..game.group().order() as u8;
@@ -60,7 +60,7 @@ impl<G: Game + Clone> FoldedWords<G> {
         FoldedWords { images: images.unwrap_or_default(), game }
     }
 
-    /// The smallest words among the images of a state.
+    /// Returns the smallest words among the images of a state.
     pub fn of(&self, state: &G::State) -> StateWords {
         let Some((own, other)) = self.game.squares(state).filter(|_| !self.images.is_empty())
         else {
@@ -79,7 +79,7 @@ impl<G: Game + Clone> FoldedWords<G> {
     }
 }
 
-/// Where the squares of every byte go under a symmetry; `None` where squares are no states.
+/// Tabulates the image of every byte of squares under a symmetry; `None` if squares alone are no state.
 fn image<G: Game>(game: &G, symmetry: u8) -> Option<[[u64; 256]; 8]> {
     let mut image = [[0; 256]; 8];
     for square in 0..square_count(game) {

@@ -1,6 +1,6 @@
-//! The driver of every enumeration: reuse, lock, resume, progress, checkpoints and the manifest.
+//! Driver of every enumeration: reuse, lock, resume, progress, checkpoints and the manifest.
 //!
-//! What differs between games is the [`Builder`]: sorted keys, whole blocks of states, or ranks.
+//! A [`Builder`] holds the part that differs between indices: sorted keys, blocks of states, or ranks.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -25,23 +25,23 @@ use crate::table::{
     Counts, Draft, FORMAT, FORMAT_VERSION, Ints, Lengths, Manifest, Store, Table, TableError,
 };
 
-/// The outcome of [`build`].
+/// Result of [`build`].
 #[derive(Debug)]
 pub struct Enumerated {
-    /// The table.
+    /// Enumerated table.
     pub table: Table,
-    /// The table was already there.
+    /// `true` if the table existed before.
     pub reused: bool,
-    /// The layer at which the work of an earlier, interrupted process was resumed.
+    /// Layer at which the work of an interrupted process was resumed.
     pub resumed_at: Option<u32>,
 }
 
-/// Finds the rows of a table step by step. A step is a layer or a ply.
+/// Enumerator that finds the rows of a table step by step. A step is a layer or a ply.
 pub(super) trait Builder<'a, G: Game>: Sized {
-    /// What a checkpoint holds besides the arrays.
+    /// Contents of a checkpoint besides the arrays.
     type State: Serialize + DeserializeOwned;
 
-    /// Declares the arrays and begins at the roots, or where a checkpoint was written.
+    /// Declares the arrays and starts at the roots or at the checkpoint in `resumed`.
     fn open(
         game: &'a G,
         plan: &'a Plan<G::State>,
@@ -49,68 +49,67 @@ pub(super) trait Builder<'a, G: Game>: Sized {
         resumed: Option<(Self::State, Lengths)>,
     ) -> Result<Self, GraphError>;
 
-    /// The number of the layer that comes next.
+    /// Returns the number of the next layer.
     fn next_layer(&self) -> u32;
 
-    /// Completes one layer; false when it was the last.
+    /// Completes one layer; returns `false` if it was the last.
     fn step(&mut self, draft: &mut Draft, progress: &dyn Progress) -> Result<bool, GraphError>;
 
-    /// Whether what [`state`](Builder::state) holds is enough to go on from.
+    /// Returns `true` if [`state`](Builder::state) suffices to resume from.
     fn is_settled(&self) -> bool {
         true
     }
 
-    /// What a checkpoint must hold after a step.
+    /// Returns the contents of a checkpoint taken after this step.
     fn state(&self) -> &Self::State;
 
-    /// Writes what is left; says what the table holds.
+    /// Writes the remaining arrays and returns the final state.
     fn finish(self, draft: &mut Draft) -> Result<BuildState, GraphError>;
 }
 
-/// What is known of a table between two layers: the state of a builder by keys, and what any has
-/// found in the end.
+/// State between two layers: the checkpoint of a builder by keys, and the final result of any builder.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct BuildState {
-    /// The first layer's number.
+    /// Number of the first layer.
     pub first_layer: u32,
-    /// Rows at which layers begin, and the end of the last layer known.
+    /// First rows of the layers, and the end of the last known layer.
     pub offsets: Vec<u64>,
-    /// Edges written.
+    /// Number of edges written.
     pub edges: u64,
-    /// Of every layer whose rows are complete.
+    /// Counts of each layer whose rows are complete.
     pub counts: Vec<Counts>,
-    /// The rows of the roots.
+    /// Rows of the roots.
     pub root_ids: Vec<u64>,
 }
 
 impl BuildState {
-    /// Before the first layer.
+    /// Returns the state before the first layer.
     pub(super) fn new(first_layer: u32) -> BuildState {
         let (counts, root_ids) = (Vec::new(), Vec::new());
         BuildState { first_layer, offsets: vec![0], edges: 0, counts, root_ids }
     }
 
-    /// The number of the last layer known, which is to be expanded.
+    /// Returns the number of the last known layer, the next to be expanded.
     pub(super) fn next_layer(&self) -> u32 {
         self.first_layer + self.counts.len() as u32
     }
 
-    /// How many states are known.
+    /// Returns the number of known states.
     pub(super) fn states(&self) -> u64 {
         self.offsets.last().copied().unwrap_or(0)
     }
 
-    /// The rows of every layer known.
+    /// Returns the rows of each known layer.
     pub(super) fn layers(&self) -> impl Iterator<Item = Range<usize>> {
         self.offsets.windows(2).map(|ends| ends[0] as usize..ends[1] as usize)
     }
 
-    /// The rows of the last.
+    /// Returns the rows of the last known layer.
     pub(super) fn last_layer(&self) -> Range<usize> {
         self.layers().last().unwrap_or(0..0)
     }
 
-    /// Whether this fits the arrays and the layer of the roots, whoever wrote it.
+    /// Checks that this state, possibly from a damaged checkpoint, matches the arrays and the roots' layer.
     pub(super) fn fits(&self, draft: &Draft, first: u32) -> bool {
         let BuildState { first_layer, offsets, edges, counts, root_ids } = self;
         let &[begin, .., end] = &offsets[..] else { return false };
@@ -137,13 +136,13 @@ impl BuildState {
     }
 }
 
-/// Whether the orientations of either side need more than a byte.
+/// Returns `true` if the orientations of both sides need more than a byte.
 pub(super) fn has_wide_orientations<G: Game>(game: &G) -> bool {
     game.group().order() > 4
 }
 
-/// Declares the arrays that every table of sorted keys has, and those of its moves if these are
-/// stored: their actions, and how many a row has, in two bytes or one.
+/// Declares the arrays of every table of sorted keys and, if moves are stored (`wide_actions` is given),
+/// those of the moves, with actions and edge counts of two bytes if wide, else one.
 pub(super) fn declare(
     draft: &mut Draft,
     key_words: usize,
@@ -165,8 +164,8 @@ pub(super) fn declare(
     Ok(())
 }
 
-/// Of every [`START_EVERY`] rows of a table where their edges begin, for rows that are about to be
-/// appended and have so many edges. `edges` are those before them, and then those with them.
+/// Returns the edge offset of every row divisible by [`START_EVERY`] among the rows about to be appended,
+/// whose edge counts are `counts`. `edges` is the number of edges so far; the new ones are added to it.
 pub(super) fn edge_starts(
     draft: &Draft,
     edges: &mut u64,
@@ -182,8 +181,8 @@ pub(super) fn edge_starts(
     starts
 }
 
-/// Enumerates a plan into the store; a table that is already there is given as it is, and a draft
-/// that an interrupted process left is completed. A game without its type is enumerated by
+/// Enumerates a plan into the store. Returns an existing table unchanged, and completes the draft of an
+/// interrupted process. For a game without its type call
 /// [`AnyGame::enumerate`](crate::any::AnyGame::enumerate).
 pub fn build<G: Game>(
     game: &G,
@@ -202,7 +201,7 @@ pub fn build<G: Game>(
     let place = store.place(&name);
     let wanted = plan.identity(game);
     let taken = |dir: PathBuf| GraphError::OtherTable { name: table_name(&wanted), dir };
-    // What a removal leaves that is interrupted at its end. Only an empty directory is removed so.
+    // An interrupted removal can leave an empty directory; `remove_dir` removes no other.
     let _ = std::fs::remove_dir(&place);
     if place.exists() {
         let table = Table::open(&place)?;
@@ -235,7 +234,7 @@ pub fn build<G: Game>(
     Ok(Enumerated { table: Table::open(&place)?, reused: false, resumed_at })
 }
 
-/// Does the work; gives the layer at which an earlier process's was resumed.
+/// Enumerates into a draft and commits it; returns the layer at which an earlier process's work was resumed.
 fn run<'a, G: Game, B: Builder<'a, G>>(
     game: &'a G,
     plan: &'a Plan<G::State>,
@@ -257,7 +256,7 @@ fn run<'a, G: Game, B: Builder<'a, G>>(
     Ok(resumed_at)
 }
 
-/// Finds all rows of a draft; gives what was found, and the layer at which work was resumed.
+/// Finds all rows of a draft; returns the final state and the layer at which work was resumed.
 fn fill<'a, G: Game, B: Builder<'a, G>>(
     game: &'a G,
     plan: &'a Plan<G::State>,
@@ -278,7 +277,7 @@ fn fill<'a, G: Game, B: Builder<'a, G>>(
     Ok((order.finish(draft)?, resumed_at))
 }
 
-/// Writes the manifest: the table is there.
+/// Writes the manifest, which makes the draft a table.
 fn commit<G: Game>(
     game: &G,
     plan: &Plan<G::State>,
@@ -309,22 +308,23 @@ fn commit<G: Game>(
     Ok(())
 }
 
-/// No checkpoint reads as this: what is gathered is gathered anew.
+/// Checkpoint that never deserializes: an interrupted assembly starts again.
 #[derive(serde::Deserialize)]
 enum Nothing {}
 
-/// The rows of a layer that were found elsewhere.
+/// Rows of a layer found outside this process.
 pub struct AssembledLayer {
-    /// Their keys, in ascending order, word by word.
+    /// Keys in ascending order, word by word.
     pub keys: Vec<u64>,
-    /// The orientations in which each occurs.
+    /// Orientations in which each row occurs.
     pub orientations: Vec<u16>,
-    /// How many there are.
+    /// Counts of the layer.
     pub counts: Counts,
 }
 
-/// Makes the table of a plan whose moves are derived from layers that were found elsewhere, from the `first` on until
-/// there is none. A table that is already there is given as it is, and its layers are read all the same.
+/// Assembles the table of a plan with derived moves from layers found elsewhere, starting at the layer
+/// `first` until `layer_of` returns `None`. Returns an existing table unchanged, but reads its layers all the
+/// same.
 pub fn assemble<G: Game, E: From<GraphError> + From<TableError>>(
     game: &G,
     plan: &Plan<G::State>,
@@ -395,7 +395,7 @@ mod tests {
         named.collect()
     }
 
-    /// The files of the table that `build` makes of a plan.
+    /// Returns the files of the table that `build` makes from a plan.
     fn made<G: Game>(
         game: &G,
         plan: &Plan<G::State>,
@@ -406,7 +406,7 @@ mod tests {
         files(&dir.path().join(plan.table_name(game)))
     }
 
-    /// Sorts in slices, and on one thread too: the same bytes. Gives them.
+    /// Checks that sorting in slices and on one thread makes the same bytes, and returns them.
     fn sorted<G: Game>(game: &G, plan: &Plan<G::State>) -> BTreeMap<String, Vec<u8>> {
         let sort = |plan: &Plan<_>, store: &Store| run::<_, ByKey<_>>(game, plan, store, &Silent);
         let whole = made(game, plan, sort);
@@ -418,7 +418,7 @@ mod tests {
         whole
     }
 
-    /// Blocks with either kind of bits and sorted records make the same table of the same plan.
+    /// Blocks, by table look-ups or bit instructions, and sorted records make the same table.
     #[test]
     fn blocks_and_sorting_make_the_same_bytes() {
         let both = |game: &Othello<u64>| {
@@ -426,7 +426,7 @@ mod tests {
             let other = Position { state: start.state.swapped(), side: Side::Second };
             Plan { start: "both".to_string(), roots: vec![start, other], ..Plan::from_start(game) }
         };
-        // What is left of a game after so many first moves.
+        // A plan rooted `plies` first moves into the game.
         let late = |game: &Othello<u64>, plies: u32| {
             let first = |position, _| game.advance(&position, game.actions(&position.state)[0]);
             let roots = vec![(0..plies).fold(game.start(), first)];
@@ -457,7 +457,7 @@ mod tests {
         }
     }
 
-    /// Bounds, rows that are not folded, and plies.
+    /// Slices agree with whole layers for bounded plans, unfolded rows and plies.
     #[test]
     fn slices_change_no_byte() {
         let unfolded = Othello::<u64>::new(5, 4, false);

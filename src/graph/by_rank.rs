@@ -1,10 +1,10 @@
-//! The order of a whole game over the ranks of its states: ply by ply, whether it has layers or not.
+//! Builder of tables by rank: enumerates a whole game ply by ply, whether it has layers or not.
 //!
-//! Breadth first from the start: one bit a rank says what has been reached, and another what is to
-//! be expanded in this ply and in the next. Ranks are expanded in their order: neighbours differ
-//! little, so what their moves lead to lies together too. What a ply finds is a set, so the order in
-//! which threads find it leaves no trace. Every rank found is appended to a scratch array of the
-//! draft, from which a later process rebuilds the bits.
+//! The search is breadth first from the start, with one bitmap of the reached ranks and others of those to
+//! expand in this ply and the next. Ranks are expanded in ascending order: neighbours differ little, so their
+//! successors lie close together too. A ply's result is a set, so it does not depend on the order in which
+//! threads find its members. Every rank found is appended to a scratch array of the draft, from which a
+//! resuming process rebuilds the bits.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -23,32 +23,31 @@ use crate::parallel::{self, GRAIN};
 use crate::progress::Progress;
 use crate::table::{Counts, Draft, Lengths};
 
-/// What a checkpoint holds besides the arrays.
+/// Contents of a checkpoint besides the arrays.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct State {
-    /// How many ranks every ply has that was found; the last has not been expanded.
+    /// Number of ranks of each ply found; the last has not been expanded.
     plies: Vec<u64>,
-    /// By layer, counted from that of the start; where play may go round a ply is one.
+    /// Counts by layer, numbered from the start's; in games with cycles a layer is a ply.
     layers: BTreeMap<usize, Counts>,
 }
 
-/// The enumeration of a game that ranks its states.
+/// Enumeration of a game that ranks its states.
 pub(super) struct ByRank<'a, G: Game> {
     game: &'a G,
-    /// The first rank of every layer, which ascend; none where play may go round.
+    /// First rank of each layer, ascending; empty in games with cycles.
     firsts: Vec<u32>,
     state: State,
     reached: Bits,
-    /// The ranks of the last ply in which the game goes on, and, while they are expanded, of the
-    /// next.
+    /// Non-terminal ranks of the last ply, and (in `next`) those found while they are expanded.
     open: Bits,
     next: Bits,
 }
 
-/// A bit a rank.
+/// Bitmap of ranks.
 type Bits = Vec<AtomicU64>;
 
-/// How many words of bits a task expands.
+/// Words of a bitmap that a task expands.
 const WORDS: usize = 1 << 10;
 
 /// Ranks found by a task.
@@ -56,7 +55,7 @@ const WORDS: usize = 1 << 10;
 struct Found {
     ranks: Vec<u32>,
     layers: BTreeMap<usize, Counts>,
-    /// An end that no distance stands for.
+    /// End of a game that no distance represents.
     misfit: Option<End>,
 }
 
@@ -121,24 +120,21 @@ impl<'a, G: Game> Builder<'a, G> for ByRank<'a, G> {
         &self.state
     }
 
-    /// Expands the last ply; false when it led to nothing new.
+    /// Expands the last ply; returns `false` if it led to nothing new.
     fn step(&mut self, draft: &mut Draft, progress: &dyn Progress) -> Result<bool, GraphError> {
         let started = Instant::now();
         let expanded = parallel::map_ranges(self.open.len(), WORDS, &|words| self.expand(words));
         let found = expanded.into_iter().fold(Found::default(), Found::join);
-        // Ply by ply: a task finds something now and then, in whatever ranks it lies.
+        // Advances once a ply: ranks expanded are no measure of ranks found.
         progress.advance(found.ranks.len() as u64);
-        tracing::info!(
-            ply = self.state.plies.len(),
-            found = found.ranks.len(),
-            seconds = started.elapsed().as_secs_f64(),
-            "ply complete"
-        );
+        let (ply, count, seconds) =
+            (self.state.plies.len(), found.ranks.len(), started.elapsed().as_secs_f64());
+        progress.log(format_args!("ply complete ply={ply} found={count} seconds={seconds:.6}"));
         std::mem::swap(&mut self.open, &mut self.next);
         self.take(draft, found)
     }
 
-    /// Writes the bits and their counts.
+    /// Writes the bitmap and its counts.
     fn finish(mut self, draft: &mut Draft) -> Result<BuildState, GraphError> {
         let words: Vec<u64> =
             std::mem::take(&mut self.reached).into_iter().map(AtomicU64::into_inner).collect();
@@ -178,7 +174,7 @@ impl<G: Game> ByRank<'_, G> {
         self.take(draft, found).map(drop)
     }
 
-    /// The layer of a rank that is reached in a ply, counted from that of the start.
+    /// Returns the layer of a rank reached at `ply`, numbered from the start's.
     #[inline]
     fn layer_of(&self, rank: u32, ply: usize) -> usize {
         match self.firsts.is_empty() {
@@ -187,7 +183,7 @@ impl<G: Game> ByRank<'_, G> {
         }
     }
 
-    /// Reaches again what a checkpoint says was found.
+    /// Marks the ranks found before a checkpoint, and opens those of the last ply.
     fn reload(&mut self, draft: &Draft, state: State) -> Result<(), GraphError> {
         let states = state.plies.iter().try_fold(0u64, |sum, &ply| sum.checked_add(ply));
         if state.plies.is_empty() || states != draft.rows("found") {
@@ -217,14 +213,14 @@ impl<G: Game> ByRank<'_, G> {
         Ok(())
     }
 
-    /// Whether the only move of a rank is a pass.
+    /// Returns `true` if the only move of a rank is a pass.
     fn passes(&self, rank: u32) -> bool {
         let ranks = self.game.ranks().filter(|_| !self.firsts.is_empty());
         let state = ranks.and_then(|ranks| ranks.state_of(rank));
         state.is_some_and(|state| self.game.must_pass(&state))
     }
 
-    /// Makes what was found the last ply; false if nothing was.
+    /// Appends `found` as the last ply; returns `false` if it is empty. Fails at an end without a distance.
     fn take(&mut self, draft: &mut Draft, found: Found) -> Result<bool, GraphError> {
         if let Some(End { outcome, plies }) = found.misfit.filter(|_| self.firsts.is_empty()) {
             let what = format!(
@@ -245,8 +241,7 @@ impl<G: Game> ByRank<'_, G> {
         Ok(true)
     }
 
-    /// What the ranks of some words of those that are open lead to for the first time, and how many
-    /// moves they have; they are no longer open then.
+    /// Expands and closes the open ranks of some words; returns the ranks first reached, and counts of moves.
     fn expand(&self, words: Range<usize>) -> Found {
         let moves = RankedGame { game: self.game, ranked: None };
         let (mut found, mut after) = (Found::default(), Vec::new());
@@ -278,7 +273,7 @@ impl<G: Game> ByRank<'_, G> {
     }
 }
 
-/// The first rank of every layer from that of the start on.
+/// Returns the first rank of each layer, from the start's on; empty in games without layers.
 fn firsts<G: Game>(game: &G) -> Vec<u32> {
     let (Some(ranks), Some(layers)) = (game.ranks(), game.layers()) else { return Vec::new() };
     let layer = |rank: u32| Some(layers.layer_of(&ranks.state_of(rank)?));
@@ -292,10 +287,10 @@ fn firsts<G: Game>(game: &G) -> Vec<u32> {
     (game.layer(&game.start().state)..=last).map(first_of).collect()
 }
 
-/// Sets the bit of a rank; tells whether it was not set.
+/// Sets the bit of a rank; returns `true` if it was clear.
 #[inline]
 fn mark(bits: &Bits, rank: u32) -> bool {
     let (word, bit) = (&bits[rank as usize / 64], 1 << (rank % 64));
-    // Most are known: looking costs less than writing.
+    // Most bits are set already, and a load costs less than a write.
     word.load(Ordering::Relaxed) & bit == 0 && word.fetch_or(bit, Ordering::Relaxed) & bit == 0
 }

@@ -1,25 +1,25 @@
-//! How many states rows are, in every sense in which people count them.
+//! Number of states that rows stand for, counted in five ways.
 
 use super::StateKind;
 use crate::game::{Orientations, Side};
 use crate::table::{Counts, Tally};
 
-/// The counts of some rows.
+/// Counts of a set of rows.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Census {
-    /// Of the rows.
+    /// Rows of the table.
     pub table: Tally,
-    /// Of the positions that they stand for.
+    /// Positions that the rows stand for.
     pub reachable: Tally,
-    /// Of states as their movers see them.
+    /// States as their movers see them.
     pub mover_relative: u64,
-    /// How many boards are there with both sides to move.
+    /// Boards that are reachable with either side to move.
     pub with_both: u64,
 }
 
 impl Census {
-    /// Adds a row with so many edges, of which one may be a pass, and its orientations among as many
-    /// symmetries as `order` says.
+    /// Adds a row with `moves` edges, one a pass if `is_pass`, and orientations `own` under `order`
+    /// symmetries.
     pub fn add_row(
         &mut self,
         kind: StateKind,
@@ -41,7 +41,7 @@ impl Census {
         self.mover_relative += u64::from((sides[0] | sides[1]).count_ones());
     }
 
-    /// Adds a row that has no orientations.
+    /// Adds a row without orientations.
     #[inline]
     pub fn add_plain(&mut self, kind: StateKind, moves: u32) {
         self.table.states += 1;
@@ -50,7 +50,7 @@ impl Census {
         self.table.transitions += u64::from(moves);
     }
 
-    /// Adds other rows.
+    /// Adds the counts of other rows.
     pub fn add(&mut self, other: &Census) {
         self.table.add(&other.table);
         self.reachable.add(&other.reachable);
@@ -58,7 +58,7 @@ impl Census {
         self.with_both += other.with_both;
     }
 
-    /// The counts of rows that have orientations, in so many classes under all symmetries.
+    /// Returns the counts of rows with orientations that form `canonical` classes under all symmetries.
     pub fn counts(&self, canonical: u64) -> Counts {
         Counts {
             table: self.table,

@@ -1,5 +1,5 @@
-//! Checking a table while it is read: its checksums, and that its edges lead where sweeps may look.
-//! Edges that are not stored are made from the rules.
+//! Checks of a table while it is read: its checksums, and that its edges lead where sweeps may look. Edges
+//! that are not stored are derived from the rules.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,65 +11,65 @@ use crate::game::Game;
 use crate::parallel::{self, Spare};
 use crate::table::{Memory, Table, TableError};
 
-/// What is checked where it is there, in the order of [`LayerChecks::sums`].
+/// Arrays to check if the table has them, in the order of [`LayerChecks::sums`].
 const ARRAYS: [&str; 5] = ["keys", "kinds", "edge_counts", "edge_starts", "edge_targets"];
 
-/// The checksums of some rows of each array that is checked: keys, kinds, and where the moves are.
+/// Checksums of some rows of each checked array: keys, kinds, and the stored moves.
 pub(super) type Sums = [crc32fast::Hasher; 5];
 
-/// Reads a table layer by layer from the last to the first, the way in which layered games are
-/// solved, and checks each piece of it just before it is used, while it is in the processor's cache.
+/// Checks of a table that is read layer by layer from the last to the first, the order in which layered games
+/// are solved. Each piece is checked just before it is used, while it is in the CPU cache.
 pub struct LayerChecks<'a> {
     reader: Reader<'a>,
-    /// Makes moves that are not stored.
+    /// Source of moves that are not stored.
     maker: Option<Maker<'a>>,
-    /// Of what has been read, from some row on to the end.
+    /// Checksums of the rows read so far, from some row to the end.
     sums: Sums,
-    /// The layer read last.
+    /// Layer read last.
     later: Option<Arc<Numbered>>,
 }
 
-/// What makes the moves of a layer that are not stored.
+/// Source of the moves of a layer that are not stored.
 #[derive(Clone, Copy)]
 pub enum Maker<'a> {
     /// Blocks, which take memory of this kind.
     Blocks(&'a dyn Deriver, &'a Memory),
-    /// The rules, row by row.
+    /// Rules, row by row.
     Rules(&'a MakeMoves<'a>),
 }
 
-/// Appends the rows to which the moves of some rows lead, and where each row's end among them; false if one
-/// leads out of the table.
+/// Function that appends the target rows of some rows' moves, and the end of each row's targets among them;
+/// returns `false` if a move leads out of the table.
 type MakeMoves<'a> = dyn Fn(Range<usize>, &mut Vec<u32>, &mut Vec<u32>) -> bool + Sync + 'a;
 
-/// The moves of a layer.
+/// Moves of a layer.
 enum Moves<'a> {
     Stored,
     Derived(DerivedMoves<'a>),
     Made(&'a MakeMoves<'a>),
 }
 
-/// Reads and checks some rows.
+/// Reader that checks some rows.
 #[derive(Clone, Copy)]
 struct Reader<'a> {
     graph: &'a Graph,
     table: &'a Table,
 }
 
-/// A layer that is to be read.
+/// Layer to be read.
 pub struct LayerToRead<'a> {
     reader: Reader<'a>,
-    /// Its rows.
+    /// Rows of the layer.
     pub rows: Range<usize>,
     moves: Moves<'a>,
-    /// Memory for offsets, which has served before.
+    /// Reused buffers for offsets.
     spare: Spare<Vec<u32>>,
 }
 
-/// The checksums of the pieces of a layer, in their order.
+/// Checksums of a layer's pieces, in their order.
 pub struct LayerSums(Vec<Sums>);
 
-/// How many rows are read at once: what they take stays in the processor's cache.
+/// Number of rows read at once, so that they stay in the CPU cache.
 const ROWS: usize = 1 << 15;
 
 fn hasher(bytes: &[u8]) -> crc32fast::Hasher {
@@ -78,7 +78,7 @@ fn hasher(bytes: &[u8]) -> crc32fast::Hasher {
     hasher
 }
 
-/// The arrays of rows that are read as a whole: of ranks, and of packed tables.
+/// Arrays that are checked as a whole: those of ranks and of packed tables.
 const OTHER_ARRAYS: [&str; 6] = [
     "reachable",
     "rank_counts",
@@ -103,7 +103,7 @@ impl Graph {
 }
 
 impl<'a> LayerChecks<'a> {
-    /// Begins behind the last layer. Where moves are not stored `maker` makes them, if they are looked at.
+    /// Starts after the last layer. If moves are not stored and will be visited, `maker` derives them.
     pub fn new(graph: &'a Graph, table: &'a Table, maker: Option<Maker<'a>>) -> LayerChecks<'a> {
         let sums = [&[] as &[u8]; 5].map(hasher);
         LayerChecks { reader: Reader { graph, table }, maker, sums, later: None }
@@ -119,7 +119,7 @@ impl<'a> LayerChecks<'a> {
         checks.compare()
     }
 
-    /// Takes up the layer before the one read last.
+    /// Opens the layer before the one read last.
     pub fn layer(&mut self, rows: Range<usize>) -> Result<LayerToRead<'a>, TableError> {
         let moves = match self.maker {
             None => Moves::Stored,
@@ -131,7 +131,7 @@ impl<'a> LayerChecks<'a> {
         Ok(LayerToRead { reader: self.reader, rows, moves, spare: Spare::default() })
     }
 
-    /// Adds the checksums of the layer before those that were added.
+    /// Prepends the checksums of the layer before those added so far.
     pub fn add(&mut self, LayerSums(pieces): LayerSums) {
         let mut sums = [&[] as &[u8]; 5].map(hasher);
         for piece in pieces.iter().chain([&self.sums]) {
@@ -140,7 +140,7 @@ impl<'a> LayerChecks<'a> {
         self.sums = sums;
     }
 
-    /// A layer of a table without edges, and the next.
+    /// Rebuilds the layer of a table without edges; returns it and the next layer.
     fn derived(
         &mut self,
         (deriver, memory): (&dyn Deriver, &Memory),
@@ -172,7 +172,7 @@ impl<'a> LayerChecks<'a> {
     /// Compares the checksums of all layers with the manifest's.
     pub fn compare(self) -> Result<(), TableError> {
         let Reader { graph, table } = self.reader;
-        // All other edges have been seen to begin where those before them end.
+        // `edge_ranges` has checked that all other edges are contiguous.
         let [first, last] = [0, graph.states().max(1) - 1].map(|row| graph.edge_range(row));
         let all = first.map(|edges| edges.start) == Some(0)
             && last.map(|edges| edges.end) == Some(graph.edges());
@@ -185,7 +185,8 @@ impl<'a> LayerChecks<'a> {
 }
 
 impl Reader<'_> {
-    /// What is damaged is better named by its checksum.
+    /// Returns the error of the first array with a wrong checksum, which names the damage better, or else
+    /// `wrong`.
     fn better_named(&self, wrong: TableError) -> TableError {
         let arrays = ARRAYS.iter().filter(|name| self.table.has_array(name));
         let checked = arrays.map(|name| self.table.check_array(name));
@@ -197,7 +198,7 @@ impl Reader<'_> {
         TableError::damaged(&self.table.path_of("edge_starts"), what)
     }
 
-    /// Checks that the edges of some rows of a layer may be followed; gives the rows' checksums.
+    /// Checks that the edges of some rows of a layer may be followed; returns the rows' checksums.
     fn check(&self, rows: Range<usize>, layer: &Range<usize>) -> Result<Sums, TableError> {
         let graph = self.graph;
         if !graph.stores_moves() {
@@ -217,11 +218,11 @@ impl Reader<'_> {
         Ok(self.sums(rows, targets))
     }
 
-    /// The checksums of some rows, whose edges lead to `targets`.
+    /// Returns the checksums of some rows, whose edges lead to `targets`.
     fn sums(&self, rows: Range<usize>, targets: &[u32]) -> Sums {
         let graph = self.graph;
         let starts = rows.start.div_ceil(START_EVERY)..rows.end.div_ceil(START_EVERY);
-        // Of moves that are not stored there is nothing.
+        // Derived moves have no arrays.
         let [kinds, starts]: [&[u8]; 2] = match graph.stores_moves() {
             true => {
                 [&graph.kinds()[rows.clone()], bytemuck::cast_slice(&graph.edge_starts()[starts])]
@@ -235,7 +236,7 @@ impl Reader<'_> {
 }
 
 impl LayerToRead<'_> {
-    /// Checks all of it, where its moves are not looked at.
+    /// Checks the whole layer without visiting its moves.
     pub fn check(&self) -> Result<LayerSums, TableError> {
         let (first, check) = (self.rows.start, |rows| self.reader.check(rows, &self.rows));
         let sums = parallel::map_ranges(self.rows.len(), ROWS, &|some| {
@@ -244,7 +245,7 @@ impl LayerToRead<'_> {
         self.sums(sums)
     }
 
-    /// The checksums of its pieces, or what is wrong with the first that is.
+    /// Collects the checksums of the layer's pieces, or returns the first error.
     pub fn sums(
         &self,
         pieces: impl IntoIterator<Item = Result<Sums, TableError>>,
@@ -253,7 +254,7 @@ impl LayerToRead<'_> {
         pieces.map(LayerSums).map_err(|wrong| self.reader.better_named(wrong))
     }
 
-    /// The pieces in which it is read, as rows counted from the first of the layer.
+    /// Returns the pieces in which the layer is read, as rows counted from its first.
     pub fn pieces(&self) -> Vec<Range<usize>> {
         let count = self.rows.len();
         match &self.moves {
@@ -262,9 +263,8 @@ impl LayerToRead<'_> {
         }
     }
 
-    /// Calls `visit` with the offsets of a piece's rows among some edges, one more than there are rows,
-    /// and the ids of the rows to which these edges lead; it tells whether they may be followed.
-    /// Gives the checksums of the rows.
+    /// Calls `visit` with the offsets of a piece's rows among its edges (one more than rows) and the edges'
+    /// targets; it returns `false` if they may not be followed. Returns the checksums of the rows.
     pub fn visit(
         &self,
         (number, piece): (usize, &Range<usize>),
@@ -300,20 +300,20 @@ impl LayerToRead<'_> {
         Err(TableError::damaged(&table.path_of(keys), "a move leads out of it"))
     }
 
-    /// Whether a row without edges may have none.
+    /// Returns `true` if a row without edges may have none.
     pub fn may_end(&self, row: usize) -> bool {
         let Reader { graph, table } = self.reader;
         !graph.stores_moves() || may_end(graph, row, table.manifest().complete)
     }
 
-    /// Whether the edges of a row to which a pass leads lead to later layers.
+    /// Returns `true` if the edges of a row that a pass leads to all lead to later layers.
     pub fn leads_on(&self, row: usize) -> bool {
         let graph = self.reader.graph;
         !graph.stores_moves() || later_by(graph, row, self.rows.end)
     }
 }
 
-/// Whether a row without edges is over, or in a table that is not complete was not followed.
+/// Returns `true` if a row without edges is terminal, or was not followed in an incomplete table.
 fn may_end(graph: &Graph, row: usize, complete: bool) -> bool {
     match graph.stored_kind(row) {
         StateKind::Terminal => true,
@@ -322,21 +322,20 @@ fn may_end(graph: &Graph, row: usize, complete: bool) -> bool {
     }
 }
 
-/// Whether the edges of a row all lead to rows from one on.
+/// Returns `true` if the edges of a row all lead to rows from `end` on.
 fn later_by(graph: &Graph, row: usize, end: usize) -> bool {
     let edges = graph.edge_range(row).map(|edges| &graph.edge_targets()[edges]);
     edges.is_some_and(|edges| all_in(edges, end as u32, graph.states() as u32))
 }
 
-/// Whether all targets are rows from one on, before another: in one comparison each.
+/// Returns `true` if all targets are in `from..to`, with one comparison each.
 #[inline]
 fn all_in(targets: &[u32], from: u32, to: u32) -> bool {
     targets.iter().fold(true, |all, target| all & (target.wrapping_sub(from) < to - from))
 }
 
-/// Whether the edges of a row lead where they may: in a layered game on to a later layer, or by a
-/// pass to a state of the same whose own edges do; in a cyclic one, whose tables have no
-/// orientations, to any state.
+/// Returns `true` if the edges of a row lead to valid rows: in a layered game to later layers, or by a pass
+/// to a state of the same layer whose own edges do; in a cyclic game (no orientations) to any state.
 #[inline]
 fn leads_on(
     graph: &Graph,

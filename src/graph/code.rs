@@ -1,25 +1,25 @@
-//! The codes of keys, and blocks of ascending codes as bytes.
+//! Codes of keys, and blocks of ascending codes as bytes.
 //!
-//! A code is a key in two parts, a *group* and a *place*, in the same order as keys. Where a key is
-//! the occupied squares and the mover's, the group is the occupied ones and the place the mover's
-//! pressed together: places of a group then lie close to each other. Elsewhere a key of one word is
-//! a place, and one of two words a group and a place.
+//! A code splits a key into a *group* and a *place* and orders as the keys do. Where a key consists of the
+//! occupied squares and the mover's, the group is the occupied squares and the place is the mover's,
+//! compressed to the bits of the occupied ones, so that places of a group are close together. Otherwise a key
+//! of one word is a place, and one of two words a group and a place.
 //!
-//! A block is a list of *runs*, rows of one group with ascending places. Its bytes are how many
-//! runs there are; of each but the first by how much its group is above the one before and where
-//! its places begin; how long each run is; and of all other rows how many places are skipped before
-//! them. Numbers are in LEB128. Of those last ones the first bytes stand together, then the second
-//! bytes of those that have two, and so on, since bytes of one sort compress best together.
+//! A block is a list of *runs*, rows of one group with ascending places. Its bytes are the number of runs;
+//! for each run but the first, the difference of its group from the one before, and its first place; the
+//! length of each run; and for each other row the number of places skipped before it. Numbers are in LEB128.
+//! The skips are stored in planes, first bytes together, then the second bytes of those that have two, and so
+//! on, because bytes of one kind compress best together.
 
 use crate::game::{Game, WideKey};
 
-/// A key's group and place.
+/// Group and place of a key.
 pub(super) type Code = [u64; 2];
 
-/// How keys are turned into codes.
+/// Conversion between keys and codes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Coding {
-    /// The number of squares, where a key of one word is the occupied ones above the mover's.
+    /// Number of squares, if a key is one word with the occupied squares above the mover's.
     squares: Option<u32>,
     words: usize,
 }
@@ -43,7 +43,7 @@ impl Coding {
         }
     }
 
-    /// The key of a code; of one that no key has, anything.
+    /// Returns the key of a code; unspecified for a code without a key.
     #[inline]
     pub(super) fn key(self, [group, place]: Code) -> WideKey {
         match (self.squares, self.words) {
@@ -54,7 +54,7 @@ impl Coding {
     }
 }
 
-/// The single bits of a word, ascending.
+/// Returns the single bits of a word, ascending.
 #[inline]
 fn bits(mut word: u64) -> impl Iterator<Item = u64> {
     std::iter::from_fn(move || {
@@ -64,20 +64,19 @@ fn bits(mut word: u64) -> impl Iterator<Item = u64> {
     })
 }
 
-/// The bits of `x` at those of `mask`, side by side.
+/// Gathers the bits of `x` selected by `mask` into the low bits.
 #[inline]
 fn press(x: u64, mask: u64) -> u64 {
     bits(mask).zip(0..).fold(0, |all, (bit, place)| all | u64::from(x & bit != 0) << place)
 }
 
-/// The low bits of `x` at those of `mask`.
+/// Scatters the low bits of `x` to the bits of `mask`.
 #[inline]
 fn spread(x: u64, mask: u64) -> u64 {
     bits(mask).zip(0..).fold(0, |all, (bit, place)| all | (bit * (x >> place & 1)))
 }
 
-/// Appends a number in LEB128: seven bits a byte, the lowest first, the highest bit of all but the
-/// last byte set.
+/// Appends a number in LEB128: seven bits a byte, lowest first, the highest bit set in all but the last byte.
 fn put(bytes: &mut Vec<u8>, mut number: u64) {
     while number > 0x7f {
         bytes.push(number as u8 | 0x80);
@@ -86,7 +85,7 @@ fn put(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
-/// Takes such a number from the front; `None` if there is none.
+/// Reads a LEB128 number from the front; `None` if it is truncated or too long.
 fn take(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..64).step_by(7) {
@@ -100,13 +99,13 @@ fn take(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// How many bytes rows take at most.
+/// Returns the maximum number of bytes that `rows` rows encode to.
 pub(super) fn most_bytes(rows: usize) -> usize {
-    // A run of one row: a group, a place and a length.
+    // The worst case is a run for each row: a group, a place and a length.
     10 + rows * 30
 }
 
-/// The bytes of a block, all but its first code.
+/// Encodes a block, all but its first code.
 pub(super) fn encode(codes: &[Code]) -> Vec<u8> {
     let ascends = |a: &Code, b: &Code| a[0] == b[0] && a[1] < b[1];
     let mut bytes = Vec::new();
@@ -127,7 +126,7 @@ pub(super) fn encode(codes: &[Code]) -> Vec<u8> {
     bytes
 }
 
-/// The codes of so many rows, the first of which is given; `None` if the bytes are no such block.
+/// Decodes `rows` codes, the first of which is given; `None` if the bytes are not such a block.
 pub(super) fn decode(first: Code, rows: usize, mut bytes: &[u8]) -> Option<Vec<Code>> {
     let bytes = &mut bytes;
     let runs = usize::try_from(take(bytes)?).ok().filter(|&runs| runs <= rows)?;
@@ -161,7 +160,7 @@ pub(super) fn decode(first: Code, rows: usize, mut bytes: &[u8]) -> Option<Vec<C
     Some(codes)
 }
 
-/// The numbers at the end of a block; `None` unless they take all that is left of it.
+/// Decodes the skips at the end of a block; `None` unless they take all remaining bytes.
 fn skips(count: usize, mut bytes: &[u8]) -> Option<Vec<u64>> {
     let mut skipped = vec![0u64; count];
     let mut longer: Vec<usize> = (0..count).collect();

@@ -1,4 +1,4 @@
-//! What the arrays of a table mean, for the reader of its manifest.
+//! Conventions of a table's arrays, written to its manifest for readers.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::plan::{Index, Plan};
 use super::ranked::BLOCK;
 use crate::game::{Game, GameExt};
 
-/// The conventions of a plan's table, by the names of arrays and ideas.
+/// Returns the conventions of a plan's table, by the names of arrays and ideas.
 pub(super) fn of<G: Game>(game: &G, plan: &Plan<G::State>) -> BTreeMap<String, String> {
     let perspective = "all values are those of the player to move (the mover)".to_string();
     let mut all = vec![("perspective", perspective)];

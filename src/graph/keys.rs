@@ -1,5 +1,4 @@
-//! Rows that are sorted keys: mapped as they are, in compressed blocks, or held elsewhere; and from
-//! a key to its place among them.
+//! Sorted keys of rows: mapped, in compressed blocks or held elsewhere; and the search for a key among them.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,7 +9,7 @@ use crate::game::{Game, Orientations, StateKey, WideKey};
 use crate::parallel;
 use crate::table::{Array, BLOCK, Packed, Table, TableError, or_record};
 
-/// The keys of a table, of one or two words each.
+/// Keys of a table, of one or two words each.
 pub enum Keys {
     /// 64-bit keys.
     Narrow(Array<u64>),
@@ -24,21 +23,21 @@ pub enum Keys {
 
 /// Keys outside the files of a table. Damage is recorded by [`or_record`].
 pub trait KeysElsewhere: Send + Sync {
-    /// The key of a row.
+    /// Returns the key of a row.
     fn key(&self, row: usize) -> Option<WideKey>;
 
-    /// The row of a key.
+    /// Returns the row of a key.
     fn find(&self, key: WideKey) -> Option<usize>;
 
-    /// The orientations in which a row is reachable.
+    /// Returns the orientations in which a row is reachable.
     fn orientations(&self, row: usize) -> Option<Orientations>;
 
-    /// Checks everything that is stored.
+    /// Checks all stored data.
     fn check(&self) -> Result<(), TableError>;
 }
 
 impl Keys {
-    /// Maps the keys of a table of so many rows.
+    /// Maps the keys of a table; fails unless there are `rows` of them.
     pub(super) fn open<G: Game>(game: &G, table: &Table, rows: usize) -> Result<Keys, TableError> {
         let (keys, count) = if table.manifest().is_packed() {
             let keys = PackedKeys::open(game, table, rows)?;
@@ -58,12 +57,12 @@ impl Keys {
         }
     }
 
-    /// The keys as the type their game packs states into.
+    /// Returns the keys as the type their game packs states into.
     ///
     /// # Panics
     ///
-    /// When keys are not mapped, or the game's keys have another width than the table's, as those of
-    /// an [`AnyGame`](crate::any::AnyGame) may have.
+    /// Panics if keys are not mapped, or if the game's keys are not as wide as the table's, which is possible
+    /// for an [`AnyGame`](crate::any::AnyGame).
     pub fn of<K: StateKey>(&self) -> &[K] {
         let (words, bytes) = match self {
             Keys::Narrow(array) => (1, array.bytes()),
@@ -74,7 +73,7 @@ impl Keys {
         bytemuck::cast_slice(bytes)
     }
 
-    /// The bytes of the keys of some rows, where they are mapped.
+    /// Returns the bytes of some rows' keys; empty if keys are not mapped.
     pub(super) fn bytes(&self, rows: Range<usize>) -> &[u8] {
         match self {
             Keys::Narrow(array) => bytemuck::cast_slice(&array[rows]),
@@ -83,7 +82,7 @@ impl Keys {
         }
     }
 
-    /// The key of a row as two words; `None` where it is damaged, which [`or_record`] records.
+    /// Returns the key of a row as two words; `None` if it is damaged, which [`or_record`] records.
     #[inline]
     pub fn get(&self, row: usize) -> Option<WideKey> {
         match self {
@@ -94,7 +93,7 @@ impl Keys {
         }
     }
 
-    /// Reads the keys of rows, as [`Keys::get`] does; fastest for ascending ones.
+    /// Returns a reader of keys that works like [`Keys::get`] but is fastest for ascending rows.
     pub(super) fn reader(&self) -> impl FnMut(usize) -> Option<WideKey> + '_ {
         let mut last = None;
         move |row| match self {
@@ -103,7 +102,7 @@ impl Keys {
         }
     }
 
-    /// The place of a key within ascending rows.
+    /// Returns the row of a key among ascending rows.
     #[inline]
     pub fn find(&self, rows: Range<usize>, key: WideKey) -> Option<usize> {
         match self {
@@ -114,7 +113,7 @@ impl Keys {
         }
     }
 
-    /// Lets the system use the memory in which it keeps the keys of some rows.
+    /// Evicts the keys of some rows from the page cache.
     pub(super) fn forget(&self, rows: Range<usize>) {
         match self {
             Keys::Narrow(keys) => keys.forget(rows),
@@ -123,7 +122,7 @@ impl Keys {
         }
     }
 
-    /// Checks what no look at single rows does.
+    /// Checks properties that reads of single rows do not.
     pub(super) fn check_whole(&self) -> Result<(), TableError> {
         match self {
             Keys::Narrow(_) | Keys::Wide(_) => Ok(()),
@@ -139,13 +138,13 @@ impl Keys {
 /// Sorted keys in compressed blocks of [`BLOCK`] rows, each found by its first code.
 pub struct PackedKeys {
     coding: Coding,
-    /// The code of each block's first row.
+    /// Code of each block's first row.
     firsts: Array<[u64; 2]>,
     codes: Packed<Code>,
     rows: usize,
 }
 
-/// A block and the codes that it holds.
+/// Number of a block, and its codes.
 type Block = (usize, Arc<[Code]>);
 
 impl PackedKeys {
@@ -165,7 +164,7 @@ impl PackedKeys {
         self.codes.block(block, code::most_bytes(rows), unpack)
     }
 
-    /// The key of a row; `last` is the block that was read last.
+    /// Returns the key of a row; `last` caches the block read last.
     fn get(&self, row: usize, last: &mut Option<Block>) -> Option<WideKey> {
         let number = row / BLOCK;
         if last.as_ref().is_none_or(|(there, _)| *there != number) {
@@ -175,13 +174,13 @@ impl PackedKeys {
         codes.get(row % BLOCK).map(|&code| self.coding.key(code))
     }
 
-    /// The row of a code within ascending rows.
+    /// Returns the row of a code among ascending rows.
     fn find(&self, rows: Range<usize>, code: Code) -> Option<usize> {
         if rows.is_empty() {
             return None;
         }
         let last = (rows.end - 1) / BLOCK;
-        // Of the blocks that begin within the rows, the last that does not begin behind the code.
+        // The last block that begins within the rows and not after the code, else the first row's block.
         let (first, begun) = (rows.start / BLOCK, rows.start.div_ceil(BLOCK));
         let later = self.firsts.get(begun..=last).unwrap_or_default();
         let block = match later.partition_point(|first| !is_before(&code, first)) {
@@ -196,25 +195,24 @@ impl PackedKeys {
     }
 }
 
-/// The order of codes; that of arrays calls for a comparison of slices.
+/// Compares codes without the slice comparison that `Ord` of arrays compiles to.
 #[inline]
 fn is_before(a: &Code, b: &Code) -> bool {
     (a[0], a[1]) < (b[0], b[1])
 }
 
-/// Places of keys in a sorted slice, found by their highest bits and a search among the few that
-/// share them.
+/// Index of a sorted slice of keys by their highest bits; keys that share them are found by binary search.
 #[derive(Clone, Debug)]
 pub struct BucketIndex {
     width: u32,
     bits: u32,
-    /// Of every prefix the place of the first key with it or a higher one, and the end.
+    /// For each prefix the position of the first key with it or a higher one; then the number of keys.
     starts: Vec<u32>,
 }
 
 impl BucketIndex {
-    /// Builds the index of ascending keys of `width` significant bits, in time and memory
-    /// proportional to their number (at most about two bytes a key).
+    /// Builds the index of ascending keys of `width` significant bits, in time and memory proportional to
+    /// their number (at most about two bytes a key).
     pub fn new<K: StateKey>(keys: &[K], width: u32) -> BucketIndex {
         assert!(keys.len() <= u32::MAX as usize, "a layer of more than 2^32 states");
         let half = if K::WORDS == 1 { width } else { width / 2 };
@@ -230,7 +228,7 @@ impl BucketIndex {
         BucketIndex { width, bits, starts }
     }
 
-    /// The place of a key in the slice that the index was built for.
+    /// Returns the position of a key in the slice that the index was built for.
     #[inline]
     pub fn find<K: StateKey>(&self, keys: &[K], key: K) -> Option<usize> {
         let prefix = bucket(key, self.width, self.bits);
@@ -239,13 +237,13 @@ impl BucketIndex {
     }
 }
 
-/// The bucket of a key; of one with higher bits set than there should be, the last.
+/// Returns the bucket of a key; the last one if bits above `width` are set.
 #[inline]
 fn bucket<K: StateKey>(key: K, width: u32, bits: u32) -> usize {
     key.prefix(width, bits).min((1 << bits) - 1)
 }
 
-/// The place of a key within a range of ascending keys.
+/// Returns the position of a key within a range of ascending keys.
 #[inline]
 pub fn search<K: Ord>(keys: &[K], range: Range<usize>, key: K) -> Option<usize> {
     let bucket = &keys[range.clone()];
@@ -276,7 +274,7 @@ mod tests {
                 assert_eq!(index.find(&wide, key), Some(place));
                 assert_eq!(index.find(&wide, WideKey([key.0[0], 0])), None);
             }
-            // A damaged table may hold keys of any bits.
+            // A damaged table may contain keys of any bits.
             let long = [keys.clone(), vec![u64::MAX]].concat();
             let index = BucketIndex::new(&long, 32);
             assert_eq!(index.find(&long, u64::MAX), Some(count));

@@ -1,10 +1,9 @@
-//! Graphs: a game enumerated into a table, and the table seen as states, edges and layers.
+//! Graphs: enumeration of a game into a table, and a table read as states, edges and layers.
 //!
-//! [`build`] enumerates a game into a table, and a [`Graph`] maps one: rows that are sorted keys or
-//! ranks, with moves that are stored or made from the rules. Rows are in (layer, key) or in rank
-//! order. In a layered game every edge leads to a later layer, not always to the next, but for a
-//! pass, which is the only edge of its state and may stay in the layer. In a game with cycles edges
-//! may lead anywhere, and layers are plies.
+//! [`build`] enumerates a game into a table; a [`Graph`] maps one. Rows are sorted keys or ranks, in (layer,
+//! key) or rank order; moves are stored or derived from the rules. In a layered game every edge leads to a
+//! later layer (not always the next), except a pass, which is the only edge of its state and may stay in the
+//! layer. In a game with cycles edges may lead anywhere, and layers are plies.
 
 mod build;
 mod by_block;
@@ -40,31 +39,31 @@ pub use view::{Finder, Graph, Piece, RowMove, TerminalScores};
 use crate::hint::{Hint, Hinted, Kind};
 use crate::table::TableError;
 
-/// What is wrong with arrays whose lengths contradict each other.
+/// Fault of arrays whose lengths contradict each other.
 const UNFIT: &str = "its arrays' lengths do not fit each other";
 
-/// What a row of a table is, as stored in `kinds`.
+/// Kind of a row, as stored in `kinds`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum StateKind {
-    /// All its moves are in the table.
+    /// State with all its moves in the table.
     Interior = 0,
-    /// The game is over.
+    /// State in which the game is over.
     Terminal = 1,
-    /// At the bound of the enumeration: its moves were not followed, its value is not known.
+    /// State at the bound of the enumeration: its moves were not followed, its value is unknown.
     Frontier = 2,
-    /// Its mover may only give check: the other moves were not followed.
+    /// State whose mover may only give check: other moves were not followed.
     Restricted = 3,
 }
 
 impl StateKind {
-    /// The kind stored as a byte.
+    /// Returns the kind stored as `byte`, or `None` if the byte is invalid.
     pub fn of(byte: u8) -> Option<StateKind> {
         use StateKind::{Frontier, Interior, Restricted, Terminal};
         [Interior, Terminal, Frontier, Restricted].get(byte as usize).copied()
     }
 
-    /// `interior`, `terminal`, `frontier` or `restricted`.
+    /// Returns `interior`, `terminal`, `frontier` or `restricted`.
     pub fn name(self) -> &'static str {
         match self {
             StateKind::Interior => "interior",
@@ -75,77 +74,77 @@ impl StateKind {
     }
 }
 
-/// An enumeration that cannot be done, or a table that does not fit.
+/// Invalid enumeration request, or a table that does not match it.
 #[derive(Debug, thiserror::Error)]
 pub enum GraphError {
-    /// The files.
+    /// Failure to read or write a table's files.
     #[error(transparent)]
     Table(#[from] TableError),
-    /// The place of the table is taken by another.
+    /// Directory of the table occupied by a table with another identity.
     #[error("{} holds another table than the {name} that is asked for", dir.display())]
     OtherTable {
-        /// What the table that is asked for is usually called.
+        /// Default name of the requested table.
         name: String,
-        /// Where it lies.
+        /// Directory of the other table.
         dir: PathBuf,
     },
-    /// Nothing to begin with.
+    /// Plan without roots.
     #[error("no root: give at least one position to enumerate from")]
     NoRoot,
     /// Roots in different layers.
     #[error("the roots are in different layers")]
     MixedRoots,
-    /// The bound is below what the roots need.
+    /// Bound below the number of states that the roots need.
     #[error("--max-states leaves no room for the {states} states of the root")]
     NoRoom {
-        /// How many there are.
+        /// Number of states in the roots' layer.
         states: u64,
     },
     /// `--checks-only` for a game without checks, or whose states do not keep the side to move.
     #[error("{game} has no mates to be given by checks")]
     NoChecks {
-        /// The game.
+        /// Name of the game.
         game: String,
     },
-    /// Ranks where there are none.
+    /// Index by rank for a game or a plan without ranks.
     #[error(
         "--index rank is for a whole game that ranks its positions, folded; {game} here is not"
     )]
     NoRanks {
-        /// The game.
+        /// Name of the game.
         game: String,
     },
-    /// Moves to be derived where there are no blocks.
+    /// Derived moves for a game or a plan without blocks.
     #[error(
         "--transitions derived is for Othello on up to 32 squares, without --max-depth and --max-states; {game} here is not"
     )]
     NoBlocks {
-        /// The game.
+        /// Name of the game.
         game: String,
     },
     /// Roots with different players to move.
     #[error("the roots have different players to move")]
     TwoAttackers,
-    /// More moves than can be told apart.
+    /// More moves in a layer than fit their numbers.
     #[error("layer {layer} has {moves} moves and more, and this version numbers 2^32 of a layer")]
     TooManyMoves {
-        /// The layer, which is a ply where play may go round.
+        /// Number of the layer; a ply in games with cycles.
         layer: u32,
-        /// How many were found.
+        /// Number of moves found.
         moves: u64,
     },
-    /// A game that this version cannot enumerate as it is asked to.
+    /// Game that this version cannot enumerate with the given options.
     #[error("{game} cannot be enumerated so: {what}")]
     Unfit {
-        /// The game.
+        /// Name of the game.
         game: String,
-        /// What is in the way, and what to do.
+        /// Reason, with a hint.
         what: Hinted,
     },
     /// More states than ids.
     #[error("{states} states are more than the 2^32 that this version numbers")]
     TooManyStates {
-        /// How many there would be.
+        /// Number of states.
         states: u64,
     },
 }

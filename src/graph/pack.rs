@@ -1,4 +1,4 @@
-//! How a table is packed.
+//! Packing of solved tables into compressed blocks.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -14,24 +14,24 @@ use crate::table::{
     write_blocks,
 };
 
-/// A table that cannot be packed.
+/// Table that cannot be packed.
 #[derive(Debug, thiserror::Error)]
 pub enum PackError {
-    /// The files.
+    /// Failure to read or write a table's files.
     #[error(transparent)]
     Table(#[from] TableError),
-    /// It is packed already.
+    /// Table that is packed already.
     #[error("{0} is packed already")]
     Already(String),
-    /// Moves that were not followed cannot be made from the rules.
+    /// Incomplete table: moves that were not followed cannot be derived from the rules.
     #[error(
         "{0} is not complete: the moves of its frontier were not followed, and packed tables have no place for that"
     )]
     Incomplete(String),
-    /// There is nothing to keep.
+    /// Table without a solution.
     #[error("{0} is not solved")]
     NotSolved(String),
-    /// Bounds take several columns.
+    /// Table with bounds instead of values, which take several columns.
     #[error("{0} has values that are not proven")]
     NotProven(String),
 }
@@ -59,7 +59,7 @@ impl Hint for PackError {
     }
 }
 
-/// That a table is complete, solved and proven, and not packed yet.
+/// Checks that a table is complete, solved, proven and not packed yet.
 pub fn check_packable(table: &Table) -> Result<(), PackError> {
     let (name, manifest) = (table.name(), table.manifest());
     match manifest.solution {
@@ -73,9 +73,8 @@ pub fn check_packable(table: &Table) -> Result<(), PackError> {
     }
 }
 
-/// Packs a complete and solved table into a new one at a place where there is none, with the plies
-/// to the end if `distances`; tables of games with cycles, whose values are plies, always have
-/// them. Gives the place.
+/// Packs a complete and solved table into a new one at `place`, which must be free, and returns its path.
+/// Includes plies to the end if `distances`, and always in games with cycles, whose values they are.
 pub fn pack<G: Game>(
     game: &G,
     table: &Table,
@@ -108,7 +107,7 @@ pub fn pack<G: Game>(
     Ok(draft.commit(manifest)?)
 }
 
-/// What the manifest of a packed table says, all but its arrays.
+/// Returns the manifest of a packed table without its arrays.
 fn manifest_of(from: &Manifest, distances: bool) -> Manifest {
     let mut manifest = Manifest { discounted: None, ..from.clone() };
     // Discounted values are left out.
@@ -125,7 +124,7 @@ fn manifest_of(from: &Manifest, distances: bool) -> Manifest {
     manifest
 }
 
-/// Whether a table is what [`pack`] makes of another.
+/// Returns `true` if [`pack`] makes `packed` from `table`.
 pub fn is_packed_of<G: Game>(game: &G, packed: &Table, table: &Table, distances: bool) -> bool {
     let found = packed.manifest();
     let distances = distances || game.layers().is_none();

@@ -1,4 +1,4 @@
-//! What to enumerate, the name and identity of the table that comes of it, and what it will take.
+//! Plans of enumerations: the identity and name of the resulting table, and its estimated size and time.
 
 use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
@@ -8,51 +8,49 @@ use crate::game::{Expected, Game, GameExt, NotationError, Position, Side};
 use crate::hint::Hint;
 use crate::table::{
     CHECKPOINT_AFTER, Identity, NoRoom, Store, Table, TableError, check_name, fits_disk,
-    fits_memory, room_in_memory,
+    fits_memory,
 };
 
-/// How many actions a game may have: rows store their number in two bytes.
+/// Maximum number of a game's actions: rows store their number of moves in two bytes.
 pub(super) const MOST_ACTIONS: usize = u16::MAX as usize - 1;
 
-/// How the rows of a table are found.
+/// Way to find the rows of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Index {
-    /// Among sorted keys, with stored moves.
+    /// Search among sorted keys; moves are stored, or derived if [`Plan::derived`].
     Keys,
-    /// By the rank of the state, with moves made from the rules.
+    /// Rank of the state, with moves derived from the rules.
     Rank,
 }
 
-/// What to enumerate.
+/// Options of an enumeration.
 #[derive(Clone, Debug)]
 pub struct Plan<S> {
-    /// `standard`, `both` or `custom`: how the roots came to be.
+    /// Origin of the roots: `standard`, `both` or `custom`.
     pub start: String,
-    /// Where to begin; all in one layer.
+    /// Positions to start from, all in one layer.
     pub roots: Vec<Position<S>>,
-    /// Expand no state that is at this many plies from a root.
+    /// Number of plies from a root at which states are no longer expanded.
     pub max_depth: Option<u32>,
-    /// Begin no layer that would make the table larger than this many states.
+    /// Maximum number of states: no layer is started that would exceed it.
     pub max_states: Option<u64>,
-    /// How rows are found.
+    /// Index of the rows.
     pub index: Index,
-    /// The player to move at the roots plays only checks (cyclic games that keep sides).
+    /// Restricts the player to move at the roots to checks (cyclic games that keep sides).
     pub checks_only: bool,
-    /// Do not store moves: the rules give them whenever they are asked for (games with blocks).
+    /// Derives moves from the rules instead of storing them (games with blocks).
     pub derived: bool,
-    /// Take no more bytes of memory than about this: what blocks need beyond it lies in files that
-    /// are mapped, and sorted layers are made in slices. No part of the table's identity.
+    /// Approximate memory limit in bytes: beyond it blocks lie in mapped files and layers are sorted in
+    /// slices. Not part of the table's identity.
     pub max_memory: Option<u64>,
-    /// Secure the work at the end of a layer when it has gone on for this long since it last was;
-    /// usually [`CHECKPOINT_AFTER`](crate::table::CHECKPOINT_AFTER). No part of the table's
-    /// identity.
+    /// Interval between checkpoints, which are written at the end of a layer; usually
+    /// [`CHECKPOINT_AFTER`](crate::table::CHECKPOINT_AFTER). Not part of the table's identity.
     pub checkpoint_after: Duration,
-    /// What the table is called instead of [`table_name`]. No part of its identity.
+    /// Name of the table instead of [`table_name`]. Not part of its identity.
     pub name: Option<String>,
 }
 
-/// The positions of a text, one a line and each once; empty lines and what follows a # are left out.
-/// Never none.
+/// Parses one position a line, dropping duplicates, empty lines and `#` comments. Fails if there is none.
 pub fn read_roots<G: Game>(game: &G, text: &str) -> Result<Vec<Position<G::State>>, NotationError> {
     let (mut roots, mut known) = (Vec::new(), HashSet::new());
     for (number, line) in text.lines().enumerate() {
@@ -74,7 +72,7 @@ pub fn read_roots<G: Game>(game: &G, text: &str) -> Result<Vec<Position<G::State
 }
 
 impl<S: Copy + PartialEq> Plan<S> {
-    /// Everything that can be reached from where the game starts.
+    /// Returns the plan of everything reachable from the start of the game.
     pub fn from_start<G: Game<State = S>>(game: &G) -> Plan<S> {
         Plan {
             start: "standard".to_string(),
@@ -90,12 +88,12 @@ impl<S: Copy + PartialEq> Plan<S> {
         }
     }
 
-    /// What the table is called.
+    /// Returns the name of the table.
     pub fn table_name<G: Game<State = S>>(&self, game: &G) -> String {
         self.name.clone().unwrap_or_else(|| table_name(&self.identity(game)))
     }
 
-    /// What the table of this plan is made from.
+    /// Returns the identity of this plan's table.
     pub fn identity<G: Game<State = S>>(&self, game: &G) -> Identity {
         let order = game.group().order() as u8;
         Identity {
@@ -121,7 +119,7 @@ impl<S: Copy + PartialEq> Plan<S> {
         }
     }
 
-    /// The plan of a table, whose identity must be what these rules make of it.
+    /// Reconstructs the plan of a table. Fails unless the rules give the plan the table's identity.
     pub fn of<G: Game<State = S>>(game: &G, table: &Table) -> Result<Plan<S>, TableError> {
         let identity = &table.manifest().identity;
         let damaged = |what: String| table.damaged_manifest(what);
@@ -158,20 +156,19 @@ impl<S: Copy + PartialEq> Plan<S> {
         }
     }
 
-    /// Whether everything that the start leads to is meant.
+    /// Returns `true` if the plan covers everything reachable from the start.
     pub fn is_whole(&self) -> bool {
         let bounded = self.max_depth.is_some() || self.max_states.is_some();
         !bounded && !self.checks_only && self.start == "standard"
     }
 
-    /// Whether whole blocks of states can be found at once: the game has blocks, folded, and no
-    /// bound cuts them.
+    /// Returns `true` if whole blocks of states can be found at once: a folded game with blocks and no bound.
     pub fn has_blocks<G: Game<State = S>>(&self, game: &G) -> bool {
         let whole = self.max_depth.is_none() && self.max_states.is_none();
         whole && self.index == Index::Keys && game.group().order() > 1 && game.facts().has_blocks
     }
 
-    /// The same plan with other roots.
+    /// Returns the same plan with its roots mapped by `root`.
     pub fn map<T>(&self, root: impl Fn(&Position<S>) -> Position<T>) -> Plan<T> {
         Plan {
             start: self.start.clone(),
@@ -187,12 +184,12 @@ impl<S: Copy + PartialEq> Plan<S> {
         }
     }
 
-    /// The player who may only give check, if there is one.
+    /// Returns the player who may only give check, if there is one.
     pub fn attacker(&self) -> Option<Side> {
         self.roots.first().filter(|_| self.checks_only).map(|root| root.side)
     }
 
-    /// How many states the first layer has: the roots, and where their passes lead.
+    /// Returns the number of states in the first layer: the roots and the successors of their passes.
     fn first_states<G: Game<State = S>>(&self, game: &G) -> u64 {
         let mut keys = BTreeSet::new();
         for root in &self.roots {
@@ -206,12 +203,12 @@ impl<S: Copy + PartialEq> Plan<S> {
         keys.len() as u64
     }
 
-    /// How many states to expect, where that can be told.
+    /// Returns the expected number of states, if there is an estimate.
     pub(super) fn expected_states<G: Game<State = S>>(&self, game: &G) -> Option<u64> {
         estimate(game, self).map(|expected| expected.states as u64)
     }
 
-    /// That the game can be enumerated so.
+    /// Checks that the game can be enumerated with this plan.
     pub(super) fn check<G: Game<State = S>>(&self, game: &G) -> Result<(), GraphError> {
         if let Some(name) = &self.name {
             check_name(name)?;
@@ -245,13 +242,12 @@ impl<S: Copy + PartialEq> Plan<S> {
     }
 }
 
-/// Whether rows may be ranks, which do not tell who is to move.
+/// Returns `true` if rows may be ranks, which do not contain the side to move.
 fn has_ranks<G: Game>(game: &G) -> bool {
     game.ranks().is_some() && !game.keeps_sides()
 }
 
-/// The name of the table made from `identity`, unless a plan gives another; different identities
-/// have different names.
+/// Returns the default name of the table with this identity; different identities have different names.
 pub fn table_name(identity: &Identity) -> String {
     let mut name = identity.game.clone();
     match identity.start.as_str() {
@@ -283,28 +279,28 @@ pub fn table_name(identity: &Identity) -> String {
     name
 }
 
-/// What a table is expected to hold and take.
+/// Expected size and cost of a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// Rows of the table.
+    /// Number of rows.
     pub states: f64,
-    /// Moves.
+    /// Number of moves.
     pub edges: f64,
     /// Bytes on disk, once solved.
     pub disk: f64,
     /// Bytes of memory at the peak of the enumeration.
     pub memory: f64,
-    /// Seconds of one processor that enumerating takes.
+    /// CPU time of the enumeration in seconds.
     pub seconds: f64,
-    /// Whether the number of states is known and not extrapolated.
+    /// `true` if the number of states is known rather than extrapolated.
     pub exact: bool,
-    /// Whether states come in blocks.
+    /// `true` if states are found in blocks.
     pub in_blocks: bool,
-    /// Whether moves are not stored.
+    /// `true` if moves are not stored.
     pub derived: bool,
 }
 
-/// Estimates the enumeration of a plan; `None` where the game knows nothing of its size.
+/// Estimates the enumeration of a plan; returns `None` if the game does not know its size.
 pub fn estimate<G: Game>(game: &G, plan: &Plan<G::State>) -> Option<Estimate> {
     let Expected { mut states, moves, mut exact } = game.expected(&plan.roots.first()?.state)?;
     exact &= plan.start == "standard";
@@ -312,7 +308,7 @@ pub fn estimate<G: Game>(game: &G, plan: &Plan<G::State>) -> Option<Estimate> {
         (states, exact) = (most as f64, false);
     }
     if let Some(depth) = plan.max_depth {
-        // No more than lines of play: few moves at first, more in the middle of the game.
+        // The number of lines of play bounds the states; moves are few at first and more later.
         let lines = 8.0 * 4f64.powf(f64::from(depth));
         if lines < states {
             (states, exact) = (lines, false);
@@ -321,21 +317,21 @@ pub fn estimate<G: Game>(game: &G, plan: &Plan<G::State>) -> Option<Estimate> {
     let edges = states * (moves + 0.1);
     let key = 8.0 * game.facts().key_words as f64;
     let (in_blocks, derived) = (plan.has_blocks(game), plan.derived);
-    // A row: key, orientations, outcome, score, distance; with moves: kind, how many, and of every 64
-    // where they begin. An edge: target, action.
+    // A row: key, orientations, outcome, score, distance; with stored moves also kind, edge count and, for
+    // every 64th row, an edge offset. An edge: target, action.
     let row = key + 2.0 + 1.0 + 1.0 + 2.0;
     let disk = match derived {
         true => states * row,
         false => states * (row + 1.0 + 1.0 + 8.0 / 64.0) + edges * 5.0,
     };
-    // The largest layer holds about a quarter of all states, with its successors as records; the
-    // factor is set by the peaks measured on 4×6 (3.7 GB) and 5×5 (11.9 GB).
+    // The largest layer holds about a quarter of all states, with its successors as records; the factor is
+    // fitted to the peaks on 4×6 (3.7 GB) and 5×5 (11.9 GB).
     let sorting = 0.30 * (2.0 * states * (key + 6.0) + edges * (key + 8.0 + 6.0) * 1.3);
     let memory = match in_blocks {
         true => 400e6 + bitmaps(game, game.layer(&plan.roots.first()?.state)) + 0.30 * states * 4.0,
         false => 64e6 + sorting,
     };
-    // As measured on 4×6 and 5×5.
+    // Measured on 4×6 and 5×5.
     let seconds = states
         * match (in_blocks, derived) {
             (true, true) => 0.1e-6,
@@ -346,24 +342,23 @@ pub fn estimate<G: Game>(game: &G, plan: &Plan<G::State>) -> Option<Estimate> {
 }
 
 impl Estimate {
-    /// Bytes that do not fit in the memory that may be taken: bitmaps lie in files meanwhile, sorted
-    /// layers are made in slices.
+    /// Returns the bytes beyond the memory limit: bitmaps then lie in files, and layers are sorted in slices.
     pub fn beyond(&self, memory: Option<u64>) -> f64 {
-        let room = room_in_memory(memory).map_or(f64::INFINITY, |room| room as f64);
+        let room = memory.map_or(f64::INFINITY, |room| room as f64);
         (self.memory - room).max(0.0)
     }
 }
 
-/// A plan that takes no more memory than there is; or what is expected not to fit, in memory or where
-/// the table would lie.
+/// Returns the plan with its memory limit (default: the free memory) filled in, or an error if memory or the
+/// store's disk is expected not to suffice.
 pub fn within_room<G: Game>(
     game: &G,
-    mut plan: Plan<G::State>,
+    plan: Plan<G::State>,
     store: &Store,
 ) -> Result<Plan<G::State>, NoRoom> {
     match (plan.index, game.layers()) {
         (Index::Rank, _) => {
-            // The bits, the list of a ply and what it finds, and the bits once more when written.
+            // The bitmap, the list of a ply with its successors, and the bitmap again while it is written.
             let ranks = f64::from(game.ranks().map_or(0, |ranks| ranks.count()));
             fits_memory(ranks / 2.0 + 2e7, plan.max_memory)?;
         }
@@ -376,13 +371,12 @@ pub fn within_room<G: Game>(
         }
         (Index::Keys, _) => {}
     }
-    plan.max_memory = room_in_memory(plan.max_memory);
     Ok(plan)
 }
 
-/// Bytes of the bitmaps of three layers that follow each other, which are held together, where they
-/// are largest: of every set of occupied squares that contains the root's one image, and in it a
-/// bit for every set of the mover's.
+/// Returns the bytes of the bitmaps of three consecutive layers, which are held at once, where they are
+/// largest: one bitmap for each class of sets of occupied squares that contain the root's, with a bit for
+/// each subset that the mover may own.
 fn bitmaps<G: Game>(game: &G, discs: u32) -> f64 {
     let (rows, columns) = game.shape();
     let free = ((rows * columns) as u32).saturating_sub(discs);

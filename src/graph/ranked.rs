@@ -1,9 +1,7 @@
-//! Rows that are found by ranking: a bitmap of the ranks that are reachable, with counts, mapped as it
-//! is or in compressed blocks.
+//! Rows indexed by rank: a bitmap of the reachable ranks with counts, mapped or in compressed blocks.
 //!
-//! The row of a rank is the number of reachable ranks before it. Moves are not stored but made from
-//! the rules whenever they are asked for, since making one costs less than fetching it from a file
-//! larger than the memory of the machine.
+//! The row of a rank is the number of reachable ranks before it. Moves are derived from the rules, because
+//! making one costs less than reading it from a file larger than memory.
 
 use std::ops::Range;
 use std::path::Path;
@@ -17,29 +15,29 @@ use crate::table::{Array, Packed, Table, TableError, of_planes, or_record};
 pub(super) const BLOCK: usize = 512;
 /// Ranks of a compressed block.
 pub(super) const PACKED_BLOCK: usize = 1 << 13;
-/// Ranks of the rows that are read together; a constant, since they group sums.
+/// Ranks of the rows that are read together. Constant, because sums are grouped by pieces.
 const PIECE: usize = 1 << 15;
 
-/// The reachable ranks of a table.
+/// Reachable ranks of a table.
 pub struct Ranked {
     bits: Bits,
-    /// How many reachable ranks come before each unit of [`Bits`].
+    /// Number of reachable ranks before each unit of [`Bits`].
     counts: Array<u32>,
     ranks: usize,
     rows: usize,
 }
 
-/// Bit `r % 64` of word `r / 64` says whether rank `r` is reachable.
+/// Bitmap: bit `r % 64` of word `r / 64` is set if rank `r` is reachable.
 enum Bits {
     /// Units of [`BLOCK`] ranks.
     Mapped(Array<u64>),
-    /// Units of [`PACKED_BLOCK`] ranks, each its words and then how many come before each [`BLOCK`]
-    /// of them.
+    /// Units of [`PACKED_BLOCK`] ranks, each decoded to its words and then the number of reachable ranks
+    /// before each [`BLOCK`] of them.
     Packed(Packed<u64>),
 }
 
 impl Ranked {
-    /// Maps the ranks of a table of so many rows.
+    /// Maps the ranks of a table with `rows` rows.
     pub(super) fn open<G: Game>(
         game: &G,
         table: &Table,
@@ -61,7 +59,7 @@ impl Ranked {
         if counts.len() != ranks.div_ceil(unit) {
             return Err(table.damaged_manifest(UNFIT));
         }
-        // Whether a unit has the bits that its count and the next one say is looked at with it.
+        // `read` compares the bits of each unit with the counts.
         let ends = counts.iter().skip(1).map(|&count| count as usize).chain([rows]);
         let fit = |(&begin, end): (&u32, usize)| {
             end.checked_sub(begin as usize).is_some_and(|rows| rows <= unit)
@@ -75,12 +73,12 @@ impl Ranked {
         TableError::damaged(self.counts.path(), "its counts are not those of the bits")
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// The bitmap's words, where they are mapped.
+    /// Returns the words of the bitmap; empty if it is packed.
     pub fn words(&self) -> &[u64] {
         match &self.bits {
             Bits::Mapped(words) => words,
@@ -88,12 +86,12 @@ impl Ranked {
         }
     }
 
-    /// How many rows come before each block of [`Ranked::words`]; a block is eight words.
+    /// Returns the number of rows before each block of [`Ranked::words`]; a block is eight words.
     pub(super) fn block_counts(&self) -> &[u32] {
         &self.counts
     }
 
-    /// How many ranks a count covers.
+    /// Returns the number of ranks that a count covers.
     fn unit_length(&self) -> usize {
         match &self.bits {
             Bits::Mapped(_) => BLOCK,
@@ -106,8 +104,8 @@ impl Ranked {
         begin(unit)..begin(unit + 1)
     }
 
-    /// Calls `read` with the words of a unit, how many of its rows come before each [`BLOCK`] of its
-    /// ranks, and its rows. Fails where the bits are not those that its counts tell.
+    /// Calls `read` with the words of a unit, the number of its rows before each [`BLOCK`] of its ranks, and
+    /// its rows. Fails if the bits contradict the counts.
     #[inline]
     fn read<T>(
         &self,
@@ -140,8 +138,8 @@ impl Ranked {
         }
     }
 
-    /// Returns the row of a rank; `None` if it is not reachable, or if the counts of its block are not
-    /// those of the bits, which [`or_record`] records.
+    /// Returns the row of a rank; `None` if it is not reachable, or if the bits of its unit contradict the
+    /// counts, which [`or_record`] records.
     #[inline]
     pub fn row(&self, rank: u32) -> Option<usize> {
         let rank = rank as usize;
@@ -160,8 +158,8 @@ impl Ranked {
         or_record(row)?
     }
 
-    /// Reads the ranks of rows; fastest for ascending ones. `None` where there is none or it is
-    /// damaged, which [`or_record`] records.
+    /// Returns a reader of the ranks of rows, fastest for ascending rows. It returns `None` for a row out of
+    /// range or damaged; [`or_record`] records the damage.
     pub fn reader(&self) -> impl FnMut(usize) -> Option<u32> + '_ {
         let (mut ranks, mut of) = (Vec::new(), 0..0);
         move |row| {
@@ -181,14 +179,14 @@ impl Ranked {
         }
     }
 
-    /// All rows in pieces that are read together.
+    /// Returns all rows in pieces that are read together.
     pub(super) fn pieces(&self) -> impl Iterator<Item = Range<usize>> + '_ {
         let every = PIECE / self.unit_length();
         let begin = |unit: usize| self.rows_of(unit).start;
         (0..self.counts.len()).step_by(every).map(move |unit| begin(unit)..begin(unit + every))
     }
 
-    /// Checks that all bits are those of ranks, and as many as the counts tell.
+    /// Checks that all bits belong to ranks and agree with the counts.
     pub fn check_whole(&self) -> Result<(), TableError> {
         let beyond = (self.ranks % 64) as u32;
         let check = |mut units: Range<usize>| {
@@ -205,7 +203,7 @@ impl Ranked {
         parallel::map_ranges(self.counts.len(), 1 << 6, &check).into_iter().collect()
     }
 
-    /// The file of the bits.
+    /// Returns the path of the bitmap.
     fn path(&self) -> &Path {
         match &self.bits {
             Bits::Mapped(words) => words.path(),
@@ -214,7 +212,7 @@ impl Ranked {
     }
 }
 
-/// How many reachable ranks come before each block of a bitmap.
+/// Returns the number of reachable ranks before each block of a bitmap.
 pub(super) fn block_counts(words: &[u64]) -> Vec<u32> {
     let mut before = 0;
     words
@@ -227,11 +225,11 @@ pub(super) fn block_counts(words: &[u64]) -> Vec<u32> {
         .collect()
 }
 
-/// What `distance` holds in a table by rank where nobody can force a win.
+/// Entry of `distance` in a table by rank for positions in which neither player can force a win.
 pub const ENDLESS: u8 = u8::MAX;
 
-/// The distance that stands for the end of a game without layers, for its mover; `None` where none does: its
-/// parity tells who wins, so the last ply must be the winner's.
+/// Returns the distance that represents the end of a game without layers, for its mover. `None` if no
+/// distance does: its parity decides the winner, so the winner must make the last ply.
 pub fn distance_of_end(end: End) -> Option<u8> {
     match (end.outcome, end.plies) {
         (Outcome::Draw, _) => Some(ENDLESS),
@@ -241,7 +239,7 @@ pub fn distance_of_end(end: End) -> Option<u8> {
     }
 }
 
-/// The numbers of the bits set in a word, ascending.
+/// Returns the positions of the bits set in a word, ascending.
 #[inline]
 pub fn ones_of(mut word: u64) -> impl Iterator<Item = u32> + Clone {
     std::iter::from_fn(move || {
@@ -253,18 +251,18 @@ pub fn ones_of(mut word: u64) -> impl Iterator<Item = u32> + Clone {
     })
 }
 
-/// [`RankedMoves`] of a game: its own, or else made from the rules state by state.
+/// [`RankedMoves`] of a game: its own, or derived from the rules state by state.
 ///
-/// A damaged table may have ranks of no position that can be reached: these have no moves, and
-/// [`or_record`] records them.
+/// A damaged table may have ranks of unreachable positions: these have no moves, and [`or_record`] records
+/// them.
 ///
 /// # Panics
 ///
-/// Where there are such ranks without a table, which is a fault of the rules.
+/// Panics at such a rank if there is no table, because then the rules are at fault.
 pub struct RankedGame<'a, G: Game> {
-    /// The rules.
+    /// Rules of the game.
     pub game: &'a G,
-    /// The table whose ranks they are, where there is one already.
+    /// Table that the ranks come from, if it exists already.
     pub ranked: Option<&'a Ranked>,
 }
 

@@ -1,45 +1,45 @@
 //! Records of successors, the ranges of keys in which they are sorted, and the sorting.
 //!
-//! Records come in several parts. Keys of one word are sorted by least significant digits first (a
-//! radix sort; the digits above those in which the shard's keys differ are skipped), the first pass
-//! reading the parts where they lie. Wide keys are compared.
+//! Records come in several parts. Keys of one word are sorted by a least-significant-digit radix sort, which
+//! skips the digits above those in which the shard's keys differ and reads the parts in place in its first
+//! pass. Wide keys are sorted by comparison.
 
 use crate::game::{Orientations, StateKey};
 
-/// A successor as it is found: by which edge, in which orientations and how soon.
+/// Successor with the edge that leads to it, its orientations and its ply.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Record<K> {
     pub key: K,
-    /// The edge's number in its layer.
+    /// Number of the edge in its layer.
     pub edge: u32,
     pub orientations: Orientations,
-    /// The fewest plies from a root by this edge.
+    /// Fewest plies from a root by this edge.
     pub ply: u16,
 }
 
-/// Consecutive ranges of keys, about equally full.
+/// Consecutive ranges of keys (shards), about equally full.
 #[derive(Clone, Debug)]
 pub(super) struct Partition<K> {
-    /// The first key of every range but the first.
+    /// First key of every range but the first.
     cuts: Vec<K>,
-    /// By the highest bits of a key: how many cuts have lower ones. Empty if there are no cuts.
+    /// Number of cuts below each prefix (highest bits) of a key. Empty if there are no cuts.
     cuts_below: Vec<u16>,
 }
 
-/// How many records a shard is meant to hold: what sorts within a second-level cache.
+/// Target number of records in a shard: they are sorted within the L2 cache.
 pub(super) const SHARD_RECORDS: u64 = 1 << 15;
 pub(super) const MAX_SHARDS: u64 = 1 << 11;
 const PREFIX_BITS: u32 = 14;
 
 impl<K: StateKey> Partition<K> {
-    /// One shard that holds everything.
+    /// Returns a single shard of all keys.
     pub(super) fn whole() -> Partition<K> {
         Partition { cuts: Vec::new(), cuts_below: Vec::new() }
     }
 
-    /// At most so many shards, cut by a sample of the keys, of `width` bits. What is enumerated does
-    /// not depend on the cuts, only the speed does.
+    /// Returns at most `wanted` shards, cut at quantiles of a sample of keys of `width` bits. The cuts affect
+    /// the speed of the enumeration, not its result.
     pub(super) fn by_sample(mut sample: Vec<K>, wanted: usize, width: u32) -> Partition<K> {
         sample.sort_unstable();
         let wanted = wanted.min(sample.len() + 1).min(usize::from(u16::MAX));
@@ -54,12 +54,12 @@ impl<K: StateKey> Partition<K> {
         Partition { cuts, cuts_below }
     }
 
-    /// How many shards there are.
+    /// Returns the number of shards.
     pub(super) fn shards(&self) -> usize {
         self.cuts.len() + 1
     }
 
-    /// The shard of a key of `width` bits; monotone in the key.
+    /// Returns the shard of a key of `width` bits; monotone in the key.
     #[inline]
     pub(super) fn shard(&self, key: K, width: u32) -> usize {
         if self.cuts.is_empty() {
@@ -72,16 +72,16 @@ impl<K: StateKey> Partition<K> {
     }
 }
 
-/// Buffers that serve one shard after another.
+/// Buffers reused for one shard after another.
 pub(super) struct Sorter<K> {
     sorted: Vec<Record<K>>,
     other: Vec<Record<K>>,
-    /// For every pass and digit, the place of the next record with it.
+    /// Position of the next record of each pass and digit.
     places: Vec<u32>,
 }
 
 const DIGIT_BITS: u32 = 12;
-/// Below this, comparing is faster than counting.
+/// Number of records up to which comparison sort is faster than counting.
 const SMALL: usize = 1 << 9;
 
 impl<K> Default for Sorter<K> {
@@ -91,7 +91,7 @@ impl<K> Default for Sorter<K> {
 }
 
 impl<K: StateKey> Sorter<K> {
-    /// The records of all parts, ascending by key.
+    /// Returns the records of all parts, ascending by key.
     pub(super) fn sort(&mut self, parts: &[Vec<Record<K>>]) -> &[Record<K>] {
         let count = parts.iter().map(Vec::len).sum();
         match range(parts) {
@@ -150,13 +150,13 @@ impl<K: StateKey> Sorter<K> {
     }
 }
 
-/// The key as a number, where it is one word.
+/// Returns the key as a number if it is one word.
 #[inline]
 fn word<K: StateKey>(key: K) -> Option<u64> {
     (K::WORDS == 1).then(|| key.widen().0[0])
 }
 
-/// The smallest and the largest key of one word; `None` for wide keys and for no records.
+/// Returns the smallest and the largest key of one word; `None` for wide keys and for no records.
 fn range<K: StateKey>(parts: &[Vec<Record<K>>]) -> Option<(u64, u64)> {
     let mut words = parts.iter().flatten().map(|record| word(record.key));
     let first = words.next()??;

@@ -1,7 +1,7 @@
-//! A table seen as a graph: its rows as states, and where their moves lead.
+//! Tables read as graphs: rows as states, and the targets of their moves.
 //!
-//! Two choices, each independent of the other: rows are sorted [`Keys`] or [`Ranked`], either of
-//! which may be packed; moves are stored, or made from the rules when they are asked for.
+//! Two independent choices: rows are sorted [`Keys`] or [`Ranked`], either of which may be packed; moves are
+//! stored or derived from the rules on request.
 
 use std::ops::Range;
 use std::path::Path;
@@ -15,26 +15,25 @@ use crate::table::{
     Array, BLOCK, Counts, Ints, Manifest, PackedColumn, Table, TableError, or_record, prefetch,
 };
 
-/// A move of a row and the row that it leads to; `None` if it was not followed.
+/// Move of a row and the row it leads to; `None` if the move was not followed.
 pub type RowMove = (Action, Option<u32>);
 
-/// Rows that are read and asked together.
+/// Rows that are read and queried together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// The rows.
+    /// Range of rows.
     pub rows: Range<usize>,
-    /// The layer in which all of them are; `None` where the table does not tell.
+    /// Layer of all the rows; `None` if the table does not record it.
     pub layer: Option<u32>,
 }
 
-/// How many rows a piece takes where rows are keys; a constant, since they group sums.
+/// Rows of a piece where rows are keys. Constant, because sums are grouped by pieces.
 const CHUNK: usize = 1 << 11;
 
-/// Of every how many rows it is stored where their edges begin; those of the rows between are counted.
+/// Stride of the edge-offset index; offsets of rows between are summed from their edge counts.
 pub(super) const START_EVERY: usize = 64;
 
-/// Puts in `sums` how many edges come before each row, the rows having so many, and behind them how
-/// many there are, which it gives.
+/// Fills `sums` with the prefix sums of `counts`, the total last, and returns the total.
 pub(super) fn add_up<C: Copy + Into<u32>>(counts: &[C], sums: &mut Vec<u32>) -> u32 {
     sums.resize(counts.len() + 1, 0);
     let mut sum = 0;
@@ -46,37 +45,37 @@ pub(super) fn add_up<C: Copy + Into<u32>>(counts: &[C], sums: &mut Vec<u32>) -> 
     sum
 }
 
-/// The rows of a table as states of a game, and their moves.
+/// Rows of a table as states of a game, and their moves.
 pub struct Graph {
     rows: Rows,
-    /// Only layered games are enumerated with them, by key.
+    /// Present only in layered games indexed by key.
     orientations: Option<Sets>,
-    /// Absent where the rules tell, whenever they are asked.
+    /// `None` if moves are derived from the rules.
     stored: Option<Stored>,
     states: usize,
-    /// None where rows are ranks and play may go round.
+    /// Empty where rows are ranks of a game that is not layered.
     layer_offsets: Vec<u64>,
     first_layer: u32,
     counts: Counts,
 }
 
-/// How rows are found.
+/// Index of rows.
 enum Rows {
     Keys(Keys),
     Ranks(Ranked),
 }
 
-/// The orientations of rows.
+/// Orientations of rows.
 enum Sets {
     Mapped(Ints),
     Packed(PackedColumn<u16>),
 }
 
-/// What is stored of the moves of rows.
+/// Stored moves of rows.
 struct Stored {
     kinds: Array<u8>,
     edge_counts: Ints,
-    /// Of every [`START_EVERY`] rows where their edges begin.
+    /// Edge offset of every [`START_EVERY`]th row.
     edge_starts: Array<u64>,
     edge_targets: Array<u32>,
     edge_actions: Ints,
@@ -104,7 +103,7 @@ impl Graph {
             true => Rows::Ranks(Ranked::open(game, table, states)?),
             false => Rows::Keys(Keys::open(game, table, states)?),
         };
-        // Without them rows of a layered game stand for no positions.
+        // Without orientations rows of a layered game stand for no positions.
         let orientations = match game.layers() {
             Some(_) if by_rank => None,
             None => None,
@@ -132,7 +131,7 @@ impl Graph {
         }
     }
 
-    /// Keys outside the files of a table, in layers of which the first has a number.
+    /// Returns a graph over keys outside a table's files; `first_layer` is the number of the first layer.
     pub fn elsewhere(
         keys: Box<dyn KeysElsewhere>,
         layer_offsets: Vec<u64>,
@@ -145,10 +144,10 @@ impl Graph {
         Graph { rows, orientations, stored, states, layer_offsets, first_layer, counts }
     }
 
-    /// Whether the arrays' lengths fit each other, so that rows and layers can be used as indices.
+    /// Checks that the arrays' lengths fit each other, so that rows and layers can be used as indices.
     fn fits(&self, manifest: &Manifest) -> bool {
         let states = self.states;
-        // All that follows of a state are the moves that the rules tell when they are asked.
+        // Derived moves follow every state, so the table must be complete.
         let moves_fit = match &self.stored {
             None => manifest.complete && states <= u32::MAX as usize,
             Some(Stored { kinds, edge_counts, edge_starts, edge_targets, edge_actions }) => {
@@ -174,7 +173,7 @@ impl Graph {
         moves_fit && sets_fit && layers_fit && roots_fit
     }
 
-    /// Lets the system use the memory in which it keeps what solving has read of some rows.
+    /// Evicts the pages that solving has read for some rows from the page cache.
     pub fn forget(&self, rows: Range<usize>) {
         if let Rows::Keys(keys) = &self.rows {
             keys.forget(rows.clone());
@@ -189,49 +188,49 @@ impl Graph {
         }
     }
 
-    /// How many states there are.
+    /// Returns the number of states.
     pub fn states(&self) -> usize {
         self.states
     }
 
-    /// How many edges are stored.
+    /// Returns the number of stored edges.
     pub fn edges(&self) -> usize {
         self.edge_targets().len()
     }
 
-    /// Whether moves are stored, and not derived from the rules.
+    /// Returns `true` if moves are stored, not derived from the rules.
     pub fn stores_moves(&self) -> bool {
         self.stored.is_some()
     }
 
-    /// The rows of every layer, the first layer first.
+    /// Returns the rows of each layer, in ascending order.
     pub fn layers(&self) -> impl DoubleEndedIterator<Item = Range<usize>> + ExactSizeIterator + '_ {
         self.layer_offsets.windows(2).map(|pair| pair[0] as usize..pair[1] as usize)
     }
 
-    /// The rows of the layer with a number; empty if there is none.
+    /// Returns the rows of the layer `number`; empty if there is no such layer.
     pub fn layer(&self, number: u32) -> Range<usize> {
         let place = number.checked_sub(self.first_layer).map(|n| n as usize);
         place.and_then(|place| self.layers().nth(place)).unwrap_or(0..0)
     }
 
-    /// The number of the layer of a row; `None` where the table does not tell.
+    /// Returns the number of a row's layer; `None` if the table does not record it.
     pub fn layer_of(&self, row: usize) -> Option<u32> {
         let begun = self.layer_offsets.partition_point(|&offset| offset <= row as u64);
         let place = begun.checked_sub(1).filter(|_| row < self.states)?;
         Some(self.first_layer.saturating_add(place as u32))
     }
 
-    /// The number of the first layer.
+    /// Returns the number of the first layer.
     pub fn first_layer(&self) -> u32 {
         self.first_layer
     }
 
-    /// The keys.
+    /// Returns the keys.
     ///
     /// # Panics
     ///
-    /// When rows are ranks.
+    /// Panics if rows are ranks.
     pub fn keys(&self) -> &Keys {
         match &self.rows {
             Rows::Keys(keys) => keys,
@@ -239,7 +238,7 @@ impl Graph {
         }
     }
 
-    /// The ranks, where rows are ranks.
+    /// Returns the ranks, or `None` if rows are keys.
     pub fn ranked(&self) -> Option<&Ranked> {
         match &self.rows {
             Rows::Ranks(ranked) => Some(ranked),
@@ -247,7 +246,7 @@ impl Graph {
         }
     }
 
-    /// All rows in pieces, always the same in the same order.
+    /// Splits all rows into pieces, always the same in the same order.
     pub fn pieces(&self) -> Vec<Piece> {
         if let (Rows::Ranks(ranked), []) = (&self.rows, &self.layer_offsets[..]) {
             return ranked.pieces().map(|rows| Piece { rows, layer: None }).collect();
@@ -261,13 +260,13 @@ impl Graph {
         pieces.collect()
     }
 
-    /// The row of a position, whatever its orientation; `None` if it is not in the table.
+    /// Returns the row of a position in any orientation; `None` if the table does not contain it.
     pub fn find<G: Game>(&self, game: &G, position: &Position<G::State>) -> Option<usize> {
         Some(self.find_up_to(game, position, u32::MAX)?.0)
     }
 
-    /// The row of a position and the symmetries that bring it to its canonical form, as a set of bits.
-    /// Where layers are plies, looks in those up to the given one.
+    /// Returns the row of a position and the symmetries that bring it to its canonical form, as a bit set.
+    /// Where layers are plies, searches layers up to `ply`.
     fn find_up_to<G: Game>(
         &self,
         game: &G,
@@ -283,14 +282,14 @@ impl Graph {
             }
             Rows::Keys(keys) => {
                 let key = game.position_key(position).widen();
-                // A layer is a ply, which a position does not tell; each is sorted by key.
+                // A layer is a ply, which a position does not contain, so every layer is searched.
                 let mut layers = self.layers().take((ply as usize).saturating_add(1));
                 layers.find_map(|rows| keys.find(rows, key)).map(|row| (row, 1))
             }
         }
     }
 
-    /// A search for the rows of many positions, with an index of its own in memory where that pays.
+    /// Returns a search for the rows of many positions, with an in-memory index if keys are mapped.
     pub fn finder<'a, G: Game>(&'a self, game: &'a G) -> Finder<'a, G> {
         let (keys, buckets) = match &self.rows {
             Rows::Keys(keys @ (Keys::Narrow(_) | Keys::Wide(_))) => {
@@ -304,8 +303,8 @@ impl Graph {
         Finder { game, graph: self, keys, buckets }
     }
 
-    /// The position of a row; the first player's where the table does not tell. `None` where the key or
-    /// the rank is none, which checksums do not find.
+    /// Returns the position of a row, with the first player to move if the table does not record the side.
+    /// `None` if the stored key or rank is invalid, which checksums do not detect.
     #[inline]
     pub fn position<G: Game>(&self, game: &G, row: usize) -> Option<Position<G::State>> {
         match &self.rows {
@@ -317,8 +316,8 @@ impl Graph {
         }
     }
 
-    /// Calls `visit` with the canonical position of each of some ascending rows, until it fails;
-    /// fails too where a row is none. The first player is to move where the table does not tell.
+    /// Calls `visit` with the canonical position of each of some ascending rows until it fails; fails at a
+    /// row without a valid position. The first player is to move if the table does not record the side.
     pub fn visit<G: Game>(
         &self,
         game: &G,
@@ -348,7 +347,7 @@ impl Graph {
         Ok(())
     }
 
-    /// Tells the processor that some rows will be compared with positions, where that pays.
+    /// Prefetches the keys of some rows, to be compared with positions. Does nothing unless keys are mapped.
     pub fn fetch(&self, rows: &[u32]) {
         fn of<T>(keys: &[T], rows: &[u32]) {
             rows.iter().filter_map(|&row| keys.get(row as usize)).for_each(prefetch);
@@ -360,7 +359,7 @@ impl Graph {
         }
     }
 
-    /// Checks what is stored of the rows as a whole.
+    /// Checks the stored rows as a whole.
     pub fn check_whole(&self, table: &Table) -> Result<(), TableError> {
         if let Some(Sets::Packed(sets)) = &self.orientations {
             let blocks = self.states.div_ceil(BLOCK);
@@ -368,7 +367,7 @@ impl Graph {
         }
         match &self.rows {
             Rows::Keys(keys) => keys.check_whole()?,
-            // Bits, and so rows, are in the order of ranks; each row is asked for its own.
+            // Bits are in rank order, and so are rows; `check` compares each row with its own rank.
             Rows::Ranks(ranked) => return ranked.check_whole(),
         }
         let lengths = self.layers().map(|rows| rows.len() as u64);
@@ -378,7 +377,7 @@ impl Graph {
         }
     }
 
-    /// Checks what is stored of a row that has been visited, besides its moves, against its position.
+    /// Checks the stored data of a visited row, except its moves, against its position.
     pub fn check<G: Game>(
         &self,
         game: &G,
@@ -414,7 +413,7 @@ impl Graph {
         }
     }
 
-    /// Returns what a row is; `is_over` asks the rules whether the game is over there.
+    /// Returns the kind of a row; `is_over` asks the rules whether the game is over there.
     #[inline]
     pub fn kind(&self, row: usize, is_over: &dyn Fn() -> bool) -> StateKind {
         match &self.stored {
@@ -425,8 +424,7 @@ impl Graph {
         }
     }
 
-    /// Returns what a state is, where moves are stored; an end if its kind is damaged, which
-    /// [`or_record`] records.
+    /// Returns the stored kind of a row. A damaged kind reads as terminal and is recorded by [`or_record`].
     #[inline]
     pub fn stored_kind(&self, row: usize) -> StateKind {
         let kind = self.kinds()[row];
@@ -436,29 +434,29 @@ impl Graph {
         })
     }
 
-    /// Records what is wrong in one of the arrays of moves.
+    /// Records damage in one of the arrays of moves.
     #[cold]
     fn record(&self, path: fn(&Stored) -> &Path, what: String) {
         let path = self.stored.as_ref().map_or(Path::new("a table without moves"), path);
         or_record::<()>(Err(TableError::damaged(path, what)));
     }
 
-    /// The kinds as they are stored, if they are.
+    /// Returns the stored kinds; empty if there are none.
     pub fn kinds(&self) -> &[u8] {
         self.stored.as_ref().map_or(&[], |stored| &stored.kinds)
     }
 
-    /// How many edges of rows are stored, as they are stored.
+    /// Returns the edge counts of some rows as stored.
     pub(super) fn edge_counts(&self, rows: Range<usize>) -> &[u8] {
         self.stored.as_ref().map_or(&[], |stored| stored.edge_counts.stored(rows))
     }
 
-    /// Of every [`START_EVERY`] rows where their edges begin.
+    /// Returns the edge offset of every [`START_EVERY`]th row.
     pub(super) fn edge_starts(&self) -> &[u64] {
         self.stored.as_ref().map_or(&[], |stored| &stored.edge_starts)
     }
 
-    /// The stored edges of a row, as places in the targets and actions; `None` where they are not there.
+    /// Returns the stored edges of a row, as indices of the targets and actions; `None` if out of range.
     #[inline]
     pub(super) fn edge_range(&self, row: usize) -> Option<Range<usize>> {
         let stored = self.stored.as_ref()?;
@@ -469,8 +467,9 @@ impl Graph {
         (end <= stored.edge_targets.len()).then_some(begin..end)
     }
 
-    /// The edges of some rows, as places in the targets; puts in `offsets` where among these each row's
-    /// begin, and where the last's end. `None` where they are not there, or do not begin where they should.
+    /// Returns the edges of some rows, as indices of the targets; fills `offsets` with the start of each
+    /// row's edges among them and the last end. `None` if they are out of range or contradict the edge-offset
+    /// index.
     pub fn edge_ranges(&self, rows: Range<usize>, offsets: &mut Vec<u32>) -> Option<Range<usize>> {
         let stored = self.stored.as_ref()?;
         let begin = self.edge_range(rows.start)?.start;
@@ -488,23 +487,23 @@ impl Graph {
         (right && end <= stored.edge_targets.len()).then_some(begin..end)
     }
 
-    /// The targets of all edges that are stored.
+    /// Returns the targets of all stored edges.
     pub fn edge_targets(&self) -> &[u32] {
         self.stored.as_ref().map_or(&[], |stored| &stored.edge_targets)
     }
 
-    /// The action of a stored edge.
+    /// Returns the action of a stored edge.
     ///
     /// # Panics
     ///
-    /// When edges are not stored.
+    /// Panics if edges are not stored.
     pub fn action_of(&self, edge: usize) -> Action {
         let stored = self.stored.as_ref().expect("edges are stored");
         Action(stored.edge_actions.get(edge))
     }
 
-    /// Returns the stored edges of a state, as places in the targets and actions; none if these are
-    /// not there, which [`or_record`] records.
+    /// Returns the stored edges of a row, as indices of the targets and actions. Edges out of range read as
+    /// none and are recorded by [`or_record`].
     #[inline]
     pub fn edges_of(&self, row: usize) -> Range<usize> {
         self.edge_range(row).unwrap_or_else(|| {
@@ -514,7 +513,7 @@ impl Graph {
         })
     }
 
-    /// The orientations in which a row is reachable; `None` where the table does not tell.
+    /// Returns the orientations in which a row is reachable; `None` if the table does not record them.
     pub fn orientations(&self, row: usize) -> Option<Orientations> {
         match (&self.orientations, &self.rows) {
             (Some(Sets::Mapped(sets)), _) => Some(Orientations(sets.get(row))),
@@ -524,16 +523,16 @@ impl Graph {
         }
     }
 
-    /// Whether the table tells the orientations of its rows.
+    /// Returns `true` if the table records the orientations of its rows.
     pub fn has_orientations(&self) -> bool {
         self.states > 0 && self.orientations(0).is_some()
     }
 
-    /// How many positions there are with a move to choose all of whose moves were followed, each
-    /// row counting for at most so many of its orientations.
+    /// Returns the number of positions that have moves, all of which were followed; each row counts for at
+    /// most `most` of its orientations.
     pub fn open_positions(&self, most: usize) -> u64 {
         if self.stored.is_none() {
-            // None is cut off.
+            // No state is cut off.
             let open = match (most, self.counts.reachable) {
                 (2.., Some(reachable)) => reachable,
                 _ => self.counts.table,
@@ -551,8 +550,8 @@ impl Graph {
         parallel::map_ranges(self.states, GRAIN, &sum).into_iter().sum()
     }
 
-    /// Fills `moves` with the legal moves of a row, of which `state` is the state, by ascending
-    /// action. Fails where the table's are others.
+    /// Fills `moves` with the legal moves of a row by ascending action; `state` is the row's state. Fails if
+    /// the table's moves differ or lead out of the table.
     pub fn moves<G: Game>(
         &self,
         game: &G,
@@ -566,7 +565,7 @@ impl Graph {
         }
         match &self.rows {
             Rows::Ranks(ranked) => {
-                // All ranks come first, so that the machine fetches their rows at the same time.
+                // All ranks are computed first, so that the look-ups of their rows overlap in memory.
                 game.for_each_successor(state, |action, after| {
                     moves.push((action, game.ranks().and_then(|ranks| ranks.rank_of(&after))));
                 });
@@ -589,8 +588,8 @@ impl Graph {
         }
     }
 
-    /// Appends to `targets` the rows to which the moves of some rows lead, made from the rules, and to
-    /// `offsets` where each row's end among them. Fails where one leads out of the table.
+    /// Appends the target rows of some rows' moves, derived from the rules, to `targets`, and the end of each
+    /// row's targets to `offsets`. Fails if a move leads out of the table.
     pub fn make_moves<G: Game>(
         &self,
         game: &G,
@@ -624,7 +623,7 @@ impl Graph {
             astray |= target.is_none() && whole;
             moves.push((action, target));
         });
-        // An end has no moves, and whatever else has some.
+        // A terminal has no moves; every other state has some.
         astray |= moves.is_empty() != (kind == StateKind::Terminal);
         match astray || edges.next().is_some() {
             true => Err(format!("row {row} of its edges has not the moves of its position")),
@@ -632,8 +631,7 @@ impl Graph {
         }
     }
 
-    /// Checks what is stored of the moves of a row, its `edges`, against the moves that were followed;
-    /// `name` names an action.
+    /// Checks the stored moves of a row, its `edges`, against the moves followed; `name` names an action.
     pub fn check_moves(
         &self,
         row: usize,
@@ -644,7 +642,8 @@ impl Graph {
         if self.stored.is_none() {
             return Ok(());
         }
-        // That rows' edges follow each other has been seen; that all are of some row has not.
+        // `edge_ranges` has checked that rows' edges are contiguous, but not that every edge belongs to a
+        // row.
         let range = edges.filter(|range| {
             (row > 0 || range.start == 0) && (row + 1 < self.states || range.end == self.edges())
         });
@@ -667,19 +666,19 @@ impl Graph {
     }
 }
 
-/// A search for the rows of many positions.
+/// Search for the rows of many positions.
 pub struct Finder<'a, G: Game> {
     game: &'a G,
     graph: &'a Graph,
     keys: &'a [G::Key],
-    /// An index of each layer, with its rows.
+    /// Index and rows of each layer.
     buckets: Option<Vec<(Range<usize>, BucketIndex)>>,
 }
 
 impl<G: Game> Finder<'_, G> {
-    /// Returns the row of a position and the symmetries that bring it to its canonical form, as a set of
-    /// bits. Where layers are plies, looks in those up to the given one. A row that it may be is looked
-    /// at first, which costs less than a search if it is right.
+    /// Returns the row of a position and the symmetries that bring it to its canonical form, as a bit set.
+    /// Where layers are plies, searches layers up to `ply`. In a layered game `guess` is compared first,
+    /// which is cheaper than a search if it is right.
     pub fn find(
         &self,
         position: &Position<G::State>,
@@ -692,7 +691,7 @@ impl<G: Game> Finder<'_, G> {
         };
         let find_in = |place: usize, key: G::Key, guess: Option<usize>| {
             let (rows, index) = buckets.get(place)?;
-            // Keys of a layer differ from each other, so a row that has this key is the one.
+            // Keys of a layer are distinct, so a row with this key is the one.
             if let Some(row) = guess.filter(|row| rows.contains(row) && keys[*row] == key) {
                 return Some(row);
             }
@@ -708,17 +707,17 @@ impl<G: Game> Finder<'_, G> {
     }
 }
 
-/// The final scores of terminal states, from the rules.
+/// Function that returns the final score of a terminal row for its mover, from the rules.
 pub type TerminalScores<'a> = dyn Fn(usize) -> Score + Sync + 'a;
 
 impl Graph {
-    /// The final score of a terminal row, for its mover.
+    /// Returns the final score of a terminal row, for its mover.
     pub fn terminal_scores<'a, G: Game>(
         &'a self,
         game: &'a G,
         empties: Empties,
     ) -> impl Fn(usize) -> Score + Sync + 'a {
-        // A key that is no state passed its checksum, so it was written wrong; `verify` names it.
+        // An invalid key that passed its checksum was written wrong; `verify` reports it.
         move |row| {
             let position = self.position(game, row);
             position.map_or(Score(0), |position| game.score(&position.state, empties))

@@ -1,8 +1,8 @@
-//! Exact search: values of positions that no table holds.
+//! Exact search: values of positions outside tables.
 //!
-//! A [`Searcher`] answers for one position at a time. Layered games are searched to their ends
-//! (`plain`), or by the [`ScoreSearch`] that they bring. Games of the shogi family, in which play may go round in
-//! circles, are searched for mates ([`mates`]).
+//! A [`Searcher`] answers for one position at a time. Layered games are searched to their ends (`plain`), or
+//! by the [`ScoreSearch`] that they provide; games of the shogi family, which have cycles, for mates
+//! ([`mates`]).
 
 pub mod mates;
 mod plain;
@@ -13,15 +13,15 @@ use crate::solve::Value;
 /// Task of one search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// Scores between which the value is wanted exactly, ends included.
+    /// Scores, inclusive, between which the exact value is wanted.
     pub window: (Score, Score),
 }
 
 impl Task {
-    /// Asks for the exact value.
+    /// Task to find the exact value.
     pub const EXACT: Task = Task { window: (Score(-i8::MAX), Score(i8::MAX)) };
 
-    /// Asks whether the score is this, lower or higher.
+    /// Returns the task to decide whether the score is this, lower or higher.
     pub fn around(score: Score) -> Task {
         Task { window: (Score(score.0.saturating_sub(1)), Score(score.0.saturating_add(1))) }
     }
@@ -30,21 +30,21 @@ impl Task {
 /// Result of one search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Proven bounds, the mover's.
+    /// Proven bounds, for the mover.
     pub value: Value,
-    /// A move that keeps the lower bound, if one was found.
+    /// Move that keeps the lower bound, if one was found.
     pub best: Option<Action>,
-    /// Positions looked at.
+    /// Number of positions visited.
     pub nodes: u64,
 }
 
-/// Searches positions of a game; keeps what it learned for the next.
+/// Search for positions of a game, which keeps its results for later calls.
 pub trait Searcher<G: Game>: Send + Sync {
     /// Searches a state until the task is done or a limit is reached.
     fn search(&self, game: &G, state: &G::State, task: &Task, limits: &SearchLimits) -> Found;
 }
 
-/// Returns the searcher of a game; `None` where play may go round in circles.
+/// Returns the searcher of a game; `None` for games with cycles.
 pub fn of_rules<G: Game>(game: &G, options: &SearchOptions) -> Option<Box<dyn Searcher<G>>> {
     game.layers()?;
     Some(match game.score_search(options) {
@@ -53,7 +53,7 @@ pub fn of_rules<G: Game>(game: &G, options: &SearchOptions) -> Option<Box<dyn Se
     })
 }
 
-/// The search that a game brings.
+/// Search that a game provides.
 struct Brought<S>(Box<dyn ScoreSearch<S>>);
 
 impl<G: Game> Searcher<G> for Brought<G::State> {

@@ -1,8 +1,7 @@
 //! Plain alpha-beta with a transposition table, for any layered game.
 //!
-//! The value is closed in on by null windows with memory (A. Plaat et al., "Best-First Fixed-Depth
-//! Minimax Algorithms", 1996), so a search that is cut short has proven bounds. Moves that leave
-//! the opponent the fewest replies come first.
+//! Null windows with memory close in on the value (A. Plaat et al., "Best-First Fixed-Depth Minimax
+//! Algorithms", 1996), so an interrupted search has proven bounds. Moves with the fewest replies come first.
 
 use std::mem;
 use std::sync::Mutex;
@@ -20,10 +19,10 @@ pub(super) struct Plain<G: Game> {
     table: Mutex<Slots<G::Key>>,
 }
 
-/// Slots of the transposition table of a first search; it grows as it fills.
+/// Initial number of slots of the transposition table, which grows as it fills.
 const SMALLEST: usize = 1 << 12;
 
-/// The transposition table: as many slots as a power of two.
+/// Transposition table; its number of slots is a power of two.
 struct Slots<K> {
     slots: Vec<Option<Slot<K>>>,
     filled: usize,
@@ -52,7 +51,7 @@ impl<K: StateKey> Slots<K> {
         self.slots[place] = Some(slot);
     }
 
-    /// Makes room for so many states, rounded down to a power of two.
+    /// Grows to `count` slots, rounded down to a power of two.
     fn grow(&mut self, count: usize) {
         let count = 1 << count.ilog2();
         if self.slots.len() < count {
@@ -63,7 +62,7 @@ impl<K: StateKey> Slots<K> {
     }
 }
 
-/// What is known of one state.
+/// Entry of one state: bounds of its score, and its best move.
 #[derive(Clone, Copy)]
 struct Slot<K> {
     key: K,
@@ -72,7 +71,7 @@ struct Slot<K> {
     best: Option<Action>,
 }
 
-/// Sign that a limit was reached.
+/// Error of a search that reached a limit.
 struct Stopped;
 
 impl<G: Game> Plain<G> {
@@ -100,7 +99,7 @@ struct Run<'a, G: Game> {
     most: i8,
     limits: &'a SearchLimits<'a>,
     table: &'a mut Slots<G::Key>,
-    /// Most slots.
+    /// Maximum number of slots.
     slots: usize,
     nodes: u64,
 }
@@ -122,14 +121,14 @@ impl<G: Game> Run<'_, G> {
                 beta = score + 1;
             }
         }
-        // Where even the lowest score is kept, every move keeps it.
+        // Without a best move the value is the lowest score, which every move keeps.
         let best = best.or_else(|| self.game.actions(state).first().copied());
         let value = Value::of_scores(Score(lower), Score(upper), None);
         Found { value, best: best.filter(|_| lower == upper), nodes: self.nodes }
     }
 
-    /// Returns a score at least `beta` that the state is proven to have or exceed, or one below that
-    /// it is proven to have at most.
+    /// Returns a proven lower bound of the score that is at least `beta`, or a proven upper bound below
+    /// `beta`.
     fn score(&mut self, state: &G::State, beta: i8) -> Result<i8, Stopped> {
         self.nodes += 1;
         if self.nodes.is_multiple_of(1024) && self.limits.are_reached(self.nodes) {
@@ -169,7 +168,7 @@ impl<G: Game> Run<'_, G> {
         Ok(score)
     }
 
-    /// Returns the moves with the states after them, in the order in which they are tried.
+    /// Returns the moves and the states after them, in the order in which they are tried.
     fn moves(&self, state: &G::State, first: Option<Action>) -> Vec<(Action, G::State)> {
         let mut moves = Vec::new();
         self.game.for_each_successor(state, |action, after| {

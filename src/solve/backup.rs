@@ -1,4 +1,4 @@
-//! One state's new value from its successors' values: the three kinds of backup.
+//! Backups of one state's value from its successors' values: exact, bounds and discounted.
 
 use std::marker::PhantomData;
 
@@ -6,32 +6,32 @@ use super::value::{Prospect, Turned, Value, change_of};
 use crate::game::Score;
 use crate::graph::{Graph, StateKind, TerminalScores};
 
-/// What a sweep does to one state. Values are always the mover's.
+/// Effect of a sweep on one state. Values are always the mover's.
 pub(super) trait Backup: Sync {
-    /// What is kept of a state while sweeping.
+    /// Value kept of a state while sweeping.
     type Value: Copy + PartialEq + Send + Sync;
 
-    /// The value of a row without moves in the table.
+    /// Returns the value of a row without moves in the table.
     fn leaf(&self, row: usize) -> Self::Value;
 
-    /// The value of a row whose successors (at least one) have these values, each its own mover's; one
-    /// that is there twice makes no difference.
+    /// Returns the value of a row from its successors' (at least one), each its own mover's; duplicates are
+    /// harmless.
     fn backup(
         &self,
         row: usize,
         successors: impl Iterator<Item = Self::Value> + Clone,
     ) -> Self::Value;
 
-    /// How far apart two values are: the unit of residuals.
+    /// Returns the difference of two values, in the unit of residuals.
     fn change(&self, old: Self::Value, new: Self::Value) -> f64;
 
-    /// Whether a value found in a sweep, counted from 1, stays for ever.
+    /// Returns `true` if a value found in sweep number `sweep` (from 1) is final.
     fn is_final(&self, _value: Self::Value, _sweep: usize) -> bool {
         false
     }
 }
 
-/// What the backups of layered games know of the table: its rows, and the scores of finished games.
+/// Rows of a layered game's table, and the scores of finished games.
 #[derive(Clone, Copy)]
 pub(super) struct Leaves<'a> {
     pub(super) graph: &'a Graph,
@@ -53,7 +53,7 @@ impl<'a, T> ExactBackup<'a, T> {
 impl<T: Turned> Backup for ExactBackup<'_, T> {
     type Value = T;
 
-    /// A table without a frontier has none but finished games.
+    /// In a table without a frontier every leaf is a finished game.
     fn leaf(&self, row: usize) -> T {
         T::of(Prospect::new((self.leaves.terminal)(row), Some(0)))
     }
@@ -63,24 +63,24 @@ impl<T: Turned> Backup for ExactBackup<'_, T> {
         successors.fold(T::HIGHEST, T::min).before()
     }
 
-    /// The change of the score or of the distance in plies, whichever is larger.
+    /// Returns the change of the score or of the distance in plies, whichever is larger.
     #[inline(always)]
     fn change(&self, old: T, new: T) -> f64 {
         old.change_to(new)
     }
 }
 
-/// Bounds of scores where a subtree is cut off. A distance is exact where the score is proven and
-/// every move that could keep it leads to a state with an exact distance.
+/// Bounds of scores where subtrees are cut off. A distance is exact if the score is proven and every move
+/// that could keep it leads to a state with an exact distance.
 pub(super) struct BoundsBackup<'a> {
-    /// The largest score there can be.
+    /// Largest possible score.
     pub max_score: Score,
-    /// The rows without moves.
+    /// Rows without moves.
     pub leaves: Leaves<'a>,
 }
 
 impl BoundsBackup<'_> {
-    /// What is known of a state whose moves were not followed.
+    /// Returns the bounds of a state whose moves were not followed.
     pub(super) fn unknown(max_score: Score) -> Value {
         Value::of_scores(-max_score, max_score, None)
     }
@@ -102,7 +102,7 @@ impl Backup for BoundsBackup<'_> {
         best_bounds(successors)
     }
 
-    /// The larger change of a bound of the score; a change of the distance alone counts in plies.
+    /// Returns the larger change of a bound of the score; a change of the distance alone counts in plies.
     fn change(&self, old: Value, new: Value) -> f64 {
         let apart = |old: Prospect, new: Prospect| {
             (i32::from(old.score().0) - i32::from(new.score().0)).abs()
@@ -112,7 +112,7 @@ impl Backup for BoundsBackup<'_> {
     }
 }
 
-/// Bounds of the score from those of the successors, at least one.
+/// Returns the bounds of the score from those of the successors (at least one).
 fn best_bounds(successors: impl Iterator<Item = Value> + Clone) -> Value {
     let moves = successors.map(Value::before);
     let best = |of: fn(Value) -> Prospect| moves.clone().map(|m| of(m).score()).max();
@@ -132,21 +132,21 @@ fn best_bounds(successors: impl Iterator<Item = Value> + Clone) -> Value {
 pub(super) struct DiscountBackup<'a> {
     /// γ, above 0 and at most 1.
     pub discount: f32,
-    /// The rows without moves.
+    /// Rows without moves.
     pub leaves: Leaves<'a>,
 }
 
 impl Backup for DiscountBackup<'_> {
     type Value = f32;
 
-    /// A discounted table is complete: it has none but finished games.
+    /// A discounted table is complete, so every leaf is a finished game.
     fn leaf(&self, row: usize) -> f32 {
         f32::from((self.leaves.terminal)(row).outcome().value())
     }
 
     #[inline]
     fn backup(&self, _: usize, successors: impl Iterator<Item = f32> + Clone) -> f32 {
-        // A lost draw is 0 and never −0, so that equal values have equal bytes.
+        // Zero is never −0, so that equal values have equal bytes.
         successors.map(|v| 0.0 - self.discount * v).fold(f32::NEG_INFINITY, f32::max)
     }
 

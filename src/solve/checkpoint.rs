@@ -1,5 +1,4 @@
-//! What a process that solves a table leaves, from which a later one goes on: the sweeps that were done, and values
-//! in pieces with checksums.
+//! Checkpoints of solving: the sweeps done, and values in pieces with checksums.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -11,27 +10,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::table::{Scratch, SweepRecord, Table, TableError, crc32};
 
-/// Where a process leaves what another can go on from.
+/// Place of the checkpoints of a run.
 pub(super) struct Checkpoint {
     scratch: Scratch,
-    /// The table and the method: what was saved of other work is not used.
+    /// Table and method; a checkpoint with another identity is not used.
     identity: String,
     after: Duration,
     due: Cell<Instant>,
 }
 
-/// A checkpoint's state.
+/// State of a checkpoint.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Saved<P> {
     identity: String,
     pub sweeps: Vec<SweepRecord>,
-    /// The values that are kept, from the last row down.
+    /// Pieces of the saved values, from the last row down.
     pub pieces: Vec<Piece>,
-    /// How far the work has come besides.
+    /// Progress of the work besides values.
     pub place: P,
 }
 
-/// The values of some rows, in one of two files.
+/// Values of some rows, in one of two files.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Piece {
     file: u8,
@@ -41,13 +40,13 @@ pub(super) struct Piece {
 }
 
 impl<P> Saved<P> {
-    /// The first row whose value is kept.
+    /// Returns the first row whose value is saved.
     pub(super) fn first(&self) -> Option<usize> {
         self.pieces.last().map(|piece| piece.from)
     }
 }
 
-/// How many values are saved as one piece.
+/// Number of values in a piece.
 const PIECE: usize = 1 << 21;
 
 fn name_of(file: u8) -> String {
@@ -55,7 +54,7 @@ fn name_of(file: u8) -> String {
 }
 
 impl Checkpoint {
-    /// Saves the work `identity` beside its table, after as long each time.
+    /// Returns the checkpoint of the run `identity`, beside its table, due every `after`.
     pub(super) fn of(table: &Table, identity: String, after: Duration) -> Checkpoint {
         Checkpoint::at(Scratch::of(table.dir()), identity, after)
     }
@@ -68,22 +67,22 @@ impl Checkpoint {
         self.scratch.state().filter(|saved: &Saved<P>| saved.identity == self.identity)
     }
 
-    /// Whether there is something of the same work.
+    /// Returns `true` if a checkpoint of the same run exists.
     pub(super) fn is_there(&self) -> bool {
         self.state::<IgnoredAny>().is_some()
     }
 
-    /// Removes what was saved, of this work or another.
+    /// Removes the checkpoint, of this run or another.
     pub(super) fn remove(self) {
         self.scratch.remove();
     }
 
-    /// Whether work has gone on so long that it is to be saved.
+    /// Returns `true` if the next checkpoint is due.
     pub(super) fn is_due(&self) -> bool {
         Instant::now() >= self.due.get()
     }
 
-    /// Writes the values of some rows, of which the next state speaks.
+    /// Writes the values of some rows, to be referenced by the next saved state.
     pub(super) fn write<T: Pod>(
         &self,
         file: u8,
@@ -95,7 +94,7 @@ impl Checkpoint {
         Ok(Piece { file, from, to: from + values.len(), crc32: crc32(bytes) })
     }
 
-    /// Saves how far the work has come.
+    /// Saves the state of the work, and removes files that no piece references.
     pub(super) fn save<P: Serialize>(
         &self,
         sweeps: &[SweepRecord],
@@ -110,7 +109,7 @@ impl Checkpoint {
         Ok(())
     }
 
-    /// Saves so many values anew. The file that was written last stays whole meanwhile.
+    /// Saves `count` values. The file that was written last stays intact meanwhile.
     pub(super) fn save_all<T: Pod, P: Serialize>(
         &self,
         count: usize,
@@ -128,14 +127,13 @@ impl Checkpoint {
             to = from;
         }
         self.save(sweeps, &pieces, place)?;
-        // The longer it takes the seldomer: of ten seconds one is no great part, five are.
+        // The interval grows with the time that saving takes, which bounds its share.
         let after = self.after.mul_f64(1.0 + started.elapsed().as_secs_f64());
         self.due.set(Instant::now() + after);
         Ok(())
     }
 
-    /// Puts the values that another process saved in their places; `None`, and any values, if there are none or they
-    /// are not what was written.
+    /// Loads the saved values; `None`, with `values` unspecified, if there are none or they are damaged.
     pub(super) fn load<T: Pod, P: DeserializeOwned>(&self, values: &mut [T]) -> Option<Saved<P>> {
         let saved = self.state::<P>()?;
         let mut end = values.len();

@@ -1,14 +1,14 @@
-//! The solved columns of a table: written after solving, read by everything that follows. Each says one thing:
+//! Solved columns of a table. Solving writes them; all queries read them. Each holds one thing:
 //!
-//! | columns | of tables |
+//! | columns | tables |
 //! |---|---|
-//! | `score`, `distance` | whose games have scores, everything proven |
-//! | `outcome`, `distance` | without scores, everything proven |
-//! | `score_lower`, `score_upper`, `distance` | whose games have scores, with a frontier |
-//! | `lower`, `upper`, `distance` | without scores, layered, with a frontier |
-//! | `prospect_lower`, `prospect_upper` | of games with cycles, where not everything is proven |
-//! | `distance` of a byte | found by rank, of games with cycles: its parity tells the outcome |
-//! | `packed_score` or `packed_outcome`, `packed_distance` | packed, everything proven; distances may be left out |
+//! | `score`, `distance` | of games with scores, all values proven |
+//! | `outcome`, `distance` | of games without scores, all values proven |
+//! | `score_lower`, `score_upper`, `distance` | of games with scores, with a frontier |
+//! | `lower`, `upper`, `distance` | of layered games without scores, with a frontier |
+//! | `prospect_lower`, `prospect_upper` | of games with cycles, not all values proven |
+//! | `distance` of one byte | by rank, of games with cycles: its parity determines the outcome |
+//! | `packed_score` or `packed_outcome`, `packed_distance` | packed, all values proven; distance optional |
 
 use std::ops::Range;
 
@@ -24,14 +24,14 @@ use crate::table::{
     SOLUTION_COLUMNS, Solution, SweepRecord, Table, TableError, Written, prefetch,
 };
 
-/// What `outcome` and `score` hold where the value is not proven.
+/// Entry of `outcome` and `score` where the value is not proven.
 pub const UNKNOWN_SCORE: i8 = i8::MIN;
-/// What `distance` holds where it is not known to be exact, and for play without end.
+/// Entry of `distance` where it is not known exactly, and for infinite play.
 pub const UNKNOWN_DISTANCE: u16 = u16::MAX;
 
-/// The values of some rows.
+/// Function that returns the values of some rows.
 type SomeValues<'a> = dyn Fn(Range<usize>) -> Vec<Value> + Sync + 'a;
-/// What a column holds of some values.
+/// Function that encodes values as the bytes of a column.
 type Encode = fn(&[Value]) -> Vec<u8>;
 
 fn encoded<T: Element>(values: &[Value], of: impl Fn(&Value) -> T) -> Vec<u8> {
@@ -39,10 +39,10 @@ fn encoded<T: Element>(values: &[Value], of: impl Fn(&Value) -> T) -> Vec<u8> {
     bytemuck::cast_slice(&column).to_vec()
 }
 
-/// What is stored of values.
+/// Form in which values are stored.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// All are proven.
+    /// Proven values.
     Exact,
     /// Bounds of scores or outcomes, and distances.
     Bounds,
@@ -52,12 +52,12 @@ enum Form {
     Ranked,
 }
 
-/// The columns of a form.
+/// Returns the columns of a form.
 fn columns_of(form: Form, scored: bool) -> Vec<(Column, Encode)> {
     let distance: (Column, Encode) = (Column::of::<u16>("distance"), |values| {
         encoded(values, |value| value.distance().unwrap_or(UNKNOWN_DISTANCE))
     });
-    // In games without scores they are outcomes.
+    // In games without scores these are outcomes.
     let lower: Encode = |values| encoded(values, |value| value.lower.score().0);
     let upper: Encode = |values| encoded(values, |value| value.upper.score().0);
     let i8s = Column::of::<i8>;
@@ -156,8 +156,7 @@ pub(super) fn install_exact<T: Turned>(
     install_values(table, method.record(sweeps), kept.len(), &exact, form)
 }
 
-/// Writes the bounds of a layered game's table that has a frontier, or the values of a game with cycles, of a table
-/// of sorted keys.
+/// Writes bounds of a layered game's table with a frontier, or values of a game with cycles by sorted keys.
 pub(super) fn install_intervals(
     table: &mut Table,
     method: &Method,
@@ -230,7 +229,7 @@ fn ranked_value(distance: u8, repetition: Repetition) -> Value {
 
 #[derive(Debug)]
 enum Columns {
-    /// Outcome or score, and distance, of which all are proven.
+    /// Outcome or score, and distance, all proven.
     Exact(Array<i8>, Array<u16>),
     /// Bounds of outcome or score, and distance.
     Bounds(Array<i8>, Array<i8>, Array<u16>),
@@ -238,15 +237,15 @@ enum Columns {
     Prospects(Array<i16>, Array<i16>),
     /// Distances of a table by rank.
     Ranked(Array<u8>),
-    /// Outcome or score, and distance if it is kept, of which all are proven, packed.
+    /// Outcome or score, and distance if it is stored, all proven and packed.
     Packed(PackedColumn<i8>, Option<PackedColumn<u16>>),
     /// Distances of a table by rank, packed.
     PackedRanked(PackedColumn<u8>),
-    /// What is no table's.
+    /// Values outside the files of a table.
     Elsewhere(Elsewhere),
 }
 
-/// Values of so many rows that lie elsewhere than in a table's files.
+/// Values outside the files of a table.
 struct Elsewhere {
     rows: usize,
     of: Box<dyn Fn(usize) -> Option<Prospect> + Send + Sync>,
@@ -274,7 +273,7 @@ impl Columns {
     }
 }
 
-/// The values of a solved table, mapped.
+/// Mapped values of a solved table.
 #[derive(Debug)]
 pub struct Values {
     columns: Columns,
@@ -284,15 +283,14 @@ pub struct Values {
 }
 
 impl Values {
-    /// Maps the columns, comparing checksums if `checked`; `None` if the table is not solved.
+    /// Maps the columns, comparing checksums if `checked`; returns `None` if the table is not solved.
     pub fn open(table: &Table, checked: bool) -> Result<Option<Values>, TableError> {
         let manifest = table.manifest();
         let Some(solution) = &manifest.solution else { return Ok(None) };
         let damaged = |what: String| table.damaged_manifest(what);
         let has = |name: &str| manifest.arrays.contains_key(name);
         let has_scores = ["score", "score_lower", "packed_score"].into_iter().any(has);
-        // Games without scores have no empty squares to count, and layered ones no play without
-        // end.
+        // Games without scores have no empty squares to count, and layered games no infinite play.
         let named = solution.empties.as_deref().unwrap_or_default();
         let empties = match Empties::named(named) {
             None if has_scores || !named.is_empty() => {
@@ -340,7 +338,7 @@ impl Values {
         Ok(Some(Values { columns, has_scores, empties, repetition }))
     }
 
-    /// Exact scores of so many rows that lie elsewhere than in a table's files; none of damaged ones.
+    /// Returns exact scores of `rows` rows outside a table's files; `of` returns `None` for damaged rows.
     pub fn elsewhere(
         rows: usize,
         of: Box<dyn Fn(usize) -> Option<Prospect> + Send + Sync>,
@@ -350,7 +348,7 @@ impl Values {
         Values { columns, has_scores: true, empties, repetition }
     }
 
-    /// Tells the processor that the values of some rows will be asked for.
+    /// Prefetches the values of some rows, where that pays.
     pub(super) fn fetch(&self, rows: &[u32]) {
         fn of<T: Element>(column: &Array<T>, rows: &[u32]) {
             rows.iter().filter_map(|&row| column.get(row as usize)).for_each(prefetch);
@@ -369,12 +367,12 @@ impl Values {
                 of(a, rows);
                 of(b, rows);
             }
-            // These are asked for their moves as they go.
+            // Moves of these are found one at a time, so there is nothing to prefetch.
             _ => {}
         }
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         match &self.columns {
             Columns::Exact(column, _) | Columns::Bounds(column, ..) => column.len(),
@@ -386,17 +384,17 @@ impl Values {
         }
     }
 
-    /// Whether distances are left out, although all are finite.
+    /// Returns `true` if distances are left out, although all are finite.
     pub(super) fn leaves_distances_out(&self) -> bool {
         matches!(self.columns, Columns::Packed(_, None))
     }
 
-    /// Whether bounds are stored, which differ in some rows.
+    /// Returns `true` if bounds are stored, which differ in some rows.
     pub(super) fn has_bounds(&self) -> bool {
         matches!(self.columns, Columns::Bounds(..) | Columns::Prospects(..))
     }
 
-    /// Whether what is stored of a row is what is written of its value, and not something else that is read so.
+    /// Returns `true` if a row is stored as its value would be written, not in an equivalent form.
     pub(super) fn is_canonical(&self, row: usize) -> bool {
         match &self.columns {
             Columns::Bounds(lower, upper, distance) => {
@@ -409,23 +407,23 @@ impl Values {
         }
     }
 
-    /// Whether values have a score.
+    /// Returns `true` if values have a score.
     pub fn has_scores(&self) -> bool {
         self.has_scores
     }
 
-    /// What squares left empty at the end count for in the scores.
+    /// Returns how squares left empty at the end count in the scores.
     pub fn empties(&self) -> Empties {
         self.empties
     }
 
-    /// What play without end counts as.
+    /// Returns the value of infinite play.
     pub fn repetition(&self) -> Repetition {
         self.repetition
     }
 
-    /// Returns the value of a row, for its mover. Where a packed table is damaged it is one of which
-    /// nothing is proven, and [`Table::check_read`] fails.
+    /// Returns the value of a row, for its mover. If the row of a packed table is damaged, nothing of the
+    /// value is proven, and [`Table::check_read`] fails.
     #[inline]
     pub fn get(&self, row: usize) -> Value {
         self.read(row).unwrap_or(Value::CUT_OFF)

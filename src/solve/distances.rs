@@ -1,4 +1,4 @@
-//! How many states of a solved table have which outcome at which distance.
+//! Counts of a solved table's states by outcome and distance.
 
 use std::ops::Range;
 
@@ -7,19 +7,18 @@ use super::value::Value;
 use crate::game::Outcome;
 use crate::parallel;
 
-/// How many rows a task counts.
+/// Number of rows that a task counts.
 const GRAIN: usize = 1 << 20;
 
 /// States of a solved table counted by their value for the mover; every state is counted once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ByDistance {
-    /// Of every number of plies to the end, from 0 on, how many states are lost, drawn and won in
-    /// exactly so many, in the order of [`Outcome::index`].
+    /// States lost, drawn and won (in the order of [`Outcome::index`]) by the exact number of plies to the
+    /// end.
     pub plies: Vec<[u64; 3]>,
-    /// Proven outcomes without an end that could be forced: draws in a game that may go round in
-    /// circles, and what play without end decides there.
+    /// Proven outcomes without a forced end: draws in games with cycles, and outcomes by infinite play.
     pub endless: [u64; 3],
-    /// Proven outcomes of which it is not proven how far the end is.
+    /// Proven outcomes whose distance is not proven.
     pub inexact: [u64; 3],
     /// States whose moves were followed and whose outcome is not proven.
     pub unproven: u64,
@@ -27,7 +26,7 @@ pub struct ByDistance {
     pub frontier: u64,
 }
 
-/// Where a state belongs.
+/// Category of a state.
 enum Place {
     Plies(Outcome, usize),
     Endless(Outcome),
@@ -37,7 +36,7 @@ enum Place {
 }
 
 impl ByDistance {
-    /// Counts a table; `is_frontier` tells whose moves were not followed.
+    /// Counts a table; `is_frontier` returns `true` for rows whose moves were not followed.
     pub fn of(values: &Values, is_frontier: impl Fn(usize) -> bool + Sync) -> ByDistance {
         ByDistance::count(values.rows(), |row| place_of(values.get(row), || is_frontier(row)))
     }
@@ -83,13 +82,13 @@ impl ByDistance {
         self
     }
 
-    /// How many states have an outcome that is proven, lost, drawn and won.
+    /// Returns the number of states proven lost, drawn and won.
     pub fn proven(&self) -> [u64; 3] {
         let all = self.plies.iter().chain([&self.endless, &self.inexact]);
         all.fold([0; 3], |sum, some| std::array::from_fn(|i| sum[i] + some[i]))
     }
 
-    /// How many states there are.
+    /// Returns the number of states.
     pub fn states(&self) -> u64 {
         self.proven().iter().sum::<u64>() + self.unproven + self.frontier
     }

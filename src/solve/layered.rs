@@ -20,7 +20,7 @@ use crate::parallel::{self, GRAIN};
 use crate::progress::Progress;
 use crate::table::{Memory, Room, SweepRecord, Table, TableError, prefetch};
 
-/// A layered game's table that is being solved.
+/// Layered game's table that is being solved.
 pub(super) struct Layered<'a> {
     pub graph: &'a Graph,
     pub method: &'a Method,
@@ -30,7 +30,7 @@ pub(super) struct Layered<'a> {
 }
 
 impl Layered<'_> {
-    /// Finds the values and installs their columns; returns whether an interrupted process had begun.
+    /// Finds the values and installs their columns; returns `true` if an interrupted run was resumed.
     pub(super) fn solve<G: Game>(
         &self,
         game: &G,
@@ -74,7 +74,7 @@ impl Layered<'_> {
             columns::install_intervals(table, method, &values, &log.sweeps)?;
             return Ok(resumed);
         }
-        // A move leads to a later layer, but for passes, of which one is not followed by another.
+        // A move leads to a later layer, except a pass, and no pass follows another.
         match graph.layers().len() * 2 <= usize::from(Short::LONGEST) {
             true => self.exact::<Short>(table, maker, leaves, log),
             false => self.exact::<Prospect>(table, maker, leaves, log),
@@ -95,7 +95,7 @@ impl Layered<'_> {
         Ok(resumed)
     }
 
-    /// Finds values, all of which are `initial` at first.
+    /// Finds values, all of which start at `initial`.
     fn find<B: Backup<Value: Pod>>(
         &self,
         table: &Table,
@@ -120,7 +120,7 @@ impl Layered<'_> {
         Ok((values, false))
     }
 
-    /// One sweep, layer by layer; returns whether an interrupted process had begun.
+    /// Sweeps once, layer by layer; returns `true` if an interrupted run was resumed.
     fn topological<B: Backup<Value: Pod>>(
         &self,
         (table, maker): (&Table, Option<Maker<'_>>),
@@ -147,7 +147,7 @@ impl Layered<'_> {
         let mut next = layers.next().map(|rows| checks.layer(rows)).transpose()?;
         while let Some(layer) = next {
             let start = layer.rows.start;
-            // While a layer is swept the one before it is taken up.
+            // The next layer is opened while this one is swept.
             let (swept, taken_up) = rayon::join(
                 || match start >= from {
                     true => Ok((Change::NONE, layer.check()?)),
@@ -172,19 +172,19 @@ impl Layered<'_> {
     }
 }
 
-/// Tells of a sweep that has ended.
+/// Reports a sweep that has ended.
 pub(super) fn done(log: &mut Log<'_>, sweep: SweepRecord, progress: &dyn Progress) {
     progress.finish(&format!("residual {}, {} changed", sweep.residual, sweep.changed));
     log.add(sweep);
 }
 
-/// What every state is worth before the first sweep, where values are exact.
+/// Returns the value of every state before the first sweep, where values are exact.
 fn level() -> Prospect {
     Prospect::new(Score(0), Some(0))
 }
 
-/// Installs exact values that were found elsewhere, layer by layer from the end, as one sweep in topological order
-/// would have left them.
+/// Installs exact values found elsewhere, layer by layer from the end, as a topological sweep would leave
+/// them.
 pub fn install_found<G: Game>(
     game: &G,
     table: &mut Table,
@@ -201,16 +201,15 @@ pub fn install_found<G: Game>(
     columns::install_exact(table, &method, &kept, &[sweep])
 }
 
-/// How many moves are known before what they lead to is looked at, which the processor fetches
-/// meanwhile.
+/// Prefetch distance in moves.
 const AHEAD: usize = 32;
-/// Rows whose moves are asked for together.
+/// Number of rows whose moves are prefetched together.
 const GROUP: usize = 16;
-/// How many moves of a row are looked at in any case, the last of them again where it has fewer.
+/// Minimum number of moves read of each row; a row with fewer has its last move read again.
 const AT_LEAST: usize = 4;
 
-/// Sweeps one layer: `values` holds the final values of all later layers; those of earlier ones are not touched. Each
-/// piece is checked just before; returns the checksums too.
+/// Sweeps one layer. `values` must hold the final values of all later layers; earlier ones are not touched.
+/// Checks each piece just before it is swept, and returns the checksums too.
 fn sweep_layer<B: Backup>(
     layer: &LayerToRead<'_>,
     backup: &B,
@@ -232,7 +231,7 @@ fn sweep_layer<B: Backup>(
         let values = &mut *parallel::lock(&slots[piece]);
         let first = pieces[piece].start;
         let sums = layer.visit((piece, &pieces[piece]), &mut |offsets, targets| {
-            // Whether all moves lead where they may.
+            // `false` once a move leads to an invalid row.
             let fine = Cell::new(true);
             let of_later = |&target: &u32| match later.get((target as usize).wrapping_sub(rows.end))
             {
@@ -270,7 +269,7 @@ fn sweep_layer<B: Backup>(
                             continue;
                         }
                         _ if later.is_empty() => return false,
-                        // As many looks whatever their number: a branch would often be foreseen wrong.
+                        // The same number of reads for every row: a branch would often be mispredicted.
                         _ if edges.len() <= AT_LEAST => {
                             let at = |number: usize| of_later(&edges[number.min(edges.len() - 1)]);
                             backup
@@ -294,7 +293,7 @@ fn sweep_layer<B: Backup>(
         passes.extend(found);
         sums
     }))?;
-    // A pass stays in the layer, and leads to a state whose own moves leave it.
+    // A pass stays in the layer and leads to a state whose own moves leave it.
     let renew = |&(place, target): &(usize, usize)| {
         backup.backup(rows.start + place, std::iter::once(own[target - rows.start]))
     };

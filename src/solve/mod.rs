@@ -1,16 +1,17 @@
 //! Values of states, and their proof.
 //!
-//! Works on graphs and never on rules: what it must know of a game (the scores of finished games, the moves
-//! regenerated for verification) is handed in. A state's value is the maximum over its moves of minus the successor's
-//! value (Shapley 1953; Bellman 1957, for the undiscounted game). There is one algorithm an index:
+//! Works on graphs, not on rules: callers pass in what it must know of a game (the scores of finished games,
+//! the moves derived again for verification). A state's value is the maximum over its moves of minus the
+//! successor's value (Shapley 1953; Bellman 1957, for the undiscounted game). Each index has one algorithm:
 //!
-//! * sorted keys are swept: layered games layer by layer from the end (`layered`), games that may go round in circles
-//!   until nothing changes (`cyclic`); `Backup` says what a sweep does to one state, whatever the game;
-//! * ranks are solved by retrograde analysis (`ranked`), but for layered games, which are swept like sorted keys;
+//! * sorted keys are swept: layered games layer by layer from the end (`layered`), games with cycles until
+//!   nothing changes (`cyclic`); a `Backup` defines what a sweep does to one state, in any game;
+//! * ranks are solved by retrograde analysis (`ranked`), except in layered games, which are swept like sorted
+//!   keys;
 //! * `textbook` sweeps layered games in the ways of the textbooks.
 //!
-//! [`solve`] solves a table of any game and writes its columns, [`Values`] reads them, [`ByDistance`] counts them, and
-//! [`prove`] proves rows, moves and values from the rules.
+//! [`solve`] solves a table of any game and writes its columns, [`Values`] reads them, [`ByDistance`] counts
+//! them, and [`prove`] proves rows, moves and values from the rules.
 
 mod backup;
 mod checkpoint;
@@ -46,19 +47,19 @@ use crate::hint::{Hint, Hinted, Kind};
 use crate::progress::Progress;
 use crate::table::{CHECKPOINT_AFTER, Memory, SweepRecord, Table, TableError};
 
-/// A table that cannot be solved.
+/// Table that cannot be solved.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
-    /// The files.
+    /// Failure to read or write a table's files.
     #[error(transparent)]
     Table(#[from] TableError),
-    /// What was asked for cannot be.
+    /// Options that are invalid for the table.
     #[error("{0}")]
     Options(Hinted),
-    /// A table without a place for columns.
+    /// Packed table, which has no place for columns.
     #[error("{0} is packed and keeps the solution it has")]
     Packed(String),
-    /// A distance for which there is no room.
+    /// Distance of [`Prospect::MAX_DISTANCE`] or more.
     #[error(
         "an end is {} plies away or more, for which a table has no room",
         Prospect::MAX_DISTANCE
@@ -86,18 +87,18 @@ impl Hint for SweepError {
     }
 }
 
-/// What [`solve`] did.
+/// Result of [`solve`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// Every sweep.
+    /// Records of all sweeps.
     pub sweeps: Vec<SweepRecord>,
-    /// The table already had these values; nothing was written.
+    /// `true` if the table already had these values and nothing was written.
     pub already_solved: bool,
-    /// Whether an interrupted run was resumed.
+    /// `true` if an interrupted run was resumed.
     pub resumed: bool,
 }
 
-/// The sweeps that were done; each is told of as it ends.
+/// Sweeps so far; `each` is called after every sweep.
 struct Log<'a> {
     sweeps: Vec<SweepRecord>,
     each: &'a mut dyn FnMut(usize, &SweepRecord),
@@ -109,21 +110,21 @@ impl Log<'_> {
         (self.each)(self.sweeps.len(), &sweep);
     }
 
-    /// How many states have been decided, where that is counted.
+    /// Returns the number of states decided, or 0 if they are not counted.
     fn decided(&self) -> u64 {
         self.sweeps.last().and_then(|sweep| sweep.decided).unwrap_or(0)
     }
 }
 
-/// How long work on a game with cycles goes on before it is saved, which takes a byte a rank each time, or four or
-/// eight a state that has moves.
+/// Interval between checkpoints in games with cycles, of one byte a rank, or four or eight a state with
+/// moves.
 const SAVED_AFTER: Duration = Duration::from_secs(10);
 
-/// Solves a table in the way that its game and the options call for, and writes its columns; `each` is called after
-/// every sweep.
+/// Solves a table by the method that its game and the options determine, and writes its columns. Calls `each`
+/// after every sweep.
 ///
-/// Without a discount the columns are exact (`outcome`, `score`, `distance`), or bounds where the table has a frontier;
-/// with one they are `value`. A table that has them already, computed in the same way, is left alone.
+/// Without a discount the columns are exact (`outcome`, `score`, `distance`), or bounds if the table has a
+/// frontier; with one they are `value`. A table that has them already, by the same method, is left unchanged.
 pub fn solve<G: Game>(
     game: &G,
     table: &mut Table,
@@ -155,7 +156,7 @@ pub fn solve<G: Game>(
         let sweeps = method.already_there(table)?;
         Some(Run { sweeps, already_solved: true, resumed: false })
     };
-    // A process that ended between installing the columns and removing its checkpoint left that.
+    // If the checkpoint still exists, the process that installed the columns ended before removing it.
     if let Some(run) = there(table).filter(|_| !checkpoint.is_there()) {
         return Ok(run);
     }

@@ -1,13 +1,13 @@
-//! How to solve a table.
+//! Options and methods of solving a table.
 
 use std::time::Duration;
 
 use super::SweepError;
 use crate::game::{Empties, Game, GameExt, Repetition, Score};
 use crate::hint::Hinted;
-use crate::table::{NoRoom, Solution, SweepRecord, Table, fits_memory, room_in_memory};
+use crate::table::{NoRoom, Solution, SweepRecord, Table, fits_memory};
 
-/// In which order a layered game's states are swept.
+/// Order in which a layered game's states are swept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// Layers from the end: one sweep.
@@ -15,12 +15,12 @@ pub enum Order {
     Topological,
     /// All states from the values before the sweep: many sweeps.
     Natural,
-    /// A policy is evaluated and improved in turn: policy iteration.
+    /// Policy iteration: a policy is evaluated and improved in turn.
     Policies,
 }
 
 impl Order {
-    /// `topological`, `natural` or `policy-iteration`.
+    /// Returns `topological`, `natural` or `policy-iteration`.
     pub fn name(self) -> &'static str {
         match self {
             Order::Topological => "topological",
@@ -29,7 +29,7 @@ impl Order {
         }
     }
 
-    /// The option that asks for it.
+    /// Returns the command-line option that selects this order.
     pub(super) fn option(self) -> &'static str {
         match self {
             Order::Topological => "--order topological",
@@ -39,28 +39,28 @@ impl Order {
     }
 }
 
-/// What is asked of a solution; what is `None` follows from the game and the table.
+/// Options of a solution; the game and the table determine those that are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SolveOptions {
-    /// The order of sweeps; layered games.
+    /// Order of sweeps; layered games.
     pub order: Option<Order>,
-    /// Stop after a sweep whose residual is below this; layered games.
+    /// Residual below which sweeping stops; layered games.
     pub theta: Option<f64>,
-    /// What empty squares count for at the end; layered games with scores.
+    /// Counting of empty squares at the end; layered games with scores.
     pub empties: Option<Empties>,
     /// γ, for discounted values; layered games.
     pub discount: Option<f64>,
-    /// What play without end counts as; games with cycles.
+    /// Value of infinite play; games with cycles.
     pub repetition: Option<Repetition>,
-    /// Save the work when it has gone on for this long since it last was. No influence on any value.
+    /// Interval between checkpoints. Does not affect any value.
     pub checkpoint_after: Option<Duration>,
-    /// Take no more bytes of memory than about this: what is needed beyond it lies in files that are
-    /// mapped; layered games. No influence on any value.
+    /// Approximate memory limit in bytes, beyond which mapped files are used; layered games. No effect on
+    /// values.
     pub max_memory: Option<u64>,
 }
 
 impl SolveOptions {
-    /// The first option given that means nothing for a game, if there is one.
+    /// Returns the first given option that does not apply to a game, if there is one.
     pub(super) fn unfit<G: Game>(&self, game: &G) -> Option<&'static str> {
         let (layered, scored) = (game.layers().is_some(), game.scores().is_some());
         let options = [
@@ -73,38 +73,38 @@ impl SolveOptions {
         options.into_iter().find(|(given, _, fits)| *given && !fits).map(|(_, name, _)| name)
     }
 
-    /// The same in no more memory than there is, or what does not fit: by layers, what does not lies
-    /// in files.
+    /// Returns the options with the memory limit (default: the free memory) filled in, or an error if the
+    /// table does not fit. In topological order everything fits, because mapped files hold the excess.
     pub fn within_room<G: Game>(self, game: &G, table: &Table) -> Result<SolveOptions, NoRoom> {
         if game.layers().is_some() && self.order.unwrap_or_default() == Order::Topological {
-            return Ok(SolveOptions { max_memory: room_in_memory(self.max_memory), ..self });
+            return Ok(self);
         }
         let states = table.manifest().counts.table.states as f64;
         fits_memory(2e8 + states * 16.0, self.max_memory).map(|()| self)
     }
 }
 
-/// How a table is solved: what was asked for, and what follows from the game and the table.
+/// Method of solving a table: the options, completed from the game and the table.
 pub(super) struct Method {
-    /// Whether the game has layers; all of a layered game but the last of these fields.
+    /// `true` if the game has layers. Otherwise only `by_rank` and `repetition` apply.
     pub layered: bool,
     pub order: Order,
     pub theta: f64,
     pub empties: Empties,
-    /// γ, for discounted values; without, values are exact.
+    /// γ, for discounted values; `None` for exact ones.
     pub discount: Option<f64>,
-    /// The largest score the game can end with; 1 where it has none.
+    /// Largest score that the game can end with; 1 in games without scores.
     pub max_score: Score,
     pub has_scores: bool,
-    /// What the score counts, in the singular.
+    /// Unit of the score, in the singular.
     score_unit: &'static str,
-    /// Whether rows are found by rank, and play without end counts so: of a game with cycles.
+    /// `true` if rows are found by rank, and (`repetition`) the value of infinite play; games with cycles.
     by_rank: bool,
     pub repetition: Repetition,
 }
 
 impl Method {
-    /// Solves exactly unless told otherwise, in topological order, θ 0.01, squares left empty counting for nobody.
+    /// Completes the options. Defaults: exact values, topological order, θ = 0.01, empty squares uncounted.
     pub(super) fn of<G: Game>(game: &G, table: &Table, options: &SolveOptions) -> Method {
         let identity = &table.manifest().identity;
         let repetition = match identity.checks_only {
@@ -125,7 +125,7 @@ impl Method {
         }
     }
 
-    /// Fails where the table cannot be solved so.
+    /// Fails if the table cannot be solved by this method.
     pub(super) fn check(&self, table: &Table) -> Result<(), SweepError> {
         let complete = table.manifest().complete;
         let wrong: Hinted = match self.layered {
@@ -180,7 +180,7 @@ impl Method {
         Err(SweepError::Options(wrong))
     }
 
-    /// Identifies an interrupted run: what it saved is used only if this text is the same.
+    /// Returns a text that identifies a run; a checkpoint is resumed only if its text is the same.
     pub(super) fn identity(&self, table: &Table) -> String {
         let arrays = ["reachable", "keys", "edge_targets"];
         let sums = arrays.map(|name| table.manifest().arrays.get(name).map(|array| &array.crc32));
@@ -188,7 +188,7 @@ impl Method {
         format!("{order:?} {theta} {empties:?} {discount:?} {repetition:?} {sums:?}")
     }
 
-    /// The sweeps of a solution that the table has already, computed by the same method.
+    /// Returns the sweeps of the table's solution if it was computed by the same method.
     pub(super) fn already_there(&self, table: &Table) -> Option<Vec<SweepRecord>> {
         let own = self.record(&[]);
         if let Some(discount) = self.discount {
@@ -208,7 +208,7 @@ impl Method {
         same.then(|| found.sweeps.clone())
     }
 
-    /// The record of a solution by this method, its counts and roots left open.
+    /// Returns the record of a solution by this method, without its counts and roots.
     pub(super) fn record(&self, sweeps: &[SweepRecord]) -> Solution {
         let sweeps = sweeps.to_vec();
         if !self.layered {

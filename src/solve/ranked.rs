@@ -1,14 +1,14 @@
-//! Whole games solved over the ranks of their positions, moves being made from the rules.
+//! Whole games solved over the ranks of their positions, with moves derived from the rules.
 //!
-//! One byte a rank holds all that is known of a state: how far the end is, or how many of its moves
-//! have not yet been found to lose. The parity of the distance tells who wins: in these games the
-//! last ply is the winner's, so a state whose win or loss is an odd number of plies away is won by its
-//! mover. A drawn end is worth what play without end is, and no move to one ever loses.
+//! One byte a rank holds the state of knowledge: the distance of the end, or the number of moves that have
+//! not yet been found to lose. The parity of the distance determines the winner: in these games the winner
+//! makes the last ply, so a state with an odd distance is won by its mover. A drawn end is worth the same as
+//! infinite play, and a move to one never loses.
 //!
-//! [`retrograde`] analysis works back from the ends (Ströhlein 1970; Thompson 1986): by rising distance, every
-//! predecessor of a lost state is won, and a state all of whose moves lead to won states is lost. Ends themselves are
-//! never taken back: the first pass counts only moves that do not lose at once. Nobody can force a win of what it does
-//! not decide: it can be played on for ever, or to a draw.
+//! [`retrograde`] analysis works back from the ends (Ströhlein 1970; Thompson 1986): by ascending distance,
+//! every predecessor of a lost state is won, and a state all of whose moves lead to won states is lost. Ends
+//! themselves are not processed: the first pass counts only moves that do not lose at once. In states that
+//! stay undecided neither player can force a win: play can go on for ever or to a draw.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -25,25 +25,25 @@ use crate::parallel;
 use crate::progress::Progress;
 use crate::table::{SweepRecord, prefetch};
 
-/// The longest distance there is room for.
+/// Longest distance that a byte can hold.
 pub(super) const LONGEST: u8 = 200;
 
-/// A state that is undecided with `n` moves left has the byte `LONGEST + n`.
+/// Largest number of moves: an undecided state with `n` moves left has the byte `LONGEST + n`.
 const MOST_MOVES: usize = (ENDLESS - 1 - LONGEST) as usize;
 
-/// A game that does not fit in the bytes.
+/// Game that does not fit the encoding in bytes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RankedError {
-    /// More plies than a byte holds.
+    /// Distance beyond 200 plies, the longest that a byte holds.
     #[error("an end is more than {LONGEST} plies away, which this way of solving has no room for")]
     TooLong,
-    /// More moves than a byte counts.
+    /// More moves than a byte can count.
     #[error("a state has more than {MOST_MOVES} moves, which this way of solving has no room for")]
     TooManyMoves,
-    /// The last ply is not the winner's.
+    /// End whose last ply is not the winner's.
     #[error("a game ends in a way that this way of solving has no room for: {0}")]
     Ending(String),
-    /// A draw that is not the same as play without end.
+    /// Drawn end, where infinite play is worth something else.
     #[error("a game ends in a draw, which a table by rank does not tell from play without end")]
     Drawn,
 }
@@ -58,7 +58,7 @@ impl From<RankedError> for SweepError {
     }
 }
 
-/// What a state's distance says of its outcome, for its mover; `None` where nobody can force a win.
+/// Returns the outcome that a distance stands for, for its mover; `None` if neither player can force a win.
 pub fn outcome_of(distance: u8) -> Option<Outcome> {
     match distance {
         ENDLESS => None,
@@ -67,7 +67,7 @@ pub fn outcome_of(distance: u8) -> Option<Outcome> {
     }
 }
 
-/// The byte of a finished game.
+/// Returns the byte of a finished game.
 fn byte_of(end: End, repetition: Repetition) -> Result<u8, RankedError> {
     match distance_of_end(end) {
         Some(ENDLESS) if repetition != Repetition::Draw => Err(RankedError::Drawn),
@@ -76,18 +76,18 @@ fn byte_of(end: End, repetition: Repetition) -> Result<u8, RankedError> {
     }
 }
 
-/// The bytes of all ranks while a game is solved.
+/// Bytes of all ranks while a game is solved.
 struct Bytes<'a> {
     ranked: &'a Ranked,
     moves: &'a dyn RankedMoves,
     of: Vec<AtomicU8>,
 }
 
-/// How many words of a bitmap a task takes.
+/// Words of a bitmap that a task takes.
 const WORDS: usize = 1 << 10;
 
-/// The states of one distance, a bit a rank: they are taken back in the order of ranks, because
-/// what leads to neighbours lies together.
+/// Bitmap of the ranks with one distance. Ranks are processed in ascending order, because the predecessors of
+/// neighbours are close together.
 struct Level(Vec<AtomicU64>);
 
 impl Level {
@@ -100,7 +100,7 @@ impl Level {
         self.0[rank as usize / 64].fetch_or(1 << (rank % 64), Ordering::Relaxed);
     }
 
-    /// Takes a word of the level, which is empty there then.
+    /// Takes a word of the level and clears it.
     #[inline]
     fn take(&self, place: usize) -> u64 {
         let word = self.0[place].load(Ordering::Relaxed);
@@ -118,7 +118,7 @@ impl<'a> Bytes<'a> {
     }
 
     fn of(ranked: &'a Ranked, moves: &'a dyn RankedMoves, of: Vec<u8>) -> Bytes<'a> {
-        // Not in parallel, here and back: so the vector is reused.
+        // Sequential, here and in `distances`, so that the vector is reused.
         Bytes { ranked, moves, of: of.into_iter().map(AtomicU8::new).collect() }
     }
 
@@ -136,7 +136,7 @@ impl<'a> Bytes<'a> {
         byte > LONGEST && byte != ENDLESS
     }
 
-    /// Calls `visit` with pieces of the reachable ranks, on all threads, and joins what it gives.
+    /// Calls `visit` with every reachable rank, on all threads, and joins the tasks' results.
     fn each_reachable<T: Send>(
         &self,
         none: impl Fn() -> T + Sync,
@@ -161,9 +161,9 @@ impl<'a> Bytes<'a> {
         Ok(found?.into_iter().fold(none(), join))
     }
 
-    /// The distances of the reachable states, in the order of rows.
+    /// Returns the distances of the reachable states, in row order.
     fn distances(self) -> Vec<u8> {
-        // In place, here as well: a second vector would double the memory.
+        // In place, because a second vector would double the memory.
         let mut bytes: Vec<u8> = self.of.into_iter().map(AtomicU8::into_inner).collect();
         let mut row = 0;
         for (place, &word) in self.ranked.words().iter().enumerate() {
@@ -179,8 +179,8 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// Finds the distance of every reachable state, in the order of rows; [`outcome_of`] says what it means. Returns too
-/// whether an interrupted process had begun.
+/// Finds the distance of every reachable state, in row order; [`outcome_of`] decodes it. Also returns `true`
+/// if an interrupted run was resumed.
 pub(super) fn retrograde(
     ranked: &Ranked,
     moves: &dyn RankedMoves,
@@ -206,20 +206,19 @@ pub(super) fn retrograde(
             let started = Instant::now();
             let Ends { won, lost, undecided } =
                 bytes.count_moves([&level, &next], repetition, progress)?;
-            tracing::info!(seconds = started.elapsed().as_secs_f64(), undecided, "moves counted");
+            let seconds = started.elapsed().as_secs_f64();
+            progress.log(format_args!("moves counted undecided={undecided} seconds={seconds:.6}"));
             progress.begin("working back", Some(undecided));
-            // The first pass has found the ends, and what is one move away from them alone.
+            // The first pass decides the ends, wins in 1 and losses in 2.
             decided(log, rows - undecided);
             (bytes, Place { distance: 1, states: won }, lost)
         }
     };
-    // By distance: won in 1 besides the ends, lost in 2, and so on.
+    // By ascending distance: wins in 1, losses in 2, and so on; the ends are done.
     while place.states + later > 0 {
-        let started = Instant::now();
-        let Place { distance, states } = place;
+        let Place { distance, .. } = place;
         let changed = bytes.take_back(&level, &next, distance);
         progress.advance(changed);
-        tracing::debug!(distance, states, seconds = started.elapsed().as_secs_f64());
         if changed > 0 {
             decided(log, changed);
         }
@@ -239,21 +238,21 @@ pub(super) fn retrograde(
     Ok((bytes.distances(), resumed))
 }
 
-/// How far the work has come. From distance 2 on the bytes say which states have it.
+/// Progress of the work. From distance 2 on the bytes show which states have the distance.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Place {
-    /// The distance of what is to be taken back, and how many states have it.
+    /// Distance of the level to be processed, and (`states`) the number of its states.
     distance: u8,
     states: u64,
 }
 
-/// Tells of a distance, at which so many states were decided.
+/// Records a level at which `changed` states were decided.
 fn decided(log: &mut Log<'_>, changed: u64) {
     let decided = Some(log.decided() + changed);
     log.add(SweepRecord { residual: 1.0, changed, decided });
 }
 
-/// What another process saved, if it is whole: the bytes of all ranks, the sweeps and how far it came.
+/// Loads an intact checkpoint: the bytes of all ranks, the sweeps and the progress.
 fn load(
     checkpoint: &Checkpoint,
     moves: &dyn RankedMoves,
@@ -267,19 +266,19 @@ fn load(
     fits.then_some((bytes, saved.sweeps, saved.place))
 }
 
-/// How many states the first pass finds.
+/// Numbers of states that the first pass finds.
 #[derive(Default)]
 struct Ends {
-    /// Won in 1, the end still to be played.
+    /// Wins in 1, with the last ply still to be played.
     won: u64,
-    /// Lost in 2.
+    /// Losses in 2.
     lost: u64,
     undecided: u64,
 }
 
 impl Bytes<'_> {
-    /// Gives every reachable state its end, or the number of moves that do not lose at once; what is
-    /// won in 1 or lost in 2 goes to its level.
+    /// Sets the byte of every reachable state to its end or to the number of moves that do not lose at once;
+    /// adds wins in 1 and losses in 2 to their levels.
     fn count_moves(
         &self,
         [won, lost]: [&Level; 2],
@@ -324,8 +323,8 @@ impl Bytes<'_> {
         Ok(found)
     }
 
-    /// Adds to `next` the states that are decided, one ply farther from the end, because those in
-    /// `level` are, which is empty then; tells how many they are.
+    /// Adds to `next` the states that are decided, one ply farther from the end, by those in `level`, and
+    /// empties `level`. Returns their number.
     fn take_back(&self, level: &Level, next: &Level, distance: u8) -> u64 {
         let won = distance % 2 == 1;
         let take_back = |places: Range<usize>| {
@@ -354,12 +353,12 @@ impl Bytes<'_> {
         parallel::map_ranges(level.0.len(), WORDS, &take_back).iter().sum()
     }
 
-    /// Takes one move off an undecided state; tells whether it was the last.
+    /// Removes one move of an undecided state; returns `true` if it was the last.
     fn loses_a_move(&self, rank: u32) -> bool {
         self.of[rank as usize].fetch_sub(1, Ordering::Relaxed) == LONGEST + 1
     }
 
-    /// Decides a state; tells whether it was undecided.
+    /// Decides a state; returns `true` if it was undecided.
     fn wins(&self, rank: u32, distance: u8) -> bool {
         Bytes::is_undecided(self.of[rank as usize].swap(distance, Ordering::Relaxed))
     }

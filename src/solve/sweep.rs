@@ -1,4 +1,4 @@
-//! Sweeps of rows from the values before each sweep (Jacobi), and what sweeps change.
+//! Sweeps of rows from the values before each sweep (Jacobi), and the changes they make.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -7,12 +7,12 @@ use super::backup::Backup;
 use crate::parallel::{self, GRAIN};
 use crate::table::SweepRecord;
 
-/// The change that states have seen.
+/// Change of states' values in a sweep.
 #[derive(Clone, Copy)]
 pub(super) struct Change {
     pub residual: f64,
     pub changed: u64,
-    /// How many became final.
+    /// Number of rows that became final.
     pub decided: u64,
 }
 
@@ -27,7 +27,7 @@ impl Change {
         }
     }
 
-    /// The record of a sweep over layers, which has no use for what is final.
+    /// Returns the record of a sweep over layers, in which rows that became final are not counted.
     pub(super) fn record(self) -> SweepRecord {
         SweepRecord { residual: self.residual, changed: self.changed, decided: None }
     }
@@ -45,10 +45,10 @@ impl Change {
     }
 }
 
-/// Where a row's edges lie among the targets.
+/// Function that returns the range of a row's edges among the targets.
 pub(super) type EdgesOf<'a> = dyn Fn(usize) -> Range<usize> + Sync + 'a;
 
-/// The rows to which the moves of rows lead.
+/// Target rows of rows' moves.
 #[derive(Clone, Copy)]
 pub(super) struct StoredMoves<'a> {
     pub edges_of: &'a EdgesOf<'a>,
@@ -56,26 +56,26 @@ pub(super) struct StoredMoves<'a> {
 }
 
 impl StoredMoves<'_> {
-    /// The rows to which a row's moves lead.
+    /// Returns the target rows of a row's moves.
     #[inline]
     pub(super) fn of(&self, row: usize) -> &[u32] {
         &self.targets[(self.edges_of)(row)]
     }
 }
 
-/// Rows that are swept again and again.
+/// Rows that are swept repeatedly.
 pub(super) struct Jacobi<'a, B: Backup> {
     pub backup: &'a B,
     pub moves: StoredMoves<'a>,
     pub values: &'a mut [B::Value],
-    /// The rows that are swept, ascending; those that have become final are left out.
+    /// Rows to sweep, ascending; rows that have become final are left out.
     pub rows: Vec<u32>,
-    /// How many sweeps there were.
+    /// Number of sweeps so far.
     pub sweeps: usize,
 }
 
 impl<B: Backup> Jacobi<'_, B> {
-    /// One sweep of all rows.
+    /// Sweeps all rows once.
     pub(super) fn sweep(&mut self) -> Change {
         self.sweeps += 1;
         let renew = |places: Range<usize>| self.renew(&self.rows[places]);
@@ -95,7 +95,7 @@ impl<B: Backup> Jacobi<'_, B> {
         change
     }
 
-    /// The new values of some rows, from the old of all.
+    /// Computes the new values of some rows from the old values of all.
     fn renew(&self, rows: &[u32]) -> (Vec<B::Value>, Change) {
         let mut change = Change::NONE;
         let renew = |&row: &u32| {

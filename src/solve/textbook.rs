@@ -1,12 +1,12 @@
 //! Layered games solved as textbooks do it, over stored moves.
 //!
-//! *Natural order*: every state from the values before the sweep (Jacobi), as many sweeps as the longest game has
-//! plies and one more; the order in which the 2002 thesis swept.
+//! *Natural order*: every state from the values before the sweep (Jacobi); one sweep more than the longest
+//! game's plies.
 //!
-//! *Policy iteration* (Howard 1960): a policy for both sides is evaluated, then improved in every state where another
-//! move is worth more, until none is. Where both sides play the same policy and no state comes twice, this ends: when
-//! the states of the last layers have their best moves these never change again, so that every round settles a layer
-//! or more. And where it ends every value is the best of what the moves are worth.
+//! *Policy iteration* (Howard 1960): a policy for both sides is evaluated, then improved in every state where
+//! another move is worth more, until there is none. Both sides play the same policy and no state repeats, so
+//! this terminates: once the states of the last layers have their best moves, these never change again, so
+//! every round settles at least one layer. On termination every value is the maximum over its moves.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ use crate::parallel::{self, GRAIN};
 use crate::progress::Progress;
 use crate::table::SweepRecord;
 
-/// A table whose moves are stored.
+/// Table with stored moves.
 pub(super) struct Textbook<'a, B: Backup> {
     pub graph: &'a Graph,
     pub backup: &'a B,
@@ -53,9 +53,9 @@ impl<B: Backup> Textbook<'_, B> {
         }
     }
 
-    /// Evaluates a policy and improves it until it is the best; first that of every first move.
+    /// Evaluates and improves a policy until it is the best; the initial policy takes every first move.
     pub(super) fn policies(&self, values: &mut [B::Value], log: &mut Log<'_>) {
-        // Places among the moves of each row.
+        // Indices among the moves of each row.
         let mut chosen: Vec<u16> = vec![0; values.len()];
         loop {
             self.begin(log);
@@ -79,8 +79,8 @@ impl<B: Backup> Textbook<'_, B> {
         &self.graph.edge_targets()[self.graph.edges_of(row)]
     }
 
-    /// Gives the rows of a layer the values of their moves; returns how much they changed. A pass stays in its layer
-    /// and leads to a state that does not pass.
+    /// Assigns the rows of a layer the values of their chosen moves; returns the largest change. A pass stays
+    /// in its layer and leads to a state that does not pass.
     fn evaluate(&self, layer: Range<usize>, chosen: &[u16], values: &mut [B::Value]) -> f64 {
         let mut residual = 0.0;
         let stays = |row: usize| {
@@ -100,7 +100,7 @@ impl<B: Backup> Textbook<'_, B> {
         residual
     }
 
-    /// What a row is worth by one of its moves.
+    /// Returns the value of a row by one of its moves.
     fn value(&self, row: usize, place: u16, values: &[B::Value]) -> B::Value {
         match self.targets(row) {
             [] => self.backup.leaf(row),
@@ -111,7 +111,7 @@ impl<B: Backup> Textbook<'_, B> {
         }
     }
 
-    /// The first of the best moves, if it is better than the one chosen.
+    /// Returns the first of the best moves, if it is better than the chosen one.
     fn better(&self, row: usize, chosen: u16, values: &[B::Value]) -> Option<u16> {
         let targets = self.targets(row);
         let next = targets.iter().map(|&target| values[target as usize]);

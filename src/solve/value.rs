@@ -1,36 +1,35 @@
-//! What a state is worth to its mover: a prospect, and the proven bounds of one.
+//! Values of states for their movers: prospects, and proven bounds of them.
 
 use bytemuck::{Pod, Zeroable};
 
 use crate::game::{Outcome, Score};
 
-/// A score and the plies to the end in one ordered number: the higher, the better for the mover.
+/// Score and plies to the end in one ordered number: the higher, the better for the mover.
 ///
-/// The score comes first; in games without scores it is 1, 0 or −1. Ahead and level the shorter
-/// game is better, behind the longer. Play without end is longer than any game: a win by it is
-/// worse than every win that ends. With `d` plies to the end a score `s ≥ 0` is `2¹⁷ s − d`, a
-/// score `s < 0` is `2¹⁷ s + d`.
+/// The score comes first; in games without scores it is 1, 0 or −1. At scores of 0 and above the shorter game
+/// is better, below 0 the longer. Infinite play is longer than any game, so a win by it is worse than every
+/// win that ends. With `d` plies to the end a score `s ≥ 0` is `2¹⁷ s − d`, a score `s < 0` is `2¹⁷ s + d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
 #[repr(transparent)]
 pub struct Prospect(i32);
 
-/// What separates two scores.
+/// Difference between two adjacent scores.
 const UNIT: i32 = 1 << 17;
-/// The distance of play without end.
+/// Distance of infinite play.
 const ENDLESS: i32 = u16::MAX as i32;
-/// The lowest of the draws.
+/// Lowest of the draws.
 const DRAW_WITHOUT_END: i32 = -ENDLESS;
-/// What a win in 0 plies is stored as, in tables that store prospects.
+/// Stored form of a win in 0 plies, in tables that store prospects.
 const STORED_END: i16 = 30_000;
 
 impl Prospect {
-    /// The longest distance there is room for, in plies; solving fails where it is reached.
+    /// Longest distance in plies; solving fails if it is reached.
     pub const MAX_DISTANCE: u16 = STORED_END as u16 - 2;
-    /// Neither wins, and the game does not end.
+    /// Draw by infinite play.
     pub const DRAW: Prospect = Prospect::of(0, ENDLESS);
-    /// The mover wins, but no end can be forced.
+    /// Win of the mover without an end that can be forced.
     pub const ENDLESS_WIN: Prospect = Prospect::of(1, ENDLESS);
-    /// The mover loses, but no end can be forced.
+    /// Loss of the mover without an end that can be forced.
     pub const ENDLESS_LOSS: Prospect = Prospect::of(-1, ENDLESS);
 
     pub(super) const BEST: Prospect = Prospect(i32::MAX);
@@ -40,23 +39,23 @@ impl Prospect {
         Prospect(if score < 0 { UNIT * score + distance } else { UNIT * score - distance })
     }
 
-    /// A score with the end of the game so many plies away; `None`: it does not end.
+    /// Returns a score with the end `distance` plies away; `None` for infinite play.
     pub fn new(score: Score, distance: Option<u16>) -> Prospect {
         Prospect::of(i32::from(score.0), distance.map_or(ENDLESS, i32::from))
     }
 
-    /// The mover wins in so many plies, in a game without scores.
+    /// Returns a win in `plies` plies, at most [`Prospect::MAX_DISTANCE`], in a game without scores.
     pub const fn win(plies: u16) -> Prospect {
         let longest = Prospect::MAX_DISTANCE;
         Prospect::of(1, if plies > longest { longest } else { plies } as i32)
     }
 
-    /// The mover loses in so many plies, in a game without scores.
+    /// Returns a loss in `plies` plies, at most [`Prospect::MAX_DISTANCE`], in a game without scores.
     pub const fn loss(plies: u16) -> Prospect {
         Prospect(-Prospect::win(plies).0)
     }
 
-    /// A game without scores that ends so in so many plies; a draw does not keep them.
+    /// Returns the prospect of an end `plies` plies away, without scores. Draws do not keep the distance.
     pub fn of_end(outcome: Outcome, plies: u16) -> Prospect {
         match outcome {
             Outcome::Win => Prospect::win(plies),
@@ -65,7 +64,7 @@ impl Prospect {
         }
     }
 
-    /// The number that orders prospects.
+    /// Returns the number that orders prospects.
     pub fn number(self) -> i32 {
         self.0
     }
@@ -80,40 +79,41 @@ impl Prospect {
         (UNIT * self.score_of() - self.0).abs()
     }
 
-    /// The score, for the mover; ±1 or 0 in games without scores.
+    /// Returns the score, for the mover; ±1 or 0 in games without scores.
     pub fn score(self) -> Score {
         Score(self.score_of() as i8)
     }
 
-    /// Who wins.
+    /// Returns the outcome, for the mover.
     #[inline]
     pub fn outcome(self) -> Outcome {
         Outcome::of(self.score_of().signum() as i8)
     }
 
-    /// Whether the game ends.
+    /// Returns `true` if the game ends.
     #[inline]
     pub fn is_end(self) -> bool {
         self.plies() != ENDLESS
     }
 
-    /// Plies to the end; `None` for play without end.
+    /// Returns the plies to the end; `None` for infinite play.
     #[inline]
     pub fn distance(self) -> Option<u16> {
         self.is_end().then(|| self.plies() as u16)
     }
 
-    /// What a move to a state with this prospect is worth to the one who moves there: the sign
-    /// turns, and an end is one ply further. Never rises where the prospect rises.
+    /// Returns the value of a move to a state with this prospect, for the player who makes it: the sign is
+    /// reversed, and an end is one ply further away. Never rises as the prospect rises, except among draws
+    /// that end.
     #[inline]
     pub fn before(self) -> Prospect {
         let plies = self.plies();
-        // The furthest end stays where it is, and so does what has none.
+        // The furthest end keeps its distance, and so does infinite play.
         let later = i32::from(plies < i32::from(Prospect::MAX_DISTANCE));
         Prospect::of(-self.score_of(), plies + later)
     }
 
-    /// Turns the order of draws with a distance round, and back.
+    /// Reverses the order of draws with a distance; its own inverse.
     #[inline]
     fn with_draws_turned(self) -> Prospect {
         match self.0 {
@@ -122,14 +122,14 @@ impl Prospect {
         }
     }
 
-    /// The form in which tables of games without scores store bounds: a win in `d` plies is
-    /// `30000 − d`, a loss `−30000 + d`, without end ±1, and 0 a draw.
+    /// Returns the form in which tables of games without scores store bounds. A win in `d` plies is
+    /// `30000 − d`, a loss `−30000 + d`, an outcome without end ±1, and a draw 0.
     pub fn to_stored(self) -> i16 {
         let sign = i16::from(self.outcome().value());
         sign * self.distance().map_or(1, |plies| STORED_END - plies as i16)
     }
 
-    /// What is stored as a number; those that stand for nothing are taken for the furthest end.
+    /// Decodes the stored form; invalid numbers, beyond ±30000, read as an end in 0 plies.
     pub fn of_stored(stored: i16) -> Prospect {
         let plies = (STORED_END as u16).saturating_sub(stored.unsigned_abs());
         match (stored, stored.signum()) {
@@ -140,19 +140,19 @@ impl Prospect {
     }
 }
 
-/// A prospect as it is kept while exact values are swept: ordered like [`Prospect`]s but for draws,
-/// whose order is turned round, so that of several states the lowest is the best to move to. Between
-/// wins or losses [`Prospect::before`] turns the order; of two draws both players prefer the nearer.
+/// Prospect as kept while exact values are swept: ordered like [`Prospect`]s, except that draws are reversed,
+/// so that the lowest of several states is the best to move to. Between wins or losses [`Prospect::before`]
+/// reverses the order; of two draws both players prefer the nearer.
 pub trait Turned: Copy + Ord + Pod + Send + Sync {
-    /// Worse to move to than any other.
+    /// Bound that is worse to move to than any prospect.
     const HIGHEST: Self;
-    /// The prospect so kept.
+    /// Returns the form in which `prospect` is kept.
     fn of(prospect: Prospect) -> Self;
-    /// The prospect that is kept.
+    /// Returns the prospect.
     fn prospect(self) -> Prospect;
-    /// What [`Prospect::before`] is of it.
+    /// Returns the kept form of [`Prospect::before`].
     fn before(self) -> Self;
-    /// The change of the score, or of the distance in plies, whichever is larger.
+    /// Returns the change of the score, or of the distance in plies, whichever is larger.
     fn change_to(self, new: Self) -> f64;
 }
 
@@ -179,7 +179,7 @@ impl Turned for Prospect {
     }
 }
 
-/// By how many plies a distance changed; 1 where it was or is not known.
+/// Returns the change of a distance in plies; 1 if only one of them is known.
 pub(super) fn change_of(old: Option<u16>, new: Option<u16>) -> i32 {
     match (old, new) {
         (Some(old), Some(new)) => i32::from(old.abs_diff(new)),
@@ -187,29 +187,29 @@ pub(super) fn change_of(old: Option<u16>, new: Option<u16>) -> i32 {
     }
 }
 
-/// The same in half the room, where no end is further away than [`Short::LONGEST`] plies: a win by
-/// `s` in `d` plies is `256 s + 127 − d`, a draw `d`, a loss `256 s + 127 + d`.
+/// [`Turned`] prospect in 16 bits, for ends at most [`Short::LONGEST`] plies away: a win by `s` in `d` plies
+/// is `256 s + 127 − d`, a draw `d`, a loss `256 s + 127 + d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(transparent)]
 pub struct Short(i16);
 
 impl Short {
-    /// The furthest end there is room for, in plies.
+    /// Longest distance in plies.
     pub const LONGEST: u16 = 127;
 
-    /// The score and the plies to the end.
+    /// Returns the score and the plies to the end.
     #[inline(always)]
     fn parts(self) -> (i16, i16) {
         let (score, low) = (self.0 >> 8, self.0 & 255);
         (score, if score == 0 { low } else { (low - 127).abs() })
     }
 
-    /// The number that orders them.
+    /// Returns the number that orders these prospects.
     pub fn number(self) -> i16 {
         self.0
     }
 
-    /// What has a [`number`](Short::number).
+    /// Returns the prospect with a [`number`](Short::number).
     pub fn of_number(number: i16) -> Short {
         Short(number)
     }
@@ -249,56 +249,54 @@ impl Turned for Short {
     }
 }
 
-/// Proven bounds of a state's [`Prospect`], both its mover's: it is at least `lower` and at most
-/// `upper`.
+/// Proven bounds of a state's [`Prospect`], both for its mover: it is at least `lower` and at most `upper`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Pod, Zeroable)]
 #[repr(C)]
 pub struct Value {
-    /// What the mover gets if all that is not known turns out badly.
+    /// Prospect of the mover if everything unknown turns out badly.
     pub lower: Prospect,
-    /// What the mover gets if all that is not known turns out well.
+    /// Prospect of the mover if everything unknown turns out well.
     pub upper: Prospect,
 }
 
 impl Value {
-    /// What is known of a state without scores whose moves were not followed: it is won in 1 ply
-    /// and lost in 2 at the soonest.
+    /// Bounds of a state without scores whose moves were not followed: a loss in 2 plies to a win in 1.
     pub const CUT_OFF: Value = Value { lower: Prospect::loss(2), upper: Prospect::win(1) };
 
-    /// Both bounds the same.
+    /// Returns a value with both bounds equal.
     pub const fn exactly(prospect: Prospect) -> Value {
         Value { lower: prospect, upper: prospect }
     }
 
-    /// Bounds of the score; the distance where it is known exactly.
+    /// Returns the value with these bounds of the score; `distance` is given if it is exact.
     pub fn of_scores(lower: Score, upper: Score, distance: Option<u16>) -> Value {
         if lower == upper && distance.is_some() {
             return Value::exactly(Prospect::new(lower, distance));
         }
-        // The end may be as near or as far as is worst, and as is best.
+        // An unknown distance is the worst possible in the lower bound and the best possible in the upper.
         let worst = if lower.0 < 0 { Some(0) } else { None };
         let best = if upper.0 < 0 { None } else { Some(0) };
         Value { lower: Prospect::new(lower, worst), upper: Prospect::new(upper, best) }
     }
 
-    /// The outcome, if it is proven.
+    /// Returns the outcome, if it is proven.
     pub fn outcome(self) -> Option<Outcome> {
         let (lower, upper) = (self.lower.outcome(), self.upper.outcome());
         (lower == upper).then_some(lower)
     }
 
-    /// The score, if it is proven; ±1 or 0 in games without scores.
+    /// Returns the score, if it is proven; ±1 or 0 in games without scores.
     pub fn score(self) -> Option<Score> {
         let (lower, upper) = (self.lower.score(), self.upper.score());
         (lower == upper).then_some(lower)
     }
 
-    /// Plies to the end, if they are known exactly; `None` for play without end.
+    /// Returns the plies to the end, if they are known exactly; `None` for infinite play.
     pub fn distance(self) -> Option<u16> {
         (self.lower == self.upper).then_some(self.lower)?.distance()
     }
 
-    /// The fewest plies to a proven win or loss; `None` if nothing is proven to end.
+    /// Returns the fewest plies to a proven win or loss; `None` if no end is proven.
     pub fn distance_lower(self) -> Option<u16> {
         match self.outcome()? {
             Outcome::Win => self.upper.distance(),
@@ -307,7 +305,7 @@ impl Value {
         }
     }
 
-    /// The most plies to a proven win or loss; `None` if it may be without end.
+    /// Returns the most plies to a proven win or loss; `None` if play may be infinite.
     pub fn distance_upper(self) -> Option<u16> {
         match self.outcome()? {
             Outcome::Win => self.lower.distance(),
@@ -316,13 +314,13 @@ impl Value {
         }
     }
 
-    /// How good a move to such a value is, this being its value for who makes it: what is sure of
-    /// the score first, then what is possible, then how near the end is.
+    /// Returns a sort key of moves by their values for the player who makes them: the proven score first,
+    /// then the possible score, then the distance of the end.
     pub fn preference(self) -> (Score, Score, Prospect, Prospect) {
         (self.lower.score(), self.upper.score(), self.lower, self.upper)
     }
 
-    /// What a move to a state with these bounds is worth to the one who moves there.
+    /// Returns the value of a move to a state with these bounds, for the player who makes it.
     #[inline]
     pub fn before(self) -> Value {
         Value { lower: self.upper.before(), upper: self.lower.before() }
@@ -391,13 +389,13 @@ mod tests {
             scored().map(|(score, distance)| Prospect::new(score, distance)).collect();
         all.sort_unstable();
         let before: Vec<Prospect> = all.iter().map(|p| p.before()).collect();
-        // Ahead or behind: the better for one, the worse for the other. Level, both want it short.
+        // Wins and losses reverse their order. Between two draws, both players prefer the shorter.
         let decided = |p: &Prospect| p.outcome() != Outcome::Draw;
         let before: Vec<&Prospect> = before.iter().filter(|p| decided(p)).collect();
         assert!(before.is_sorted_by(|a, b| a >= b));
     }
 
-    /// That the lowest of what is kept is the best to move to, and that it comes back from it.
+    /// Checks that the lowest kept form is the best to move to, and that it converts back.
     fn is_turned<T: Turned + PartialEq + std::fmt::Debug>(all: &[Prospect]) {
         for &a in all {
             assert_eq!(T::of(a).prospect(), a);
@@ -427,7 +425,7 @@ mod tests {
         };
         let plies = [Some(0), Some(1), Some(7), Some(LAST - 1), Some(LAST), None];
         is_turned::<Prospect>(&with(&[-2, -1, 0, 1, 2], &plies));
-        // What is one ply before an end has room too.
+        // One ply before an end must fit too.
         let plies = [0, 1, 2, 60, Short::LONGEST - 1].map(Some);
         is_turned::<Short>(&with(&[-127, -2, -1, 0, 1, 2, 64, 127], &plies));
     }

@@ -1,12 +1,11 @@
-//! The answer to a question about a position, for people and for programs.
+//! The answer to a query for a position, for people and for programs.
 //!
-//! Moves come from the rules on the position as it was given and their values from looking up where
-//! each leads, so a mirror image of what the table holds is answered as it stands on the board.
+//! Moves come from the rules, applied to the position as given, and their values from looking up their
+//! successors. So an image of a stored state is answered in its own orientation.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::SolvedTable;
@@ -16,7 +15,7 @@ use crate::hint::Hint;
 use crate::solve::Value;
 use crate::table::Manifest;
 
-/// A position is not in a table, whose bounds it names; or the table is damaged.
+/// A position is not in a table, whose bounds are named; or the table is damaged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NotThere(String);
@@ -28,12 +27,12 @@ impl Hint for NotThere {
 }
 
 impl NotThere {
-    /// The error in one line.
+    /// Returns the error with a message of one line.
     pub fn new(what: impl std::fmt::Display) -> NotThere {
         NotThere(what.to_string())
     }
 
-    /// A position that a table does not contain.
+    /// Returns the error for a position that a table does not contain.
     pub(super) fn in_table(table: &SolvedTable, position: &AnyPosition) -> NotThere {
         let Manifest { identity, complete, .. } = table.table().manifest();
         let bounds = [
@@ -55,144 +54,150 @@ impl NotThere {
     }
 }
 
-/// How many plies of best play are shown.
+/// Most plies of a principal variation.
 pub(super) const LONGEST_LINE: usize = 200;
 
-/// What a table says of a position; its JSON is `docs/query-schema.md`'s. Values are those of `mover`.
-#[derive(Debug, Serialize, JsonSchema)]
+/// The answer for a position; `docs/json.md` specifies its JSON. Values are those of `mover`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Answer {
     /// Name of the table; `search` where no table contains the position and a search found its value.
     pub table: String,
-    /// The position in one line.
+    /// Position in one line.
     pub position: String,
-    /// The same in every one-line notation, by name.
+    /// Position in every one-line notation, by the notation's name.
     pub notations: BTreeMap<&'static str, String>,
-    /// What stands where.
+    /// Board and pieces in hand.
     pub board: Board,
     /// Always `mover`.
     pub perspective: &'static str,
-    /// Who is to move.
+    /// Name of the side to move.
     pub mover: &'static str,
-    /// Whether this very position, not only a mirror image or the one with colours exchanged, can
-    /// be reached from the root; absent where the table does not keep that.
+    /// `true` if the position itself can be reached from the root, not only an image of it or the one
+    /// with colours exchanged; absent if the table does not record that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reachable: Option<bool>,
-    /// `interior`, `terminal`, `frontier` or `restricted`.
+    /// `interior`, `terminal`, `frontier` or `restricted`; `outside` if nothing is known of the position.
     pub kind: &'static str,
-    /// What it is worth.
+    /// Value of the position.
     #[serde(flatten)]
     pub value: Verdict,
-    /// Every legal move, best first; of a layered game those that were followed.
+    /// Legal moves, best first; in a layered game only those that were followed.
     pub moves: Vec<MoveAnswer>,
-    /// Best play, as far as it is proven.
+    /// Principal variation, as far as values are proven.
     pub principal_variation: Vec<String>,
-    /// Of a game that may go round in circles.
+    /// Further fields of a cyclic game.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub cycles: Option<Cycles>,
     /// The side to move.
     #[serde(skip)]
     pub side: Side,
-    /// How the line of best play ends.
+    /// End of the principal variation.
     #[serde(skip)]
     pub line_end: LineEnd,
 }
 
-/// The board of a position.
-#[derive(Debug, Serialize, JsonSchema)]
+/// Board of a position.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Board {
-    /// As rows of text.
+    /// Rows of text.
     pub diagram: String,
-    /// Square by square, and what is in hand.
+    /// Content of each square, and pieces in hand.
     #[serde(flatten)]
     pub drawn: Drawn,
 }
 
-/// The further fields of a cyclic game.
-#[derive(Debug, Serialize, JsonSchema)]
+/// Further fields of a cyclic game.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Cycles {
-    /// True if the mover's king is attacked.
+    /// `true` if the mover's king is attacked.
     pub in_check: bool,
-    /// Why the game is over, in words; `null` while it goes on.
+    /// Reason why the game is over, in words; `null` if it is not.
     pub end: Option<String>,
-    /// Who has won, if the game is over.
+    /// Name of the winner, if the game is over.
     pub winner: Option<&'static str>,
-    /// What play without end counts as: `draw`, `second-player-wins` or `unknown`.
+    /// Value of infinite play: `draw`, `second-player-wins` or `unknown`.
     pub repetition: &'static str,
-    /// Who gives check with every move, in a table that follows no other moves of that player.
+    /// Player whose moves other than checks were not followed, if any.
     pub checks_only: Option<&'static str>,
-    /// The ply of `principal_variation`, counted from 0, from which it goes round for ever; `null`
-    /// if it ends.
+    /// Ply of `principal_variation`, from 0, to whose position its last move leads back; `null` if it
+    /// does not.
     pub repeats_from: Option<usize>,
 }
 
 /// A move and its value for the mover.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct MoveAnswer {
-    /// Its name.
+    /// Name of the move.
     #[serde(rename = "move")]
     pub name: String,
-    /// Its number.
+    /// Index of the move.
     pub action: u16,
-    /// From where and to where.
+    /// Squares from which and to which it leads.
     #[serde(flatten)]
     pub squares: MoveSquares,
-    /// The position after it.
+    /// Position after the move.
     #[serde(rename = "position")]
     pub after: String,
-    /// Whether it leads to a state of the table; nothing is known of it otherwise.
+    /// `true` if it leads to a state of the table; otherwise its value is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub followed: Option<bool>,
-    /// Whether no other move is better, as far as is known; false where nothing is.
+    /// `true` if no other move is better, as far as is known; `false` if nothing is known.
     pub best: bool,
-    /// What it is worth.
+    /// Value of the move.
     #[serde(flatten)]
     pub value: Verdict,
 }
 
 /// A value, as far as it is proven.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Verdict {
-    /// 1 a win, 0 a draw, −1 a loss.
+    /// 1 for a win, 0 for a draw, −1 for a loss.
     pub outcome: Option<i8>,
-    /// The same as a word.
+    /// Outcome as a word.
     pub result: Option<&'static str>,
-    /// Plies to the end, if known exactly; draws have none where play may go on for ever.
+    /// Plies to the end, if known exactly; none for draws of cyclic games.
     pub distance: Option<u16>,
     #[serde(flatten)]
     bounds: Bounds,
-    /// All of it.
+    /// The value itself.
     #[serde(skip)]
     pub value: Value,
 }
 
-/// What is known where a value is not proven.
-#[derive(Debug, Serialize, JsonSchema)]
+/// Bounds of a value.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 enum Bounds {
     Scores {
-        /// The score of the player to move; null where it is not proven.
+        /// Score for the mover; null if not proven.
         score: Option<i8>,
-        /// The least that it can be.
+        /// Lower bound of the score.
         score_lower: i8,
-        /// The most.
+        /// Upper bound of the score.
         score_upper: i8,
     },
-    /// The fewest and the most plies to the end of a proven win or loss; no most where it may be
-    /// play without end. The worst and the best that the outcome can be.
+    /// Bounds of the plies to the end of a proven win or loss, and of the outcome. Without an upper
+    /// bound of the plies, infinite play may decide.
     Plies {
-        /// The fewest plies to a proven win or loss; null where there are none.
+        /// Lower bound of the plies to a proven win or loss; null if there is none.
         distance_lower: Option<u16>,
-        /// The most; null where it may be by play without end.
+        /// Upper bound; null if infinite play may decide.
         distance_upper: Option<u16>,
-        /// The worst that the outcome can be.
+        /// Lower bound of the outcome.
         outcome_lower: i8,
-        /// The best.
+        /// Upper bound of the outcome.
         outcome_upper: i8,
     },
 }
 
 impl Verdict {
-    /// Of a value, with its score if values have one.
+    /// Returns the verdict on a value, with scores if `scored`.
     pub fn of(value: Value, scored: bool) -> Verdict {
         let bounds = match scored {
             true => Bounds::Scores {
@@ -213,29 +218,30 @@ impl Verdict {
     }
 }
 
-/// How the line of best play ends.
+/// End of a principal variation.
 #[derive(Debug)]
 pub enum LineEnd {
-    /// With the game, in words where it may go on for ever.
+    /// The game ends; how, in words, in cyclic games.
     Over(Option<String>),
-    /// By coming back to where it was after so many plies.
+    /// The position after so many plies is repeated.
     Repeats(usize),
-    /// Where it has become too long to be shown.
+    /// It is too long to be shown.
     Cut,
-    /// Where values are no longer proven.
+    /// Values are not proven from there on.
     Unproven,
 }
 
-/// The little of an answer that programs want of thousands of positions; a line of JSON.
-#[derive(Debug, Serialize, JsonSchema)]
+/// A brief answer, one line of JSON, for queries of thousands of positions.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Brief {
-    /// The position in one line.
+    /// Position in one line.
     pub position: String,
     /// `interior`, `terminal`, `frontier` or `restricted`.
     pub kind: &'static str,
-    /// For the player to move.
+    /// Value for the player to move.
     #[serde(flatten)]
     pub value: Verdict,
-    /// The moves that no other is better than, as far as is known; none where nothing is.
+    /// Names of the moves that no other is better than, as far as is known; none if nothing is known.
     pub best: Vec<String>,
 }

@@ -1,40 +1,39 @@
-//! Positions as a NumPy array, answered by one.
+//! Batches of positions as NumPy arrays.
 //!
-//! In: `<u8`, keys as the table's `keys.npy` has them, `(n,)` or, of two words, `(n, 2)`; or `(n, 2)`
-//! squares of the player to move and of the other, bit `row * columns + column`, in games that are no
-//! more than that. Out: `<i4`, `(n, 5)`: 1 where the position is in the table, else 0; outcome, score
-//! and distance for the player to move; a best move's number. What is not known is -32768.
+//! Input: `<u8`, either keys as in the table's `keys.npy`, of shape `(n,)` or, with two words, `(n, 2)`;
+//! or `(n, 2)` squares of the player to move and of the other, bit `row * columns + column`, in games
+//! whose states are no more than that. Output: `<i4`, `(n, 5)`: 1 if the position is in the table, else
+//! 0; outcome, score and distance for the player to move; index of a best move. Unknown numbers are
+//! -32768.
 
 use std::io::Cursor;
-
-use npyz::{DType, Order, WriterBuilder};
 
 use super::{Oracle, SolvedTable};
 use crate::any::{AnyPosition, AnyState};
 use crate::game::{Game, GameExt, Position, Side, WideKey};
 use crate::hint::Hinted;
-use crate::input;
+use crate::input::NpyHeader;
 
-/// The columns of an answer.
+/// Columns of the output.
 const COLUMNS: [&str; 5] = ["found", "outcome", "score", "distance", "action"];
-/// What is not known.
+/// Value of an unknown number.
 const UNKNOWN: i32 = -32768;
-/// The most rows of an array.
+/// Most rows of an input.
 const MOST_ROWS: usize = 1_000_000;
 
-/// What the rows of an array are.
+/// Content of the rows of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ArrayRows {
-    /// Keys.
+    /// Keys of states.
     Keys,
-    /// The squares of both players.
+    /// Squares of both players.
     Squares,
 }
 
 impl SolvedTable {
-    /// Answers an array row by row, as the bytes of another; what its rows are is seen by the game and
-    /// their width unless it is said. The error is one line.
+    /// Answers the positions of a `.npy` file by another. If `rows` is `None`, the game and the width of
+    /// the rows decide what they contain. Errors fit in one line.
     pub fn answer_array(&self, bytes: &[u8], rows: Option<ArrayRows>) -> Result<Vec<u8>, Hinted> {
         answer(self, bytes, rows)
     }
@@ -43,24 +42,20 @@ impl SolvedTable {
 fn answer(table: &SolvedTable, bytes: &[u8], rows: Option<ArrayRows>) -> Result<Vec<u8>, Hinted> {
     let game = table.game();
     let mut reader = Cursor::new(bytes);
-    let header = input::npy_header(&mut reader).map_err(|error| error.to_string())?;
-    let descr = match header.dtype() {
-        DType::Plain(plain) => plain.to_string(),
-        other => other.descr(),
-    };
-    if descr != "<u8" {
+    let header = NpyHeader::read(&mut reader).map_err(|error| error.to_string())?;
+    if header.descr != "<u8" {
         return Err(Hinted::new(
-            format!("the array holds {descr}"),
+            format!("the array holds {}", header.descr),
             "give unsigned 64-bit integers, <u8",
         ));
     }
     let has_squares = game.bitboards().is_some();
-    let words = match header.shape() {
+    let words = match header.shape[..] {
         [_] => 1,
         [_, 2] => 2,
-        other => {
+        _ => {
             return Err(Hinted::new(
-                format!("the array has the shape {other:?}"),
+                format!("the array has the shape {:?}", header.shape),
                 "give (n,) or (n, 2)",
             ));
         }
@@ -82,14 +77,14 @@ fn answer(table: &SolvedTable, bytes: &[u8], rows: Option<ArrayRows>) -> Result<
         )
         .into());
     }
-    if words == 2 && header.order() == Order::Fortran {
+    if words == 2 && header.fortran_order {
         return Err(Hinted::new(
             "the array is in Fortran order",
             "give numpy.ascontiguousarray of it",
         ));
     }
     let data = &bytes[reader.position() as usize..];
-    let count = header.shape()[0];
+    let count = header.shape[0];
     if count > MOST_ROWS as u64 || data.len() as u64 != count * words as u64 * 8 {
         return Err(format!(
             "{} bytes are not {count} rows of {words}, at most {MOST_ROWS} of them",
@@ -114,10 +109,10 @@ fn answer(table: &SolvedTable, bytes: &[u8], rows: Option<ArrayRows>) -> Result<
         );
     }
     table.table().check_read().map_err(|error| Hinted::of(&error))?;
-    written(&numbers, count).map_err(|error| error.to_string().into())
+    Ok(written(&numbers, count))
 }
 
-/// The first player to move, who stands for either where squares alone are given.
+/// Returns a position with the first player to move, who stands for either if only squares are given.
 fn to_move(state: AnyState) -> AnyPosition {
     Position { state, side: Side::First }
 }
@@ -138,11 +133,9 @@ fn one(table: &SolvedTable, position: AnyPosition) -> [i32; COLUMNS.len()] {
     ]
 }
 
-fn written(numbers: &[i32], rows: u64) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(128 + 4 * numbers.len());
-    let options = npyz::WriteOptions::new().default_dtype();
-    let mut writer = options.shape(&[rows, COLUMNS.len() as u64]).writer(&mut bytes).begin_nd()?;
-    writer.extend(numbers.iter().copied())?;
-    writer.finish()?;
-    Ok(bytes)
+fn written(numbers: &[i32], rows: u64) -> Vec<u8> {
+    let shape = vec![rows, COLUMNS.len() as u64];
+    let mut bytes = NpyHeader { descr: "<i4".to_string(), fortran_order: false, shape }.bytes();
+    bytes.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+    bytes
 }

@@ -1,20 +1,18 @@
-//! Positions asked for by the thousand: a line each, answered by a line of JSON each.
+//! Batches of positions as lines, each answered by a line of JSON.
 //!
-//! A line is a position as people write it, the same as a JSON string, or an object
-//! `{"position": …, "id": …}` whose `id` comes back. What is wrong with a line is told in its answer
-//! and stops no other.
+//! A line is a position in a notation, the same as a JSON string, or an object `{"position": …, "id": …}`
+//! whose `id` is returned. An error in a line is reported in its answer and does not stop the others.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::{Brief, Oracle, SolvedTable};
 use crate::hint::Hint;
 
-/// The longest line that is read, in bytes.
+/// Longest line that is read, in bytes.
 pub const LONGEST_LINE: usize = 4096;
 
-/// A line that is an object.
+/// A line that is a JSON object.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Asked {
@@ -22,30 +20,32 @@ struct Asked {
     id: Option<Json>,
 }
 
-/// The answer to a line of a batch.
-#[derive(Serialize, JsonSchema)]
+/// Answer to a line of a batch.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct LineAnswer {
-    /// What the line gave as its id.
+    /// `id` of the line.
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<Json>,
     #[serde(flatten)]
     said: Said,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 enum Said {
     Brief(Brief),
     Refused {
-        /// What was asked about, as far as it could be read.
+        /// Position of the line, as far as it could be read.
         position: Option<String>,
-        /// That it is not there, and what bounds the table.
+        /// Reason of the failure.
         error: String,
     },
 }
 
 impl SolvedTable {
-    /// Answers a line by a line of JSON, without the break.
+    /// Answers a line by a line of JSON, without the line break.
     pub fn answer_line(&self, line: &str) -> String {
         let refused = |position: Option<&str>, error: String| Said::Refused {
             position: position.map(str::to_string),

@@ -1,9 +1,9 @@
-//! A table as everybody reads it: rows with their positions, moves and values, and the way from a
-//! position to its row.
+//! Solved tables as read by everything above: rows with positions, moves and values, and the lookup of a
+//! position's row.
 //!
-//! Opened in one place ([`States::open`], [`SolvedTable::open`]), and the same for every game: no
-//! reader asks how rows are found, whether moves are stored, or whether the game is layered. All
-//! values are the mover's.
+//! They are opened in one place ([`States::open`], [`SolvedTable::open`]) and are the same for every
+//! game: readers do not depend on the index, on whether moves are stored, or on whether the game is
+//! layered. All values are the mover's.
 
 mod answer;
 mod arrays;
@@ -29,19 +29,19 @@ pub use oracle::Oracle;
 pub use searched::{Budget, QUICK_SQUARES, SearchOracle, Wanted, empty_squares};
 pub use totals::{LayerValues, Totals};
 
-/// Which positions of a row are taken.
+/// Choice among the positions of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Orienting {
-    /// Every orientation, with every side to move, in which the row is reachable; where a complete
-    /// table does not tell, every image of it.
+    /// Every orientation, with every side to move, in which the row is reachable; every image of it if a
+    /// complete table does not record orientations.
     #[default]
     All,
-    /// The first of them: one a row.
+    /// The first orientation, so one position per row.
     First,
 }
 
 impl Orienting {
-    /// `all` or `canonical`.
+    /// Returns `all` or `canonical`.
     pub fn name(self) -> &'static str {
         match self {
             Orienting::All => "all",
@@ -49,7 +49,7 @@ impl Orienting {
         }
     }
 
-    /// How many orientations of a row are taken at most.
+    /// Returns the largest number of orientations taken of a row.
     pub fn most(self) -> usize {
         match self {
             Orienting::All => usize::MAX,
@@ -58,7 +58,7 @@ impl Orienting {
     }
 }
 
-/// The states of a table, solved or not.
+/// States of a table, solved or not.
 pub struct States {
     game: AnyGame,
     table: Table,
@@ -73,7 +73,7 @@ impl std::fmt::Debug for States {
 }
 
 impl States {
-    /// Maps the rows of a table of a game, comparing checksums if `checked`.
+    /// Maps the rows of a table of a game; compares checksums if `checked`.
     pub fn open(game: AnyGame, table: Table, checked: bool) -> Result<States, TableError> {
         let rows = match checked {
             true => Graph::open_checked(&game, &table)?,
@@ -83,51 +83,51 @@ impl States {
         Ok(States { game, table, rows, pieces })
     }
 
-    /// The rules.
+    /// Returns the rules.
     pub fn game(&self) -> &AnyGame {
         &self.game
     }
 
-    /// The files.
+    /// Returns the table.
     pub fn table(&self) -> &Table {
         &self.table
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.rows.states()
     }
 
-    /// All rows in pieces, always the same in the same order.
+    /// Returns all rows in pieces, which depend on the table alone.
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
 
-    /// Whether rows have a layer.
+    /// Returns whether every row has a layer.
     pub fn has_layers(&self) -> bool {
         self.pieces.iter().all(|piece| piece.layer.is_some())
     }
 
-    /// The roots of the table.
+    /// Returns the roots of the table.
     pub fn roots(&self) -> Result<Vec<AnyPosition>, NotationError> {
         let start = self.game.start();
         let roots = self.table.manifest().identity.roots.iter();
         roots.map(|root| self.game.parse_position(root, &start)).collect()
     }
 
-    /// Reads a position; transcripts are played from the table's first root.
+    /// Parses a position. Transcripts are played from the table's first root.
     pub fn parse(&self, text: &str) -> Result<AnyPosition, NotationError> {
         let roots = self.roots()?;
         self.game.parse_position(text, roots.first().unwrap_or(&self.game.start()))
     }
 
-    /// The row of a position, whatever its orientation; `None` if it is not in the table.
+    /// Returns the row of a position in any orientation; `None` if it is not in the table.
     pub fn find(&self, position: &AnyPosition) -> Option<usize> {
         self.rows.find(&self.game, position)
     }
 
-    /// Calls `visit` with the canonical position of each of some rows, in order, until it fails;
-    /// fails too where a row is none.
+    /// Calls `visit` with the canonical position of each of some rows, in order. Stops at the first
+    /// error, be it of `visit` or of an invalid row.
     pub fn visit(
         &self,
         mut rows: Range<usize>,
@@ -136,18 +136,18 @@ impl States {
         self.rows.visit(&self.game, &mut rows, &mut visit)
     }
 
-    /// Returns what a row is, `state` being its state. Where it is what this table has none of,
-    /// [`Table::check_read`] fails.
+    /// Returns the kind of a row whose state is `state`. [`Table::check_read`] fails afterwards if the
+    /// table cannot have such a row.
     pub fn kind(&self, row: usize, state: &AnyState) -> StateKind {
         self.possible(row, self.rows.kind(row, &|| self.game.is_terminal(state)))
     }
 
-    /// Whether a row is at the bound of the enumeration, its moves not followed.
+    /// Returns whether a row is at the bound of the enumeration, with its moves not followed.
     pub fn is_frontier(&self, row: usize) -> bool {
         self.possible(row, self.rows.kind(row, &|| false)) == StateKind::Frontier
     }
 
-    /// A kind that was read, if a row can have it here.
+    /// Returns the kind that was read, and records damage if a complete table cannot have it.
     fn possible(&self, row: usize, kind: StateKind) -> StateKind {
         let cut = matches!(kind, StateKind::Frontier | StateKind::Restricted);
         if cut && self.table.manifest().complete {
@@ -157,23 +157,22 @@ impl States {
         kind
     }
 
-    /// The orientations in which a row is reachable; `None` where the table does not tell.
+    /// Returns the orientations in which a row is reachable; `None` if not recorded.
     pub fn orientations(&self, row: usize) -> Option<Orientations> {
         self.rows.orientations(row)
     }
 
-    /// Whether the table tells the orientations of its rows.
+    /// Returns whether the table records the orientations of its rows.
     pub fn has_orientations(&self) -> bool {
         self.rows.has_orientations()
     }
 
-    /// The layer of a row; `None` where the table does not tell.
+    /// Returns the layer of a row; `None` if not recorded.
     pub fn layer_of(&self, row: usize) -> Option<u32> {
         self.rows.layer_of(row)
     }
 
-    /// How many positions there are with a move to choose all of whose moves were followed. Fails
-    /// where a row is none.
+    /// Returns the number of positions that have moves, all of which were followed. Fails on an invalid row.
     pub fn open_positions(&self, orienting: Orienting) -> Result<u64, String> {
         if !self.has_images(orienting) {
             return Ok(self.rows.open_positions(orienting.most()));
@@ -185,14 +184,14 @@ impl States {
         Ok(counts?.into_iter().sum())
     }
 
-    /// Whether every image of a row is taken, for want of knowing which are reachable.
+    /// Returns whether every image of a row is taken because the reachable ones are not recorded.
     fn has_images(&self, orienting: Orienting) -> bool {
         let all = orienting == Orienting::All && self.table.manifest().complete;
         all && !self.has_orientations()
     }
 
-    /// Calls `visit` with these positions of a piece and their rows, in order; fails where a row is
-    /// none.
+    /// Calls `visit` with the rows and positions of a piece that [`States::open_positions`] counts, in
+    /// order. Fails on an invalid row.
     pub fn visit_open(
         &self,
         piece: &Piece,
@@ -217,7 +216,7 @@ impl States {
         })
     }
 
-    /// A position and its images, each once.
+    /// Returns a position and its distinct images.
     fn images(&self, position: &AnyPosition) -> impl Iterator<Item = AnyPosition> {
         let symmetries = 0..self.game.group().order() as Symmetry;
         let mut keys = Vec::new();
@@ -230,8 +229,8 @@ impl States {
         })
     }
 
-    /// Fills `moves` with the legal moves of a row and the rows they lead to, by ascending action.
-    /// Fails where the table's are others.
+    /// Fills `moves` with the legal moves of a row and the rows they lead to, by ascending action. Fails
+    /// if the stored moves are others.
     pub fn moves(
         &self,
         row: usize,
@@ -242,28 +241,28 @@ impl States {
     }
 }
 
-/// A solved table.
+/// A table with values.
 #[derive(Debug)]
 pub struct SolvedTable {
     states: States,
     values: Values,
 }
 
-/// Why a whole game was not solved.
+/// Failure to solve a whole game.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub enum WholeError {
-    /// It was not enumerated.
+    /// Enumeration failed.
     Enumerate(#[from] GraphError),
-    /// Its values were not found.
+    /// Solving failed.
     Solve(#[from] SweepError),
-    /// Its table cannot be read.
+    /// The table cannot be read.
     Table(#[from] TableError),
 }
 
 impl SolvedTable {
-    /// Everything that can be reached from the start of a game, enumerated and solved in a store
-    /// unless it is there already.
+    /// Opens the table of everything reachable from the start of a game. Enumerates and solves it in the
+    /// store first, unless that is done.
     pub fn of_whole(
         game: AnyGame,
         store: &Store,
@@ -278,7 +277,7 @@ impl SolvedTable {
         Ok(solved.ok_or_else(|| TableError::damaged(&dir, "it has no values"))?)
     }
 
-    /// Maps the rows and values of a table of a game, comparing checksums if `checked`; `None` if
+    /// Maps the rows and values of a table of a game; compares checksums if `checked`. Returns `None` if
     /// the table is not solved.
     pub fn open(
         game: AnyGame,
@@ -294,44 +293,44 @@ impl SolvedTable {
         Ok(Some(SolvedTable { states, values }))
     }
 
-    /// Rows and values that lie elsewhere than in the files of a table that says what they are.
+    /// Returns a table whose rows and values lie elsewhere than in the files of `table`.
     pub fn elsewhere(game: AnyGame, table: Table, rows: Graph, values: Values) -> SolvedTable {
         let pieces = rows.pieces();
         SolvedTable { states: States { game, table, rows, pieces }, values }
     }
 
-    /// The rows.
+    /// Returns the rows.
     pub fn states(&self) -> &States {
         &self.states
     }
 
-    /// The rules.
+    /// Returns the rules.
     pub fn game(&self) -> &AnyGame {
         &self.states.game
     }
 
-    /// The files.
+    /// Returns the table's files.
     pub fn table(&self) -> &Table {
         &self.states.table
     }
 
-    /// The values, row by row.
+    /// Returns the values of all rows.
     pub fn values(&self) -> &Values {
         &self.values
     }
 
-    /// Whether values have a score.
+    /// Returns whether values have a score.
     pub fn has_scores(&self) -> bool {
         self.values.has_scores()
     }
 
-    /// The value of a row.
+    /// Returns the value of a row, for its mover.
     #[inline]
     pub fn value(&self, row: usize) -> Value {
         self.values.get(row)
     }
 
-    /// The value of a move to a row for who makes it; of one not followed, what may be.
+    /// Returns the value of a move to a row, for who makes it; the widest bounds if it was not followed.
     #[inline]
     pub fn move_value(&self, target: Option<u32>) -> Value {
         target.map_or(self.cut_off(), |row| self.value(row as usize).before())

@@ -1,4 +1,4 @@
-//! Oracles answer for positions: a solved table, or anything else that knows exact values.
+//! Oracles: solved tables, or anything else that knows exact values of positions.
 
 use std::cmp::Reverse;
 
@@ -11,18 +11,18 @@ use crate::game::{Action, Game, GameExt, Outcome, Repetition, Score, Side};
 use crate::graph::StateKind;
 use crate::solve::Value;
 
-/// Knows exact values, or proven bounds, of a game's positions.
+/// Exact values, or proven bounds, of a game's positions.
 ///
-/// The game, a name and [`value_of`](Oracle::value_of) are required; every answer follows from
-/// these. All values are those of the player to move.
+/// Only [`game`](Oracle::game), [`name`](Oracle::name) and [`value_of`](Oracle::value_of) are required;
+/// every answer follows from these. All values are those of the player to move.
 pub trait Oracle: Send + Sync {
     /// Returns the rules.
     fn game(&self) -> &AnyGame;
 
-    /// Returns the name under which answers are given: the table's.
+    /// Returns the name given in answers: that of the table.
     fn name(&self) -> String;
 
-    /// Returns the value of a position; `None` where nothing is known of it.
+    /// Returns the value of a position; `None` if it is unknown.
     fn value_of(&self, position: &AnyPosition) -> Option<Value>;
 
     /// Returns whether values have a score.
@@ -30,7 +30,7 @@ pub trait Oracle: Send + Sync {
         self.game().scores().is_some()
     }
 
-    /// Returns the value and the kind of a position; `None` where nothing is known of it.
+    /// Returns the value and the kind of a position; `None` if it is unknown.
     fn look_up(&self, position: &AnyPosition) -> Option<(Value, StateKind)> {
         let kind = match self.game().is_terminal(&position.state) {
             true => StateKind::Terminal,
@@ -39,13 +39,13 @@ pub trait Oracle: Send + Sync {
         self.value_of(position).map(|value| (value, kind))
     }
 
-    /// Returns whether this very position, and not only an image of it, can be reached from the
-    /// root; `None` where that is not known.
+    /// Returns whether the position itself, not only an image of it, can be reached from the root;
+    /// `None` if that is unknown.
     fn is_reachable(&self, _position: &AnyPosition) -> Option<bool> {
         None
     }
 
-    /// Returns whether a value is proven as far as the line of best play needs: the score, or the
+    /// Returns whether a value is proven as far as a principal variation needs: the score, or the
     /// outcome with its distance.
     fn is_proven(&self, value: Value) -> bool {
         match self.has_scores() {
@@ -54,13 +54,12 @@ pub trait Oracle: Send + Sync {
         }
     }
 
-    /// Returns what infinite play counts as.
+    /// Returns the value of infinite play.
     fn repetition(&self) -> Repetition {
         self.game().repetition()
     }
 
-    /// Returns the player who gives check with every move, where no other moves of that player are
-    /// followed.
+    /// Returns the player whose moves other than checks were not followed, if any.
     fn attacker(&self) -> Option<Side> {
         None
     }
@@ -70,13 +69,12 @@ pub trait Oracle: Send + Sync {
         NotThere::new(format!("{} has no value of {}", self.name(), self.game().notation(position)))
     }
 
-    /// Fails where what has been read since it was opened is damaged.
+    /// Fails if anything read since the oracle was opened is damaged.
     fn check(&self) -> Result<(), NotThere> {
         Ok(())
     }
 
-    /// Returns the widest bounds: those of a state whose moves were not followed, or that is not
-    /// known.
+    /// Returns the widest bounds: the value of a state that is unknown or whose moves were not followed.
     fn cut_off(&self) -> Value {
         match self.game().layers() {
             Some(_) => {
@@ -87,8 +85,7 @@ pub trait Oracle: Send + Sync {
         }
     }
 
-    /// Returns the legal moves with the value of each for who makes it; `None` where nothing is
-    /// known of the position after it.
+    /// Returns the legal moves, each with its value for who makes it; `None` if it is unknown.
     fn look_ahead(&self, position: &AnyPosition) -> Vec<(Action, Option<Value>)> {
         let mut moves = Vec::new();
         let side = position.side.other();
@@ -99,15 +96,15 @@ pub trait Oracle: Send + Sync {
         moves
     }
 
-    /// Returns the legal moves with their values for the mover, best first: by what is sure, then
-    /// by what is possible, then by action; at the end those of which nothing is known.
+    /// Returns the legal moves with their values for the mover, best first: by lower bound, then by
+    /// upper bound, then by action; unknown ones last.
     fn best_first(&self, position: &AnyPosition) -> Vec<(Action, Option<Value>)> {
         let mut moves = self.look_ahead(position);
         moves.sort_by_key(|&(action, value)| (Reverse(value.map(Value::preference)), action));
         moves
     }
 
-    /// Returns the moves that no other is better than, as far as is known; none where nothing is.
+    /// Returns the moves that no other is better than, as far as is known; none if nothing is known.
     fn best_actions(&self, position: &AnyPosition) -> Vec<Action> {
         let moves = self.look_ahead(position);
         let Some(best) = best_worth(self, &moves) else { return Vec::new() };
@@ -115,10 +112,10 @@ pub trait Oracle: Send + Sync {
         moves.iter().filter(|(_, value)| is_best(*value)).map(|(action, _)| *action).collect()
     }
 
-    /// Returns a best move, which keeps the position's value; `None` where a table is inconsistent.
+    /// Returns a move that keeps the position's value; `None` if a table is inconsistent.
     fn best_move(&self, position: &AnyPosition, value: Value) -> Option<Action> {
-        // None is better than one that keeps an exact value, so those behind it are not looked up: in a
-        // packed table each takes a block to unpack.
+        // No move is better than one that keeps an exact value, so the moves after it are not looked up:
+        // each lookup in a packed table unpacks a block.
         let side = position.side.other();
         let keeps = |state| {
             let after = self.value_of(&AnyPosition { state, side });
@@ -142,7 +139,7 @@ pub trait Oracle: Send + Sync {
         })
     }
 
-    /// Answers for a position and its moves. Fails where it has no value.
+    /// Answers for a position and its moves. Fails if its value is unknown.
     fn answer(&self, position: AnyPosition) -> Result<Answer, NotThere> {
         let known = self.look_up(&position);
         let answer = known.is_some().then(|| answer_with(self, position, known));
@@ -150,14 +147,14 @@ pub trait Oracle: Send + Sync {
         answer.ok_or_else(|| self.not_there(&position))
     }
 
-    /// Answers by the rules for any position, with the values that are known of it and its moves.
-    /// The kind of one without a value is `outside`. Where a table is damaged, [`check`](Oracle::check)
+    /// Answers for any position by the rules, with such values of it and its moves as are known. The
+    /// kind of a position without a value is `outside`. If a table is damaged, [`check`](Oracle::check)
     /// fails afterwards.
     fn answer_anywhere(&self, position: AnyPosition) -> Answer {
         answer_with(self, position, self.look_up(&position))
     }
 
-    /// Answers briefly. Fails where the position has no value.
+    /// Answers briefly. Fails if the value of the position is unknown.
     fn brief(&self, position: AnyPosition) -> Result<Brief, NotThere> {
         let game = self.game();
         let brief = self.look_up(&position).map(|(value, kind)| Brief {
@@ -275,8 +272,7 @@ fn answer_with<O: Oracle + ?Sized>(
     }
 }
 
-/// Returns the line of best play while values are proven: to the end of the game, or round to a
-/// position that was there before.
+/// Returns the principal variation while values are proven: to the end of the game or to a repetition.
 fn best_line<O: Oracle + ?Sized>(oracle: &O, from: AnyPosition) -> (Vec<String>, LineEnd) {
     let game = oracle.game();
     let (mut line, mut before) = (Vec::new(), Vec::<AnyPosition>::new());
@@ -305,8 +301,8 @@ fn best_line<O: Oracle + ?Sized>(oracle: &O, from: AnyPosition) -> (Vec<String>,
     }
 }
 
-/// Returns what makes a move to a value best: in games with scores what is known of the score,
-/// whatever the distance.
+/// Returns the value by which moves are compared: in games with scores the bounds of the score alone,
+/// without the distance.
 fn worth<O: Oracle + ?Sized>(oracle: &O, value: Value) -> Value {
     match oracle.has_scores() {
         true => Value::of_scores(value.lower.score(), value.upper.score(), None),
@@ -314,7 +310,7 @@ fn worth<O: Oracle + ?Sized>(oracle: &O, value: Value) -> Value {
     }
 }
 
-/// Returns the worth of the best of some moves; `None` where nothing is known of any.
+/// Returns the worth of the best of some moves; `None` if nothing is known of any.
 fn best_worth<O: Oracle + ?Sized>(oracle: &O, moves: &[(Action, Option<Value>)]) -> Option<Value> {
     let worths = moves.iter().filter_map(|&(_, value)| Some(worth(oracle, value?)));
     let best = worths.max_by_key(|worth| worth.preference());

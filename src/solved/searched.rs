@@ -12,35 +12,35 @@ use crate::game::{Action, Empties, Game, GameExt, Score, SearchLimits, SearchOpt
 use crate::search::{Found, Searcher, Task};
 use crate::solve::Value;
 
-/// What the answer for one position may spend.
+/// Limits of the search for one position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
     /// Longest time.
     pub time: Option<Duration>,
-    /// Most positions looked at.
+    /// Most nodes.
     pub nodes: Option<u64>,
 }
 
-/// What is asked of a position.
+/// Values that a search must find.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// The outcome without the score.
+    /// `true` to find the outcome without the score.
     pub outcome_only: bool,
-    /// The value of each move; else of a best one alone.
+    /// `true` to find the value of every move, `false` for a best one alone.
     pub all_moves: bool,
 }
 
-/// Most empty squares of a position whose values a search finds at once, in some ten milliseconds.
+/// Most empty squares of a position that a search solves in about ten milliseconds.
 pub const QUICK_SQUARES: u32 = 14;
 
-/// Returns how many squares are empty; `None` in games whose layers do not count discs.
+/// Returns the number of empty squares; `None` in games whose layers do not count discs.
 pub fn empty_squares(game: &AnyGame, state: &AnyState) -> Option<u32> {
     let layers = game.layers().filter(|layers| layers.unit() == "discs")?;
     let (rows, columns) = game.shape();
     Some(((rows * columns) as u32).saturating_sub(layers.layer_of(state)))
 }
 
-/// Answers by search.
+/// An oracle that searches.
 pub struct SearchOracle {
     game: AnyGame,
     empties: Empties,
@@ -49,13 +49,13 @@ pub struct SearchOracle {
     wanted: Wanted,
     began: Mutex<Instant>,
     nodes: AtomicU64,
-    /// Whether an answer came without a search.
+    /// `true` if an answer came from a stored solution, without a search.
     stored: AtomicBool,
     known: Mutex<FxHashMap<AnyPosition, (Value, Option<Action>)>>,
 }
 
 impl SearchOracle {
-    /// Returns the oracle of a game that can be searched, `None` of others.
+    /// Returns the oracle of a game; `None` if the game cannot be searched.
     pub fn new(
         game: AnyGame,
         options: &SearchOptions,
@@ -69,8 +69,8 @@ impl SearchOracle {
         Some(SearchOracle { game, empties, searcher, budget, wanted, began, nodes, stored, known })
     }
 
-    /// Returns the oracle that finds the value of each move in at most `time` a position, beside a table
-    /// that counts empty squares in this way. `None` of games that cannot be searched.
+    /// Returns the oracle that finds the values of all moves in at most `time` per position, to
+    /// complement a table with this scoring of empty squares. `None` if the game cannot be searched.
     pub fn beside(
         game: AnyGame,
         empties: Empties,
@@ -82,12 +82,12 @@ impl SearchOracle {
         SearchOracle::new(game, &options, budget, Wanted { outcome_only: false, all_moves: true })
     }
 
-    /// Returns how empty squares count in the scores.
+    /// Returns the scoring of empty squares.
     pub fn empties(&self) -> Empties {
         self.empties
     }
 
-    /// Forgets the answers and what they took, so that the next has the whole budget.
+    /// Discards all answers and resets the budget.
     pub fn restart(&self) {
         *self.began.lock().expect("no holder panics") = Instant::now();
         self.nodes.store(0, Ordering::Relaxed);
@@ -95,18 +95,18 @@ impl SearchOracle {
         self.known.lock().expect("no holder panics").clear();
     }
 
-    /// Returns how many positions were looked at since the start, and the time since.
+    /// Returns the number of nodes searched since the last restart, and the time since.
     pub fn spent(&self) -> (u64, Duration) {
         let began = *self.began.lock().expect("no holder panics");
         (self.nodes.load(Ordering::Relaxed), began.elapsed())
     }
 
-    /// Returns whether a solution that is part of the program answered, for a position since the start.
+    /// Returns whether a solution stored in the program has answered since the last restart.
     pub fn was_stored(&self) -> bool {
         self.stored.load(Ordering::Relaxed)
     }
 
-    /// Searches a position within what is left of the budget.
+    /// Searches a position within the remaining budget.
     fn search(&self, position: &AnyPosition, task: &Task) -> Found {
         let began = *self.began.lock().expect("no holder panics");
         let spent = self.nodes.load(Ordering::Relaxed);
@@ -160,7 +160,7 @@ impl Oracle for SearchOracle {
     }
 
     fn look_ahead(&self, position: &AnyPosition) -> Vec<(Action, Option<Value>)> {
-        // First, for the order in which it is searched leaves more in the transposition table.
+        // Searched first: this order leaves more in the transposition table.
         let value = self.value_of(position);
         let proven = value.filter(|&value| self.is_proven(value));
         let best = proven.and_then(|value| self.best_move(position, value));
@@ -176,7 +176,7 @@ impl Oracle for SearchOracle {
         moves
     }
 
-    /// The value of the position after it is known then too.
+    /// Also remembers the value of the position after the move.
     fn best_move(&self, position: &AnyPosition, value: Value) -> Option<Action> {
         let known = self.known(position).and_then(|(_, best)| best);
         let searched = || {
@@ -193,7 +193,7 @@ impl Oracle for SearchOracle {
     }
 }
 
-/// Returns a value as the other player sees it. Of the distance nothing is known.
+/// Returns a value as the other player sees it, with an unknown distance.
 fn turned(value: Value) -> Value {
     Value::of_scores(-value.upper.score(), -value.lower.score(), None)
 }

@@ -1,43 +1,43 @@
-//! What a solved table holds in all, layer by layer.
+//! Counts of a solved table, by layer and in all.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::SolvedTable;
 use crate::game::Outcome;
 use crate::parallel;
 
-/// How many rows a task counts.
+/// Rows that a task counts.
 const GRAIN: usize = 1 << 18;
 
-/// The values of the rows of a layer, or of all; each row's for its mover.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+/// Values of the rows of a layer, or of all rows, each for its mover.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct LayerValues {
-    /// How many rows there are.
+    /// Number of rows.
     pub states: u64,
-    /// How many are proven losses.
+    /// Number of proven losses.
     pub losses: u64,
-    /// How many are proven draws.
+    /// Number of proven draws.
     pub draws: u64,
-    /// How many are proven wins.
+    /// Number of proven wins.
     pub wins: u64,
-    /// The sum of the proven scores; of outcomes, in games without scores.
+    /// Sum of the proven scores; of outcomes in games without scores.
     pub sum_of_scores: i64,
 }
 
-/// What a table holds in all.
+/// Counts of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// By layer, where rows have one.
+    /// Counts by layer, if rows have one.
     pub layers: BTreeMap<u32, LayerValues>,
-    /// Of all rows.
+    /// Counts of all rows.
     pub all: LayerValues,
-    /// How many rows have which proven score; outcome, in games without scores.
+    /// Number of rows with each proven score, or outcome in games without scores.
     pub histogram: BTreeMap<i8, u64>,
-    /// The most plies to the end that are known exactly, and the first row that has them.
+    /// Largest exact distance in plies, and the first row with it.
     pub longest: Option<(u16, usize)>,
 }
 
@@ -100,7 +100,7 @@ impl LayerValues {
 }
 
 impl Totals {
-    /// Adds those of later rows.
+    /// Adds the totals of later rows, but not their layers.
     fn add(&mut self, other: &Totals) {
         self.all.add(&other.all);
         for (&score, states) in &other.histogram {
@@ -110,7 +110,7 @@ impl Totals {
     }
 }
 
-/// The longer of two games, the first of equal ones.
+/// Returns the longer of two distances; the first if they are equal.
 fn longer(a: Option<(u16, usize)>, b: Option<(u16, usize)>) -> Option<(u16, usize)> {
     if b.map(|(plies, _)| plies) > a.map(|(plies, _)| plies) { b } else { a }
 }

@@ -1,7 +1,7 @@
-//! Files and directories that come to their place whole or not at all, and locks for writing them.
+//! Atomic replacement of files and directories, and locks for writing them.
 //!
-//! A file is written beside its place, as `NAME.part`, and then renamed. The name is always the
-//! same: a killed process leaves no more than one such file, and the next writer writes over it.
+//! A file is written beside its place, as `NAME.part`, and then renamed. The name is fixed, so a killed
+//! process leaves at most one such file, which the next writer overwrites.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -9,42 +9,48 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tempfile::TempPath;
 
 use super::error::{IoContext, TableError};
 
-/// A file beside its place, which is removed if it is not committed.
+/// A temporary file beside its place, removed on drop unless committed.
 #[derive(Debug)]
 pub struct Part {
     place: PathBuf,
-    part: TempPath,
+    part: PathBuf,
 }
 
 impl Part {
-    /// The part of a file; it is up to the caller to write it.
+    /// Returns the part of a file. The caller creates and writes it.
     pub fn of(place: &Path) -> io::Result<Part> {
-        let part = TempPath::try_from_path(place.with_added_extension("part"))?;
+        let part = std::path::absolute(place.with_added_extension("part"))?;
         Ok(Part { place: place.to_path_buf(), part })
     }
 
-    /// Where to write.
+    /// Returns the path to write to.
     pub fn path(&self) -> &Path {
         &self.part
     }
 
-    /// Moves the file to its place, over what is there. Does not wait for the disk: the file is
-    /// whole after a kill, but perhaps not after a power cut.
+    /// Renames the part to its place, replacing any file there, without syncing: the file is complete
+    /// after a kill, but perhaps not after a power loss.
     pub fn commit(self) -> io::Result<()> {
-        Ok(self.part.persist(&self.place)?)
+        fs::rename(&self.part, &self.place)
     }
 
-    /// The same to another place.
+    /// Renames the part to another place, as [`Part::commit`] does.
     pub fn commit_to(self, place: &Path) -> io::Result<()> {
-        Ok(self.part.persist(place)?)
+        fs::rename(&self.part, place)
     }
 }
 
-/// That a file can be written at a place, as far as can be seen without touching what is there.
+impl Drop for Part {
+    fn drop(&mut self) {
+        // After a commit there is nothing left to remove.
+        let _ = fs::remove_file(&self.part);
+    }
+}
+
+/// Checks that a file can be written at a place, as far as possible without touching the existing one.
 pub fn writable(place: &Path) -> io::Result<()> {
     if place.is_dir() || place.as_os_str().as_encoded_bytes().ends_with(b"/") {
         return Err(io::ErrorKind::IsADirectory.into());
@@ -52,28 +58,27 @@ pub fn writable(place: &Path) -> io::Result<()> {
     let part = place.with_added_extension("part");
     match File::options().write(true).create_new(true).open(&part) {
         Ok(_) => fs::remove_file(&part),
-        // Another is being written there, or was; it makes way in the end.
+        // Another process is writing this part or left it; it will be replaced.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(error),
     }
 }
 
-/// Writes a file whole or not at all, and does not wait for the disk.
+/// Writes a file atomically, without syncing.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let part = Part::of(path)?;
     fs::write(part.path(), bytes)?;
     part.commit()
 }
 
-/// Writes what work goes on from, whole or not at all, its checksum on a line behind it; does not
-/// wait for the disk.
+/// Writes state to resume from, followed by a line with its checksum: atomically, without syncing.
 pub(super) fn write_state(path: &Path, state: &impl Serialize) -> io::Result<()> {
     let mut text = serde_json::to_vec(state)?;
     text.extend(checksum_line(&text));
     write_whole(path, &text)
 }
 
-/// What [`write_state`] wrote; `None` if it is not whole, or not of this type.
+/// Reads state written by [`write_state`]; `None` if it is missing, damaged or of another type.
 pub(super) fn read_state<S: DeserializeOwned>(path: &Path) -> Option<S> {
     let text = fs::read(path).ok()?;
     let (state, sum) = text.split_at_checked(text.len().checked_sub(checksum_line(b"").len())?)?;
@@ -84,8 +89,8 @@ fn checksum_line(text: &[u8]) -> Vec<u8> {
     format!("\n{:08x}\n", crc32fast::hash(text)).into_bytes()
 }
 
-/// Writes a file so that it is either the old one or wholly the new one, even after a power cut.
-/// Which of both is not settled before its directory is synced.
+/// Writes a file that holds its old or its new content even after a power loss. The new content is
+/// durable once its directory is synced.
 pub(super) fn write_kept(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let part = Part::of(path)?;
     let mut file = File::create(part.path())?;
@@ -94,35 +99,35 @@ pub(super) fn write_kept(path: &Path, bytes: &[u8]) -> io::Result<()> {
     part.commit()
 }
 
-/// The same, and waits for the disk to have the name.
+/// Writes a file like [`write_kept`] and syncs its directory.
 pub(super) fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write_kept(path, bytes)?;
     sync_dir(parent(path))
 }
 
-/// Makes a directory and those it lies in, and waits for the disk to have their names.
+/// Creates a directory and its parents, and syncs their names.
 pub(super) fn create_dir_synced(dir: &Path) -> io::Result<()> {
     if dir.is_dir() {
         return Ok(());
     }
     create_dir_synced(parent(dir))?;
     match fs::create_dir(dir) {
-        // Something else has its name.
+        // A file is in its place.
         Err(_) if dir.exists() && !dir.is_dir() => Err(io::ErrorKind::NotADirectory.into()),
         Err(error) if !dir.is_dir() => Err(error),
         _ => sync_dir(parent(dir)).inspect_err(|_| drop(fs::remove_dir(dir))),
     }
 }
 
-/// Moves a file or directory whose content the disk has to its place, and waits for the disk.
+/// Renames a file or directory whose content is already synced, and syncs the new name.
 pub fn move_synced(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)?;
     sync_dir(parent(to))
 }
 
-/// Waits for the disk to have the names of a directory's files.
+/// Syncs the names in a directory.
 pub fn sync_dir(dir: &Path) -> io::Result<()> {
-    // Directories cannot be opened on every system; there the rename alone must do.
+    // Not every system can open directories; there the rename alone must do.
     match File::open(dir) {
         Err(_) if cfg!(not(unix)) => Ok(()),
         opened => opened?.sync_all(),
@@ -133,18 +138,18 @@ pub(super) fn parent(path: &Path) -> &Path {
     path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Held while something is written: no other process writes it. Ends with the value or the process.
+/// Exclusive lock for writing, released on drop or when the process ends.
 #[derive(Debug)]
 pub struct Lock(File);
 
 impl Lock {
-    /// Takes the lock, or says that another process has it.
+    /// Takes the lock. Fails if another process holds it.
     pub fn take(path: &Path) -> Result<Lock, TableError> {
         loop {
             let lock = Lock::open(path)?;
             match lock.0.try_lock() {
                 Err(fs::TryLockError::Error(error)) if is_interrupted(&error) => {}
-                // Another process may have removed the file between our opening and locking it.
+                // Another process may have removed the file after it was opened here.
                 Ok(()) if !lock.is_of(path) => {}
                 Ok(()) => return Ok(lock),
                 Err(fs::TryLockError::WouldBlock) => {
@@ -155,7 +160,7 @@ impl Lock {
         }
     }
 
-    /// Whether what is locked is the file that lies at a path, where the system can tell.
+    /// Returns whether the locked file is the one at a path.
     #[cfg(unix)]
     fn is_of(&self, path: &Path) -> bool {
         use std::os::unix::fs::MetadataExt;
@@ -170,15 +175,15 @@ impl Lock {
         true
     }
 
-    /// Removes the file, while it is still locked.
+    /// Removes the file while it is still locked.
     pub(super) fn remove(self, path: &Path) -> Result<(), TableError> {
         fs::remove_file(path).at("remove", path)
     }
 
-    /// Takes the lock as soon as no other process has it.
+    /// Takes the lock, waiting for other processes.
     pub(super) fn wait(path: &Path) -> Result<Lock, TableError> {
         let lock = Lock::open(path)?;
-        // A signal that something else handles ends the waiting, not the wish.
+        // A signal handled elsewhere interrupts the wait.
         again_if_interrupted(|| lock.0.lock()).at("lock", path)?;
         Ok(lock)
     }
@@ -193,7 +198,7 @@ fn is_interrupted(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::Interrupted
 }
 
-/// Tries again for as long as signals interrupt it.
+/// Retries as long as signals interrupt the attempt.
 fn again_if_interrupted(mut attempt: impl FnMut() -> io::Result<()>) -> io::Result<()> {
     loop {
         match attempt() {
@@ -204,8 +209,8 @@ fn again_if_interrupted(mut attempt: impl FnMut() -> io::Result<()>) -> io::Resu
 }
 
 impl Drop for Lock {
-    /// Unlocks, and does not leave that to closing the file: a child process that is just being
-    /// started has the file too until it runs its own program.
+    /// Unlocks explicitly: a child process being started holds the file too until it runs its own
+    /// program, so closing it would not unlock it yet.
     fn drop(&mut self) {
         let _ = self.0.unlock();
     }
@@ -225,7 +230,7 @@ mod tests {
         fs::write(part.path(), "half").unwrap();
         drop(part);
         assert_eq!(fs::read(&place).unwrap(), b"old");
-        // What a killed process left is written over.
+        // The next writer overwrites the part that a killed process left.
         fs::write(dir.path().join("a.json.part"), "what was killed is longer").unwrap();
         write_synced(&place, b"new").unwrap();
         assert_eq!(fs::read(&place).unwrap(), b"new");

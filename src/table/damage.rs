@@ -1,5 +1,5 @@
-//! Damage found by readers that return values rather than results: they record it here, and whoever
-//! uses what they read asks before it counts.
+//! Damage met by readers that return values rather than results. They record it here; check for it
+//! before using the values.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,22 +9,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::{Table, TableError};
 use crate::parallel;
 
-/// How many times damage was recorded in this process.
+/// Number of times damage was recorded in this process.
 static RECORDED: AtomicU64 = AtomicU64::new(0);
-/// Per file, the number of its last record and what was found.
+/// Damage by file: number of the file's last record, and description.
 static FOUND: Mutex<BTreeMap<PathBuf, (u64, String)>> = Mutex::new(BTreeMap::new());
 
-/// A moment of this process, after which damage is asked for.
+/// A moment in this process, to check for damage recorded after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moment(u64);
 
 impl Moment {
-    /// Returns the present moment; the default is the beginning of the process.
+    /// Returns the present moment. The default is the start of the process.
     pub fn now() -> Moment {
         Moment(RECORDED.load(Ordering::Acquire))
     }
 
-    /// Fails if damage to any table was recorded since.
+    /// Fails if damage to any table was recorded since this moment.
     pub fn check(self) -> Result<(), TableError> {
         self.check_files(|_| true)
     }
@@ -43,18 +43,16 @@ impl Moment {
 }
 
 impl Table {
-    /// Fails if readers of this table have met damage since it was opened. Readers that return no
-    /// `Result` return a placeholder then (no row, an unreachable end, zero): ask this before
-    /// using what they returned.
+    /// Fails if readers of this table have met damage since it was opened. Readers that do not return a
+    /// `Result` then return a placeholder (no row, an unreachable end, zero): check before using it.
     pub fn check_read(&self) -> Result<(), TableError> {
-        // What is recorded without a file concerns every table.
+        // Damage recorded without a file concerns every table.
         let concerns = |path: &Path| path.as_os_str().is_empty() || path.starts_with(&self.dir);
         self.opened.check_files(concerns)
     }
 }
 
-/// Returns what was read. Records damage and returns `None` if there was any; [`Table::check_read`]
-/// fails from then on.
+/// Returns the value read, or records the error and returns `None`. [`Table::check_read`] fails from then on.
 pub fn or_record<T>(read: Result<T, TableError>) -> Option<T> {
     read.map_err(record).ok()
 }

@@ -1,10 +1,9 @@
-//! A table under construction: arrays that grow, checkpoints, and the commit.
+//! A table under construction: growing arrays, checkpoints, and the commit.
 //!
-//! A draft lies in `NAME.partial` beside the place of the table. Arrays are only ever appended to.
-//! A checkpoint (written by rename) names each array's length and checksum and holds what the maker
-//! needs to go on. Whatever lies behind those lengths is the work of a process that was killed, and
-//! is cut off. Nothing waits for the disk before the commit; should the machine itself go down, the
-//! checksums tell whether the draft can still be completed.
+//! A draft lies in `NAME.partial` beside the place of the table. Arrays are only appended to. A checkpoint
+//! (written by rename) records the length and checksum of each array and the state that its maker resumes
+//! from. Bytes beyond those lengths come from a killed process and are cut off. Nothing is synced before the
+//! commit; after a crash of the machine the checksums show whether the draft can still be completed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -38,12 +37,12 @@ struct Growing {
     descr: &'static str,
     row_bytes: u64,
     columns: u64,
-    /// Needed for going on, but no part of the table.
+    /// `true` for an array that only resuming needs; the table does not include it.
     scratch: bool,
 }
 
 impl Growing {
-    /// Writes the header, and gives the array's entry in the manifest.
+    /// Writes the header, syncs, and returns the array's manifest entry.
     fn seal(&mut self) -> Result<ArrayEntry, TableError> {
         let rows = self.stream.len_bytes() / self.row_bytes;
         let shape = if self.columns == 1 { shape_of::<u8>(rows) } else { vec![rows, self.columns] };
@@ -56,7 +55,7 @@ impl Growing {
     }
 }
 
-/// Whether an array's file still holds what a checkpoint says of it: its length and checksum.
+/// Returns whether an array's file still begins with the payload that a checkpoint records.
 fn holds(dir: &Path, name: &str, &(bytes, crc): &(u64, u32)) -> bool {
     let map = fs::File::open(dir.join(format!("{name}.npy"))).and_then(|f| map_read_only(&f));
     let payload = map.as_ref().ok().and_then(|map| map.get(HEADER_BYTES..)?.get(..bytes as usize));
@@ -72,8 +71,8 @@ struct Checkpoint<S> {
 }
 
 impl Draft {
-    /// Opens the draft of the table that is to lie at `place`, going on from the last checkpoint if
-    /// there is one of the same identity: the maker's state then and the arrays' lengths.
+    /// Opens the draft of the table that will lie at `place`. If its last checkpoint has the same
+    /// identity, also returns the maker's state and the lengths of the arrays to resume from.
     pub fn open<S: DeserializeOwned>(
         place: &Path,
         identity: Identity,
@@ -84,47 +83,47 @@ impl Draft {
             .filter(|c| c.identity == identity && c.format_version == super::FORMAT_VERSION)
             .filter(|c| c.arrays.iter().all(|(name, length)| holds(&dir, name, length)))
             .map(|c| (c.state, Lengths(c.arrays)));
-        // Of a run that was killed before the table was moved; arrays will grow beside it.
+        // From a process killed before it moved the table. Arrays will grow beside it.
         let _ = fs::remove_file(dir.join("manifest.json"));
         let draft = Draft { identity, place: place.to_path_buf(), dir, arrays: BTreeMap::new() };
         Ok((draft, resumed))
     }
 
-    /// What the draft in a directory is made from; `None` where no checkpoint of this format tells.
+    /// Returns the identity of the draft in a directory; `None` without a checkpoint of this format.
     pub fn identity_in(dir: &Path) -> Option<Identity> {
         let checkpoint: Checkpoint<IgnoredAny> = read_state(&dir.join("checkpoint.json"))?;
         (checkpoint.format_version == super::FORMAT_VERSION).then_some(checkpoint.identity)
     }
 
-    /// Notes the command that makes the draft, from the beginning each time, for lists of tables.
+    /// Records the command that makes the draft, for lists of tables. Such a draft is not resumed.
     pub fn note_command(&mut self, command: &str) -> Result<(), TableError> {
         self.checkpoint(&command)
     }
 
-    /// The command that makes the draft in a directory, where one was noted.
+    /// Returns the command that makes the draft in a directory, if one was recorded.
     pub fn command_in(dir: &Path) -> Option<String> {
         let checkpoint: Checkpoint<String> = read_state(&dir.join("checkpoint.json"))?;
         (checkpoint.format_version == super::FORMAT_VERSION).then_some(checkpoint.state)
     }
 
-    /// Whether a file of a draft is the draft's own, by its name.
+    /// Returns whether a file of a draft's directory belongs to the draft, by its name.
     pub(super) fn owns(file: &str) -> bool {
         let whole = file.strip_suffix(".part").unwrap_or(file);
         whole.ends_with(".npy") || ["checkpoint.json", "manifest.json"].contains(&whole)
     }
 
-    /// Whether a directory holds anything of a draft.
+    /// Returns whether a directory contains files of a draft.
     pub(super) fn is_in(dir: &Path) -> bool {
         let files = fs::read_dir(dir).into_iter().flatten().flatten();
         files.filter_map(|file| file.file_name().into_string().ok()).any(|name| Draft::owns(&name))
     }
 
-    /// What the table is made from.
+    /// Returns the identity of the table.
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
 
-    /// Opens one array for appending, at the length it had at the checkpoint or empty.
+    /// Opens an array for appending: at its length in the checkpoint, or empty.
     pub fn grow<T: Element>(
         &mut self,
         name: &'static str,
@@ -139,17 +138,17 @@ impl Draft {
         Ok(())
     }
 
-    /// Memory for making it: so many bytes, or as many as it takes; the rest lies in files beside it.
+    /// Returns a memory budget of at most `limit` bytes; what exceeds it lies in files beside the draft.
     pub fn memory(&self, limit: Option<u64>) -> Memory {
         Memory::new(limit, &self.dir)
     }
 
-    /// Whether the draft has an array.
+    /// Returns whether the draft has an array.
     pub fn has(&self, name: &str) -> bool {
         self.arrays.contains_key(name)
     }
 
-    /// The CRC-32 of what was appended to an array so far; `None` if there is none.
+    /// Returns the CRC-32 of what was appended to an array so far; `None` if there is no such array.
     pub fn checksum(&self, name: &str) -> Option<u32> {
         self.arrays.get(name).map(|growing| growing.stream.checksum())
     }
@@ -158,11 +157,11 @@ impl Draft {
         self.dir.join(format!("{name}.npy"))
     }
 
-    /// Appends bytes to several arrays at once.
+    /// Appends bytes to several arrays in parallel.
     ///
     /// # Panics
     ///
-    /// When an array was not opened by [`Draft::grow`].
+    /// If an array was not opened by [`Draft::grow`].
     pub fn append(&mut self, parts: &[(&str, &[u8])]) -> Result<(), TableError> {
         for (name, _) in parts {
             assert!(self.arrays.contains_key(name), "array '{name}' is not open");
@@ -190,22 +189,22 @@ impl Draft {
         Ok(())
     }
 
-    /// How many rows were appended to an array so far; `None` if there is none.
+    /// Returns the number of rows appended to an array so far; `None` if there is no such array.
     pub fn rows(&self, name: &str) -> Option<u64> {
         self.arrays.get(name).map(|growing| growing.stream.len_bytes() / growing.row_bytes)
     }
 
-    /// That the checkpoint says what cannot be, whoever wrote it.
+    /// Returns the error for a checkpoint that contradicts the arrays.
     pub fn astray(&self) -> TableError {
         TableError::damaged(&self.dir.join("checkpoint.json"), "its numbers do not fit the arrays")
     }
 
-    /// What is wrong with an array that was read back.
+    /// Returns the error for a damaged array.
     pub fn damaged(&self, name: &str, what: &str) -> TableError {
         TableError::damaged(&self.file(name), what)
     }
 
-    /// Reads the last `rows` rows of an array back.
+    /// Reads the last `rows` rows of an array back from its file.
     pub fn tail<T: Element>(&self, name: &str, rows: usize) -> Result<Vec<T>, TableError> {
         use std::io::{Read, Seek, SeekFrom};
         let path = self.file(name);
@@ -221,18 +220,18 @@ impl Draft {
         Ok(values)
     }
 
-    /// Brings all that was appended into the files.
+    /// Writes all buffered bytes to the files, without syncing.
     fn flush(&mut self) -> Result<(), TableError> {
         self.arrays.values_mut().try_for_each(|growing| growing.stream.flush())
     }
 
-    /// The rows of an array that were appended so far, mapped.
+    /// Maps the rows of an array that were appended so far.
     pub fn mapped<T: Pod>(&mut self, name: &str) -> Result<Array<T>, TableError> {
         self.flush()?;
         Array::so_far(&self.file(name))
     }
 
-    /// Makes what has been appended so far the point from which a later process goes on.
+    /// Writes a checkpoint: a later process resumes from `state` and from what has been appended so far.
     pub fn checkpoint<S: Serialize>(&mut self, state: &S) -> Result<(), TableError> {
         self.flush()?;
         let arrays = self
@@ -250,12 +249,12 @@ impl Draft {
         write_state(&path, &checkpoint).at("write", &path)
     }
 
-    /// Seals the arrays, writes the manifest (whose `arrays` are filled in here) and moves the
-    /// table to its place, where there must be none yet.
+    /// Seals the arrays, writes the manifest (`arrays` is filled in here) and moves the table to its
+    /// place, which must not exist. Returns the place.
     pub fn commit(mut self, mut manifest: Manifest) -> Result<PathBuf, TableError> {
         manifest.arrays.clear();
         self.arrays.retain(|_, growing| !growing.scratch);
-        // Each waits for the disk, so all wait together.
+        // Every seal waits for the disk, so they wait in parallel.
         let arrays: Vec<_> = self.arrays.iter_mut().map(Mutex::new).collect();
         let sealed = parallel::try_map(arrays.len(), &|place| {
             let (name, growing) = &mut *parallel::lock(&arrays[place]);
@@ -276,7 +275,7 @@ impl Draft {
     /// Removes a draft that cannot be completed.
     pub fn remove(self) {
         let Draft { dir, arrays, .. } = self;
-        // What still writes to the files comes to its end first.
+        // Waits for the threads that still write to the files.
         drop(arrays);
         for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
             if entry.file_name().to_str().is_some_and(Draft::owns) {
@@ -286,8 +285,8 @@ impl Draft {
         let _ = fs::remove_dir(dir);
     }
 
-    /// Moves a draft to its place whose process was killed between writing the manifest and that; tells whether
-    /// there was one that is whole, of this identity.
+    /// Completes the draft of a process killed between writing the manifest and moving the table.
+    /// Returns whether there was an undamaged one of this identity.
     pub fn finish(place: &Path, identity: &Identity) -> Result<bool, TableError> {
         let dir = place.with_added_extension("partial");
         let table = Table::in_dir(&dir).ok().filter(|table| {
@@ -306,20 +305,20 @@ impl Draft {
         self.remove_all_but(manifest)?;
         let synced = sync_dir(&self.dir);
         if synced.is_err() {
-            // Its files are begun anew, and so are their names.
+            // Its files may not be on disk, so they are removed and made again.
             let files = manifest.arrays.keys().map(|name| self.dir.join(manifest.file_of(name)));
             let files = files.chain([self.dir.join("manifest.json")]);
             files.for_each(|file| drop(fs::remove_file(file)));
         }
         synced.at("write", &self.dir)?;
-        // Where the disk may not have the name the table is a draft again, which is moved anew.
+        // If the new name may not be on disk, the table becomes a draft again, to be moved later.
         let moved = move_synced(&self.dir, &self.place);
         let moved = moved.inspect_err(|_| drop(fs::rename(&self.place, &self.dir)));
         moved.at("write", &self.place)
     }
 
-    /// Removes what is the draft's but no part of the table: the checkpoint, scratch arrays, and
-    /// the halves that killed processes left of them.
+    /// Removes the files of the draft that the table does not include: the checkpoint, scratch arrays,
+    /// and temporary files of killed processes.
     fn remove_all_but(&self, manifest: &Manifest) -> Result<(), TableError> {
         for entry in fs::read_dir(&self.dir).at("read", &self.dir)?.flatten() {
             let Ok(name) = entry.file_name().into_string() else { continue };
@@ -332,6 +331,6 @@ impl Draft {
     }
 }
 
-/// The arrays' lengths in bytes and checksums at a checkpoint.
+/// Lengths in bytes and checksums of the arrays at a checkpoint.
 #[derive(Clone, Debug)]
 pub struct Lengths(BTreeMap<String, (u64, u32)>);

@@ -1,77 +1,77 @@
-//! What can go wrong with a table on disk.
+//! Errors of tables on disk.
 
 use crate::hint::{Hint, Hinted, Kind};
 use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A table that cannot be opened or written. Every message is one line: what, where, what to do.
+/// A table that cannot be opened or written. Messages are one line: what is wrong and where.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
     /// There is no table at the path.
     #[error("no table at {}: {what}", path.display())]
     Missing {
-        /// Where it was looked for.
+        /// Path of the table.
         path: PathBuf,
-        /// What is there in its stead, or what to do.
+        /// State of the directory, or names of the tables that exist, with a hint.
         what: Hinted,
     },
-    /// No table is the one enumerated last, and none was named.
+    /// No table was named, and there is no unique default.
     #[error("no table was enumerated last in {}", path.display())]
     NoLatest {
         /// The directory of tables.
         path: PathBuf,
-        /// Those that are there.
+        /// Names of the tables in it.
         names: String,
     },
-    /// The directory or file is something else than a table.
+    /// The directory or file is not a table.
     #[error("{} is not a table of this program: {what}", path.display())]
     Foreign {
-        /// The file.
+        /// Path of the directory or file.
         path: PathBuf,
-        /// Why it is none.
+        /// Reason, with a hint.
         what: Hinted,
     },
-    /// A table cannot have the name.
+    /// Invalid name of a table.
     #[error("'{name}' is no name for a table: {what}")]
     Name {
         /// The name.
         name: String,
-        /// Why not.
+        /// Reason.
         what: &'static str,
     },
-    /// The table was written in another version of the format.
+    /// The table is in another version of the format.
     #[error("{} is in table format {found}, this version reads format {expected}", path.display())]
     Version {
-        /// The manifest.
+        /// Path of the manifest.
         path: PathBuf,
-        /// The version it names.
+        /// Version in the manifest.
         found: u64,
-        /// The version we read.
+        /// Version that this program reads.
         expected: u32,
     },
-    /// The files do not hold what the manifest says.
+    /// The files do not match the manifest.
     #[error("{} is damaged: {what}", path.display())]
     Damaged {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What was found.
+        /// Description of the damage.
         what: String,
     },
     /// Another process is writing the same table.
     #[error("{} is being written by another process", path.display())]
     Busy {
-        /// The lock.
+        /// Path of the lock or the table.
         path: PathBuf,
     },
-    /// The operating system refused.
+    /// An operation of the system failed.
     #[error("cannot {action} {}", path.display())]
     Io {
-        /// What was tried: `read`, `write`, …
+        /// Operation: `read`, `write`, …
         action: &'static str,
-        /// On which file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why it failed.
+        /// Error of the system.
         source: io::Error,
     },
 }
@@ -103,15 +103,15 @@ impl Hint for TableError {
 }
 
 impl TableError {
-    /// Returns the error of a damaged file.
+    /// Returns the error for a damaged file.
     pub fn damaged(path: &Path, what: impl Into<String>) -> TableError {
         TableError::Damaged { path: path.to_path_buf(), what: what.into() }
     }
 }
 
-/// Adds what was tried and where to an operating system's error.
+/// Adds the operation and the path to an I/O error.
 pub trait IoContext<T> {
-    /// Says what was tried, `create`, and where.
+    /// Converts the error, adding the operation (such as `create`) and the path.
     fn at(self, action: &'static str, path: &Path) -> Result<T, TableError>;
 }
 

@@ -1,87 +1,86 @@
-//! `manifest.json`: what a table is, what it holds and how to check it.
+//! `manifest.json`: identity, content and checksums of a table.
 //!
-//! The manifest is plain data. It ends in a checksum of its own text, so that a changed byte in it
-//! is found like one in an array.
+//! The manifest is plain data. It ends in a checksum of its own text, so a changed byte is detected as
+//! in an array.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, io};
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::TableError;
 
-/// What `format` says in every manifest.
+/// Value of `format` in every manifest.
 pub const FORMAT: &str = "yomikiri-table";
-/// The version of the format that this program writes and reads.
+/// Version of the format that this program writes and reads.
 pub const FORMAT_VERSION: u32 = 5;
 
-/// What the table was made from; two tables with the same identity have the same bytes.
+/// Inputs that determine a table: two tables with the same identity have the same bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Identity {
-    /// The game and board, `othello-4x6`.
+    /// Game and board: `othello-4x6`.
     pub game: String,
-    /// The version of the rules' code.
+    /// Version of the rules' code.
     pub rules_version: u32,
     /// `standard`, `both` (the standard board with either side to move) or `custom`.
     pub start: String,
-    /// The root positions in the game's one-line notation.
+    /// Root positions in the game's one-line notation.
     pub roots: Vec<String>,
-    /// `full`: states are folded under the board's symmetries; `none`: they are not.
+    /// `full` if states are folded under the board's symmetries, `none` if not.
     pub symmetry: String,
-    /// How many symmetries there are to fold: 8, 4, 2 or 1.
+    /// Number of symmetries that states are folded under: 8, 4, 2 or 1.
     pub symmetry_order: u8,
     /// States at this many plies from a root are not expanded.
     pub max_depth: Option<u32>,
-    /// No layer is begun that would make the table larger than this.
+    /// Enumeration stopped before a layer that would exceed this many states.
     pub max_states: Option<u64>,
-    /// How rows are found: `rank` if by ranking; `keys` if among sorted keys although the game has
-    /// ranks; absent if among sorted keys.
+    /// Index of rows: `rank` for ranks; `keys` for sorted keys of a game that has ranks; absent for
+    /// sorted keys otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<String>,
-    /// `kept` if rows tell whose move it is; absent if each stands for either side's.
+    /// `kept` if a row includes the side to move; absent if it stands for both sides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sides: Option<String>,
-    /// Whether some movers may only give check, their other moves not being followed.
+    /// `true` if the player to move at the roots may only give check.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub checks_only: bool,
-    /// `derived` if rows are sorted keys whose moves are not stored; otherwise absent.
+    /// `derived` if rows are sorted keys whose moves are not stored; absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transitions: Option<String>,
 }
 
 impl Identity {
-    /// Whether rows are found by the rank of the state, and not among sorted keys.
+    /// Returns whether rows are indexed by rank, not by sorted keys.
     pub fn is_by_rank(&self) -> bool {
         self.index.as_deref() == Some("rank")
     }
 
-    /// Whether rows are sorted keys whose moves are not stored.
+    /// Returns whether rows are sorted keys whose moves are not stored.
     pub fn is_derived(&self) -> bool {
         self.transitions.as_deref() == Some("derived")
     }
 }
 
-/// How many states of each sort there are.
+/// Numbers of states and moves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tally {
-    /// All of them.
+    /// All states.
     pub states: u64,
-    /// Those in which the game is over.
+    /// States in which the game is over.
     pub terminals: u64,
-    /// Those in which the mover must pass.
+    /// States in which the mover must pass.
     pub passes: u64,
-    /// Those at the bound of the enumeration, their moves not followed.
+    /// States at the bound of the enumeration, whose moves were not followed.
     pub frontier: u64,
-    /// Moves, passes among them, out of all of them.
+    /// Moves out of all states, passes included.
     pub transitions: u64,
 }
 
 impl Tally {
-    /// The tally of so many times as many states.
+    /// Returns the tally with every number multiplied by `factor`.
     pub fn times(&self, factor: u64) -> Tally {
         Tally {
             states: self.states * factor,
@@ -92,7 +91,7 @@ impl Tally {
         }
     }
 
-    /// Adds another tally; what a file says may be more than there are numbers for.
+    /// Adds another tally. Sums saturate, because a file may contain any number.
     pub fn add(&mut self, other: &Tally) {
         self.states = self.states.saturating_add(other.states);
         self.terminals = self.terminals.saturating_add(other.terminals);
@@ -102,32 +101,32 @@ impl Tally {
     }
 }
 
-/// The counts of a layer or of a whole table. Tables of cyclic games know only their rows; the
-/// other counts come of orientations, which tables of layered games always have.
+/// Counts of a layer or of a whole table. Tables of cyclic games count only their rows; the other counts
+/// need orientations, which tables of layered games always have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Counts {
-    /// The rows of the table: states as they are folded.
+    /// Rows of the table: states up to the symmetries of `identity`.
     pub table: Tally,
-    /// The actual positions: a board and the side to move.
+    /// Positions: a board and the side to move.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reachable: Option<Tally>,
     /// Boards, whoever is to move.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub distinct_boards: Option<u64>,
-    /// Positions as the mover sees them, colours forgotten.
+    /// Positions as the mover sees them, whatever the mover's colour.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mover_relative: Option<u64>,
     /// Mover-relative states up to the board's symmetries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub canonical: Option<u64>,
-    /// Rows in which the game is over and won by the mover; tables found by rank count them.
+    /// Rows in which the game is over and the mover has won; counted by rank only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terminals_won: Option<u64>,
 }
 
 impl Counts {
-    /// Every number.
+    /// Returns every number.
     fn all(&self) -> impl Iterator<Item = u64> {
         let tallies = [self.table, self.reachable()].into_iter();
         let others =
@@ -137,27 +136,27 @@ impl Counts {
             .chain(others.into_iter().flatten())
     }
 
-    /// The actual positions; none where they were not counted.
+    /// Returns the counts of positions; zeros if they were not counted.
     pub fn reachable(&self) -> Tally {
         self.reachable.unwrap_or_default()
     }
 
-    /// Boards, whoever is to move; 0 where they were not counted.
+    /// Returns the number of boards, whoever is to move; 0 if not counted.
     pub fn distinct_boards(&self) -> u64 {
         self.distinct_boards.unwrap_or_default()
     }
 
-    /// Positions as the mover sees them; 0 where they were not counted.
+    /// Returns the number of positions as the mover sees them; 0 if not counted.
     pub fn mover_relative(&self) -> u64 {
         self.mover_relative.unwrap_or_default()
     }
 
-    /// Mover-relative states up to the board's symmetries; 0 where they were not counted.
+    /// Returns the number of mover-relative states up to symmetries; 0 if not counted.
     pub fn canonical(&self) -> u64 {
         self.canonical.unwrap_or_default()
     }
 
-    /// Adds the counts of another layer; layers share no state.
+    /// Adds the counts of another layer. Layers share no state.
     pub fn add(&mut self, other: &Counts) {
         let add = |own: &mut Option<u64>, other: Option<u64>| {
             *own = own.zip(other).map(|(a, b)| a.saturating_add(b)).or(*own).or(other);
@@ -173,134 +172,136 @@ impl Counts {
     }
 }
 
-/// One array of the table.
+/// Type, shape and checksum of an array.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ArrayEntry {
     /// NumPy's name of the scalar type.
     pub dtype: String,
-    /// Its shape, in C order.
+    /// Shape, in C order.
     pub shape: Vec<u64>,
     /// CRC-32 (IEEE) of the payload, in hexadecimal.
     pub crc32: String,
 }
 
 /// One sweep of value iteration.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SweepRecord {
-    /// The largest change of a value in the sweep; its unit is the solution's `residual_unit`.
+    /// Largest change of a value in the sweep, in the solution's `residual_unit`.
     pub residual: f64,
-    /// How many states' values changed.
+    /// Number of states whose values changed.
     pub changed: u64,
-    /// How many states are decided after it; of cyclic games only.
+    /// Number of states decided after the sweep, in cyclic games.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided: Option<u64>,
 }
 
-/// How the exact columns (`outcome`, `score`, `distance`) were computed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
+/// Computation of the exact columns (`outcome`, `score`, `distance`).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Solution {
-    /// `retrograde` or `value-iteration`; absent in layered games, which know only the latter.
+    /// `retrograde` or `value-iteration`; absent in layered games, which always use the latter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
-    /// What infinite play counts for, in cyclic games: `draw`, `second-player-wins` or `unknown`.
+    /// Value of infinite play, in cyclic games: `draw`, `second-player-wins` or `unknown`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repetition: Option<String>,
-    /// What squares left empty at the end count for, in layered games: `uncounted` or `to-winner`.
+    /// Scoring of squares left empty at the end, in layered games: `uncounted` or `to-winner`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub empties: Option<String>,
     /// `topological` or `natural`, in layered games.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<String>,
-    /// Sweeping stopped when the residual was below; in layered games.
+    /// Residual below which sweeping stopped, in layered games.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub theta: Option<f64>,
-    /// The unit of the residuals.
+    /// Unit of the residuals.
     pub residual_unit: String,
-    /// Every sweep, the last one with residual 0.
+    /// All sweeps; the last one has residual 0.
     pub sweeps: Vec<SweepRecord>,
-    /// How many states have proven outcomes; all of them in a complete table.
+    /// Number of states with proven outcomes; all states in a complete table.
     pub proven_outcomes: u64,
-    /// How many states have proven scores, in layered games.
+    /// Number of states with proven scores, in layered games.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proven_scores: Option<u64>,
-    /// How many states have exact distances.
+    /// Number of states with exact distances.
     pub exact_distances: u64,
-    /// The value of each root, for its mover; `null` where the table does not prove it.
+    /// Value of each root, for its mover; `null` where not proven.
     pub roots: Vec<RootValue>,
 }
 
-/// The value of a root, for its mover.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+/// Value of a root, for its mover.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RootValue {
     /// −1, 0 or +1.
     pub outcome: Option<i8>,
-    /// The score.
+    /// Score at the end.
     pub score: Option<i8>,
     /// Plies to the end.
     pub distance: Option<u16>,
 }
 
-/// How the discounted column (`value`) was computed.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
+/// Computation of the discounted column (`value`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Discounted {
-    /// The factor γ that a ply costs.
+    /// Factor γ per ply.
     pub discount: f64,
-    /// `uncounted` or `to-winner`: what squares left empty at the end count for; absent in games
-    /// without scores.
+    /// Scoring of squares left empty at the end: `uncounted` or `to-winner`; absent in games without scores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub empties: Option<String>,
     /// `topological` or `natural`.
     pub order: String,
-    /// Sweeping stopped when the residual was below.
+    /// Residual below which sweeping stopped.
     pub theta: f64,
-    /// Every sweep; residuals are changes of the value.
+    /// All sweeps; residuals are changes of the value.
     pub sweeps: Vec<SweepRecord>,
-    /// The value of each root, for its mover.
+    /// Value of each root, for its mover.
     pub roots: Vec<f32>,
 }
 
-/// A table's description.
+/// Description of a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
     /// Always [`FORMAT`].
     pub format: String,
-    /// The version of the format.
+    /// Version of the format.
     pub format_version: u32,
-    /// What the table was made from.
+    /// Inputs that determine the table.
     pub identity: Identity,
-    /// Whether every state reachable from the roots is in the table, none at a frontier.
+    /// `true` if the table has every state reachable from the roots, none of them at a frontier.
     pub complete: bool,
-    /// What the values and arrays mean, in words.
+    /// Meaning of the values and arrays, in words.
     pub conventions: BTreeMap<String, String>,
-    /// The layer of the first entry of `layers`; in Othello its disc count.
+    /// Layer of the first entry of `layers`; in Othello its disc count.
     pub first_layer: u32,
-    /// The whole table's counts.
+    /// Counts of the whole table.
     pub counts: Counts,
-    /// The counts layer by layer.
+    /// Counts of each layer.
     pub layers: Vec<Counts>,
-    /// The row in `keys` of each root.
+    /// Row of each root.
     pub root_ids: Vec<u64>,
-    /// The arrays, by name; each lies in the file `NAME.npy`, but for the columns of solutions, whose
-    /// files are called `NAME-CRC32.npy`.
+    /// Arrays by name. Each lies in the file `NAME.npy`, but a column of a solution lies in `NAME-CRC32.npy`.
     pub arrays: BTreeMap<String, ArrayEntry>,
-    /// Of a packed table, the arrays of the one that was packed, by name.
+    /// Arrays of the original table, by name, if this one is packed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub packed: BTreeMap<String, ArrayEntry>,
-    /// Present once the table is solved.
+    /// Present if the table is solved.
     pub solution: Option<Solution>,
-    /// Present once the table has discounted values.
+    /// Present if the table has discounted values.
     pub discounted: Option<Discounted>,
     /// CRC-32 of the manifest's text with this field's digits replaced by zeros.
     pub checksum: String,
 }
 
-/// Every column that a solution may have.
+/// Names of all columns that a solution may have.
 pub const SOLUTION_COLUMNS: [&str; 9] = [
     "outcome",
     "score",
@@ -312,15 +313,15 @@ pub const SOLUTION_COLUMNS: [&str; 9] = [
     "prospect_lower",
     "prospect_upper",
 ];
-/// The column of discounted values.
+/// Name of the column of discounted values.
 pub const DISCOUNTED_COLUMN: &str = "value";
 
-/// Whether an array is a column that solving writes.
+/// Returns whether an array is a column written by solving.
 fn is_column(name: &str) -> bool {
     SOLUTION_COLUMNS.contains(&name) || name == DISCOUNTED_COLUMN
 }
 
-/// The column that a file holds, by its name.
+/// Returns the name of the column that a file contains, by the file's name.
 pub fn column_in(file: &str) -> Option<&str> {
     let (name, crc32) = file.strip_suffix(".npy")?.rsplit_once('-')?;
     (is_column(name) && is_checksum(crc32)).then_some(name)
@@ -330,25 +331,25 @@ fn is_checksum(text: &str) -> bool {
     text.len() == 8 && text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// More layers than any table has, and more than a table has of anything that is counted: so much
-/// can be multiplied by the symmetries and added up.
+/// Upper bounds of the number of layers and of every count: products with the number of symmetries, and
+/// their sums, do not overflow.
 const MOST_LAYERS: usize = 1 << 16;
 const MOST: u64 = 1 << 42;
 
 const CHECKSUM_FIELD: &str = "\"checksum\": \"";
 
 impl Manifest {
-    /// Whether rows and values are in compressed blocks.
+    /// Returns whether rows and values are in compressed blocks.
     pub fn is_packed(&self) -> bool {
         !self.packed.is_empty()
     }
 
-    /// The names of the columns of solutions.
+    /// Returns the names of the solutions' columns.
     pub fn columns(&self) -> impl Iterator<Item = &String> {
         self.arrays.keys().filter(|name| is_column(name))
     }
 
-    /// What the file of an array is called.
+    /// Returns the file name of an array.
     pub fn file_of(&self, name: &str) -> String {
         match self.arrays.get(name) {
             Some(entry) if is_column(name) => format!("{name}-{}.npy", entry.crc32),
@@ -356,7 +357,7 @@ impl Manifest {
         }
     }
 
-    /// The manifest's text, its checksum filled in.
+    /// Returns the manifest as text, with its checksum filled in.
     pub fn to_text(&self) -> String {
         let mut blank = self.clone();
         blank.checksum = "00000000".to_string();
@@ -365,9 +366,9 @@ impl Manifest {
         text.replace(&format!("{CHECKSUM_FIELD}00000000\""), &sum)
     }
 
-    /// Reads a manifest, naming `path` in errors.
+    /// Reads a manifest. `path` is for errors only.
     pub fn from_text(text: &str, path: &Path) -> Result<Manifest, TableError> {
-        /// What tells whether the rest can be read.
+        /// Fields that decide whether the others can be read.
         #[derive(Deserialize)]
         struct Head {
             format: Option<serde_json::Value>,
@@ -403,14 +404,15 @@ impl Manifest {
         }
     }
 
-    /// What no table can have, so that counts can be added up and names be those of files.
+    /// Returns what is impossible in any table, if anything: counts that would overflow, and names and
+    /// checksums that are not safe as parts of paths.
     fn impossible(&self) -> Option<String> {
         let plain = |c: char| c.is_ascii_lowercase() || c == '_';
         let mut arrays = self.arrays.keys().chain(self.packed.keys());
         if let Some(name) = arrays.find(|name| !name.chars().all(plain)) {
             return Some(format!("'{}' is no name of an array", name.escape_debug()));
         }
-        // They become parts of paths too.
+        // Checksums become parts of paths too.
         if let Some((name, _)) = self.arrays.iter().find(|(_, entry)| !is_checksum(&entry.crc32)) {
             return Some(format!("the checksum of '{name}' is none"));
         }
@@ -422,11 +424,10 @@ impl Manifest {
     }
 }
 
-/// How many bytes a manifest may have: one of some hundred layers and roots has some hundred
-/// thousand.
+/// Upper bound of the size of a manifest. One with some hundred layers and roots has some hundred kilobytes.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// The bytes of the file of a manifest; fails too where it is longer than any manifest.
+/// Reads the bytes of a manifest's file. Fails if it is longer than [`MOST_BYTES`].
 pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let found = fs::metadata(path)?;
     if !found.is_file() || found.len() > MOST_BYTES {

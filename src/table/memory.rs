@@ -1,5 +1,4 @@
-//! Memory up to a bound, and files that are mapped beyond it; how much room there is, in memory and on
-//! the disk, and what does not fit.
+//! Memory up to a limit and mapped files beyond it; free memory and disk space.
 
 use std::fs::File;
 use std::ops::{Deref, DerefMut};
@@ -13,39 +12,39 @@ use super::error::{IoContext, TableError};
 use super::mmap::Mapped;
 use crate::parallel;
 
-/// What may be allocated, for work on a table that takes much memory.
+/// Budget of bytes that work on a table may allocate.
 #[derive(Clone, Debug)]
 pub struct Memory {
     left: Arc<AtomicU64>,
     dir: PathBuf,
 }
 
-/// Bytes from which on memory is in large pages, and how many a thread gets at once.
+/// Least bytes of an allocation in huge pages, and bytes populated per task.
 const LARGE: u64 = 4 << 20;
 const AT_ONCE: usize = 16 << 20;
 
-/// What work takes beside what it asks for here: rows being written, and the program itself.
+/// Bytes set aside for what is not allocated through [`Memory`]: rows being written, and the program.
 pub const BESIDE: u64 = 224 << 20;
 
 impl Memory {
-    /// So many bytes in all, or as many as are asked for; what does not fit lies in files without a
-    /// name on the disk of `dir`.
+    /// Returns a budget of `limit` bytes, or an unlimited one. Allocations that exceed it lie in unnamed
+    /// files on the disk of `dir`.
     pub fn new(limit: Option<u64>, dir: &Path) -> Memory {
         let left = limit.map_or(u64::MAX, |limit| limit.saturating_sub(BESIDE));
         Memory { left: Arc::new(AtomicU64::new(left)), dir: dir.to_path_buf() }
     }
 
-    /// How many bytes are left of what may be allocated.
+    /// Returns how many bytes may still be allocated in memory.
     pub fn left(&self) -> u64 {
         self.left.load(Ordering::Relaxed)
     }
 
-    /// Zeros. Fails where the disk has no room for what does not fit.
+    /// Allocates `length` zeros, in memory or else in a file. Fails if the disk has no room for the file.
     pub fn zeros<T: Zeroable + Send + Sync>(&self, length: usize) -> Result<Room<T>, TableError> {
         let bytes = (length as u64).saturating_mul(size_of::<T>() as u64);
         let take = |left: u64| left.checked_sub(bytes);
         if self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
-            let file = tempfile::tempfile_in(&self.dir).at("create a file in", &self.dir)?;
+            let file = unnamed_file(&self.dir).at("create a file in", &self.dir)?;
             reserve(&file, bytes).at("reserve memory in a file in", &self.dir)?;
             let map = Mapped::zeros(length, Some(&file)).at("map a file in", &self.dir)?;
             return Ok(Room { map, taken: None });
@@ -54,8 +53,8 @@ impl Memory {
         if bytes >= LARGE {
             map.in_large_pages();
         }
-        // All at once: of memory that is read first the system makes pages twice, and stops all
-        // threads for it.
+        // Populated now: a page that is read before it is written is allocated twice, and replacing it
+        // stops all threads.
         let grain = (AT_ONCE / size_of::<T>()).max(1);
         let populated = parallel::map_ranges(length, grain, &|some| map.populate(some));
         let mut room = Room { map, taken: Some((self.clone(), bytes)) };
@@ -66,8 +65,18 @@ impl Memory {
     }
 }
 
-/// Makes a file of zeros that the disk has room for: a map of another ends the process when the disk
-/// is full.
+/// Creates a file and removes its name: its space is free again once it is closed or the process ends.
+fn unnamed_file(dir: &Path) -> std::io::Result<File> {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let path = dir.join(format!(".memory-{}-{number}.part", std::process::id()));
+    let file = File::options().read(true).write(true).create(true).truncate(true).open(&path)?;
+    std::fs::remove_file(path)?;
+    Ok(file)
+}
+
+/// Makes a file of zeros with its blocks allocated: writing to a mapped sparse file on a full disk kills
+/// the process.
 fn reserve(file: &File, bytes: u64) -> std::io::Result<()> {
     file.set_len(bytes.max(1))?;
     #[cfg(target_os = "linux")]
@@ -77,16 +86,16 @@ fn reserve(file: &File, bytes: u64) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Values in memory or in a file that is mapped.
+/// Values in memory or in a mapped file.
 #[derive(Debug)]
 pub struct Room<T> {
     map: Mapped<T>,
-    /// Of what memory how many bytes, which are given back in the end; none if in a file.
+    /// Budget to which so many bytes return on drop; `None` for a file.
     taken: Option<(Memory, u64)>,
 }
 
 impl<T> Room<T> {
-    /// Whether it lies in a file.
+    /// Returns whether the values lie in a file.
     pub fn is_in_a_file(&self) -> bool {
         self.taken.is_none()
     }
@@ -115,37 +124,26 @@ impl<T> Drop for Room<T> {
     }
 }
 
-/// What does not fit.
+/// Lack of memory or disk space.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NoRoom {
-    /// About how many bytes it needs.
+    /// Estimate of the bytes needed.
     pub needed: f64,
-    /// How many are free.
+    /// Free bytes.
     pub free: f64,
-    /// On the disk of which directory; of memory if it is none.
+    /// Directory on the disk concerned; `None` for memory.
     pub disk: Option<PathBuf>,
 }
 
-/// How many bytes may be allocated: as many as were asked for, or are free, where that is known.
-pub fn room_in_memory(asked: Option<u64>) -> Option<u64> {
-    asked.or_else(|| {
-        let mut system = sysinfo::System::new().ok()?;
-        system.refresh_memory();
-        let host = system.available_memory();
-        let limited = system.cgroup_limits().map_or(host, |limits| limits.free_memory);
-        Some(host.min(limited)).filter(|&free| free > 0)
-    })
-}
-
-/// That so many bytes fit in as many as were asked for, or in what is free now.
-pub fn fits_memory(needed: f64, asked: Option<u64>) -> Result<(), NoRoom> {
-    match room_in_memory(asked) {
+/// Checks that `needed` bytes fit in `free` ones; `None` is no limit.
+pub fn fits_memory(needed: f64, free: Option<u64>) -> Result<(), NoRoom> {
+    match free {
         Some(free) if needed > free as f64 => Err(NoRoom { needed, free: free as f64, disk: None }),
         _ => Ok(()),
     }
 }
 
-/// That so many bytes fit on the disk of a directory.
+/// Checks that `needed` bytes fit on the disk of a directory. Succeeds if its space is unknown.
 pub fn fits_disk(needed: f64, place: &Path) -> Result<(), NoRoom> {
     match free_disk(place) {
         Some(free) if needed > free => {
@@ -155,7 +153,7 @@ pub fn fits_disk(needed: f64, place: &Path) -> Result<(), NoRoom> {
     }
 }
 
-/// The room on the disk that holds `dir` or its nearest parent, where that is known.
+/// Returns the free bytes on the disk of `dir` or of its nearest existing parent; `None` if unknown.
 pub fn free_disk(dir: &Path) -> Option<f64> {
     let there = std::path::absolute(dir).ok()?;
     let there = there.ancestors().find_map(|parent| parent.canonicalize().ok())?;

@@ -1,4 +1,4 @@
-//! Mapping a file into memory, and prefetching from it; one of the places with `unsafe`.
+//! Memory maps of files, and prefetching; one of the places with `unsafe`.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -11,16 +11,16 @@ use bytemuck::Zeroable;
 use memmap2::UncheckedAdvice;
 use memmap2::{Advice, Mmap, MmapMut, MmapOptions};
 
-/// How much of a mapped file is going to be read.
+/// Expected access to a mapped file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// All of it, front to back or back to front: the system reads ahead.
+    /// Sequential access to all of it, in either direction, with readahead.
     All,
-    /// A few bytes here and there, for which nothing else is to be read.
+    /// Random access to a few bytes, without readahead.
     Little,
 }
 
-/// Maps a whole file, read-only, to be read front to back or back to front.
+/// Maps a whole file, read-only, for sequential access in either direction.
 pub fn map_read_only(file: &File) -> io::Result<Mmap> {
     map_for(file, Reading::All)
 }
@@ -28,10 +28,10 @@ pub fn map_read_only(file: &File) -> io::Result<Mmap> {
 /// Maps a whole file, read-only.
 ///
 /// Safety contract: the files of a table are never changed in place, only replaced by rename, so a
-/// mapped file keeps its bytes and its length. A foreign process that truncates one nevertheless
-/// ends us with SIGBUS; no other harm can come of it, because every length is checked on opening.
+/// mapped file keeps its bytes and its length. A foreign process that truncates one nevertheless ends
+/// this one with SIGBUS; it can do no other harm, because every length is checked on opening.
 pub(super) fn map_for(file: &File, reading: Reading) -> io::Result<Mmap> {
-    // SAFETY: see the contract above; the map is read-only and outlives no assumption of length.
+    // SAFETY: see the contract above; the map is read-only, and nothing assumes another length.
     let map = unsafe { Mmap::map(file)? };
     // The advice is only a hint and may fail.
     let _ = map.advise(match reading {
@@ -41,10 +41,10 @@ pub(super) fn map_for(file: &File, reading: Reading) -> io::Result<Mmap> {
     Ok(map)
 }
 
-/// Takes the pages of some bytes out of a map, and perhaps the first of what follows; they come
-/// back from the file when they are read.
+/// Drops the pages of some bytes from a map, and possibly the pages at its ends; they are read again
+/// from the file on the next access.
 pub(super) fn unmap_pages(map: &Mmap, bytes: Range<usize>) {
-    // SAFETY: of a read-only map of a file nothing is lost by this.
+    // SAFETY: a read-only map of a file loses nothing.
     #[cfg(unix)]
     let _ =
         unsafe { map.unchecked_advise_range(UncheckedAdvice::DontNeed, bytes.start, bytes.len()) };
@@ -52,7 +52,7 @@ pub(super) fn unmap_pages(map: &Mmap, bytes: Range<usize>) {
     let _ = (map, bytes);
 }
 
-/// Prefetches what will be read soon, on processors that can.
+/// Prefetches a value that will be read soon, on x86-64.
 #[inline(always)]
 pub fn prefetch<T>(soon: &T) {
     #[cfg(target_arch = "x86_64")]
@@ -65,10 +65,10 @@ pub fn prefetch<T>(soon: &T) {
     let _ = soon;
 }
 
-/// Values in memory of the system's, or in a file that is mapped to be written.
+/// Values in anonymous memory, or in a file mapped for writing.
 ///
-/// Safety contract: a file has no name, so nobody else changes it; it is as long as the values, and
-/// the disk has room for all of it.
+/// Safety contract: the file has no name, so nobody else changes it; it is as long as the values, and
+/// its blocks are allocated.
 #[derive(Debug)]
 pub(super) struct Mapped<T> {
     map: MmapMut,
@@ -77,7 +77,7 @@ pub(super) struct Mapped<T> {
 }
 
 impl<T: Zeroable> Mapped<T> {
-    /// Maps so many zeros: those of a file, if there is one.
+    /// Maps `length` zeros: in `file`, which must be long enough, or in anonymous memory.
     pub(super) fn zeros(length: usize, file: Option<&File>) -> io::Result<Mapped<T>> {
         let bytes =
             length.checked_mul(size_of::<T>()).filter(|&bytes| bytes <= isize::MAX as usize);
@@ -94,8 +94,8 @@ impl<T: Zeroable> Mapped<T> {
 }
 
 impl<T> Mapped<T> {
-    /// Gets the memory of some values at once, in large pages where the system has them: page by page,
-    /// when each is written first, it takes several times as long. Tells whether that could be done.
+    /// Populates the memory of some values, in huge pages where the system has them; faulting page by
+    /// page on first write takes several times as long. Returns whether it succeeded.
     pub(super) fn populate(&self, some: Range<usize>) -> bool {
         #[cfg(target_os = "linux")]
         {
@@ -110,7 +110,7 @@ impl<T> Mapped<T> {
         }
     }
 
-    /// Asks for large pages, which the system gives or not.
+    /// Asks for huge pages. The system may ignore it.
     pub(super) fn in_large_pages(&self) {
         #[cfg(target_os = "linux")]
         let _ = self.map.advise(Advice::HugePage);
@@ -118,14 +118,14 @@ impl<T> Mapped<T> {
 
     #[inline(always)]
     pub(super) fn values(&self) -> &[T] {
-        // SAFETY: maps begin at a page, this one has room for so many values, zeros are values, and
-        // what was written since was written as values.
+        // SAFETY: a map begins at a page and this one has room for `length` values; zeros are valid
+        // values, and everything written since was written as values.
         unsafe { std::slice::from_raw_parts(self.map.as_ptr().cast(), self.length) }
     }
 
     #[inline(always)]
     pub(super) fn values_mut(&mut self) -> &mut [T] {
-        // SAFETY: as above, and nobody else has it.
+        // SAFETY: as above, and the borrow is unique.
         unsafe { std::slice::from_raw_parts_mut(self.map.as_mut_ptr().cast(), self.length) }
     }
 }

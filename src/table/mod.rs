@@ -1,10 +1,10 @@
-//! Tables on disk: a directory of `.npy` arrays and a `manifest.json`. Nothing here knows of games.
+//! Tables on disk: a directory of `.npy` arrays and a `manifest.json`. This module knows nothing of games.
 //!
-//! The manifest is written last, by rename: a directory without one is no table. Files are never
-//! changed in place. A table under construction is a [`Draft`] in a directory of its own, which
-//! checkpoints let a later process continue; solving keeps its state in a [`Scratch`]. Opening is
-//! cheap (lengths and headers are checked, payloads are not read); [`Table::check`] reads
-//! everything. The format is specified in `docs/table-format.md`.
+//! The manifest is written last, by rename: a directory without one is not a table. Files are never
+//! changed in place. A table under construction is a [`Draft`] in a directory of its own, whose
+//! checkpoints let a later process resume; solving keeps its state in a [`Scratch`]. Opening is cheap
+//! (lengths and headers are checked, payloads are not read); [`Table::check`] reads everything.
+//! `docs/table-format.md` specifies the format.
 
 mod commit;
 mod damage;
@@ -40,7 +40,7 @@ pub use manifest::{
     ArrayEntry, Counts, DISCOUNTED_COLUMN, Discounted, FORMAT, FORMAT_VERSION, Identity, Manifest,
     RootValue, SOLUTION_COLUMNS, Solution, SweepRecord, Tally, column_in,
 };
-pub use memory::{BESIDE, Memory, NoRoom, Room, fits_disk, fits_memory, free_disk, room_in_memory};
+pub use memory::{BESIDE, Memory, NoRoom, Room, fits_disk, fits_memory, free_disk};
 pub use npy::{Array, Element, HEADER_BYTES, Ints, crc32, shape_of};
 pub use packed::{BLOCK, Packed, PackedColumn, blocks_of, of_planes, planes, write_blocks};
 pub use removal::{Removal, Removed};
@@ -57,23 +57,22 @@ pub use store::bytes_in;
 #[cfg(target_endian = "big")]
 compile_error!("tables are little-endian and mapped as they are: no big-endian machines");
 
-/// How long work on a table may go on, unless told otherwise, before it is secured by a checkpoint.
+/// Default interval between checkpoints of work on a table.
 pub const CHECKPOINT_AFTER: Duration = Duration::from_millis(50);
 
-/// An opened table. It keeps the solution that it had when it was opened, whatever another process
-/// writes meanwhile.
+/// An opened table. It keeps the solution it was opened with, whatever another process writes meanwhile.
 #[derive(Debug)]
 pub struct Table {
     dir: PathBuf,
     manifest: Manifest,
-    /// The files of the columns, which another solution may take out of the directory.
+    /// Open files of the columns, which stay readable after another solution has replaced them.
     columns: BTreeMap<String, File>,
     reading: Reading,
     opened: Moment,
 }
 
 impl Table {
-    /// Opens the table in a directory: reads its manifest, and opens the columns of its solution.
+    /// Opens the table in a directory: reads its manifest and opens the columns of its solution.
     pub fn open(dir: &Path) -> Result<Table, TableError> {
         if dir.extension().is_some_and(|end| end == "partial") {
             let what =
@@ -83,14 +82,14 @@ impl Table {
         Table::in_dir(dir)
     }
 
-    /// The same of a directory that may be a draft's.
+    /// Opens a directory that may be a draft's.
     fn in_dir(dir: &Path) -> Result<Table, TableError> {
         let (mut tries, opened) = (0, Moment::now());
         loop {
             let manifest = Table::manifest_in(dir)?;
             let columns = open_columns(dir, &manifest);
-            // A column is missing where another process has replaced the solution since; where it is
-            // missing again and again, somebody has taken it away.
+            // A column is missing if another process has just replaced the solution; if it stays
+            // missing, the file was deleted.
             if columns.len() == manifest.columns().count() || tries == TRIES {
                 return Ok(Table {
                     dir: dir.to_path_buf(),
@@ -105,20 +104,20 @@ impl Table {
         }
     }
 
-    /// The same table, of which only a few rows will be asked: arrays mapped from now on are not read
-    /// ahead, so what is not in memory costs a page of the disk and not megabytes.
+    /// Turns off readahead for arrays mapped from now on. A lookup of a single row then reads a page of
+    /// the disk, not megabytes.
     pub fn for_few_rows(self) -> Table {
         Table { reading: Reading::Little, ..self }
     }
 
-    /// What a manifest says of rows and values that lie elsewhere than in a table's files.
+    /// Returns a table with this manifest whose rows and values lie elsewhere than in files of `dir`.
     pub fn without_files(dir: &Path, manifest: Manifest) -> Table {
         let (dir, columns, opened) = (dir.to_path_buf(), BTreeMap::new(), Moment::now());
         Table { dir, manifest, columns, reading: Reading::All, opened }
     }
 
-    /// Takes the right to change this table, or says that another process has it. What another has
-    /// written since it was opened is then known.
+    /// Locks the table for writing and opens it again, so that it includes what others have written
+    /// since. Fails if another process holds the lock or has replaced the table by a different one.
     pub fn lock(&mut self) -> Result<Lock, TableError> {
         let lock = Lock::take(&self.dir.with_added_extension("lock"))?;
         let now = Table::open(&self.dir)?;
@@ -155,37 +154,37 @@ impl Table {
         Manifest::from_text(&text, &path)
     }
 
-    /// Where the table lies.
+    /// Returns the table's directory.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// The table's name: that of its directory.
+    /// Returns the name of the table, which is that of its directory.
     pub fn name(&self) -> String {
         self.dir.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned())
     }
 
-    /// The manifest.
+    /// Returns the manifest.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// The error that something is wrong with the manifest.
+    /// Returns the error for a damaged manifest.
     pub fn damaged_manifest(&self, what: impl Into<String>) -> TableError {
         TableError::damaged(&self.dir.join("manifest.json"), what)
     }
 
-    /// The path of an array's file.
+    /// Returns the path of an array's file.
     pub fn path_of(&self, name: &str) -> PathBuf {
         self.dir.join(self.manifest.file_of(name))
     }
 
-    /// Whether the manifest names an array.
+    /// Returns whether the manifest names an array.
     pub fn has_array(&self, name: &str) -> bool {
         self.manifest.arrays.contains_key(name)
     }
 
-    /// Maps an array whose manifest entry must be rows of `T`.
+    /// Maps an array. Fails unless its manifest entry has the dtype and columns of `T`.
     pub fn array<T: Element>(&self, name: &str) -> Result<Array<T>, TableError> {
         let manifest = self.dir.join("manifest.json");
         let entry =
@@ -208,7 +207,7 @@ impl Table {
         Array::open(&self.file_of(name)?, &self.path_of(name), rows, self.reading)
     }
 
-    /// The file of an array.
+    /// Returns the open file of an array.
     fn file_of(&self, name: &str) -> Result<File, TableError> {
         let path = self.path_of(name);
         match self.columns.get(name) {
@@ -217,7 +216,7 @@ impl Table {
         }
     }
 
-    /// Maps an array; if `checked`, reads it once to compare its checksum with the manifest's.
+    /// Maps an array; if `checked`, also reads it to compare its checksum with the manifest's.
     pub fn array_checked<T: Element>(
         &self,
         name: &str,
@@ -230,7 +229,7 @@ impl Table {
         Ok(array)
     }
 
-    /// Compares the checksum of an array's payload with the manifest's.
+    /// Compares the checksum of an array's payload with the manifest's. The manifest must name the array.
     pub fn compare_checksum(&self, name: &str, found: u32) -> Result<(), TableError> {
         let found = format!("{found:08x}");
         let wanted = &self.manifest.arrays[name].crc32;
@@ -243,14 +242,14 @@ impl Table {
         Ok(())
     }
 
-    /// Reads every byte of every array and compares all checksums, headers and lengths. Gives the
+    /// Reads all arrays and compares their checksums, headers and lengths with the manifest. Returns the
     /// number of payload bytes read.
     pub fn check(&self) -> Result<u64, TableError> {
         let arrays = self.manifest.arrays.keys();
         arrays.map(|name| self.check_array(name)).sum()
     }
 
-    /// The same for one array, which the manifest names.
+    /// Checks an array, which the manifest must name. Returns the number of its payload bytes.
     pub fn check_array(&self, name: &str) -> Result<u64, TableError> {
         let (path, entry) = (self.path_of(name), &self.manifest.arrays[name]);
         let file = npy::map(&self.file_of(name)?, &path, Reading::All)?;
@@ -262,8 +261,8 @@ impl Table {
         Ok((file.len() - HEADER_BYTES) as u64)
     }
 
-    /// Writes columns of so many rows beside their places. `fill` gives the bytes of some rows of
-    /// every column, in the order of the rows.
+    /// Writes columns of `rows` rows to temporary files beside their places. `fill` returns, for a range
+    /// of rows, the bytes of each column, in the order of `columns`; ranges ascend.
     pub fn write_columns<E: From<TableError> + Send>(
         &self,
         columns: &[Column],
@@ -282,7 +281,7 @@ impl Table {
                 parallel::lock(&written[column]).stream.append(&bytes[column])
             })
         };
-        // What was filled is written while more is filled.
+        // Rows are written while the next ones are filled.
         let mut filled = Vec::new();
         for first in (0..rows).step_by(ROWS_AT_ONCE) {
             let before = std::mem::take(&mut filled);
@@ -292,7 +291,7 @@ impl Table {
             filled = more?;
         }
         append(filled)?;
-        // Each waits for the disk, so all wait together.
+        // Every seal waits for the disk, so they wait in parallel.
         parallel::try_map(written.len(), &|column| {
             let Written { column, rows, stream, .. } = &mut *parallel::lock(&written[column]);
             stream.seal(column.descr, &[*rows as u64])
@@ -303,11 +302,10 @@ impl Table {
             .collect())
     }
 
-    /// Replaces columns of the table and its manifest. `unsolve` takes what is replaced out of the
-    /// manifest, and `edit` is given it with the new columns' entries. The files of columns bear
-    /// their checksums in their names, so that new ones lie beside the old until the manifest, which
-    /// is replaced at once, names them: a reader finds the one solution or the other, and so does
-    /// who comes after a kill.
+    /// Installs columns and replaces the manifest. `unsolve` removes the entries of what is replaced
+    /// from the manifest; `edit` then receives it with the entries of the new columns. Column files have
+    /// their checksums in their names, so new ones lie beside the old until the manifest, replaced by
+    /// rename, names them: readers find one solution or the other, also after a kill.
     pub fn install(
         &mut self,
         columns: Vec<Written>,
@@ -329,12 +327,12 @@ impl Table {
             part.commit_to(&place).at("write", &place)?;
         }
         edit(&mut with);
-        // A disk that loses its power may have later names and not the ones before them.
+        // After a power loss the disk may have a later rename but not an earlier one.
         sync_dir(&self.dir).at("write", &self.dir)?;
         let path = self.dir.join("manifest.json");
         let written = commit::write_synced(&path, with.to_text().as_bytes());
         if written.is_err() {
-            // The disk may not have the name: the solution is the one before, and is found anew.
+            // The new manifest may not be on disk: restore the old one, and let solving start again.
             let _ = commit::write_kept(&path, self.manifest.to_text().as_bytes());
         }
         written.at("write", &path)?;
@@ -342,8 +340,8 @@ impl Table {
         self.remove_old_columns()
     }
 
-    /// Removes columns of solutions that were replaced, and of those that a killed process did not
-    /// come to name. Whoever has them open keeps them.
+    /// Removes columns that the manifest does not name: those of replaced solutions and those that a
+    /// killed process left. Processes that have them open keep them.
     fn remove_old_columns(&self) -> Result<(), TableError> {
         let named: BTreeSet<String> =
             self.manifest.columns().map(|name| self.manifest.file_of(name)).collect();
@@ -357,36 +355,36 @@ impl Table {
     }
 }
 
-/// How often the columns that a manifest names are looked for again.
+/// Number of retries to open columns that the manifest names.
 const TRIES: u32 = 20;
 
-/// The files of the columns that a manifest names, as far as they are there.
+/// Opens the columns that the manifest names, except missing ones.
 fn open_columns(dir: &Path, manifest: &Manifest) -> BTreeMap<String, File> {
     let open =
         |name: &String| Some((name.clone(), npy::open(&dir.join(manifest.file_of(name))).ok()?));
     manifest.columns().filter_map(open).collect()
 }
 
-/// How many rows of columns are held in memory while they are written.
+/// Rows of the columns that are filled at a time.
 const ROWS_AT_ONCE: usize = 1 << 22;
 
-/// A column of scalars.
+/// Name and scalar type of a column.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
-    /// The array's name.
+    /// Name of the array.
     name: &'static str,
     /// NumPy's name of its scalar type.
     descr: &'static str,
 }
 
 impl Column {
-    /// A column of `T`.
+    /// Returns a column of `T`.
     pub fn of<T: Element>(name: &'static str) -> Column {
         Column { name, descr: T::DESCR }
     }
 }
 
-/// A column written beside its place.
+/// A column in a temporary file, not installed yet.
 #[derive(Debug)]
 pub struct Written {
     column: Column,

@@ -1,8 +1,7 @@
-//! Arrays in NumPy's `.npy` format, version 1.0: header by npyz, payload mapped or streamed.
+//! Arrays in NumPy's `.npy` format, version 1.0: payload mapped or streamed.
 //!
-//! Every header is padded to [`HEADER_BYTES`], so that the payload is aligned to 64 bytes and a
-//! file can be streamed before its length is known: the header is written last, in the room kept
-//! for it.
+//! Every header is padded to [`HEADER_BYTES`], so the payload is aligned to 64 bytes, and a file can be
+//! streamed before its length is known: the header is written last, into the space kept for it.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -12,22 +11,22 @@ use std::path::{Path, PathBuf};
 
 use bytemuck::Pod;
 use memmap2::Mmap;
-use npyz::WriterBuilder;
 
 use super::error::{IoContext, TableError};
 use super::mmap::{Reading, map_for, unmap_pages};
 use super::stream::KEPT_IN_MEMORY;
 use super::{Draft, Lengths, Table};
-use crate::{input, parallel};
+use crate::input::NpyHeader;
+use crate::parallel;
 
-/// Where the payload begins.
+/// Offset of the payload.
 pub const HEADER_BYTES: usize = 128;
 
 /// A type that is one row of an array.
 pub trait Element: Pod + Send + Sync {
-    /// NumPy's name of the scalar: `<u4`.
+    /// NumPy's name of the scalar, `<u4`.
     const DESCR: &'static str;
-    /// How many scalars make a row; 1 for a one-dimensional array.
+    /// Scalars in a row; 1 for a one-dimensional array.
     const COLUMNS: u64 = 1;
 }
 
@@ -42,32 +41,24 @@ impl Element for [u64; 2] {
     const COLUMNS: u64 = 2;
 }
 
-/// The shape of an array of `rows` rows of `T`.
+/// Returns the shape of an array of `rows` rows of `T`.
 pub fn shape_of<T: Element>(rows: u64) -> Vec<u64> {
     if T::COLUMNS == 1 { vec![rows] } else { vec![rows, T::COLUMNS] }
 }
 
-/// The header of an array, exactly [`HEADER_BYTES`] long.
+/// Returns the header of an array, exactly [`HEADER_BYTES`] long.
 pub(super) fn header(path: &Path, descr: &str, shape: &[u64]) -> Result<Vec<u8>, TableError> {
-    let mut bytes = Vec::with_capacity(HEADER_BYTES);
-    let descr = descr
-        .parse()
-        .map_err(|e| TableError::damaged(path, format!("'{descr}' is no NumPy dtype ({e})")))?;
-    npyz::WriteOptions::new_header_only()
-        .dtype(npyz::DType::Plain(descr))
-        .shape(shape)
-        .writer(&mut bytes)
-        .write_header_only()
-        .at("write the header of", path)?;
+    let (descr, shape) = (descr.to_string(), shape.to_vec());
+    let bytes = NpyHeader { descr, fortran_order: false, shape }.bytes();
     if bytes.len() != HEADER_BYTES {
-        return Err(TableError::damaged(path, format!("no array here has the shape {shape:?}")));
+        return Err(TableError::damaged(path, "its header is too long"));
     }
     Ok(bytes)
 }
 
-/// Opens a table's file; one that is missing is damage to the table.
+/// Opens a file of a table. A missing one counts as damage.
 pub(super) fn open(path: &Path) -> Result<File, TableError> {
-    // A pipe or a device has no length, and to wait for its bytes may take for ever.
+    // A pipe or a device has no length, and reading from it may block for ever.
     let opened = std::fs::metadata(path).and_then(|found| match found.is_file() {
         true => File::open(path).map(Some),
         false => Ok(None),
@@ -87,7 +78,7 @@ pub(super) fn map(file: &File, path: &Path, reading: Reading) -> Result<Mmap, Ta
     map_for(file, reading).at("map", path)
 }
 
-/// A read-only array of `T`, mapped.
+/// A read-only, mapped array of `T`.
 #[derive(Debug)]
 pub struct Array<T> {
     path: PathBuf,
@@ -96,8 +87,8 @@ pub struct Array<T> {
 }
 
 impl<T: Element> Array<T> {
-    /// Maps the file at a path and checks header and length against what is expected: rows of `T`,
-    /// `rows` of them. The payload is not read.
+    /// Maps a file and checks that its header and length are those of `rows` rows of `T`. The payload is
+    /// not read.
     pub(super) fn open(
         file: &File,
         path: &Path,
@@ -131,18 +122,17 @@ impl<T: Pod> Array<T> {
         Ok(Array { path: path.to_path_buf(), map, element: PhantomData })
     }
 
-    /// The file that is mapped.
+    /// Returns the path of the mapped file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The payload's bytes.
+    /// Returns the bytes of the payload.
     pub fn bytes(&self) -> &[u8] {
         &self.map[HEADER_BYTES..]
     }
 
-    /// Lets the system use the memory in which it keeps some rows of a large file that will not soon
-    /// be read again.
+    /// Drops rows that will not be read again soon from the page cache, if the file is large.
     pub fn forget(&self, rows: Range<usize>) {
         if self.map.len() as u64 > KEPT_IN_MEMORY {
             let bytes = HEADER_BYTES + rows.start * size_of::<T>()
@@ -156,11 +146,10 @@ impl<T: Pod> Array<T> {
 }
 
 fn describe_header(bytes: &[u8], descr: &str, rows: u64) -> String {
-    match input::npy_header(bytes) {
+    match NpyHeader::read(bytes) {
         Ok(header) => format!(
             "its header says {} of shape {:?} where the manifest says {descr} of {rows} rows",
-            header.dtype().descr(),
-            header.shape()
+            header.descr, header.shape
         ),
         Err(_) => "its header is not NumPy's".to_string(),
     }
@@ -177,9 +166,9 @@ impl<T: Pod> Deref for Array<T> {
 /// A mapped column of `u8` or of `u16`.
 #[derive(Debug)]
 pub enum Ints {
-    /// One byte each.
+    /// One byte per number.
     Narrow(Array<u8>),
-    /// Two bytes each.
+    /// Two bytes per number.
     Wide(Array<u16>),
 }
 
@@ -192,7 +181,7 @@ impl Ints {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of rows.
     pub fn count(&self) -> usize {
         match self {
             Ints::Narrow(column) => column.len(),
@@ -200,7 +189,7 @@ impl Ints {
         }
     }
 
-    /// The number in a row.
+    /// Returns the number in a row.
     #[inline]
     pub fn get(&self, row: usize) -> u16 {
         match self {
@@ -209,12 +198,12 @@ impl Ints {
         }
     }
 
-    /// The sum of the numbers in some rows, at most a thousand.
+    /// Returns the sum of the numbers in some rows, of which there are at most a thousand.
     #[inline]
     pub fn sum(&self, rows: Range<usize>) -> usize {
         match self {
             Ints::Narrow(column) => {
-                // Four sums in a word, each of two bytes, which hold 128 times two numbers.
+                // Four 16-bit sums per word: 128 words of 8 numbers add up to at most 65280 each.
                 const EVEN: u64 = 0x00ff_00ff_00ff_00ff;
                 let (words, rest) = column[rows].as_chunks::<8>();
                 let sums = words.iter().map(|&word| u64::from_le_bytes(word));
@@ -226,7 +215,7 @@ impl Ints {
         }
     }
 
-    /// Some rows as they are stored.
+    /// Returns the bytes of some rows, as stored.
     pub fn stored(&self, rows: Range<usize>) -> &[u8] {
         match self {
             Ints::Narrow(column) => &column[rows],
@@ -234,7 +223,7 @@ impl Ints {
         }
     }
 
-    /// As [`Array::forget`].
+    /// Drops rows from the page cache, as [`Array::forget`] does.
     pub fn forget(&self, rows: Range<usize>) {
         match self {
             Ints::Narrow(column) => column.forget(rows),
@@ -242,7 +231,7 @@ impl Ints {
         }
     }
 
-    /// Declares such a column in a draft.
+    /// Opens such a column of a draft for appending.
     pub fn grow(
         draft: &mut Draft,
         name: &'static str,
@@ -255,7 +244,7 @@ impl Ints {
         }
     }
 
-    /// Numbers as they are appended to such a column of a draft.
+    /// Returns numbers as bytes to append to such a column of a draft.
     pub fn bytes(numbers: &[u16], wide: bool) -> Cow<'_, [u8]> {
         match wide {
             true => Cow::Borrowed(bytemuck::cast_slice(numbers)),
@@ -263,7 +252,7 @@ impl Ints {
         }
     }
 
-    /// Reads the last rows of such a column of a draft back.
+    /// Reads the last rows of such a column of a draft.
     pub fn tail(
         draft: &Draft,
         name: &str,
@@ -277,7 +266,7 @@ impl Ints {
     }
 }
 
-/// The CRC-32 (IEEE) of some bytes, on all threads where that pays.
+/// Returns the CRC-32 (IEEE) of some bytes, computed on all threads if there are many.
 pub fn crc32(bytes: &[u8]) -> u32 {
     const CHUNK: usize = 4 << 20;
     let hash = |chunk: &[u8]| {
@@ -294,11 +283,11 @@ pub fn crc32(bytes: &[u8]) -> u32 {
     whole.finalize()
 }
 
-/// Tells the disk to take what was written, and the system that it may use the memory in which it
-/// keeps what the disk has: little is left to wait for at the end, memory in use costs less than
-/// new, and other programs keep theirs.
+/// Drops part of a file, to its end if `bytes` is `None`, from the page cache (`POSIX_FADV_DONTNEED`)
+/// and starts writing its dirty pages: the final sync is short, reused pages cost less than new ones,
+/// and other programs keep theirs.
 pub(super) fn forget(file: &File, from: u64, bytes: Option<u64>) {
-    // A hint, which may fail; other systems do not know it.
+    // A hint, which may fail.
     #[cfg(target_os = "linux")]
     let _ = {
         let bytes = bytes.and_then(std::num::NonZeroU64::new);

@@ -1,9 +1,8 @@
-//! Packed arrays: rows in blocks, each compressed on its own by Zstandard, so that one is read
+//! Packed arrays: blocks of rows, each compressed on its own by Zstandard, so that one can be read
 //! without the others.
 //!
-//! A packed array is one of bytes: its blocks one after another, and behind them, as words of 64
-//! bits, where each block begins and where the last one ends. Every block ends in a checksum of
-//! what it holds.
+//! A packed array is an array of bytes: its blocks one after another, followed by 64-bit offsets: where
+//! each block begins, and where the last one ends. Every block ends in a checksum of its content.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -12,7 +11,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytemuck::Zeroable;
-use quick_cache::sync::Cache;
+use dashmap::DashMap;
+use rustc_hash::FxBuildHasher;
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe::CParameter;
 
@@ -21,21 +21,21 @@ use super::{Array, Draft, Element, Table, TableError, or_record};
 use crate::parallel;
 use crate::progress::Progress;
 
-/// How many rows a block of a column has.
+/// Rows of a block of a column.
 pub const BLOCK: usize = 1 << 10;
-/// The level of compression: a higher one takes longer and gains little.
+/// Compression level: higher ones take longer and gain little.
 const LEVEL: i32 = 19;
-/// How many bytes of unpacked blocks each array keeps in memory.
+/// Bytes of unpacked blocks that each array caches.
 const KEPT: usize = 256 << 20;
-/// How many blocks are compressed before they are written.
+/// Blocks that are compressed before they are written.
 const AT_ONCE: usize = 1 << 10;
 
-/// The rows of each block of [`BLOCK`] of so many.
+/// Returns the rows of each block of [`BLOCK`] among `rows`.
 pub fn blocks_of(rows: usize) -> impl ExactSizeIterator<Item = Range<usize>> {
     (0..rows.div_ceil(BLOCK)).map(move |block| block * BLOCK..rows.min((block + 1) * BLOCK))
 }
 
-/// Compresses blocks, of which `of` gives the bytes, into a new array of a draft.
+/// Compresses `blocks` blocks, whose bytes `of` returns, into a new array of a draft.
 pub fn write_blocks(
     draft: &mut Draft,
     name: &'static str,
@@ -67,13 +67,13 @@ pub fn write_blocks(
     draft.append(&[(name, bytemuck::cast_slice(&begins))])
 }
 
-/// Numbers byte by byte: the lowest byte of all of them, the next of all of them, and so on.
+/// Returns the values byte by byte: the lowest byte of all of them, then the next of all, and so on.
 pub fn planes<T: Element>(values: &[T]) -> Vec<u8> {
     let (bytes, width): (&[u8], _) = (bytemuck::cast_slice(values), size_of::<T>());
     (0..width).flat_map(|plane| bytes.iter().skip(plane).step_by(width).copied()).collect()
 }
 
-/// The numbers of [`planes`]; `None` if there are not so many.
+/// Returns the `rows` values that [`planes`] was given; `None` if the length does not fit.
 pub fn of_planes<T: Element>(planes: &[u8], rows: usize) -> Option<Vec<T>> {
     let width = size_of::<T>();
     if planes.len() != rows * width {
@@ -87,10 +87,10 @@ pub fn of_planes<T: Element>(planes: &[u8], rows: usize) -> Option<Vec<T>> {
     Some(values)
 }
 
-/// What a block holds, if that is whole and takes at most so many bytes.
+/// Decompresses a block; `None` if it is damaged or exceeds `most` bytes.
 fn decompress(packed: &[u8], most: usize) -> Option<Vec<u8>> {
     thread_local! {
-        // It is made once, which takes as long as unpacking a block.
+        // Reused: creating one takes as long as unpacking a block.
         static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
     }
     DECOMPRESSOR.with_borrow_mut(|kept| {
@@ -102,11 +102,12 @@ fn decompress(packed: &[u8], most: usize) -> Option<Vec<u8>> {
     })
 }
 
-/// A packed array whose blocks are unpacked when they are asked for, and kept while there is room.
+/// A packed array whose blocks are unpacked on demand and cached.
 pub struct Packed<T> {
     bytes: Array<u8>,
     blocks: usize,
-    kept: Cache<usize, Arc<[T]>>,
+    kept: DashMap<usize, Arc<[T]>, FxBuildHasher>,
+    room: usize,
 }
 
 impl<T> fmt::Debug for Packed<T> {
@@ -116,8 +117,7 @@ impl<T> fmt::Debug for Packed<T> {
 }
 
 impl<T: Zeroable> Packed<T> {
-    /// Maps the array of so many blocks of at most `length` values, comparing its checksum if
-    /// `checked`.
+    /// Maps an array of `blocks` blocks of at most `length` values; compares its checksum if `checked`.
     pub fn open(
         table: &Table,
         name: &str,
@@ -127,7 +127,7 @@ impl<T: Zeroable> Packed<T> {
     ) -> Result<Packed<T>, TableError> {
         let bytes = table.array_checked::<u8>(name, checked)?;
         let room = (KEPT / (length * size_of::<T>()).max(1)).min(blocks.max(1));
-        let packed = Packed { bytes, blocks, kept: Cache::new(room) };
+        let packed = Packed { bytes, blocks, kept: DashMap::default(), room };
         let words = blocks.checked_add(1).and_then(|words| words.checked_mul(8));
         let end = words.and_then(|words| packed.bytes.len().checked_sub(words));
         match end.is_some() && packed.begin_of(blocks) == end {
@@ -138,12 +138,12 @@ impl<T: Zeroable> Packed<T> {
         }
     }
 
-    /// The array's file.
+    /// Returns the path of the array's file.
     pub fn path(&self) -> &Path {
         self.bytes.path()
     }
 
-    /// Where a block begins.
+    /// Returns the offset at which a block begins; that of the block after the last is the end.
     fn begin_of(&self, block: usize) -> Option<usize> {
         let behind = self.blocks.checked_add(1)?.checked_sub(block)?.checked_mul(8)?;
         let at = self.bytes.len().checked_sub(behind)?;
@@ -151,29 +151,36 @@ impl<T: Zeroable> Packed<T> {
         usize::try_from(u64::from_le_bytes(word)).ok()
     }
 
-    /// A block, which takes at most so many bytes; `unpack` makes values of them if it can.
+    /// Returns a block of at most `most` bytes, which `unpack` turns into values.
     pub fn block(
         &self,
         block: usize,
         most: usize,
         unpack: impl FnOnce(&[u8]) -> Option<Vec<T>>,
     ) -> Result<Arc<[T]>, TableError> {
-        self.kept.get_or_insert_with(&block, || {
-            let range = self.begin_of(block).zip(self.begin_of(block + 1));
-            let packed = range.and_then(|(begin, end)| self.bytes.get(begin..end));
-            let bytes = packed.and_then(|packed| decompress(packed, most));
-            let values = bytes.and_then(|bytes| unpack(&bytes));
-            values.map(Arc::from).ok_or_else(|| self.damaged(block))
-        })
+        if let Some(kept) = self.kept.get(&block) {
+            return Ok(kept.clone());
+        }
+        let range = self.begin_of(block).zip(self.begin_of(block + 1));
+        let packed = range.and_then(|(begin, end)| self.bytes.get(begin..end));
+        let bytes = packed.and_then(|packed| decompress(packed, most));
+        let values = bytes.and_then(|bytes| unpack(&bytes)).ok_or_else(|| self.damaged(block))?;
+        let values: Arc<[T]> = values.into();
+        // Starting over costs each block one more unpacking, and spares a list of the last uses.
+        if self.kept.len() >= self.room {
+            self.kept.clear();
+        }
+        self.kept.insert(block, values.clone());
+        Ok(values)
     }
 
-    /// That a block does not hold what it should.
+    /// Returns the error for a block that cannot be unpacked.
     pub fn damaged(&self, block: usize) -> TableError {
         TableError::damaged(self.bytes.path(), format!("its block {block} cannot be unpacked"))
     }
 }
 
-/// A packed column of numbers, one a row, in blocks of [`BLOCK`].
+/// A packed column of numbers, one per row, in blocks of [`BLOCK`].
 #[derive(Debug)]
 pub struct PackedColumn<T> {
     packed: Packed<T>,
@@ -181,7 +188,7 @@ pub struct PackedColumn<T> {
 }
 
 impl<T: Element> PackedColumn<T> {
-    /// Maps the column of so many rows, comparing its checksum if `checked`.
+    /// Maps a column of `rows` rows; compares its checksum if `checked`.
     pub fn open(
         table: &Table,
         name: &str,
@@ -192,12 +199,12 @@ impl<T: Element> PackedColumn<T> {
         Ok(PackedColumn { packed, rows })
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// The numbers of a block.
+    /// Returns the numbers of a block.
     pub fn block(&self, block: usize) -> Result<Arc<[T]>, TableError> {
         let rows = self.rows.saturating_sub(block * BLOCK).min(BLOCK);
         self.packed.block(block, rows * size_of::<T>(), |bytes| of_planes(bytes, rows))
@@ -207,7 +214,7 @@ impl<T: Element> PackedColumn<T> {
     #[inline]
     pub fn get(&self, row: usize) -> Option<T> {
         let block = or_record(self.block(row / BLOCK))?;
-        // What leads here may be damaged too.
+        // The row number may come from damaged data.
         let number = block.get(row % BLOCK).copied();
         or_record(number.ok_or_else(|| self.packed.damaged(row / BLOCK)))
     }

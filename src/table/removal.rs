@@ -1,7 +1,7 @@
-//! Tables taken away again, so that a kill at any moment leaves nothing that opens but is wrong.
+//! Removal of tables that leaves nothing that opens but is wrong, at whatever moment it is killed.
 //!
-//! The manifest goes first, to the name [`REMOVED`], which nothing opens and which tells a later
-//! removal which files were the table's. It is deleted last. Files that are not the table's stay.
+//! The manifest is first renamed to [`REMOVED`], which nothing opens and which lists the table's files
+//! for a later removal. It is deleted last. Files that do not belong to the table stay.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,37 +16,37 @@ use super::store::bytes_in;
 use super::{DISCOUNTED_COLUMN, Draft, FORMAT, SOLUTION_COLUMNS, Store, column_in};
 use crate::hint::Hinted;
 
-/// What a manifest is called while its table is being removed.
+/// Name of a manifest while its table is being removed.
 pub(super) const REMOVED: &str = "removed.json";
 
-/// A table or draft that is about to be removed, locked.
+/// A locked table or draft that is about to be removed.
 #[derive(Debug)]
 pub struct Removal {
     store: Store,
     name: String,
-    /// The arrays of the table; `None` if there is only a draft.
+    /// Arrays of the table; `None` if there is only a draft.
     arrays: Option<BTreeSet<String>>,
     lock: Lock,
 }
 
-/// What was removed.
+/// Report of a removal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Removed {
-    /// The table's name.
+    /// Name of the table.
     pub name: String,
-    /// Whether there was only a draft of it.
+    /// `true` if there was only a draft of it.
     pub only_draft: bool,
-    /// How long the files were.
+    /// Total bytes of the removed files.
     pub bytes: u64,
-    /// What was found beside the table's own files and left there.
+    /// Files beside the table's own, which were left.
     pub left: Vec<PathBuf>,
 }
 
 impl Store {
-    /// Takes hold of the table that a person wants removed: one of exactly this name here, or one
-    /// at a path; `NAME.partial` is its draft alone. Nothing is removed yet.
+    /// Locks the table to be removed: one of exactly this name here, or one at a path. `NAME.partial`
+    /// means its draft alone. Nothing is removed yet.
     pub fn removal(&self, written: &str) -> Result<Removal, TableError> {
-        // Without a separator behind it, which would follow a link.
+        // Without a trailing separator, which would follow a link.
         let path: PathBuf = Path::new(written).components().collect();
         let is_path = written.contains(std::path::is_separator);
         let (store, file) = match path.file_name().and_then(|name| name.to_str()) {
@@ -54,7 +54,7 @@ impl Store {
             Some(file) => (Store::at(parent(&path)), file),
             None => return Err(foreign(&path, "its path does not end in a name")),
         };
-        // As the directory lists it: some systems take other spellings for the same name.
+        // The name as the directory lists it: some file systems accept other spellings of it.
         let listed = |wanted: &str| {
             let mut entries = fs::read_dir(store.root()).into_iter().flatten().flatten();
             entries.any(|entry| entry.file_name() == wanted)
@@ -62,7 +62,7 @@ impl Store {
         let name = file.strip_suffix(".partial").unwrap_or(file);
         let draft = format!("{name}.partial");
         let is_draft = file == draft || !listed(file);
-        // A removal that is killed at its end leaves the lock, perhaps beside an empty directory.
+        // A removal killed at its end leaves the lock, perhaps beside an empty directory.
         let has_lock = listed(&format!("{name}.lock"));
         let is_empty = |dir: &Path| fs::read_dir(dir).is_ok_and(|mut files| files.next().is_none());
         let arrays = if !is_draft {
@@ -89,14 +89,14 @@ impl Store {
 }
 
 impl Removal {
-    /// Removes the files, the draft and the lock, and what says that the table was the latest.
+    /// Removes the files, the draft, the lock, and the record of the latest table if it is this one.
     pub fn remove(self) -> Result<Removed, TableError> {
         let Removal { store, name, arrays, lock } = self;
         let only_draft = arrays.is_none();
         let mut removed = Removed { name, only_draft, bytes: 0, left: Vec::new() };
         let draft = store.place(&format!("{}.partial", removed.name));
         if draft.is_dir() {
-            // Nothing goes on from it without its checkpoint, or opens it without its manifest.
+            // Without its checkpoint it is not resumed, and without its manifest it is not opened.
             removed.take(&draft, &|file| ["manifest.json", "checkpoint.json"].contains(&file))?;
             sync_dir(&draft).at("write", &draft)?;
             removed.take(&draft, &Draft::owns)?;
@@ -109,7 +109,7 @@ impl Removal {
                 fs::rename(&manifest, &marker).at("remove", &manifest)?;
                 sync_dir(&dir).at("write", &dir)?;
             }
-            // Before the directory goes, without which this would not be gone on with.
+            // Before the directory: once it is gone, an interrupted removal is not resumed.
             store.unset_latest(&removed.name)?;
             removed.take(&dir, &|file| owns(&arrays, file))?;
             sync_dir(&dir).at("write", &dir)?;
@@ -123,7 +123,7 @@ impl Removal {
 }
 
 impl Removed {
-    /// Removes the files of a directory that are the table's own.
+    /// Removes the files of a directory for which `owns` returns true, and the scratch directory.
     fn take(&mut self, dir: &Path, owns: &dyn Fn(&str) -> bool) -> Result<(), TableError> {
         for entry in fs::read_dir(dir).at("read", dir)? {
             let entry = entry.at("read", dir)?;
@@ -144,7 +144,7 @@ impl Removed {
         Ok(())
     }
 
-    /// Removes a directory, unless there is something left in it.
+    /// Removes a directory if it is empty; else records what is left in it.
     fn leave(&mut self, dir: &Path) -> Result<(), TableError> {
         let left: Vec<_> = fs::read_dir(dir).at("read", dir)?.flatten().collect();
         if left.is_empty() {
@@ -156,7 +156,7 @@ impl Removed {
     }
 }
 
-/// The arrays that the manifest in a directory names, which must be one of ours of any version.
+/// Returns the arrays named by the manifest in a directory. Any version of our format is accepted.
 fn arrays_in(dir: &Path) -> Result<BTreeSet<String>, TableError> {
     let texts = ["manifest.json", REMOVED].map(|file| fs::read_to_string(dir.join(file)));
     let ([Ok(text), _] | [Err(_), Ok(text)]) = texts else {
@@ -171,8 +171,8 @@ fn arrays_in(dir: &Path) -> Result<BTreeSet<String>, TableError> {
     Ok(arrays.map(|arrays| arrays.keys().cloned().collect()).unwrap_or_default())
 }
 
-/// Whether a file in a table's directory is the table's own, by its name. Columns may lie there
-/// that the manifest does not name, if solving was interrupted.
+/// Returns whether a file of a table's directory belongs to the table, by its name. An interrupted solve
+/// may leave columns that the manifest does not name; they count too.
 fn owns(arrays: &BTreeSet<String>, file: &str) -> bool {
     let whole = file.strip_suffix(".part").unwrap_or(file);
     let array = whole.strip_suffix(".npy");

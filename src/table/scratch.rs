@@ -1,8 +1,8 @@
-//! State of a computation over a table that a later process can go on from.
+//! State of a computation over a table that a later process can resume.
 //!
-//! A scratch lies in `solve.partial` inside the table's directory: raw files written in parts, and
-//! a `state.json` that is replaced by rename after the parts it speaks of are written. Nothing
-//! waits for the disk, so a state should name the checksums of its parts.
+//! A scratch lies in `solve.partial` inside the table's directory: raw files written in parts, and a
+//! `state.json` that is replaced by rename after the parts it refers to are written. Nothing is synced,
+//! so a state should record the checksums of its parts.
 
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
@@ -14,32 +14,32 @@ use serde::de::DeserializeOwned;
 use super::commit::{read_state, write_state};
 use super::error::{IoContext, TableError};
 
-/// The directory of a scratch in that of its table.
+/// Directory of a scratch within its table's.
 pub(super) const SCRATCH: &str = "solve.partial";
 
-/// A resumable computation's files.
+/// Files of a resumable computation.
 #[derive(Debug)]
 pub struct Scratch {
     dir: PathBuf,
 }
 
 impl Scratch {
-    /// The scratch of the table in `table_dir`; nothing is created until something is written.
+    /// Returns the scratch of the table in `table_dir`. Nothing is created until something is written.
     pub fn of(table_dir: &Path) -> Scratch {
         Scratch { dir: table_dir.join(SCRATCH) }
     }
 
-    /// Where it lies.
+    /// Returns the directory of the scratch.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// The state a process left, if it is readable and of this type.
+    /// Returns the saved state, if it is undamaged and of this type.
     pub fn state<S: DeserializeOwned>(&self) -> Option<S> {
         read_state(&self.dir.join("state.json"))
     }
 
-    /// Writes part of a file at an offset in bytes.
+    /// Writes bytes to a file at an offset.
     pub fn write_at(&self, name: &str, offset: u64, bytes: &[u8]) -> Result<(), TableError> {
         fs::create_dir_all(&self.dir).at("create", &self.dir)?;
         let path = self.dir.join(name);
@@ -53,7 +53,7 @@ impl Scratch {
         file.write_all(bytes).at("write", &path)
     }
 
-    /// Reads a file from an offset on; `None` if it is not as long as `bytes`.
+    /// Fills `bytes` from a file at an offset; `None` if the file is too short or missing.
     pub fn read_at(&self, name: &str, offset: u64, bytes: &mut [u8]) -> Option<()> {
         use std::io::Read;
         let mut file = File::open(self.dir.join(name)).ok()?;
@@ -68,12 +68,12 @@ impl Scratch {
         write_state(&path, state).at("write", &path)
     }
 
-    /// Removes one file; it does not matter if there is none.
+    /// Removes a file, if it exists.
     pub fn remove_file(&self, name: &str) {
         let _ = fs::remove_file(self.dir.join(name));
     }
 
-    /// Removes the files; it does not matter if there are none.
+    /// Removes all files, if they exist.
     pub fn remove(self) {
         let _ = fs::remove_dir_all(&self.dir);
     }

@@ -1,4 +1,4 @@
-//! The directory in which tables lie, and which of them is the latest.
+//! The directory that contains tables, and which of them is the latest.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,22 +16,22 @@ pub struct Store {
 }
 
 impl Store {
-    /// The store in a directory, which need not exist yet.
+    /// Returns the store in a directory, which need not exist yet.
     pub fn at(root: &Path) -> Store {
         Store { root: root.to_path_buf() }
     }
 
-    /// The directory.
+    /// Returns the directory.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Where the table of a name lies.
+    /// Returns the directory of the table of a name.
     pub fn place(&self, name: &str) -> PathBuf {
         self.root.join(name)
     }
 
-    /// The directory meant by what a person wrote: a path to a table, or the name of one here.
+    /// Returns the directory of a table given by path or by its name here; a table here comes first.
     pub fn resolve(&self, table: &str) -> PathBuf {
         let path = Path::new(table);
         let here = self.place(table);
@@ -42,12 +42,12 @@ impl Store {
         }
     }
 
-    /// Whether what a person wrote means a table.
+    /// Returns whether a path or name leads to a table.
     pub fn has(&self, table: &str) -> bool {
         !table.is_empty() && self.resolve(table).join("manifest.json").is_file()
     }
 
-    /// Opens the table meant by what a person wrote.
+    /// Opens a table given by path or by its name here.
     pub fn open(&self, table: &str) -> Result<Table, TableError> {
         let dir = self.resolve(table);
         Table::open(&dir).map_err(|error| match error {
@@ -58,7 +58,7 @@ impl Store {
         })
     }
 
-    /// What there is in the stead of a table that is not.
+    /// Returns the tables that exist instead of a missing one, for error messages.
     pub(super) fn instead(&self) -> Hinted {
         let names = self.names();
         if names.is_empty() {
@@ -71,7 +71,7 @@ impl Store {
         }
     }
 
-    /// The names of the tables here, sorted.
+    /// Returns the names of the tables here, sorted.
     pub fn names(&self) -> Vec<String> {
         let Ok(entries) = fs::read_dir(&self.root) else { return Vec::new() };
         let mut names: Vec<_> = entries
@@ -84,8 +84,7 @@ impl Store {
         names
     }
 
-    /// Everything here that is a table or part of one, by name. A directory that is not there yet
-    /// holds nothing.
+    /// Returns all tables here and parts of them, sorted by name; none if the directory does not exist.
     pub fn entries(&self) -> Result<Vec<Entry>, TableError> {
         let entries = match fs::read_dir(&self.root) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -108,14 +107,13 @@ impl Store {
         Ok(found)
     }
 
-    /// The name of the table that was enumerated last, if it is still there.
+    /// Returns the name of the table that was enumerated last, if it still exists.
     pub fn enumerated_last(&self) -> Option<String> {
         let name = fs::read_to_string(self.root.join("LATEST")).ok()?;
         self.place(name.trim()).is_dir().then(|| name.trim().to_string())
     }
 
-    /// The name of the table that is meant where none is named: the one enumerated last, or else the
-    /// only one here.
+    /// Returns the name of the default table: the one enumerated last, or else the only one here.
     pub fn latest(&self) -> Result<String, TableError> {
         if let Some(name) = self.enumerated_last() {
             return Ok(name);
@@ -128,18 +126,18 @@ impl Store {
         }
     }
 
-    /// Makes a table the one enumerated last; of several that are made so at once, one.
+    /// Records that a table was enumerated last. If several processes do, one wins.
     pub fn set_latest(&self, name: &str) -> Result<(), TableError> {
         if self.enumerated_last().is_some_and(|latest| latest == name) {
             return Ok(());
         }
-        // All write the same part, so that a killed one leaves no other behind: one after another.
+        // All use the same temporary file, so that kills leave no more than one; the lock serializes them.
         let _lock = Lock::wait(&self.root.join("LATEST.lock"))?;
         let path = self.root.join("LATEST");
         write_synced(&path, format!("{name}\n").as_bytes()).at("write", &path)
     }
 
-    /// Forgets that a table is the latest, if it is.
+    /// Removes the record of the latest table if it is this one.
     pub(super) fn unset_latest(&self, name: &str) -> Result<(), TableError> {
         let path = self.root.join("LATEST");
         let is_latest = || fs::read_to_string(&path).is_ok_and(|latest| latest.trim() == name);
@@ -153,20 +151,20 @@ impl Store {
         Ok(())
     }
 
-    /// Takes the right to write the table of a name, or says that another process has it.
+    /// Locks the name of a table for writing. Fails if another process holds the lock.
     pub fn lock(&self, name: &str) -> Result<Lock, TableError> {
         create_dir_synced(&self.root).at("create", &self.root)?;
         Lock::take(&self.lock_of(name))
     }
 
-    /// The lock of the table of a name.
+    /// Returns the path of the lock file of a name.
     pub(super) fn lock_of(&self, name: &str) -> PathBuf {
         self.root.join(format!("{name}.lock"))
     }
 }
 
-/// That a table can have a name: it is one part of a path, nothing else in a store is called so,
-/// and it is told from options and positions on a command line.
+/// Checks that a table can have a name: a single path component that means nothing else in a store and
+/// cannot be read as an option or a position on a command line.
 pub fn check_name(name: &str) -> Result<(), TableError> {
     let taken = ["CHECKSUMS", "LATEST", "openapi.json", "policies", "start", "tables"]
         .iter()
@@ -186,30 +184,30 @@ pub fn check_name(name: &str) -> Result<(), TableError> {
     Err(TableError::Name { name: name.to_string(), what })
 }
 
-/// A directory of a store that is a table, is to become one, or was one.
+/// A directory of a store that is a table, a draft, or the remains of a table.
 #[derive(Debug)]
 pub struct Entry {
-    /// The directory's name.
+    /// Name of the directory.
     pub name: String,
-    /// The bytes of all files in it.
+    /// Total bytes of the files in it.
     pub bytes: u64,
-    /// What it is.
+    /// Content of the directory.
     pub holds: Holds,
 }
 
-/// What a directory of a store is.
+/// Content of a directory of a store.
 #[derive(Debug)]
 pub enum Holds {
-    /// A table, or why it cannot be opened.
+    /// A table, or the reason why it cannot be opened.
     Table(Result<Box<Table>, TableError>),
-    /// A table that is not finished, what it is made from where its checkpoint tells, and the command
-    /// that makes it where it is another than `enumerate`.
+    /// An unfinished table: its identity, if the checkpoint records it, and the command that makes it,
+    /// if other than `enumerate`.
     Draft(Option<Identity>, Option<String>),
-    /// What is left of a table whose removal was interrupted.
+    /// The remains of a table whose removal was interrupted.
     Remains,
 }
 
-/// The bytes of all files in a directory and below it; links are not followed.
+/// Returns the total bytes of all files in a directory and below; links are not followed.
 pub fn bytes_in(dir: &Path) -> u64 {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let sizes = entries.filter_map(|entry| match entry.metadata().ok()? {

@@ -1,9 +1,9 @@
-//! Arrays that are written from their first row to their last.
+//! Arrays written sequentially.
 //!
-//! A file's first bytes go through the system's memory, where the next command finds them. What follows in a
-//! large file goes past it, in chunks from memory of our own: the system would have to get a page for
-//! each 4 KiB, copy them there, write them, and take the page back, which costs more of the processors than
-//! all the disk's work. Where a file system knows no such way, all goes through its memory.
+//! The first bytes of a file go through the page cache, where the next command finds them. The rest of a
+//! large file is written with `O_DIRECT` in chunks from our own memory: the page cache would allocate a
+//! page for each 4 KiB, copy, write and free it, which takes more CPU time than the disk's work. File
+//! systems without `O_DIRECT` use the page cache throughout.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -16,61 +16,61 @@ use memmap2::MmapMut;
 use super::error::{IoContext, TableError};
 use super::npy::{HEADER_BYTES, crc32, forget, header};
 
-/// Bytes that are written at once: whole blocks of any disk.
+/// Bytes of a write: whole blocks of any disk.
 const CHUNK: usize = 1 << 20;
-/// How many chunks of a file wait for the disk at most: about what is made at a time.
+/// Chunks of a file that may wait for the disk: about the amount produced at a time.
 const WAITING: usize = 16;
 const FAILED: &str = "the thread that writes has failed";
 
-/// An array being appended to; its header is written by [`Stream::seal`].
+/// An array being appended to; [`Stream::seal`] writes its header.
 #[derive(Debug)]
 pub struct Stream {
     path: PathBuf,
     file: File,
-    /// What of the file is not yet written in whole chunks, from `begin` on, `filled` bytes.
+    /// Last `filled` bytes of the file, from offset `begin`: not yet written as a whole chunk.
     chunk: MmapMut,
     begin: u64,
     filled: usize,
-    /// How much of the chunk is in the file already.
+    /// Bytes of the chunk that are already in the file.
     flushed: usize,
     past: Past,
-    /// Of the payload.
+    /// CRC-32 of the payload.
     crc: crc32fast::Hasher,
 }
 
-/// The way past the system's memory.
+/// Writing with `O_DIRECT`.
 #[derive(Debug)]
 enum Past {
-    /// The file is small, or there was none yet.
+    /// The file is small so far.
     NotYet,
-    /// A thread that writes.
+    /// A thread writes chunks.
     Open(Writer),
-    /// There is none.
+    /// Not possible here.
     Closed,
 }
 
-/// A thread that writes chunks one after another, while others are filled.
+/// A thread that writes chunks in order while others are filled.
 #[derive(Debug)]
 struct Writer {
-    /// Chunks, and where they begin.
+    /// Chunks to write, with their offsets.
     chunks: Option<SyncSender<(u64, MmapMut)>>,
-    /// What became of them; their memory serves again.
+    /// Results; the memory of written chunks is reused.
     written: Receiver<io::Result<MmapMut>>,
-    /// How many are with the thread.
+    /// Number of chunks that the thread has.
     waiting: usize,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
-    /// Writes to the file at a path; `plain` is the same file, for what cannot be written past the
-    /// system's memory.
+    /// Starts a thread that writes to the file at a path; `plain` is the same file without `O_DIRECT`,
+    /// for writes that fail with it. `None` if that is not possible.
     fn open(path: &Path, plain: &File) -> Option<Writer> {
         let (file, plain) = (open_past(path)?, plain.try_clone().ok()?);
         let (chunks, to_write) = sync_channel::<(u64, MmapMut)>(WAITING);
         let (done, written) = channel();
         let thread = std::thread::Builder::new().spawn(move || {
             for (begin, chunk) in to_write {
-                // What the file system or the disk does not do, or no longer has room for.
+                // The file system or disk may not support it, or be full.
                 let result =
                     write_at(&file, begin, &chunk).or_else(|_| write_at(&plain, begin, &chunk));
                 if done.send(result.map(|()| chunk)).is_err() {
@@ -81,7 +81,7 @@ impl Writer {
         Some(Writer { chunks: Some(chunks), written, waiting: 0, thread: Some(thread.ok()?) })
     }
 
-    /// Memory for a chunk.
+    /// Returns memory for a chunk.
     fn next(&mut self) -> io::Result<MmapMut> {
         match self.written.try_recv() {
             Ok(written) => {
@@ -93,14 +93,14 @@ impl Writer {
         }
     }
 
-    /// Gives a chunk to be written.
+    /// Queues a chunk to be written at an offset.
     fn write(&mut self, begin: u64, chunk: MmapMut) -> io::Result<()> {
         let sent = self.chunks.as_ref().is_some_and(|to| to.send((begin, chunk)).is_ok());
         self.waiting += usize::from(sent);
         if sent { Ok(()) } else { Err(io::Error::other(FAILED)) }
     }
 
-    /// Waits for a chunk.
+    /// Waits until a chunk is written and returns its memory.
     fn wait(&mut self) -> io::Result<MmapMut> {
         self.waiting -= 1;
         self.written.recv().map_err(|_| io::Error::other(FAILED))?
@@ -108,7 +108,7 @@ impl Writer {
 }
 
 impl Drop for Writer {
-    /// What is being written must not come after what others write there later.
+    /// Waits for pending writes, which must not come after later ones by others.
     fn drop(&mut self) {
         self.chunks = None;
         let _ = self.thread.take().map(JoinHandle::join);
@@ -120,7 +120,7 @@ fn write_at(mut file: &File, begin: u64, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)
 }
 
-/// Opens a file to be written past the system's memory.
+/// Opens a file for writing with `O_DIRECT`, if possible.
 fn open_past(path: &Path) -> Option<File> {
     #[cfg(target_os = "linux")]
     {
@@ -136,13 +136,13 @@ fn open_past(path: &Path) -> Option<File> {
 }
 
 impl Stream {
-    /// Begins a file anew.
+    /// Creates a file, or truncates it.
     pub fn create(path: &Path) -> Result<Stream, TableError> {
         Stream::open(path, 0, 0)
     }
 
-    /// Opens the file with `bytes` of payload already in it (their checksum being `crc`); what lies
-    /// behind them is cut off.
+    /// Opens a file that already has `bytes` of payload, whose checksum is `crc`, and cuts off what
+    /// follows them.
     pub(super) fn open(path: &Path, bytes: u64, crc: u32) -> Result<Stream, TableError> {
         let mut options = File::options();
         let options = options.create(true).truncate(false).read(true).write(true);
@@ -170,7 +170,7 @@ impl Stream {
         })
     }
 
-    /// Adds bytes behind those that are there. The file has all of them when it is sealed.
+    /// Appends bytes. They are in the file once it is flushed or sealed.
     pub fn append(&mut self, payload: &[u8]) -> Result<(), TableError> {
         let mut rest = payload;
         while !rest.is_empty() {
@@ -187,7 +187,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Writes a full chunk, and makes room for the next.
+    /// Writes the full chunk and begins the next.
     fn write_chunk(&mut self) -> io::Result<()> {
         if self.begin >= KEPT_IN_MEMORY && matches!(self.past, Past::NotYet) {
             self.past = Writer::open(&self.path, &self.file).map_or(Past::Closed, Past::Open);
@@ -206,7 +206,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Brings all that was appended into the file, which need not be on the disk then.
+    /// Writes all appended bytes to the file, without syncing.
     pub(super) fn flush(&mut self) -> Result<(), TableError> {
         if let Past::Open(writer) = &mut self.past {
             while writer.waiting > 0 {
@@ -220,33 +220,33 @@ impl Stream {
         Ok(())
     }
 
-    /// How many bytes of payload there are.
+    /// Returns the number of payload bytes.
     pub fn len_bytes(&self) -> u64 {
         self.begin + self.filled as u64 - HEADER_BYTES as u64
     }
 
-    /// The CRC-32 of the payload.
+    /// Returns the CRC-32 of the payload.
     pub fn checksum(&self) -> u32 {
         self.crc.clone().finalize()
     }
 
-    /// Writes the header and waits for the disk; the file is then a whole `.npy`. That the shape is
-    /// that of the payload is up to the caller. Gives the header.
+    /// Flushes, writes the header, syncs the file, which is then a complete `.npy`, and returns the
+    /// header. The caller is responsible for a shape that matches the payload.
     pub fn seal(&mut self, descr: &str, shape: &[u64]) -> Result<Vec<u8>, TableError> {
         let header = header(&self.path, descr, shape)?;
         self.flush()?;
         write_at(&self.file, 0, &header).at("write", &self.path)?;
-        // After a failed sync the system may take pages for written that are not: a second one
-        // proves nothing, so what they held is given up and no draft goes on from it.
+        // After a failed sync the system may take unwritten pages for written, so a second sync proves
+        // nothing: the file is emptied, and no draft resumes from it.
         let synced = self.file.sync_data().inspect_err(|_| drop(self.file.set_len(0)));
         synced.at("write", &self.path)?;
         Ok(header)
     }
 }
 
-/// Up to how many bytes of a file go through the system's memory.
+/// Bytes at the beginning of a file that go through the page cache.
 pub(super) const KEPT_IN_MEMORY: u64 = 64 << 20;
-/// After how many chunks the disk is told to take them, where all go there.
+/// Chunks between writebacks, if all go through the page cache.
 const TOLD_OF: u64 = 8;
 
 #[cfg(test)]
@@ -254,7 +254,7 @@ mod tests {
     use super::*;
     use crate::table::mmap::map_read_only;
 
-    /// Where this program lies, and in memory if there is such a place.
+    /// The target directory, and a file system in memory if there is one.
     #[test]
     fn what_goes_past_the_memory_is_seen_by_maps_of_the_file() {
         let exe = std::env::current_exe().unwrap();
@@ -305,7 +305,7 @@ mod tests {
                 }
             }
             crc = stream.checksum();
-            // What was not said to be there is cut off.
+            // Bytes beyond the recorded length are cut off.
             stream.flush().unwrap();
             stream.append(&[1; 100_000]).unwrap();
         }

@@ -1,5 +1,5 @@
-//! Tables made by several processes: the bytes of one machine's, whatever ends a process, and one line where they
-//! cannot work together.
+//! Tables built by several processes: equal bytes to those of one process, whatever ends a process, and a
+//! one-line error if they cannot work together.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -26,7 +26,7 @@ fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     files.map(|f| (f.file_name().into_string().unwrap(), fs::read(f.path()).unwrap())).collect()
 }
 
-/// The files of the table that one process makes.
+/// Returns the files of the table that one process builds.
 pub fn plain(size: &str) -> BTreeMap<String, Vec<u8>> {
     let dir = tempfile::tempdir().unwrap();
     run(dir.path(), &["enumerate", "--size", size, "--transitions", "derived"]);
@@ -41,7 +41,7 @@ pub fn gathered(tables: &Path, size: &str) -> BTreeMap<String, Vec<u8>> {
     files(&tables.join(format!("othello-{size}-derived")))
 }
 
-/// Every position that three plies lead to, one a line.
+/// Returns the start and every position within three plies, one per line.
 fn positions(tables: &Path, table: &str) -> String {
     let mut all = vec!["start".to_string()];
     let mut last = all.clone();
@@ -74,7 +74,7 @@ fn from_table(tables: &Path, size: &str) -> String {
     answers
 }
 
-/// The same answers, from the parts alone.
+/// Returns the same answers, from the parts alone.
 fn in_place(tables: &Path, size: &str) -> String {
     let table = format!("othello-{size}-derived");
     let parts = tables.join(format!("{table}.parts"));
@@ -115,7 +115,7 @@ fn what_several_processes_cannot_do_is_refused() {
     }
 }
 
-/// A file of hosts with ports that were free, and the addresses.
+/// Writes a file of hosts with free ports and returns the addresses.
 fn hosts(dir: &Path, count: usize) -> Vec<String> {
     let listeners: Vec<_> = (0..count).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
     let all: Vec<String> = listeners.iter().map(|l| l.local_addr().unwrap().to_string()).collect();
@@ -131,7 +131,7 @@ fn start(dir: &Path, command: &str, size: &str, process: usize) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Waits for a process to end, but not for ever; gives its code and what it said.
+/// Waits up to a minute for a process to end; returns its exit code and stderr.
 pub fn ended(mut child: Child) -> (Option<i32>, String) {
     let until = Instant::now() + Duration::from_secs(60);
     while child.try_wait().unwrap().is_none() {
@@ -175,7 +175,7 @@ fn a_killed_process_ends_the_others_and_the_work_goes_on() {
     }
 }
 
-/// A process that may write no file of more than so many bytes.
+/// Starts a process whose files are limited to this size.
 #[cfg(unix)]
 fn start_cramped(dir: &Path, command: &str, size: &str, process: usize, bytes: u32) -> Child {
     let blocks = bytes / 512;
@@ -219,7 +219,7 @@ fn processes_that_do_not_fit_together_say_so() {
         assert_eq!((code, said.lines().count()), (Some(2), 1), "{said}");
         assert!(said.contains("not asked for the same"), "{said}");
     }
-    // Not the same number of workers: who is called says it, the other loses its connection.
+    // Different numbers of workers: the called process reports it, the other loses its connection.
     let all = hosts(dir.path(), 2);
     let listed = dir.path().join("hosts");
     let args = |process: &str, threads: &str| {
@@ -232,7 +232,7 @@ fn processes_that_do_not_fit_together_say_so() {
     assert!(both[0].1.contains("process 1 has 2 workers and this one 1"), "{both:?}");
     assert_eq!((both[1].0, both[1].1.lines().count()), (Some(1), 1), "{both:?}");
     drop(all);
-    // Somebody else writes there.
+    // Another process writes to the part.
     let parts = dir.path().join("othello-4x4-derived.parts");
     fs::create_dir_all(&parts).unwrap();
     let lock = fs::File::create(parts.join("part-0.lock")).unwrap();
@@ -242,7 +242,7 @@ fn processes_that_do_not_fit_together_say_so() {
     assert!(!output.status.success() && said.lines().count() == 1, "{said}");
     assert!(said.contains("part-0.lock"), "{said}");
     drop(lock);
-    // States first.
+    // Values need states first.
     hosts(dir.path(), 2);
     let both = [0, 1].map(|process| start(dir.path(), "value-iterate", "4x4", process));
     for one in both {
@@ -264,7 +264,7 @@ fn processes_that_do_not_fit_together_say_so() {
         assert_eq!((code, said.lines().count()), (Some(2), 1), "{said}");
         assert!(said.contains(what), "{said}");
     }
-    // A part that is not there, one without values, and one that is damaged.
+    // A part that is missing, one without values, and a damaged one.
     run(dir.path(), &["enumerate", "--size", "4x4", "--processes", "2"]);
     let asked = ["query", "--parts", parts.to_str().unwrap(), "start"];
     let output = solver(dir.path(), &asked).output().unwrap();
@@ -283,7 +283,7 @@ fn processes_that_do_not_fit_together_say_so() {
     assert!(said.contains("part-0 is in none of the directories"), "{said}");
 }
 
-/// Two processes' parts of 4×4 with their values.
+/// Builds the parts of 4×4 by two processes, with values.
 fn solved_parts() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     for command in ["enumerate", "value-iterate"] {
@@ -292,8 +292,8 @@ fn solved_parts() -> tempfile::TempDir {
     dir
 }
 
-/// Each file says what it is; one that lies in another's place was once taken for it, so that `verify` refuted the table,
-/// or the values were missing for ever.
+/// Each file identifies itself, so that one in another's place is found out. Otherwise `verify` would refute
+/// the table, or values would be missing.
 #[test]
 fn a_part_in_the_place_of_another_is_damaged() {
     let (dir, wanted) = (solved_parts(), plain("4x4"));
@@ -325,14 +325,14 @@ fn a_part_in_the_place_of_another_is_damaged() {
         }
         exchange(&a, &b);
     }
-    // As the advice says.
+    // Follow the advice of the message.
     fs::rename(parts.join("part-0/values-08"), parts.join("part-0/values-09")).unwrap();
     fs::remove_file(parts.join("part-0/values-09")).unwrap();
     run(dir.path(), solve);
     assert!(gathered(dir.path(), "4x4") == wanted);
 }
 
-/// Where a chunk is damaged nothing is answered from it. What was not found there once ended the best play.
+/// No answer comes from a damaged chunk, nor is a damaged chunk the end of best play.
 #[test]
 fn an_answer_from_damaged_parts_is_an_error_or_the_same() {
     let dir = solved_parts();
@@ -361,7 +361,7 @@ fn an_answer_from_damaged_parts_is_an_error_or_the_same() {
     assert!(refused >= 12, "{refused}");
 }
 
-/// Strangers who call while the processes gather are hung up on.
+/// Processes that gather hang up on strangers who connect.
 #[test]
 fn strangers_who_call_end_nothing() {
     use std::io::{Read, Write};
@@ -378,15 +378,15 @@ fn strangers_who_call_end_nothing() {
     let _silent = call();
     let mut loud = call();
     loud.write_all(b"GET / HTTP/1.1\r\nHost: somebody.example\r\n\r\n").unwrap();
-    // Nothing comes back.
+    // There is no reply.
     assert_eq!(loud.read(&mut [0; 8]).unwrap_or(0), 0);
-    // The numbers of process 1 with one worker, without the name.
+    // The greeting of process 1 with one worker, without the name.
     call().write_all(&[0u64, 1, 1].map(u64::to_be_bytes).concat()).unwrap();
     let both = [first, start(dir.path(), "enumerate", "4x4", 1)];
     both.into_iter().for_each(|one| assert_eq!(ended(one), (Some(0), String::new())));
 }
 
-/// Processes of this machine that work on these tables.
+/// Counts the processes of this machine that work on these tables.
 #[cfg(target_os = "linux")]
 fn at_work(tables: &Path) -> usize {
     let all = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok());
@@ -395,7 +395,7 @@ fn at_work(tables: &Path) -> usize {
     lines.filter(|line| String::from_utf8_lossy(line).split('\0').any(|own| own == word)).count()
 }
 
-/// Whatever ends the launcher ends its workers, and the same command goes on at once.
+/// A launcher that is ended by any signal ends its workers, and the same command resumes at once.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_launcher_that_is_told_to_end_leaves_nobody_behind() {
@@ -430,12 +430,12 @@ fn a_launcher_that_is_told_to_end_leaves_nobody_behind() {
     }
 }
 
-/// No worker works on for more than a moment.
+/// Workers end within a moment after their launcher.
 #[cfg(target_os = "linux")]
 #[test]
 fn workers_end_a_moment_after_their_launcher() {
     let dir = tempfile::tempdir().unwrap();
-    // It would take minutes.
+    // The run would take minutes.
     let args = ["enumerate", "--size", "4x7", "--processes", "2", "--memory", "300M"];
     let mut launcher = solver(dir.path(), &args);
     let mut launcher = launcher.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();

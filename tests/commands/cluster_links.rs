@@ -1,8 +1,10 @@
-//! Several processes over links that are slow, hand on what is sent in pieces, and break; and processes that are killed and
-//! started again. A job gives the bytes of one machine, or ends in a line each, and the same command goes on.
+//! Several processes over links that are slow, fragment data and break, and processes that are killed and
+//! restarted. A job gives the bytes of one process or ends with one line per process, and the same command
+//! resumes.
 //!
-//! All that is drawn follows from a seed, and what breaks does so after a number of bytes, not of seconds; the threads of the
-//! system are what cannot be repeated. Run longer by hand: `YOMIKIRI_LINKS=200`, and `YOMIKIRI_LINKS=17..18` for one again.
+//! Random choices follow from a seed, and links break after a number of bytes instead of seconds; only the
+//! threads of the system are not reproducible. Longer runs by hand: `YOMIKIRI_LINKS=200`, or
+//! `YOMIKIRI_LINKS=17..18` to repeat one seed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,10 +21,10 @@ use std::time::{Duration, Instant};
 use crate::cluster::{ended, gathered, plain, run, solver};
 use crate::common::Random;
 
-/// How many seeds are run if no number is asked for.
+/// Default number of seeds.
 const SEEDS: u64 = 6;
 
-/// Bytes in which a process says who it is.
+/// Bytes of the greeting by which a process identifies itself.
 const GREETING: usize = 24;
 
 fn seeds() -> Range<u64> {
@@ -34,25 +36,25 @@ fn seeds() -> Range<u64> {
     }
 }
 
-/// What becomes of all links once they have carried so many bytes together.
+/// Failure after all links together have carried a number of bytes.
 #[derive(Clone, Copy, Debug)]
 enum Break {
     Never,
     /// The link that carries the last of them is cut.
     Cut(u64),
-    /// It hands on nothing more in that direction, and says so.
+    /// The link shuts down that direction.
     Half(u64),
     /// A process is killed.
     Kill(u64, usize),
 }
 
-/// What all links of a job share.
+/// State shared by all links of a job.
 struct Links {
     carried: AtomicU64,
-    /// Whether it has come to the break.
+    /// `true` after the failure.
     broken: AtomicBool,
     breaks: Break,
-    /// Whether the job is over.
+    /// `true` when the job is over.
     over: AtomicBool,
 }
 
@@ -62,7 +64,7 @@ impl Links {
         Arc::new(Links { carried: AtomicU64::new(0), broken, breaks, over })
     }
 
-    /// Carries what comes one way, until it ends or breaks.
+    /// Forwards data in one direction until it ends or breaks.
     fn carry(&self, mut from: TcpStream, mut to: TcpStream, mut random: Random) {
         let mut buffer = [0; 1 << 14];
         loop {
@@ -80,7 +82,7 @@ impl Links {
                 Break::Cut(at) | Break::Half(at) | Break::Kill(at, _) => at,
             };
             let is_here = carried >= at && !self.broken.swap(true, Relaxed);
-            // A link that breaks hands on what came before; a lost process leaves the links whole.
+            // A breaking link forwards what came before; a killed process leaves the links intact.
             let cuts = is_here && !matches!(self.breaks, Break::Kill(..));
             let count =
                 if cuts { count - (carried - at).min(count as u64) as usize } else { count };
@@ -99,7 +101,7 @@ impl Links {
         }
     }
 
-    /// A link to an address; gives the address of its near end.
+    /// Opens a link to an address and returns the address of its near end.
     fn to(self: &Arc<Links>, address: &str, seed: u64) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
@@ -115,7 +117,7 @@ impl Links {
                 from.set_nonblocking(false).unwrap();
                 let (links, far) = (Arc::clone(&links), far.clone());
                 spawn(move || {
-                    // Whom it leads to may not listen yet.
+                    // The far process may not listen yet.
                     let to = loop {
                         match TcpStream::connect(&far) {
                             Ok(to) => break to,
@@ -135,7 +137,7 @@ impl Links {
     }
 }
 
-/// The files of hosts of some processes, in which each is linked to those it calls.
+/// Writes a file of hosts for each process, in which it is linked to those it calls.
 fn linked(dir: &Path, links: &Arc<Links>, count: usize, seed: u64) -> Vec<PathBuf> {
     let free = (0..count).map(|_| TcpListener::bind("127.0.0.1:0").unwrap());
     let free: Vec<TcpListener> = free.collect();
@@ -158,7 +160,7 @@ fn start(tables: &Path, command: &str, workers: usize, (own, hosts): (usize, &Pa
     command.arg(hosts).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Does a job over links once; whether it was done.
+/// Runs a job over links once; returns `true` if it was completed.
 fn is_done(
     (tables, command): (&Path, &str),
     (count, workers): (usize, usize),
@@ -206,9 +208,11 @@ fn slow_and_broken_links_and_lost_processes_change_no_byte() {
         let (count, workers) = (2 + random.below(2), 1 + random.below(2));
         for command in ["enumerate", "value-iterate"] {
             for last in [false, false, true] {
-                // As likely among few bytes as among many: a job has some 100,000.
+                // Log-uniform, because early failures matter as much as late ones: a job has some 100,000
+                // bytes.
                 let at = 1 + random.next() % (1 << (3 + random.below(15)));
-                // Whoever loses another while they greet waits for it for half a minute: the first seeds break later.
+                // A process that loses another during the greeting waits half a minute for it: the first
+                // seeds break later.
                 let at = if seed < SEEDS {
                     at + (GREETING * count * (count - 1) / 2) as u64
                 } else {
@@ -232,7 +236,7 @@ fn slow_and_broken_links_and_lost_processes_change_no_byte() {
     assert!(ends.contains_key(&(false, false)) || seeds().end - seeds().start < SEEDS, "{ends:?}");
 }
 
-/// One that is started again while the others still wait for somebody takes its own place.
+/// A process that is restarted while the others still wait for one takes its own place again.
 #[test]
 fn a_process_that_is_started_again_while_others_gather_is_taken_in() {
     let (wanted, dir) = (plain("4x4"), tempfile::tempdir().unwrap());
@@ -240,7 +244,7 @@ fn a_process_that_is_started_again_while_others_gather_is_taken_in() {
     let hosts = linked(dir.path(), &links, 3, 1);
     let start = |own: usize| start(dir.path(), "enumerate", 1, (own, &hosts[own]));
     let (first, mut killed) = (start(0), start(1));
-    // It has said who it is.
+    // It has sent its greeting.
     while links.carried.load(Relaxed) < GREETING as u64 {
         sleep(Duration::from_millis(1));
     }
@@ -251,7 +255,7 @@ fn a_process_that_is_started_again_while_others_gather_is_taken_in() {
     while links.carried.load(Relaxed) < 2 * GREETING as u64 {
         sleep(Duration::from_millis(1));
     }
-    // What the link has carried is yet to be read, on a busy machine too.
+    // On a busy machine the bytes that the link has carried may not have been read yet.
     sleep(Duration::from_millis(300));
     for one in [first, second, start(2)] {
         assert_eq!(ended(one), (Some(0), String::new()));

@@ -1,4 +1,4 @@
-//! Tables listed, named, removed, found by a position, and told in all.
+//! Tables: listing, naming, removing, finding by position, and totals.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use crate::common::tables::{Tables, edit_manifest, files, write_state};
 use serde_json::{Value, json};
 use yomikiri::table::Table;
 
-/// A solved table, and one of the same game that is not.
+/// A solved table, and an unsolved one of the same game.
 fn two() -> Tables {
     Tables::after(&[
         &["enumerate", "--size", "4", "--max-depth", "4"],
@@ -18,7 +18,7 @@ fn two() -> Tables {
 const WHOLE: &str = "othello-4x4";
 const SHORT: &str = "othello-4x4-depth4";
 
-/// The line of a table in the list.
+/// Returns the line of a table in the list.
 fn listed(tables: &Tables, name: &str) -> Value {
     let lines = tables.json(&["list"])["tables"].clone();
     let line = lines.as_array().unwrap().iter().find(|line| line["table"] == name);
@@ -31,7 +31,7 @@ fn names(tables: &Tables) -> Vec<String> {
     lines.as_array().unwrap().iter().map(name).collect()
 }
 
-/// Leaves a table as a removal does that is killed when it has deleted some of the files.
+/// Leaves a table like a removal that was killed after deleting some of the files.
 fn half_removed(tables: &Tables, name: &str) {
     let dir = tables.place(name);
     fs::rename(dir.join("manifest.json"), dir.join("removed.json")).unwrap();
@@ -67,13 +67,13 @@ fn the_list_tells_of_every_table_what_it_is() {
     let length: usize = files(&tables.place(WHOLE)).values().map(Vec::len).sum();
     assert_eq!(whole["bytes"], length);
     assert_eq!(listed(&tables, "mine.partial")["bytes"], 200);
-    // The command that makes the draft is named.
+    // The message names the command that makes the draft.
     let summary = |name: &str| listed(&tables, name)["summary"].as_str().unwrap().to_string();
     assert!(summary("mine.partial").contains("'solver enumerate' goes on"));
     fs::create_dir(tables.place(SHORT).join("solve.partial")).unwrap();
     assert!(summary(SHORT).contains("'solver value-iterate' goes on"));
     fs::remove_dir(tables.place(SHORT).join("solve.partial")).unwrap();
-    // The words of value-iterate, which says them again of a solved table.
+    // `value-iterate` repeats this summary for a solved table.
     let words = whole["summary"].as_str().unwrap();
     assert!(tables.ok(&["value-iterate", WHOLE]).contains(&format!("\n{words}\n")), "{words}");
     let text = tables.ok(&["list"]);
@@ -86,7 +86,7 @@ fn a_table_is_removed_with_all_that_belongs_to_it() {
     let tables = two();
     let kept = files(&tables.place(SHORT));
     let size = listed(&tables, WHOLE)["bytes"].clone();
-    // What a killed solver and a killed enumeration leave.
+    // Remains of a killed solver and a killed enumeration.
     let scratch = tables.place("othello-4x4/solve.partial");
     fs::create_dir(&scratch).unwrap();
     fs::write(scratch.join("state.json"), "{}").unwrap();
@@ -108,10 +108,10 @@ fn a_table_is_removed_with_all_that_belongs_to_it() {
         "{left:?}"
     );
     assert!(!tables.place(WHOLE).exists() && files(&tables.place(SHORT)) == kept);
-    // It was the latest: none is now, and the only one left is meant.
+    // It was the latest: now there is none, and the only table left is the default.
     assert_eq!(tables.json(&["info"])["table"], SHORT);
     assert_eq!(tables.json(&["list"])["latest"], Value::Null);
-    // By a path, of a store that is not this one.
+    // By path, in another store.
     let path = tables.place(SHORT);
     let elsewhere = Tables::new();
     elsewhere.ok(&["remove", &format!("{}/", path.to_str().unwrap())]);
@@ -177,7 +177,7 @@ fn files_that_are_not_the_tables_stay_and_are_named() {
     let tables = two();
     let victim = tables.place("victim.npy");
     fs::write(&victim, "not in the table").unwrap();
-    // A manifest does not decide what else is deleted.
+    // A manifest does not cause other files to be deleted.
     edit_manifest(&tables.place(WHOLE), |manifest| {
         let entry = manifest.arrays["keys"].clone();
         manifest.arrays.insert("../victim".to_string(), entry);
@@ -201,7 +201,7 @@ fn a_removal_that_was_killed_leaves_nothing_that_opens_and_is_gone_on_with() {
     }
     tables.ok(&["remove", WHOLE]);
     assert_eq!(names(&tables), [SHORT]);
-    // One of several that was removed before the kill.
+    // One of several had been removed before the kill.
     let output = tables.json(&["remove", WHOLE, SHORT, "-q"]);
     assert_eq!(
         (&output["missing"][0], &output["removed"][0]["table"]),
@@ -210,7 +210,7 @@ fn a_removal_that_was_killed_leaves_nothing_that_opens_and_is_gone_on_with() {
     tables.ok(&["enumerate", "--size", "4", "--max-depth", "4", "-q"]);
     let ran = tables.run(&["remove", WHOLE, SHORT]);
     assert!(ran.code == 0 && ran.stderr.contains("othello-4x4 is not there"), "{ran:?}");
-    // The last that are deleted are the directory and the lock.
+    // The directory and the lock are deleted last.
     fs::create_dir(tables.place(WHOLE)).unwrap();
     tables.run(&["remove", WHOLE]).refused("an empty directory");
     let lock = tables.place("othello-4x4.lock");
@@ -263,7 +263,7 @@ fn a_table_has_the_name_it_is_given() {
     assert_eq!((&again["table"], &again["reused"]), (&"mine".into(), &true.into()));
     assert_eq!(tables.json(&["value-iterate"])["table"], "mine", "it is the latest");
 
-    // A draft of something else is not begun anew.
+    // A draft of another table is not restarted.
     let draft = tables.place("yours.partial");
     fs::create_dir(&draft).unwrap();
     let identity = &made["manifest"]["identity"];
@@ -302,15 +302,15 @@ fn a_position_is_found_in_the_table_that_knows_most_of_it() {
         tables.json(&["query", "rbsgk/4p/5/P4/KGSBR", "b", "-"])["table"],
         "minishogi-depth2"
     );
-    // A bounded table that proves the outcome at its edge is no worse than the complete one.
+    // A bounded table that proves the outcome at its edge is as good as the complete one.
     assert_eq!(tables.json(&["query", "c4", "b4"])["table"], WHOLE);
-    // The start is that of the game enumerated last.
+    // `start` is that of the game enumerated last.
     tables.ok(&["enumerate", "--game", "minishogi", "--max-depth", "2"]);
     assert_eq!(tables.json(&["query", "start"])["table"], "minishogi-depth2");
     fs::remove_file(tables.place("LATEST")).unwrap();
     let ran = tables.run(&["query", "start"]);
     assert!(ran.refused("start").contains("may be of minishogi, othello-4x4;"), "{ran:?}");
-    // Without the complete table the other is asked.
+    // Without the complete table the other one answers.
     tables.ok(&["remove", WHOLE]);
     let part = tables.json(&["query", start]);
     assert_eq!((&part["table"], &part["outcome"]), (&"a-part".into(), &Value::Null));
@@ -327,7 +327,7 @@ fn a_position_is_found_in_the_table_that_knows_most_of_it() {
     assert!(none.refused("no tables").contains("none is solved"), "{none:?}");
 }
 
-/// Every layer of 4x4 as other programs count it, and the page that is kept.
+/// Every layer of 4×4 agrees with counts of other programs, and with the page in `docs`.
 #[test]
 fn results_are_those_of_other_programs_and_of_the_page() {
     let tables = two();
@@ -355,13 +355,13 @@ fn results_are_those_of_other_programs_and_of_the_page() {
     for (ours, theirs) in [("losses", "loss"), ("draws", "draw"), ("wins", "win")] {
         assert_eq!(found["all"][ours], truth["total"][theirs]);
     }
-    // The game that is called the longest is found as long.
+    // The game named as longest has the reported length.
     let page = tables.ok(&["info", WHOLE, "--values"]);
     let (_, query) = page.split_once("solver query othello-4x4 '").unwrap();
     let longest = tables.json(&["query", WHOLE, query.split_once('\'').unwrap().0]);
     assert_eq!(longest["distance"], found["longest"]);
-    assert!(include_str!("../../docs/results-othello.md").contains(&page), "{page}");
-    // A bounded table says what is not proven.
+    assert!(include_str!("../../docs/results/othello.md").contains(&page), "{page}");
+    // A bounded table reports unproven positions.
     tables.ok(&["value-iterate", SHORT]);
     let short = tables.ok(&["info", SHORT, "--values"]);
     assert!(short.contains("| not proven |"), "{short}");

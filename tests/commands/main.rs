@@ -1,4 +1,4 @@
-//! The binary as a person meets it: its manners, its pages, what README shows.
+//! The binary as users meet it: its manners, its pages, the examples of the README.
 
 #![allow(unreachable_pub, clippy::print_stdout, clippy::print_stderr)]
 

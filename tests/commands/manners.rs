@@ -1,4 +1,4 @@
-//! How the commands behave towards people, pipes and other programs.
+//! Behaviour of the commands towards people, pipes and other programs.
 
 use std::fs;
 use std::io::Write;
@@ -31,12 +31,12 @@ const COMMANDS: [&[&str]; 16] = [
     &["--help"],
 ];
 
-/// The commands' names, from the help.
+/// Returns the names of the commands listed by `--help`.
 pub fn command_names(tables: &Tables) -> Vec<String> {
     names_in(&tables.ok(&["--help"]))
 }
 
-/// The commands that a page of help lists.
+/// Returns the commands that a page of help lists.
 pub fn names_in(help: &str) -> Vec<String> {
     let list = help.split("Commands:\n").nth(1).unwrap().lines();
     let names = list.take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
@@ -56,7 +56,7 @@ fn quiet_commands_write_nothing_but_data() {
 #[test]
 fn remarks_and_logs_keep_off_stdout() {
     let tables = Tables::new();
-    // The same commands in the same order, so that each finds what it does in the other directory.
+    // The same commands in the same order, so that each does the same in both directories.
     let plain = Tables::new();
     for args in COMMANDS {
         let quiet = plain.ok(&[args, &["-q"]].concat());
@@ -135,7 +135,7 @@ fn a_closed_pipe_is_no_error() {
     }
 }
 
-/// What is refused as it was given; the snapshot has the words.
+/// Command lines that are refused; the snapshot has the messages.
 const REFUSED: &str = "\
 enumerate --size 3
 enumerate --size 9x9
@@ -177,7 +177,7 @@ report --label a=random --label a=greedy
 export othello-4x4 --out a.xyz --positions /dev/null
 ";
 
-/// The words of a command line.
+/// Splits a command line into words.
 fn words(line: &str) -> Vec<String> {
     shlex::split(line).unwrap_or_else(|| panic!("{line}"))
 }
@@ -202,12 +202,12 @@ fn bad_input_is_one_line_and_changes_nothing() {
         assert!((list(), files(tables.root())) == before, "{line} changed the tables");
     }
     insta::assert_snapshot!("refused", said.replace(tables.root().to_str().unwrap(), "TABLES"));
-    // How many is said of this machine.
+    // The maximum depends on the machine.
     for count in ["0", "70000"] {
         let ran = tables.run(&["info", "othello-4x4", "--threads", count]);
         assert!(ran.refused(count).contains("for each core"), "{ran:?}");
     }
-    // What clap refuses may be said in more than one line.
+    // clap's own errors may take more than one line.
     let usage: [&[&str]; 4] = [&[], &["fly"], &["enumerate", "--size"], &["perft", "--depth", "0"]];
     for args in usage {
         let ran = tables.run(args);
@@ -215,7 +215,7 @@ fn bad_input_is_one_line_and_changes_nothing() {
     }
 }
 
-/// Every kind of error has its exit code, and with --json is JSON in one line on stderr.
+/// Every kind of error has its exit code, and with `--json` is one line of JSON on stderr.
 #[test]
 fn errors_have_exit_codes_and_are_json_where_that_is_asked_for() {
     let tables = Tables::new();
@@ -261,7 +261,7 @@ fn errors_have_exit_codes_and_are_json_where_that_is_asked_for() {
         assert_eq!(error.keys().collect::<Vec<_>>(), ["hint", "kind", "message"], "{args:?}");
         assert_eq!(error["kind"], kind, "{args:?}: {said}");
         assert!(said.to_string().contains(words), "{args:?}: {said}");
-        // The same in words, but what clap says in several lines.
+        // The same in words, except clap's own errors, which take several lines.
         let ran = tables.run(&[args, &["-q"]].concat());
         assert_eq!((ran.code, ran.stdout.as_str()), (code, ""), "{args:?}");
         if kind != "usage" {
@@ -270,7 +270,7 @@ fn errors_have_exit_codes_and_are_json_where_that_is_asked_for() {
             assert_eq!(ran.stderr, line, "{args:?}");
         }
     }
-    // A table that is whole but wrong is told as data.
+    // A table that is complete but wrong is a result, not an error.
     let found = tables.run(&["verify", "forged", "--json"]);
     assert_eq!((found.code, found.stderr.as_str()), (3, ""));
     assert!(found.stdout.contains("\"proven\": false"), "{found:?}");
@@ -281,7 +281,7 @@ fn errors_have_exit_codes_and_are_json_where_that_is_asked_for() {
     for page in ["--help", "man"] {
         assert!(tables.ok(&[page]).contains("policy from outside"), "{page}");
     }
-    // None of several tables is meant where none was enumerated by the command.
+    // With several tables and none enumerated by the command there is no default.
     assert!(!tables.place("LATEST").exists());
     let ran = tables.run(&["query"]);
     let said = "solver: no table was enumerated last in ";
@@ -308,7 +308,7 @@ pack bounded
 info damaged
 ";
 
-/// What is wrong and what to do are told apart by the errors themselves, not by their punctuation.
+/// Errors themselves separate message and hint; punctuation does not.
 #[test]
 fn hints_are_what_to_do_and_messages_keep_their_semicolons() {
     let tables = Tables::new();
@@ -333,7 +333,7 @@ fn hints_are_what_to_do_and_messages_keep_their_semicolons() {
     insta::assert_snapshot!("told_apart", told.replace(root, "TABLES"));
 }
 
-/// The threads of the environment are bounded like those of the command line.
+/// The number of threads from the environment is bounded like that of the command line.
 #[test]
 fn too_many_threads_are_not_started() {
     let tables = Tables::new();
@@ -342,13 +342,13 @@ fn too_many_threads_are_not_started() {
     assert!(ran.refused("the environment").contains("RAYON_NUM_THREADS 70000"), "{ran:?}");
 }
 
-/// The memory for their stacks is refused here; what a system refuses otherwise ends the same way.
+/// This refusal is for the memory of the stacks; other refusals of the system end the same way.
 #[test]
 #[cfg(target_os = "linux")]
 fn threads_that_the_system_refuses_are_one_line() {
     let tables = Tables::new();
     let mut list = tables.solver(&["list", "--threads", "2"]);
-    // A stack larger than what a process can address is refused whatever the machine.
+    // No process can address a stack of this size.
     let ran = Ran::of(list.env("RUST_MIN_STACK", (1_u64 << 47).to_string()).output().unwrap());
     assert!(ran.ended(1, "threads").contains("cannot start threads: "), "{ran:?}");
 }
@@ -365,12 +365,12 @@ fn bytes_that_are_no_text_are_bad_input() {
     assert!(ran.refused("no UTF-8").contains("byte 4"), "{ran:?}");
 }
 
-/// Who only reads a solved table takes no lock, as where nothing can be written.
+/// Commands that only read a solved table take no lock, so that they work on read-only file systems.
 #[test]
 fn reports_and_matches_on_a_solved_table_take_no_lock() {
     let tables = Tables::new();
     solved_4x4(&tables);
-    // Nobody can lock a directory.
+    // A directory cannot be locked.
     let lock = tables.place("othello-4x4.lock");
     let _ = fs::remove_file(&lock);
     fs::create_dir(&lock).unwrap();
@@ -381,7 +381,7 @@ fn reports_and_matches_on_a_solved_table_take_no_lock() {
     assert_eq!(tables.run(&["enumerate", "-q"]).code, 1, "there is a lock to be taken");
 }
 
-/// What is said on stderr, remarks, logs and errors, may be lost; what is done and how it ends stays the same.
+/// Losing stderr (remarks, logs, errors) changes neither the work nor the exit code.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_stderr_that_cannot_be_written_changes_nothing_else() {
@@ -414,7 +414,7 @@ fn a_stderr_that_cannot_be_written_changes_nothing_else() {
     }
 }
 
-/// SIGINT and SIGTERM say in one line that the work is not lost, and end the process.
+/// SIGINT and SIGTERM print one line on resuming, and end the process.
 #[cfg(unix)]
 #[test]
 fn a_run_that_is_told_to_end_says_that_it_goes_on() {
@@ -442,7 +442,7 @@ fn a_run_that_is_told_to_end_says_that_it_goes_on() {
     }
 }
 
-/// A shell that starts a run in the background has it ignore SIGINT, which is for those before it.
+/// A shell that starts a command in the background makes it ignore SIGINT, which is meant for the foreground.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_signal_that_is_ignored_from_the_start_stays_so() {
@@ -464,7 +464,7 @@ fn what_cannot_fit_is_refused_before_any_work() {
     let tables = Tables::new();
     let mut command = tables.solver(&["enumerate", "--size", "8"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // Work once begun would fill the memory.
+    // If it started the work, it would fill the memory.
     let refused = (0..200).any(|_| {
         std::thread::sleep(Duration::from_millis(50));
         child.try_wait().unwrap().is_some()
@@ -514,7 +514,7 @@ fn without_a_name_the_table_enumerated_last_is_meant() {
     }
 }
 
-/// Tables that a report makes on the way are not meant by the next command.
+/// Tables that a report builds do not become the default of the next command.
 #[test]
 fn only_an_enumeration_changes_which_table_is_meant() {
     let tables = Tables::new();
@@ -535,7 +535,7 @@ fn only_an_enumeration_changes_which_table_is_meant() {
     assert_eq!(report(&[]), format!("{short} (enumerated last)"));
     let named = tables.json(&["report", "-q", "--policy", "random", "--table", "othello-4x4"]);
     assert_eq!(named["table"]["taken"], "--table othello-4x4");
-    // Of several none is meant.
+    // With several tables there is no default.
     tables.ok(&["enumerate", "--max-depth", "2"]);
     tables.ok(&["remove", "othello-4x4-depth2"]);
     let ran = tables.run(&["report", "--policy", "random"]);
@@ -543,7 +543,7 @@ fn only_an_enumeration_changes_which_table_is_meant() {
     assert!(line.contains(&format!("name one of othello-4x4, {short}")), "{line}");
 }
 
-/// A query of the solved 4x4 table.
+/// Queries the solved 4x4 table.
 fn query(tables: &Tables, position: &str) -> Value {
     tables.json(&["query", "othello-4x4", position])
 }
@@ -623,7 +623,7 @@ fn options_may_stand_before_and_after_a_position() {
     }
 }
 
-/// Networks whose cards cannot be read are left out, and that is said.
+/// Networks with unreadable cards are skipped with a warning.
 #[cfg(feature = "onnx")]
 #[test]
 fn what_is_left_out_is_said() {
@@ -636,7 +636,7 @@ fn what_is_left_out_is_said() {
     assert!(ran.stderr.contains("cut.json") && ran.stderr.contains("left out"), "{ran:?}");
 }
 
-/// What another build has is named with the feature that brings it.
+/// The message for a missing feature names the feature.
 #[cfg(not(feature = "onnx"))]
 #[test]
 fn what_was_not_built_in_is_named() {
@@ -644,8 +644,8 @@ fn what_was_not_built_in_is_named() {
     assert!(said.refused("no network").contains("--features onnx"), "{said:?}");
 }
 
-/// Marks that turn text round, and colours, in a word of the command line, the name of a table and of
-/// a file reach no terminal as they are; JSON keeps them.
+/// Bidirectional marks and colour sequences in an argument, a table name or a file name never reach a
+/// terminal unchanged; JSON keeps them.
 #[test]
 fn nothing_that_a_terminal_acts_on_is_shown() {
     let tables = Tables::new();

@@ -1,4 +1,4 @@
-//! `solver match`: which game it plays.
+//! `solver match`: its choice of the game, and infinite play.
 
 use crate::common::tables::Tables;
 
@@ -46,8 +46,8 @@ fn what_cannot_be_played_is_refused() {
     assert!(tables.run(&absurd).stderr.contains("is not in 0..=100"));
 }
 
-/// Two who always do the same go round in circles if they do not end; sampled games end when a position
-/// is there for the fourth time, exact ones count what does not end.
+/// Deterministic players repeat positions forever unless the game ends. Sampled games end at the fourth
+/// occurrence of a position; exact ones count games that do not end.
 #[test]
 fn games_that_may_go_on_for_ever_are_played() {
     let tables = Tables::new();
@@ -60,7 +60,7 @@ fn games_that_may_go_on_for_ever_are_played() {
         let [win, loss] = ["win", "loss"].map(|name| exact[name].as_f64().unwrap());
         let tally = |name: &str| sampled[side][name].as_f64().unwrap();
         assert_eq!(tally("wins") + tally("draws") + tally("losses"), 3000.0);
-        // Four standard errors; few games come back to a position four times.
+        // Four standard errors; few games repeat a position four times.
         let within = |found: f64, p: f64| {
             (found / 3000.0 - p).abs() < 4.0 * (p * (1.0 - p) / 3000.0).sqrt() + 1e-3
         };

@@ -1,4 +1,4 @@
-"""Compares what a server answered with its description: openapi.py OPENAPI MET."""
+"""Compares a server's answers with its description: openapi.py OPENAPI MET."""
 
 import json
 import pathlib
@@ -11,7 +11,7 @@ wrong = []
 
 
 def silent(schema, at):
-    """Fields that are not described."""
+    """Reports fields without a description."""
     for name, field in schema.get("properties", {}).items():
         if "$ref" not in field and not field.get("description"):
             wrong.append(f"{at}/{name} is not described")

@@ -1,4 +1,4 @@
-//! Games of one's own: the examples keep to what games must, and their programs have every command.
+//! Games of one's own: the examples satisfy the requirements of games, and their programs have every command.
 
 use std::collections::HashMap;
 use std::env::{consts::EXE_SUFFIX, current_exe};
@@ -34,14 +34,14 @@ fn the_examples_are_games() {
     }
 }
 
-/// The program of an example, with tables of its own.
+/// The program of an example, with its own tables.
 struct Program {
     path: PathBuf,
     tables: TempDir,
 }
 
 impl Program {
-    /// `cargo test` builds the examples beside the tests.
+    /// Returns the program, which `cargo test` builds beside the tests.
     fn of(example: &str) -> Program {
         let test = current_exe().unwrap();
         let target = test.parent().and_then(Path::parent).unwrap();
@@ -105,7 +105,7 @@ fn tic_tac_toe_is_enumerated_solved_and_proven() {
     );
 }
 
-/// What folds its states always is not said to be enumerated without.
+/// A game that always folds its states refuses enumeration without symmetry.
 #[test]
 fn states_that_are_always_folded_are_not_unfolded() {
     for (example, name) in
@@ -120,8 +120,8 @@ fn states_that_are_always_folded_are_not_unfolded() {
     }
 }
 
-/// Random play is 737 : 160 : 363 of 1,260 (a known figure), and errs as a few lines of Python
-/// count.
+/// Random play is 737 : 160 : 363 of 1,260 (a known figure), and its mistakes agree with a few lines of
+/// Python.
 #[test]
 fn policies_for_tic_tac_toe_are_measured() {
     let program = Program::of("tic_tac_toe");
@@ -168,8 +168,7 @@ fn tic_tac_toe_is_exported() {
     assert_eq!(program.json(&["export", "--states"])["positions"], 5478 - 958);
 }
 
-/// Dudeney: the first player wins from the centre, and only so; with the centre barred it is a
-/// draw.
+/// Dudeney: the first player wins only from the centre; with the centre barred it is a draw.
 #[test]
 fn three_mens_morris_is_what_dudeney_says() {
     let program = Program::of("three_mens_morris");
@@ -206,7 +205,7 @@ fn policies_for_three_mens_morris_are_measured() {
     assert!(fs::read_to_string(file).unwrap().lines().count() > 400);
 }
 
-/// Plain alpha-beta: the outcome for the mover, if it is between two.
+/// Alpha-beta: the outcome for the mover within a window.
 fn searched(game: &ConnectFour, state: &Board, mut low: i8, high: i8) -> i8 {
     if let Some(outcome) = game.result(state) {
         return outcome.value();
@@ -223,7 +222,8 @@ fn searched(game: &ConnectFour, state: &Board, mut low: i8, high: i8) -> i8 {
     low
 }
 
-/// A draw (Tromp), by search without a table too; 3,945,711 positions with their mirror images (OEIS A212693).
+/// A draw (Tromp), also by search without a table; 3,945,711 positions with their mirror images (OEIS
+/// A212693).
 #[test]
 fn connect_four_is_solved_by_its_ranks() {
     let game = ConnectFour::new(4, 5);
@@ -241,7 +241,7 @@ fn connect_four_is_solved_by_its_ranks() {
     assert_eq!((&start["outcome"], &start["distance"]), (&0.into(), &20.into()));
 }
 
-/// A table by rank does not tell which mirror images of its rows are reached: the report finds them.
+/// A table by rank does not record which mirror images of its rows are reached; reports find out.
 #[test]
 fn reports_are_the_same_by_rank_and_by_keys() {
     let program = Program::of("connect_four");
@@ -252,7 +252,7 @@ fn reports_are_the_same_by_rank_and_by_keys() {
         program.json(&["report", "--table", &name, "--policy", "random"])
     };
     let (by_rank, by_keys) = (report("rank"), report("keys"));
-    // Sums are of other rows first.
+    // The order of summation differs.
     for place in [
         "/games/policies/0/against_perfect/first/loss",
         "/games/policies/0/against_random/second/win",
@@ -264,7 +264,7 @@ fn reports_are_the_same_by_rank_and_by_keys() {
     }
 }
 
-/// What it says to type is what can be typed: its own name.
+/// Suggested commands use the program's own name.
 #[test]
 fn a_program_of_ones_own_speaks_of_itself_by_its_name() {
     let program = Program::of("tic_tac_toe");
@@ -282,8 +282,8 @@ fn a_program_of_ones_own_speaks_of_itself_by_its_name() {
     }
 }
 
-/// The board is drawn with coordinates, and where positions are known by their keys alone it is shown
-/// beside them; policies that weigh Othello's squares are not among those of another game.
+/// The board is drawn with coordinates, beside the key where a position has no other notation; policies that
+/// weigh Othello's squares are not offered for other games.
 #[test]
 fn a_game_with_a_board_and_no_notation_shows_its_positions() {
     let program = Program::of("three_mens_morris");
@@ -302,7 +302,7 @@ fn a_game_with_a_board_and_no_notation_shows_its_positions() {
     assert_eq!((shown[1], shown.len()), ("  a b c", 5), "{compared}");
 }
 
-/// Random players, followed by the rules alone from position to position until none goes on.
+/// Follows random players by the rules alone, from position to position, until all games have ended.
 #[test]
 fn games_of_three_mens_morris_are_as_by_the_rules() {
     let game = three_mens_morris::ThreeMensMorris::new(false);
@@ -312,7 +312,7 @@ fn games_of_three_mens_morris_are_as_by_the_rules() {
         for (position, p) in now {
             let actions = game.actions(&position.state);
             if actions.is_empty() {
-                // Who is to move has lost, by three in a row or for want of a move.
+                // The mover has lost, by three in a row or for lack of a move.
                 assert_eq!(game.result(&position.state), Some(Outcome::Loss));
                 won[position.side.other().index()] += p;
             }
@@ -328,7 +328,7 @@ fn games_of_three_mens_morris_are_as_by_the_rules() {
     let first = &found["openings"][0]["first"];
     assert_near(&first["win"], won[0]);
     assert_near(&first["loss"], won[1]);
-    // Perfect play wins from the centre, and a random player is beaten.
+    // Perfect play wins from the centre, and beats a random player.
     let report = program.json(&["report", "--policy", "random,perfect"]);
     let [random, perfect] = [0, 1].map(|at| &report["games"]["policies"][at]);
     assert_near(&perfect["against_perfect"]["first"]["win"], 1.0);

@@ -8,7 +8,7 @@ use yomikiri::table::HEADER_BYTES;
 const FULL: &str = "othello-4x4";
 const PACKED: &str = "othello-4x4.packed";
 
-/// A solved table on 4x4, and packed as told.
+/// A solved table on 4×4, and its packed copy.
 fn packed(more: &[&str]) -> Tables {
     let pack = [&["pack", "-q"], more].concat();
     Tables::after(&[&["enumerate", "-q"], &["value-iterate", "-q"], &pack])
@@ -67,7 +67,7 @@ fn threads_and_discounted_values_change_no_byte() {
             tables.ok(&[&again, more].concat());
             assert_same_files(&tables.place(PACKED), &tables.place(&name), threads);
         }
-        // Discounted values are left out.
+        // Discounted values are not packed.
         tables.ok(&["value-iterate", FULL, "--discount", "0.9", "-q"]);
         let again = ["pack", FULL, "-q", "--name", "without"];
         tables.ok(&[&again, more].concat());
@@ -97,7 +97,7 @@ fn what_packing_cannot_do_is_refused() {
         assert!(ran.refused(what).contains(what), "{args:?}: {}", ran.stderr);
         assert!(before == files(tables.root()), "{args:?}");
     }
-    // A packed table in the place of the full one is not taken for it.
+    // A packed table in the place of the full one is not mistaken for it.
     fs::rename(tables.place(PACKED), tables.place(FULL)).unwrap();
     assert!(tables.run(&["enumerate"]).refused("enumerate").contains(FULL));
     assert!(tables.ok(&["query", FULL, "start"]).contains("loses by 8 discs"));
@@ -112,7 +112,7 @@ fn what_was_made_before_is_not_made_again() {
     assert!(files(tables.root()) == whole);
 }
 
-/// What happens to a file.
+/// Damage to a file.
 type Damage = dyn Fn(&mut Vec<u8>);
 
 #[test]
@@ -144,7 +144,7 @@ fn damage_to_a_packed_table_is_one_line() {
                 &["report", "--table", PACKED, "--policy", "random"],
             ] {
                 let ran = tables.run(args);
-                // A query reads no more than it must.
+                // A query reads only what it needs.
                 if args[0] == "report" || ran.code != 0 {
                     ran.spoilt(&what);
                 }
@@ -154,7 +154,7 @@ fn damage_to_a_packed_table_is_one_line() {
         tables.run(&["query", PACKED, "start"]).ended(3, array);
         fs::write(&path, whole).unwrap();
     }
-    // The block of the root is read by a query, which compares no checksum of the whole array.
+    // A query reads the block of the root without verifying the checksum of the whole array.
     for array in ["packed_keys", "packed_score"] {
         let path = tables.place(PACKED).join(format!("{array}.npy"));
         let whole = fs::read(&path).unwrap();

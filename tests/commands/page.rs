@@ -1,4 +1,4 @@
-//! The report as a page, looked at in a browser where there is one.
+//! The report as a page, opened in a browser if there is one.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use crate::common::needs::is_there;
 use crate::common::tables::Tables;
 
-/// What every browser of a test is told: to need no network and no display.
+/// Arguments for every browser of a test: no network, no display.
 pub(super) const QUIETLY: [&str; 8] = [
     "--headless",
     "--no-sandbox",
@@ -22,7 +22,7 @@ const PLOTS: [&str; 2] = ["losses", "convergence"];
 const SECTIONS: [&str; 9] =
     ["ranking", "turned", "where", "games", "values", "plots", "agreement", "mistakes", "figures"];
 
-/// The page of a table that was swept several times, so that their plot is there.
+/// Renders the page of a table that was swept several times, so that it has a plot of the sweeps.
 fn page(tables: &Tables) -> String {
     tables.ok(&["enumerate", "-q"]);
     tables.ok(&["value-iterate", "--order", "natural", "-q"]);
@@ -30,7 +30,7 @@ fn page(tables: &Tables) -> String {
     let policies = ["random", "n-least:1", "mcts:20", "perfect"];
     let mut args = vec!["report", "--html", path.to_str().unwrap(), "-q"];
     policies.iter().for_each(|policy| args.extend(["--policy", policy]));
-    // The day is on the page.
+    // The date is on the page.
     let made = tables.solver(&args).env("SOURCE_DATE_EPOCH", "1700000000").output().unwrap();
     assert!(made.status.success(), "{made:?}");
     std::fs::read_to_string(path).unwrap()
@@ -63,7 +63,7 @@ fn the_page_stands_alone_and_shows_everything() {
     for told in ["2023-11-14", env!("CARGO_PKG_VERSION"), "solver report --html", "manifest "] {
         assert!(foot.contains(told), "{told}: {foot}");
     }
-    // Boards show where to go and where it goes instead.
+    // Boards mark the best moves and the policy's move.
     for mark in ["class=\"right\"", "class=\"wrong\"", "class=\"stack\"", "class=\"few\""] {
         assert!(page.contains(mark), "{mark}");
     }
@@ -90,7 +90,7 @@ fn a_browser_shows_the_page_without_complaint() {
         (String::from_utf8_lossy(&shown.stdout), String::from_utf8_lossy(&shown.stderr));
     assert!(shown.status.success(), "{said}");
     assert!(!said.contains("CONSOLE"), "{said}");
-    // The script has made the headings of tables buttons.
+    // The script has turned table headings into buttons.
     assert!(dom.matches("<button type=\"button\">").count() > 30);
     for plot in PLOTS {
         let figure = dom.split(&format!("<figure id=\"{plot}\">")).nth(1).unwrap_or_default();
@@ -98,7 +98,7 @@ fn a_browser_shows_the_page_without_complaint() {
         let drawn = ["<circle", "<rect", "<polyline"].map(|mark| figure.matches(mark).count());
         assert!(drawn.iter().sum::<usize>() > 2, "{plot}: {drawn:?}");
     }
-    // A phone and a desk; the picture is that of something, not of an empty page.
+    // A phone and a desktop; a blank picture would be smaller.
     for (name, window) in [("phone", "400,2000"), ("desk", "1200,2000")] {
         let picture = dir.join(format!("{name}.png"));
         let to = format!("--screenshot={}", picture.display());
@@ -106,7 +106,7 @@ fn a_browser_shows_the_page_without_complaint() {
         browse(dir, &[&to, &window, "--hide-scrollbars"], &path).unwrap();
         assert!(std::fs::metadata(&picture).unwrap().len() > 20_000, "{name}");
     }
-    // A browser's window cannot be as narrow as a phone; a frame can.
+    // A browser window cannot be as narrow as a phone; a frame can.
     let page = std::fs::read_to_string(&path).unwrap();
     for (width, scheme, paper) in [
         (1280, 1, "rgb(255, 255, 255)"),
@@ -127,8 +127,8 @@ fn a_browser_shows_the_page_without_complaint() {
     }
 }
 
-/// Says of the framed page how wide it is with all that stands out, what paper it has, and which
-/// policy is the first of the ranking when its figures are sorted downwards, and then upwards.
+/// Script that reports the framed page's scroll width, its background, and the policies that come first when
+/// the ranking is sorted upwards and downwards.
 const SAY: &str = "onload = () => {
     const page = document.querySelector('iframe').contentDocument;
     const view = page.defaultView;

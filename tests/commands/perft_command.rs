@@ -1,4 +1,4 @@
-//! `solver perft` for every game, with the rules that its flags change.
+//! `solver perft` for every game, with flags that change the rules.
 
 use crate::common::tables::Tables;
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ fn shogi_is_counted_to_depth_5_unless_told_otherwise() {
     assert_eq!(output["root"], "rbsgk/4p/5/P4/KGSBR b - 1");
 }
 
-/// A finished game counts 1 past its end in Othello and nothing in shogi.
+/// A finished game counts 1 beyond its end in Othello and 0 in shogi.
 #[test]
 fn finished_games_count_by_the_custom_of_the_game() {
     let full = "XXXXXXXXXXXXXXXX X";

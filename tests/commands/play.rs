@@ -1,4 +1,4 @@
-//! `solver play`, as a person with a keyboard meets it: lines in, text out.
+//! `solver play` at the keyboard: lines in, text out.
 
 use std::fs;
 use std::io::Write;
@@ -6,12 +6,12 @@ use std::process::Stdio;
 
 use crate::common::tables::{Ran, Tables, solved_4x4};
 
-/// What is shown for these lines.
+/// Returns the output for these lines of input.
 fn played(tables: &Tables, args: &[&str], lines: &str) -> Ran {
     let mut command = tables.solver(&[&["play"], args].concat());
     let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // A command line that is refused ends before it reads.
+    // A refused command line ends before reading input.
     let _ = child.stdin.take().unwrap().write_all(lines.as_bytes());
     Ran::of(child.wait_with_output().unwrap())
 }
@@ -26,7 +26,7 @@ fn shown(tables: &Tables, args: &[&str], lines: &str) -> String {
 fn a_game_against_perfect_play_is_lost() {
     let tables = Tables::new();
     solved_4x4(&tables);
-    // The first of the best moves each time, as query has them: Black loses by 8 all the same.
+    // The first best move by `query` each time: Black still loses by 8.
     let mut line = String::new();
     loop {
         let said = shown(&tables, &["othello-4x4"], &format!("{line}save {}\n", file(&tables)));
@@ -42,7 +42,7 @@ fn a_game_against_perfect_play_is_lost() {
         assert_eq!(query["mover"], "Black");
         line += &format!("{}\n", query["moves"][0]["move"].as_str().unwrap());
     }
-    // What was given away is told with its cost.
+    // The review lists mistakes with their cost.
     let worse = shown(&tables, &["othello-4x4", "--black", "greedy"], "");
     let review = worse.split("Moves that gave something away:").nth(1).unwrap();
     assert!(review.lines().all(|line| !line.contains("White")), "{review}");
@@ -66,7 +66,7 @@ fn moves_are_taken_back_and_games_kept() {
     assert!(kept().ends_with("\nb1 a1\n"));
     shown(&tables, &loaded, "nothing\nundo\nd3\n");
     assert!(kept().ends_with("\nb1\n"), "{}", kept());
-    // Against a policy its answer is taken back too.
+    // Against a policy, undo takes back its answer too.
     let against = shown(&tables, &["othello-4x4", "--save", &file], "b1\nundo\n");
     assert!(against.contains("White plays a1"), "{against}");
     assert!(kept().ends_with("X;\n\n"), "{}", kept());
@@ -110,11 +110,11 @@ fn what_is_not_known_is_said() {
     assert!(said.contains("Nothing is known: ") || said.contains("frontier"), "{said}");
     let said = shown(&tables, &["--seed", "1"], "5e4d\n5d5c\n4d4c\nhint\n");
     assert!(said.contains("(nothing is known here: a move at random)"), "{said}");
-    // Without any table it can be played all the same, in capitals and in small letters.
+    // Play works without any table, with capital and small letters.
     let free = shown(&tables, &["--game", "minishogi", "--white", "human"], "5D5C\n1b1c\nreview\n");
     assert!(free.contains("no table: moves have no values here"), "{free}");
     assert!(free.contains("a  r  b  s  g  k\nb  .  .  .  .  .\nc  P  .  .  .  p\n"), "{free}");
-    // Two that go round and round.
+    // Two pieces that move back and forth.
     let round = "4e4d\n2a2b\n4d4e\n2b2a\n".repeat(3);
     let round = shown(&tables, &["--game", "minishogi", "--white", "human"], &round);
     assert!(round.contains("there for the 4th time"), "{round}");

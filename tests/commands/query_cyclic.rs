@@ -1,5 +1,5 @@
-//! `solver query` and `solver info --values` for games that may go round in circles, held
-//! against plain rules and a plain solver.
+//! `solver query` and `solver info --values` for games with infinite play, compared
+//! with plain rules and a plain solver.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ fn both() -> Tables {
     Tables::after(&[&args("rank"), &["value-iterate"], &args("keys"), &["value-iterate"]])
 }
 
-/// Enumerates from a root and solves; gives the table's name.
+/// Enumerates from a root and solves; returns the table's name.
 fn from_root(tables: &Tables, sfen: &str, options: &[&str]) -> String {
     let args = [&["enumerate", "--game", "minishogi", "--root", sfen], options].concat();
     let made = tables.json(&args);
@@ -37,7 +37,7 @@ fn sorted<T: Ord>(mut list: Vec<T>) -> Vec<T> {
     list
 }
 
-/// The moves of an answer with a result.
+/// Returns the moves of an answer with this result.
 fn moves_with(answer: &Value, result: Value) -> Vec<&str> {
     let moves = answer["moves"].as_array().unwrap().iter();
     moves.filter(|m| m["result"] == result).map(|m| m["move"].as_str().unwrap()).collect()
@@ -63,12 +63,12 @@ fn outcome_name(value: i8) -> &'static str {
     ["loss", "draw", "win"][(value + 1) as usize]
 }
 
-/// A number that is the higher, the better (outcome, plies) is.
+/// Returns a number that is higher for a better (outcome, plies).
 fn rank((outcome, plies): (i8, Option<u16>)) -> i32 {
     i32::from(outcome) * (1000 - plies.map_or(0, i32::from))
 }
 
-/// That an answer says of a position and all its moves what the plain solver does.
+/// Checks an answer for a position and all its moves against the plain solver.
 fn check_answer(values: &Values, position: &Position, answer: &Value) {
     let sfen = position.sfen();
     assert_eq!(answer["position"], sfen);
@@ -83,7 +83,7 @@ fn check_answer(values: &Values, position: &Position, answer: &Value) {
     assert_eq!(answer["in_check"], position.in_check(position.mover), "{sfen}");
     assert_eq!(answer["kind"], if position.end().is_some() { "terminal" } else { "interior" });
 
-    // Every move on the very board, named as on it, with its value for its mover.
+    // Every move on this very board, named as on it, with its value for its mover.
     let before = |(outcome, plies): (i8, Option<u16>)| (-outcome, plies.map(|n| n + 1));
     let value = |legal| before(values[&position.after(legal).normalised()]);
     let expected = position.moves().into_iter().map(|legal| (position.usi(legal), value(legal)));
@@ -111,7 +111,7 @@ fn check_answer(values: &Values, position: &Position, answer: &Value) {
     check_line(values, position, answer);
 }
 
-/// That the line of best play keeps the value and ends as it says.
+/// Checks that the principal variation keeps the value and ends as announced.
 fn check_line(values: &Values, from: &Position, answer: &Value) {
     let line = strings(&answer["principal_variation"]);
     let (outcome, plies) = values[&from.normalised()];
@@ -251,7 +251,7 @@ fn bounded_tables_say_what_they_do_not_know() {
     let frontier = "At the table's frontier: its moves were not followed, its value is not known\n\nNot followed: ";
     assert!(said.contains(frontier), "{said}");
 
-    // The same board with the other player to move is another state, and beyond is nothing.
+    // The same board with the other player to move is another state, and the table ends at the frontier.
     let elsewhere = MINISHOGI.replace(" b ", " w ");
     for position in ["1e1c 1b1c 5d5c 5a5b", elsewhere.as_str()] {
         let ran = tables.run(&["query", name, position]);
@@ -306,7 +306,7 @@ fn mates_are_found_with_all_their_first_moves() {
         assert!(said.contains(", wins in 3 plies\n"), "{said}");
         assert!(said.contains(" is mated\n"), "{said}");
 
-        // The same in the mirror, and to the end.
+        // The mirror image has the same mate, which is followed to the end.
         let position = Position::read(Rules::Minishogi, sfen);
         let mirrored = position.mirrored();
         let image = tables.json(&["query", &name, &mirrored.sfen()]);
@@ -367,7 +367,7 @@ fn mates_by_checks_alone_are_told_apart() {
     assert_eq!(without, 3);
 }
 
-/// Two kings alone can only walk.
+/// With two lone kings the game never ends.
 #[test]
 fn play_without_end_is_told_as_it_counts() {
     let tables = Tables::new();
@@ -477,7 +477,7 @@ fn info_tells_how_a_cyclic_table_was_solved() {
     assert!(text.ends_with(said), "{text}");
 }
 
-/// Where a shorter game may be hidden behind the frontier, how far the end is lies between bounds.
+/// A frontier that may hide a shorter game leaves bounds of the distance.
 #[test]
 fn distances_that_are_not_exact_are_told_as_bounds() {
     let tables = Tables::new();

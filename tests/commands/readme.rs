@@ -1,4 +1,4 @@
-//! README and the start page: every command is run, in order, and must print what is shown.
+//! README and the start page: their commands run in order and must print the output shown.
 
 use std::fs;
 use std::path::Path;
@@ -32,7 +32,7 @@ fn blocks(page: &str) -> Vec<Block> {
     blocks
 }
 
-/// Returns the words of a command; a quoted part is one.
+/// Splits a command into words, with quoted text as one word.
 fn words(command: &str) -> Vec<&str> {
     let parts = command.split('"').enumerate();
     let split = parts.flat_map(|(i, part)| match i % 2 {

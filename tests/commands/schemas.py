@@ -1,4 +1,4 @@
-"""Compares what commands print with the schemas: schemas.py SCHEMAS PRINTED."""
+"""Validates the output of commands against the schemas: schemas.py SCHEMAS PRINTED."""
 
 import json
 import pathlib

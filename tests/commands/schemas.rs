@@ -1,4 +1,4 @@
-//! The JSON of every command against `docs/schemas/`.
+//! The JSON of every command, validated against `docs/schemas/`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -65,8 +65,8 @@ fn schemas() -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("docs/schemas")
 }
 
-/// `docs/schemas/` and the components of `docs/openapi.json` are made of the types that are written; with
-/// `YOMIKIRI_WRITE_SCHEMAS` set they are written anew.
+/// `docs/schemas/` and the components of `docs/openapi.json` are generated from the Rust types; run with
+/// `YOMIKIRI_WRITE_SCHEMAS` set to regenerate them.
 #[test]
 fn schemas_are_those_of_the_types() {
     let mut made: BTreeMap<PathBuf, Value> = BTreeMap::new();
@@ -139,7 +139,7 @@ fn every_command_prints_what_its_schema_says() {
     assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));
 }
 
-/// The names of all fields below a value.
+/// Collects the names of all fields below a value.
 fn fields(value: &Value, found: &mut BTreeSet<String>) {
     for (name, below) in value.as_object().into_iter().flatten() {
         found.insert(name.clone());
@@ -148,11 +148,10 @@ fn fields(value: &Value, found: &mut BTreeSet<String>) {
     value.as_array().into_iter().flatten().for_each(|below| fields(below, found));
 }
 
-/// `docs/report-schema.md` explains what reports, comparisons, matches and their files tell.
+/// `docs/json.md` explains all fields of reports, comparisons, matches and their files.
 #[test]
 fn every_field_and_column_of_results_is_explained() {
-    let docs =
-        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("docs/report-schema.md");
+    let docs = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("docs/json.md");
     let docs = fs::read_to_string(docs).unwrap();
     let explained: BTreeSet<&str> =
         docs.split('`').skip(1).step_by(2).flat_map(|name| name.split(['.', '[', ']'])).collect();
@@ -175,7 +174,7 @@ fn every_field_and_column_of_results_is_explained() {
     assert!(unknown.is_empty(), "{unknown:?}");
 }
 
-/// What has no description, below a schema.
+/// Collects the properties of a schema without a description.
 fn silent(schema: &Value, at: &str, found: &mut Vec<String>) {
     for (name, property) in schema["properties"].as_object().into_iter().flatten() {
         let at = format!("{at}/{name}");

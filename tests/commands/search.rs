@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::common::tables::Tables;
 
-/// An endgame of 7 empty squares.
+/// An endgame with 7 empty squares.
 const ENDGAME: &str = "XXXXXXXXXOOOOOOXXOOOOOOXXOOOOOOXXOOOOOOXXOOOOOOXXOOOO---XXXX---- X;";
 
 #[test]
@@ -19,7 +19,7 @@ fn a_size_a_game_and_a_position_are_solved() {
     let by_table = tables.json(&["solve", "othello-4x4"]);
     assert_eq!((&by_table["by"], &by_table["score"]), (&"table".into(), &(-8).into()));
     assert_eq!(by_table["distance"], 10);
-    // The table is there now and answers for what it contains.
+    // The table now exists and answers for the positions it contains.
     let after = tables.json(&["solve", "4", "b1a1"]);
     assert_eq!((&after["by"], &after["table"]), (&"table".into(), &"othello-4x4".into()));
     let searched = tables.json(&["solve", "4", "b1a1", "--search", "--all-moves"]);
@@ -31,15 +31,15 @@ fn a_size_a_game_and_a_position_are_solved() {
         values
     };
     assert_eq!(values(&searched), values(&after));
-    // The rule for empty squares is another question than the table's.
+    // With another rule for empty squares the table does not apply.
     let winner = tables.json(&["solve", "4x4", "--empties", "to-winner"]);
     assert_eq!((&winner["by"], &winner["empties"]), (&"search".into(), &"to-winner".into()));
-    // A board says by itself how large it is.
+    // A board implies its size.
     let alone = tables.json(&["solve", "-----OX--XO----- X;", "--search"]);
     assert_eq!(alone["score"], -8);
 }
 
-/// The stored solution of 6×6 says what a search finds, for each move, after good and bad ones.
+/// The stored solution of 6×6 agrees with search for each move, after good and bad ones.
 #[test]
 fn the_stored_solution_agrees_with_search() {
     let tables = Tables::new();
@@ -59,7 +59,7 @@ fn the_stored_solution_agrees_with_search() {
                 of["score"].as_i64().unwrap(),
                 "{after}"
             );
-            // What both sides' best moves lead to is stored.
+            // Positions after best moves of both sides are stored.
             assert!(stored["by"] == "stored" || of["move"] != best[plies], "{after}");
         }
     }
@@ -75,7 +75,7 @@ fn limits_leave_proven_bounds() {
     assert_eq!((&answer["by"], &answer["score"]), (&"search".into(), &Value::Null));
     let bound = |name: &str| answer[name].as_i64().unwrap();
     assert!(bound("score_lower") <= 10 && 10 <= bound("score_upper"));
-    // A bounded table that leaves the position open does not answer in the search's place.
+    // A bounded table that leaves the position open does not replace the search.
     tables.ok(&["enumerate", "--size", "5x6", "--max-depth", "2"]);
     tables.ok(&["value-iterate", "othello-5x6-depth2"]);
     assert_eq!(tables.json(&["solve", "5x6", "--nodes", "3000"])["by"], "search");
@@ -159,13 +159,13 @@ fn mates_are_found_or_proven_absent() {
         let shown = tables.ok(words);
         assert!(shown.contains(sentence) && shown.contains("By search: "), "{shown}");
     }
-    // White has as good a mate on the board turned round, and a file has a line for each position.
+    // White has an equal mate on the rotated board, and the output has a line for each position of a file.
     let file = tables.root().join("mates.txt");
     fs::write(&file, format!("{mate}\n2rk1/B4/2sG1/P4/s1K2 w Brgp 1\n")).unwrap();
     let rows = tables.ok(&["solve", "--game", "minishogi", file.to_str().unwrap()]);
     let verdicts: Vec<&str> = rows.lines().map(|row| row.split('\t').next().unwrap()).collect();
     assert_eq!(verdicts, ["mate 3", "mate 3"]);
-    // A table that contains the position answers first.
+    // A table that contains the position has precedence.
     tables.ok(&["enumerate", "--game", "minishogi", "--root", mate, "--max-depth", "3", "-q"]);
     tables.ok(&["value-iterate", "-q"]);
     let by_table = tables.json(&["solve", "--game", "minishogi", mate]);
@@ -173,7 +173,7 @@ fn mates_are_found_or_proven_absent() {
     assert_eq!(tables.json(&["solve", mate, "--search"])["by"], "search");
 }
 
-/// The figures of a policy are those of the table, position for position.
+/// The figures of a policy by search equal those by table, position for position.
 #[test]
 fn a_report_by_search_judges_as_a_table_does() {
     let tables = Tables::new();
@@ -185,7 +185,7 @@ fn a_report_by_search_judges_as_a_table_does() {
     let sample = ["report", "--size", "4", "--sample", "300", "--empty-squares", "3..8"];
     let searched = judged(&sample);
     let columns: Vec<&str> = searched.lines().next().unwrap().split(',').collect();
-    // What search does not know, and how positions are numbered.
+    // Columns that search does not know, and the numbering of positions.
     let left_out = ["row", "distance", "optimal_distance", "best_distance"];
     let kept: Vec<usize> =
         (0..columns.len()).filter(|&at| !left_out.contains(&columns[at])).collect();
@@ -205,7 +205,7 @@ fn a_report_by_search_judges_as_a_table_does() {
         searched.len() - 1
     };
     assert_eq!(as_by_table(&searched), 300);
-    // The positions of games of its own: in each it is to move, first as Black and then as White.
+    // Positions of the policy's own games: it is to move in each, first as Black and then as White.
     let games = ["report", "--size", "4", "--games-of", "greedy", "--games", "5", "--seed", "3"];
     let searched = judged(&games);
     let met = as_by_table(&searched);
@@ -220,13 +220,13 @@ fn a_report_by_search_judges_as_a_table_does() {
     assert!(words.starts_with("those of greedy in 10 games against weights, "), "{words}");
     let run = tables.run(&["report", "--size", "4", "--games-of", "perfect"]);
     assert!(run.refused("it needs a table").contains("the perfect policy needs a table"));
-    // Again: the labels are there, and the figures are the same.
+    // Again with cached labels: the figures are the same.
     let figures = |words: &[&str]| tables.json(&[words, &["--policy", "greedy"]].concat());
     assert_eq!(figures(&sample), figures(&sample));
     assert!(figures(&sample)["policies"][0]["intervals"]["result_kept"]["lower"].is_number());
 }
 
-/// A board that is too large for a table is played and measured by search.
+/// Boards too large for a table are played and measured by search.
 #[test]
 fn a_large_board_needs_no_table() {
     let tables = Tables::new();
@@ -268,7 +268,7 @@ fn a_query_searches_what_no_table_contains() {
     let ran = tables.run(&["query", "minishogi", "start"]);
     assert!(ran.refused("play without end").contains("'minishogi' is no table"), "{ran:?}");
 
-    // A table is asked first, a bounded one too, and counts empty squares as it does.
+    // A table has precedence, even a bounded one, and its rule for empty squares applies.
     let line = tables.json(&["query", "4x4"])["principal_variation"].clone();
     let line: Vec<&str> = line.as_array().unwrap().iter().map(|m| m.as_str().unwrap()).collect();
     tables.ok(&["enumerate", "--size", "4", "--max-depth", "3"]);
@@ -286,7 +286,7 @@ fn a_query_searches_what_no_table_contains() {
     assert!(shown.contains("won by 16 discs") && shown.contains("count for the winner"), "{shown}");
 }
 
-/// The columns of positions are those that a table gives, but for what only a table knows.
+/// The columns of positions equal those of a table, except columns that only a table has.
 #[test]
 fn positions_are_exported_without_a_table() {
     let tables = Tables::new();
@@ -331,7 +331,7 @@ fn positions_are_exported_without_a_table() {
     export(&["--out", &file("table.obf")]);
     let [a, b] = ["searched.obf", "table.obf"].map(|name| fs::read_to_string(file(name)).unwrap());
     assert!(!b.is_empty() && a.starts_with(&b), "{a}{b}");
-    // The opening of 8x8 is beyond any search, and refused before one begins.
+    // The opening of 8x8 is beyond any search, and is refused before one begins.
     fs::write(&positions, format!("d3\n{ENDGAME}\n")).unwrap();
     let words = ["export", "--game", "othello-8x8", "--positions", &positions];
     let run = tables.run(&words);
@@ -348,7 +348,7 @@ fn damaged_labels_are_reported() {
     let figures = tables.ok(&words);
     let file = tables.root().join("labels/othello-4x4-uncounted.labels");
     let whole = fs::read(&file).unwrap();
-    // A record that was being written when the process was killed is found again.
+    // A record cut off by a kill is searched again.
     fs::write(&file, &whole[..whole.len() - 3]).unwrap();
     assert_eq!(tables.ok(&words), figures);
     assert_eq!(fs::read(&file).unwrap().len(), whole.len());
@@ -402,7 +402,7 @@ fn proofs_are_made_and_checked() {
     assert!(run.refused("a game without proofs").contains("minishogi has no such proofs"));
 }
 
-/// White wins 6×6 by 4, an endgame is won by 38: by 784,172 and 27,811 moves that are kept here.
+/// The stored proofs hold: White wins 6×6 by 4 (784,172 moves), an endgame is won by 38 (27,811 moves).
 #[test]
 fn kept_proofs_hold() {
     let tables = Tables::new();

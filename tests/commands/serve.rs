@@ -1,4 +1,4 @@
-//! `solver serve`: what it answers, what it refuses, and that it stays well.
+//! `solver serve`: its answers, its refusals and its robustness.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -28,7 +28,7 @@ fn tables() -> Tables {
     ])
 }
 
-/// Positions of each table: starts, ends, the frontier, what is only a mirror image.
+/// Positions of each table: starts, ends, the frontier, one that is only a mirror image.
 const POSITIONS: [(&str, &str); 8] = [
     ("othello-4x4", "start"),
     ("othello-4x4", "b1a1a2"),
@@ -40,7 +40,7 @@ const POSITIONS: [(&str, &str); 8] = [
     (MINISHOGI, "5d5c 1b1c 5e4d 1c1d"),
 ];
 
-/// Each request is logged; a log that cannot be written once dropped every connection.
+/// Each request is logged; a failure to write the log drops no connection.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_log_that_cannot_be_written_drops_no_request() {
@@ -66,7 +66,7 @@ fn what_is_served_is_what_query_prints() {
         }
         if got.status == 404 {
             let error = got.refused(404, position);
-            // It can be played on: by the rules alone, or by search where every game ends.
+            // It can be played on: by the rules alone, or by search in games that always end.
             let answer = &got.json()["answer"];
             let path = format!("/api/v1/{table}?anywhere=true&position={}", escaped(position));
             let anywhere = served.get(&path);
@@ -99,7 +99,7 @@ fn what_is_served_is_what_query_prints() {
     let end = served.position("othello-4x4", &line.concat()).json();
     assert_eq!((&end["kind"], &end["distance"]), (&json!("terminal"), &json!(0)));
     assert_eq!(end["score"].as_i64().map(i64::abs), Some(8));
-    // What is said of a move is what is said of the position after it, seen from the other side.
+    // The value of a move is that of the position after it, seen from the other side.
     for child in start["moves"].as_array().unwrap() {
         let after = served.position("othello-4x4", child["position"].as_str().unwrap()).json();
         assert_eq!(after["score"].as_i64().unwrap(), -child["score"].as_i64().unwrap());
@@ -202,7 +202,8 @@ fn lines_are_answered_in_order_and_as_query_does() {
     tables.run(&["query", "b1a1", "--batch"]).refused("no table");
 }
 
-/// Outside a table near the end of a game a search answers, a policy's moves too; earlier the rules do.
+/// Outside a table, positions near the end of a game are searched, also for policies; earlier ones get the
+/// rules only.
 #[test]
 fn positions_outside_a_table_are_searched_where_that_is_quick() {
     let tables = Tables::after(&[
@@ -239,8 +240,7 @@ fn positions_outside_a_table_are_searched_where_that_is_quick() {
     assert_eq!(at("othello-5x6-depth2", &escaped(&position))["kind"], "outside");
 }
 
-/// In a game with scores a best move is one that keeps the score: that two of them end the game at
-/// different plies orders them, and makes none of them less.
+/// In a game with scores every move that keeps the score is a best move; the distance only orders them.
 #[test]
 fn a_best_move_keeps_the_score_whatever_its_distance() {
     let tables = tables();
@@ -265,8 +265,8 @@ fn a_best_move_keeps_the_score_whatever_its_distance() {
     assert!(decided.eq(moves.iter().map(best)), "{decision}");
 }
 
-/// A page of another site can make a browser ask, and cannot read the answer; it starts no program and
-/// takes no place of one who may ask.
+/// A page of another site can make a browser send requests, but they start no program and take no slot from
+/// legitimate clients.
 #[test]
 fn a_page_of_another_site_starts_nothing() {
     let tables = tables();
@@ -304,8 +304,7 @@ fn a_page_of_another_site_starts_nothing() {
     served.send("GET", "/api/v1/tables", &theirs[..1], b"").refused(403, "not by its scripts");
 }
 
-/// A program that takes too long, or dies, is the failure of what the server asked: 502, in time, and
-/// the next request starts it again.
+/// A program that takes too long or dies is a gateway failure: 502 in time, and the next request restarts it.
 #[test]
 fn programs_that_fail_are_a_bad_gateway() {
     let tables = tables();
@@ -338,7 +337,7 @@ fn programs_that_fail_are_a_bad_gateway() {
     well(&served);
 }
 
-/// A model that never ends gives its place back when its time is over, and few are left at work.
+/// A model that never ends frees its slot at the time limit, and few of them keep running.
 #[cfg(feature = "onnx")]
 #[test]
 fn models_without_end_take_no_places() {
@@ -359,7 +358,7 @@ fn models_without_end_take_no_places() {
     well(&served);
 }
 
-/// A `.npy` file as NumPy writes it.
+/// Returns a `.npy` file as NumPy writes it.
 fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     let dict = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     let text = format!("{dict:<117}\n");
@@ -384,7 +383,7 @@ fn arrays_are_answered_row_by_row() {
         let numbers = got.body[header..].chunks_exact(4);
         numbers.map(|four| i32::from_le_bytes(four.try_into().unwrap())).collect()
     };
-    // Black to move at the start has c2 and b3, White b2 and c3; the other row is no board.
+    // Black to move at the start has c2 and b3, White b2 and c3; the other row is invalid.
     let (own, other) = (1 << 6 | 1 << 9, 1 << 5 | 1 << 10);
     let body = npy("<u8", "(2, 2)", &words(&[own, other, 1, 1]));
     let unknown = -32768;
@@ -392,7 +391,7 @@ fn arrays_are_answered_row_by_row() {
     let nothing = [0, unknown, unknown, unknown, unknown];
     let got = served.post("/api/v1/othello-4x4", &body);
     assert_eq!(numbers(&got), [start, nothing].concat());
-    // All keys of the table, as they lie in its file.
+    // All keys of the table, read from its file.
     let keys = std::fs::read(tables.place("othello-4x4/keys.npy")).unwrap();
     let all = numbers(&served.post("/api/v1/othello-4x4", &keys));
     assert_eq!(all.len(), 5 * 12_351);
@@ -456,7 +455,7 @@ fn a_thousand_bad_requests_are_refused_and_nothing_breaks() {
         let body = &garbage[random.below(256)..];
         let got = served.send(method, &path, &[], body);
         match got.status {
-            // Some are as good as any: the table's name alone, or no position that is asked for.
+            // Some are valid: the table's name alone, or no position.
             200 => assert!(path.contains("tables") || path.contains("othello-4x4"), "{path}"),
             status => drop(got.refused(status, &path)),
         }
@@ -468,7 +467,7 @@ fn a_thousand_bad_requests_are_refused_and_nothing_breaks() {
         stream.shutdown(std::net::Shutdown::Write).unwrap();
         let mut all = Vec::new();
         let _ = stream.read_to_end(&mut all);
-        // Who hangs up in the middle of a request is not answered.
+        // A client that hangs up in the middle of a request gets no answer.
         if !(all.is_empty() && [&b"GET"[..], b"\r\n\r\n"].contains(&bytes)) {
             assert_eq!(parted(&all).status, 400, "what is no HTTP");
         }
@@ -485,7 +484,7 @@ fn a_thousand_bad_requests_are_refused_and_nothing_breaks() {
     well(&served);
 }
 
-/// That it answers as it should.
+/// Checks that the server still answers correctly and fast.
 fn well(served: &Served) {
     let begun = Instant::now();
     assert_eq!(served.get("/api/v1/othello-4x4").json()["score"], -8);
@@ -514,7 +513,7 @@ fn bodies_are_bounded_in_size_and_time() {
     let lines = "start\n".repeat(100_001);
     served.post("/api/v1/othello-4x4", lines.as_bytes()).refused(413, "too many lines");
     served.post("/api/v1/othello-4x4", b"\xff\xff").refused(400, "no text");
-    // Who waits for the slow one waits alone.
+    // Only the slow client waits.
     well(&served);
     let mut all = Vec::new();
     slow.read_to_end(&mut all).unwrap();
@@ -568,7 +567,7 @@ fn policies_answer_beside_the_truth_and_only_those_that_may() {
     for policy in offered.iter().map(|name| name.as_str().unwrap()) {
         assert_eq!(ask(policy, "start").status, 200, "{policy}");
     }
-    // A policy is only made, and mistakes are only looked for, once: they stay the same.
+    // Policies are created once and mistakes searched once, so both stay the same.
     let path = "/api/v1/othello-4x4/mistakes?policy=greedy&count=2";
     let worst = served.get(path).json();
     assert_eq!(worst["mistakes"].as_array().unwrap().len(), 2);
@@ -606,11 +605,11 @@ fn it_takes_a_free_port_and_ends_at_a_signal() {
     assert!(refused.refused("a port that is taken").contains("--port"), "{refused:?}");
     tables.run(&["serve", "--cors", "nonsense"]).refused("no origin");
     tables.run(&["serve", "--policy", "nothing"]).refused("no policy");
-    // Whoever has the usual port, two at once have two.
+    // Two servers without a given port get different ones.
     let (first, second) = (Served::new(&tables, &[]), Served::new(&tables, &[]));
     assert_ne!(first.address, second.address);
     for (mut served, signal) in [(first, "INT"), (second, "TERM")] {
-        // One that is asked again and again until it is gone: answers are whole or there are none.
+        // A client that repeats its request until the server is gone gets complete answers or none.
         let mut kept = served.connect();
         let request =
             format!("GET /api/v1/othello-4x4 HTTP/1.1\r\nhost: {}\r\n\r\n", served.address);

@@ -1,4 +1,4 @@
-//! The page of `solver serve`, driven in a browser by `tests/page/drive.mjs` as a person would drive it.
+//! The page of `solver serve`, operated in a browser by `tests/page/drive.mjs` like a user.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::common::tables::Tables;
 
 const BROWSERS: [&str; 3] =
     ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-/// What all files of the page together may weigh.
+/// Maximum total size of the page's files.
 const MOST_BYTES: u64 = 150_000;
 
 #[test]

@@ -1,4 +1,4 @@
-//! What a shell and a terminal are given: completions, manual pages, examples, colours and bars.
+//! Shell and terminal: completions, manual pages, examples, colours and progress bars.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -21,7 +21,7 @@ fn completions_are_there_for_every_shell() {
     }
 }
 
-/// What fish is offered for a command line whose last word is being typed.
+/// Returns fish's completions of the last word of a command line.
 fn completed(tables: &Tables, line: &str) -> Vec<String> {
     let mut command = tables.solver(&["--"]);
     let offered = command.args(line.split(' ')).env("YOMIKIRI_COMPLETE", "fish").output().unwrap();
@@ -45,7 +45,7 @@ fn names_are_completed() {
     assert!(completed(&tables, "solver re").contains(&"report".to_string()));
 }
 
-/// The lines of a page of help below a heading.
+/// Returns the lines below a heading of a page of help.
 fn below<'a>(help: &'a str, heading: &str) -> Vec<&'a str> {
     let lines = help.lines().skip_while(|line| *line != heading).skip(1);
     lines.take_while(|line| line.starts_with("  ")).collect()
@@ -119,7 +119,7 @@ fn the_manual_has_a_page_for_every_command() {
     assert!(pages.values().all(|page| page.windows(4).any(|four| four == b".TH ")));
 }
 
-/// Runs a command with a terminal for its output; `None` where there is no `script` to do it.
+/// Runs a command with a terminal as its output; `None` if `script` is not installed.
 fn on_a_terminal(tables: &Tables, args: &[&str], no_color: bool) -> Option<String> {
     if !Command::new("script").arg("--version").output().is_ok_and(|o| o.status.success()) {
         eprintln!("NOT TESTED: there is no 'script' to make a terminal");
@@ -144,7 +144,7 @@ fn a_terminal_is_shown_a_bar_unless_quiet() {
     let Some(seen) = on_a_terminal(&tables, &args, false) else { return };
     assert!(seen.contains("/2,426,921 states"), "{seen}");
     let tables = Tables::new();
-    // A tenth of it is still long enough for a bar, were one shown.
+    // A tenth of it would still be long enough for a bar.
     let args = [&args[..], &["-q", "--max-depth", "10"]].concat();
     let seen = on_a_terminal(&tables, &args, false).unwrap();
     assert!(!seen.contains('\x1b') && !seen.contains("to go"), "{seen}");

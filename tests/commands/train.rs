@@ -1,5 +1,5 @@
 //! `solver train`: training runs that are repeated, interrupted and resumed, and their networks as
-//! policies here, in ONNX and in NumPy.
+//! policies, in ONNX and in NumPy.
 
 use std::fs;
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ fn training_ends_the_same_with_any_threads_and_after_an_interruption() {
         let [whole, cut] = [&whole, &cut].map(|path| path.to_str().unwrap());
         tables.ok(&training(recipe, &["--out", whole, "--threads", "1"]));
         let words = training(recipe, &["--out", cut, "--threads", "2", "--checkpoint", "0"]);
-        // It is killed as soon as there is a checkpoint, unless it has ended.
+        // It is killed at the first checkpoint, unless it has ended.
         let mut process = tables.solver(&words).spawn().unwrap();
         let checkpoint = tables.place("cut/net.checkpoint");
         let begin = Instant::now();
@@ -52,7 +52,7 @@ fn training_ends_the_same_with_any_threads_and_after_an_interruption() {
         }
         assert!(!checkpoint.exists(), "{recipe:?}");
         let [whole, cut] = ["whole", "cut"].map(|dir| files(&tables.place(dir)));
-        // The plot is there where shares were measured twice.
+        // There is a plot if shares were measured twice.
         assert_eq!(whole.len(), 3 + usize::from(recipe[0] == "dqn"), "{recipe:?}");
         assert!(whole == cut, "{recipe:?}: the files differ");
         fs::rename(tables.place("whole"), tables.place(recipe[0])).unwrap();
@@ -61,7 +61,7 @@ fn training_ends_the_same_with_any_threads_and_after_an_interruption() {
     the_models_are_the_networks(&tables, &SMALL.map(|recipe| format!("{}/net", recipe[0])));
 }
 
-/// That ONNX Runtime makes of each network's model what NumPy makes of its weights.
+/// Checks that ONNX Runtime and NumPy compute the same from each network.
 pub fn the_models_are_the_networks(tables: &Tables, names: &[String]) {
     if !python_runs("tests/learn/models.py") {
         return;
@@ -107,7 +107,7 @@ fn what_is_there_is_not_replaced_and_other_settings_are_not_resumed() {
     fs::write(&checkpoint, &bytes[..bytes.len() - 1]).unwrap();
     let line = tables.run(&training(recipe, &[])).refused("damaged").to_string();
     assert!(line.contains("is damaged; remove it to begin again"), "{line}");
-    // Numbers that are more than can be counted.
+    // A tensor whose size overflows.
     let end = bytes.iter().position(|&byte| byte == b'\n').unwrap();
     let mut head: serde_json::Value = serde_json::from_slice(&bytes[..end]).unwrap();
     head["tensors"][0][1] = [u64::MAX, 2].into();
@@ -135,7 +135,7 @@ fn wrong_settings_and_wrong_networks_get_one_line() {
         let line = tables.run(&training(recipe, &[])).refused(what).to_string();
         assert!(line.contains(what), "{line} for {what}");
     }
-    // What would divide by zero, or not fit into any memory.
+    // Settings that would divide by zero, or not fit into memory.
     for (recipe, option) in [
         (["td", "--hidden", "0"], "--hidden"),
         (["td", "--hidden", "99999999999"], "--hidden"),
@@ -176,7 +176,7 @@ fn wrong_settings_and_wrong_networks_get_one_line() {
     assert!(line.contains("is not the file that"), "{line}");
 }
 
-/// Two inference engines and ours say the same of the same network.
+/// ONNX Runtime, NumPy and our own inference agree on the same networks.
 #[test]
 #[cfg(feature = "onnx")]
 fn a_network_is_the_same_policy_in_onnx_and_in_python() {
@@ -232,7 +232,7 @@ fn a_network_is_the_same_policy_in_onnx_and_in_python() {
         for other in &found[1..] {
             let theirs = figures(other);
             for (ours, theirs) in ours.iter().flatten().zip(theirs.iter().flatten()) {
-                // A network that finds two moves equal to the last bits may choose either.
+                // A network that finds two moves equal up to the last bits may choose either.
                 assert!((ours - theirs).abs() < 1e-3, "{name}: {ours} is not {theirs}");
             }
         }
@@ -244,7 +244,7 @@ fn a_network_is_the_same_policy_in_onnx_and_in_python() {
     }
 }
 
-/// As the articles have it: their options, and a table of wins and discs by iteration.
+/// Options of the sources in `docs/results/learned.md`, with a table of wins and discs by iteration.
 #[test]
 fn games_are_counted_by_iteration_and_divergence_is_told() {
     let tables = Tables::new();
@@ -275,7 +275,7 @@ fn games_are_counted_by_iteration_and_divergence_is_told() {
             );
             let discs =
                 of(&format!("discs against {opponent}")) + of(&format!("discs of {opponent}"));
-            // A game may end before the board is full, but not before ten discs are on it.
+            // A game may end before the board is full, but not with fewer than ten discs on it.
             assert!(wins + draws <= 8.0 && discs > 80.0 && discs <= 128.0, "{discs}");
         }
     }

@@ -22,8 +22,8 @@ const SMALL: [&str; 16] = [
     "1",
     "--games",
     "20",
-    // Proofs of what moves lead to take nearly all the time of a short training: 2 x 40 of 2 x 200
-    // will do.
+    // Proofs of moves take nearly all the time of a short training: 2 x 40 positions instead of 2 x 200
+    // suffice.
     "--test-positions",
     "40",
 ];
@@ -51,12 +51,12 @@ fn a_network_is_trained_and_measured() {
     };
     let one = measured("learned:value-minishogi");
     let deep = measured("learned:value-minishogi?plies=3,width=3,mate=3000");
-    // On this table every position that is judged is lost whatever is played, which neither spoils.
+    // All judged positions of this table are lost whatever is played, so all moves keep the outcome.
     for policy in [&one, &deep] {
         assert!(policy["total"]["all"]["states"].as_u64().unwrap() > 0);
         assert_eq!(policy["total"]["all"]["optimal_by_outcome"], 1.0);
     }
-    // Where something is at stake, search helps, and anything is better than random play.
+    // Where moves differ, search helps, and either is better than random play.
     let share = |what: &str| {
         let name = format!("won by force: kept, {what}");
         card["results"][&name].as_f64().unwrap_or_else(|| panic!("{name}"))

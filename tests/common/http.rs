@@ -1,4 +1,4 @@
-//! A server of ours, and the little of HTTP that it takes to ask it.
+//! Server processes of tests, and the little HTTP needed to query them.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -9,14 +9,14 @@ use serde_json::Value;
 
 use super::tables::Tables;
 
-/// `solver serve`, ended with the test.
+/// Running `solver serve`, killed at the end of the test.
 pub struct Served {
     pub child: Child,
     pub address: String,
     _stdout: BufReader<ChildStdout>,
 }
 
-/// What came back.
+/// Response to a request.
 #[derive(Debug)]
 pub struct Got {
     pub status: u16,
@@ -33,7 +33,7 @@ impl Got {
         serde_json::from_slice(&self.body).unwrap_or_else(|e| panic!("{e}: {self:?}"))
     }
 
-    /// Refused in JSON that says why.
+    /// Checks that the request was refused with a JSON error and a hint; returns the error.
     pub fn refused(&self, status: u16, what: &str) -> String {
         assert_eq!(self.status, status, "{what}: {} {}", self.head, self.text());
         assert!(self.head.contains("application/json"), "{what}: {}", self.head);
@@ -48,7 +48,7 @@ impl Served {
         Served::speaking(tables, args, Stdio::piped())
     }
 
-    /// The same with a stderr of the test's own.
+    /// Starts a server with the given stderr.
     pub fn speaking(tables: &Tables, args: &[&str], stderr: Stdio) -> Served {
         let words = [&["serve"], args].concat();
         let mut command = tables.hearing(&words);
@@ -67,10 +67,10 @@ impl Served {
         stream
     }
 
-    /// Sends bytes and reads all that comes until the server hangs up.
+    /// Sends bytes and reads until the server closes the connection.
     pub fn raw(&self, bytes: &[u8]) -> Vec<u8> {
         let mut stream = self.connect();
-        // The server may have answered and hung up before it has read all.
+        // The server may have answered and closed the connection before it has read everything.
         let _ = stream.write_all(bytes);
         let mut all = Vec::new();
         let _ = stream.read_to_end(&mut all);
@@ -92,7 +92,7 @@ impl Served {
         self.send("GET", path, &[], b"")
     }
 
-    /// The answer about a position.
+    /// Requests the answer about a position.
     pub fn position(&self, table: &str, position: &str) -> Got {
         self.get(&format!("/api/v1/{table}?position={}", escaped(position)))
     }
@@ -109,7 +109,7 @@ impl Drop for Served {
     }
 }
 
-/// Head and body of an answer whose body is as long as its head says.
+/// Splits a response into head and body.
 pub fn parted(all: &[u8]) -> Got {
     let end = all.windows(4).position(|four| four == b"\r\n\r\n");
     let end = end.unwrap_or_else(|| panic!("no head: {}", String::from_utf8_lossy(all)));
@@ -118,7 +118,7 @@ pub fn parted(all: &[u8]) -> Got {
     Got { status, head, body: all[end + 4..].to_vec() }
 }
 
-/// Text as a part of an address.
+/// Percent-encodes a text as a part of a URL.
 pub fn escaped(text: &str) -> String {
     let byte = |b: &u8| match b.is_ascii_alphanumeric() {
         true => char::from(*b).to_string(),

@@ -1,4 +1,4 @@
-//! What several test programs share; each uses a part of it.
+//! Helpers shared by several test programs, each of which uses a part of them.
 #![allow(dead_code, unused_imports)]
 
 #[cfg(feature = "serve")]

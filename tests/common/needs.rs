@@ -1,22 +1,22 @@
-//! Needs of some tests besides Rust: Python packages, a browser, strace.
+//! Requirements of some tests besides Rust: Python packages, a browser, strace.
 //!
-//! A test without its need is left out; `tests/what_was_left_out.rs`, which runs last, prints which.
-//! With `YOMIKIRI_REQUIRE_ALL=1`, as in CI, leaving one out is a failure.
+//! A test without its requirement is skipped; `tests/what_was_left_out.rs`, which runs last, prints which.
+//! With `YOMIKIRI_REQUIRE_ALL=1`, as in CI, a skipped test is a failure.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Directory with a file for each test that was left out: its name, and the need it lacks.
+/// Returns the directory with a file for each skipped test: its name, and the requirement it lacks.
 pub fn left_out() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("left-out")
 }
 
-/// Returns `there`, and records that the running test is left out for lack of `need` if it is false.
+/// Returns `there`; if it is `false`, records that the running test is skipped for lack of `need`.
 ///
 /// # Panics
 ///
-/// If the need is not there and must be.
+/// Panics if `there` is `false` and all requirements are mandatory.
 pub fn is_there(need: &str, there: bool) -> bool {
     let required = std::env::var_os("YOMIKIRI_REQUIRE_ALL").is_some_and(|value| value == "1");
     assert!(there || !required, "YOMIKIRI_REQUIRE_ALL is 1 and there is no {need}");
@@ -33,24 +33,24 @@ pub fn is_there(need: &str, there: bool) -> bool {
     there
 }
 
-/// Returns whether `python3` can run a program without packages.
+/// Returns `true` if `python3` can run a program without packages.
 pub fn has_python() -> bool {
     python_imports("", "python3")
 }
 
-/// Returns whether `python3` can import a package.
+/// Returns `true` if `python3` can import a package.
 pub fn python_has(package: &str) -> bool {
     python_imports(&format!("import {package}"), &format!("{package} in python3"))
 }
 
-/// Returns whether `python3` can do all imports at the top level of a script in the repository.
+/// Returns `true` if `python3` can do all imports at the top level of a script in the repository.
 pub fn python_runs(script: &str) -> bool {
     let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(script);
     let text = fs::read_to_string(path).unwrap();
     python_imports(&text, &format!("python3 with the imports of {script}"))
 }
 
-/// Returns whether `python3` can do all imports at the top level of a program.
+/// Returns `true` if `python3` can do all imports at the top level of a program.
 pub fn python_imports(program: &str, need: &str) -> bool {
     const DO_IMPORTS: &str = "import ast, sys\n\
         tree = ast.parse(sys.argv[1])\n\

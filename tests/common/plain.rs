@@ -1,14 +1,12 @@
-//! Othello square by square, and a solver of a few lines: what the crate's results are held
-//! against.
+//! Othello square by square, and a solver of a few lines, as a reference for the crate's results.
 //!
-//! Nothing of the crate's rules is used, only its type of a board to convert from and to; no
-//! bitboards, no symmetry, no folding.
+//! Uses none of the crate's rules, only its type of a board to convert from and to; no bitboards or symmetry.
 
 use std::collections::HashMap;
 
 use yomikiri::game::othello::Board;
 
-/// What lies on a square, as the mover sees it.
+/// Content of a square, as the mover sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cell {
     Empty,
@@ -16,12 +14,12 @@ pub enum Cell {
     Theirs,
 }
 
-/// A position as its mover sees it.
+/// Position as its mover sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Plain {
     pub rows: usize,
     pub columns: usize,
-    /// Row by row.
+    /// Cells row by row.
     pub cells: Vec<Cell>,
 }
 
@@ -29,10 +27,10 @@ const DIRECTIONS: [(isize, isize); 8] =
     [(-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1)];
 
 impl Plain {
-    /// The start of the game, Black to move.
+    /// Returns the start of the game, with Black to move.
     pub fn start(rows: usize, columns: usize) -> Plain {
         let mut plain = Plain { rows, columns, cells: vec![Cell::Empty; rows * columns] };
-        // The middle four squares; where a side is odd, the four up and to the left of the middle.
+        // The middle four squares; if a side is odd, the four up and to the left of the middle.
         let (below, right) = (rows / 2, columns / 2);
         plain.cells[(below - 1) * columns + right] = Cell::Mine;
         plain.cells[below * columns + right - 1] = Cell::Mine;
@@ -41,7 +39,7 @@ impl Plain {
         plain
     }
 
-    /// Reads a board; bit `8 * row + column` of its words is a square.
+    /// Converts a board; bit `8 * row + column` of its words is a square.
     pub fn from_board(rows: usize, columns: usize, board: &Board) -> Plain {
         let mut cells = Vec::new();
         for row in 0..rows {
@@ -73,14 +71,14 @@ impl Plain {
         board
     }
 
-    /// What lies at (row, column); `None` off the board.
+    /// Returns the content of (row, column); `None` off the board.
     pub fn at(&self, row: isize, column: isize) -> Option<Cell> {
         let inside =
             (0..self.rows as isize).contains(&row) && (0..self.columns as isize).contains(&column);
         inside.then(|| self.cells[row as usize * self.columns + column as usize])
     }
 
-    /// The squares that the mover would turn by placing at (row, column).
+    /// Returns the squares whose discs the mover would turn by placing at (row, column).
     pub fn turned(&self, row: usize, column: usize) -> Vec<(usize, usize)> {
         let mut turned = Vec::new();
         if self.at(row as isize, column as isize) != Some(Cell::Empty) {
@@ -101,13 +99,13 @@ impl Plain {
         turned
     }
 
-    /// Where the mover may place, as (row, column), row by row.
+    /// Returns the squares where the mover may place, as (row, column), row by row.
     pub fn placements(&self) -> Vec<(usize, usize)> {
         let all = (0..self.rows).flat_map(|row| (0..self.columns).map(move |column| (row, column)));
         all.filter(|&(row, column)| !self.turned(row, column).is_empty()).collect()
     }
 
-    /// The same board with the other side to move.
+    /// Returns the same board with the other side to move.
     pub fn swapped(&self) -> Plain {
         let swap = |cell: &Cell| match cell {
             Cell::Empty => Cell::Empty,
@@ -117,7 +115,7 @@ impl Plain {
         Plain { cells: self.cells.iter().map(swap).collect(), ..*self }
     }
 
-    /// The position after a legal placement.
+    /// Returns the position after a legal placement.
     pub fn place(&self, row: usize, column: usize) -> Plain {
         let mut after = self.clone();
         let turned = self.turned(row, column);
@@ -128,7 +126,7 @@ impl Plain {
         after.swapped()
     }
 
-    /// The action index of the pass.
+    /// Returns the action index of the pass.
     pub fn pass(&self) -> u16 {
         (self.rows * self.columns) as u16
     }
@@ -141,7 +139,7 @@ impl Plain {
         self.placements().is_empty() && self.swapped().placements().is_empty()
     }
 
-    /// Every legal action and the position after it, by ascending action.
+    /// Returns every legal action and the position after it, by ascending action.
     pub fn successors(&self) -> Vec<(u16, Plain)> {
         if self.must_pass() {
             return vec![(self.pass(), self.swapped())];
@@ -155,7 +153,7 @@ impl Plain {
         self.cells.iter().filter(|&&cell| cell == wanted).count() as i32
     }
 
-    /// The mover's discs less the opponent's.
+    /// Returns the mover's discs minus the opponent's.
     pub fn final_score(&self) -> i32 {
         self.count(Cell::Mine) - self.count(Cell::Theirs)
     }
@@ -165,7 +163,7 @@ impl Plain {
     }
 }
 
-/// Best play by trying everything, remembering what is known.
+/// Exhaustive solver with memory.
 #[derive(Default)]
 pub struct Reference {
     known: HashMap<Plain, (i32, u32)>,
@@ -176,8 +174,8 @@ impl Reference {
         Reference::default()
     }
 
-    /// The mover's final disc difference under best play, and the plies to the end of the game when
-    /// both, among moves that keep the score, hurry (winning or even) or linger (losing).
+    /// Returns the mover's final disc difference under best play, and the plies to the end of the game if
+    /// both players, among moves that keep the score, shorten it (ahead or even) or prolong it (behind).
     pub fn solve(&mut self, position: &Plain) -> (i32, u32) {
         if let Some(&known) = self.known.get(position) {
             return known;
@@ -199,7 +197,7 @@ impl Reference {
         value
     }
 
-    /// Every position solved so far.
+    /// Returns every position solved so far, with its value.
     pub fn known(&self) -> &HashMap<Plain, (i32, u32)> {
         &self.known
     }

@@ -1,38 +1,37 @@
-//! Minishogi, animal shogi and a 3x3 game of its family square by square, and a solver of a few
-//! lines: what the crate's results are held against.
+//! Minishogi, animal shogi and a 3x3 game of its family square by square, and a solver of a few lines, as a
+//! reference for the crate's results.
 //!
-//! Nothing of the crate is used. The board is absolute: row 0 is rank 'a', which the first player
-//! moves up to, and column 0 is the leftmost, the highest file.
+//! Uses nothing of the crate. The board is absolute: row 0 is rank 'a', which the first player moves up to,
+//! and column 0 is the leftmost, the highest file.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rules {
-    /// Mate by a pawn drop is forbidden.
+    /// Minishogi; mate by a pawn drop is forbidden.
     Minishogi,
-    /// The same, but those drops are moves like any other.
+    /// Minishogi with mates by a pawn drop allowed.
     MinishogiWithDropMates,
-    /// Animal shogi, and the 3x3 game, as Tanaka counts positions: a position is over, and won,
-    /// when its mover can capture the lion; otherwise it is over, and lost, when the enemy lion
-    /// stands on the mover's home rank. No lion is ever captured.
+    /// Animal shogi, and the 3x3 game, as Tanaka counts positions: a position is over, and won, when its
+    /// mover can capture the lion; otherwise it is over, and lost, when the enemy lion stands on the mover's
+    /// home rank. No lion is ever captured.
     Adjudicated,
     /// Animal shogi as it is played, the try resolved at once. The game is over as soon as
     ///
     /// - a lion has been captured, or
-    /// - a lion, of either side and whoever is to move, stands on its last rank where no enemy
-    ///   piece could capture it. Its owner has won.
+    /// - a lion, of either side and whoever is to move, stands on its last rank where no enemy piece could
+    ///   capture it. Its owner has won.
     ///
-    /// A lion that goes to the last rank where it can be captured ends nothing. If it is not
-    /// captured it has not won by that alone either: the game goes on, and ends once nothing
-    /// attacks the lion any more, be it through its opponent's next move, with the lion's owner to
-    /// move, or through a later move of either. Three near readings give other counts of sequences
-    /// of 7 plies than 643,982: that surviving one reply wins (635,117); that only a lion whose
-    /// opponent is to move is looked at (645,705); that a lion wins by arriving, attacked or not
-    /// (623,381).
+    /// A lion that goes to the last rank where it can be captured does not end the game. If it survives, it
+    /// has not won by that alone either: the game goes on, and ends once nothing attacks the lion any more,
+    /// be it through its opponent's next move, with the lion's owner to move, or through a later move of
+    /// either. Three similar readings give other counts of sequences of 7 plies than 643,982: surviving one
+    /// reply wins (635,117); only a lion whose opponent is to move is examined (645,705); a lion wins by
+    /// arriving, attacked or not (623,381).
     ///
-    /// Two lions may become safe by one move; the counts do not say who has won. Here the side that
-    /// has just moved has.
+    /// Two lions may become safe by one move; the counts do not show who has won. Here the last side to move
+    /// has.
     Played,
 }
 
@@ -42,7 +41,7 @@ pub enum Side {
     Second,
 }
 
-/// In the order in which a hand is written.
+/// Kinds in the order in which a hand is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     King,
@@ -64,7 +63,7 @@ pub struct Piece {
     pub promoted: bool,
 }
 
-/// A row and a column.
+/// Row and column.
 pub type Square = (usize, usize);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +72,7 @@ pub enum Move {
     Drop { kind: Kind, to: Square },
 }
 
-/// Why a position has no moves.
+/// Reason why a position has no moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The mover can capture the lion, and has won.
@@ -93,9 +92,9 @@ pub struct Position {
     pub rules: Rules,
     pub rows: usize,
     pub columns: usize,
-    /// Row by row.
+    /// Squares row by row.
     pub board: Vec<Option<Piece>>,
-    /// The first player's and the second's, each in the order of `Kind`.
+    /// Hands of the first and the second player, each in the order of `Kind`.
     pub hands: [Vec<Kind>; 2],
     pub mover: Side,
 }
@@ -117,7 +116,7 @@ impl Rules {
         matches!(self, Rules::Minishogi | Rules::MinishogiWithDropMates)
     }
 
-    /// Every kind of piece and its letter.
+    /// Returns every kind of piece and its letter.
     fn letters(self) -> &'static [(Kind, char)] {
         if self.is_minishogi() {
             &[
@@ -137,7 +136,7 @@ impl Rules {
         self.letters().iter().find(|&&(k, _)| k == kind).unwrap().1
     }
 
-    /// The piece that a letter, upper case or lower case, stands for.
+    /// Returns the piece that a letter, upper or lower case, stands for.
     fn piece(self, letter: char, promoted: bool) -> Piece {
         let mut letters = self.letters().iter();
         let found = letters.find(|(_, l)| *l == letter.to_ascii_uppercase());
@@ -169,7 +168,7 @@ impl Piece {
             )
     }
 
-    /// Where the piece steps, and in which directions it slides, if it is the first player's.
+    /// Returns the steps of the piece and the directions in which it slides, for the first player.
     fn directions(self) -> (Vec<Direction>, Vec<Direction>) {
         let none = Vec::new();
         match (self.kind, self.promoted) {
@@ -190,8 +189,7 @@ impl Piece {
 }
 
 impl Position {
-    /// Reads an SFEN of any size of board. Its move number is required and forgotten: history plays
-    /// no part.
+    /// Reads an SFEN of any size of board. Its move number is required and ignored.
     pub fn read(rules: Rules, sfen: &str) -> Position {
         let fields: Vec<&str> = sfen.split(' ').collect();
         let [board, mover, hands, number] = fields[..] else {
@@ -239,8 +237,7 @@ impl Position {
         Position { rules, rows: rows.len(), columns, board: rows.concat(), hands: in_hand, mover }
     }
 
-    /// The SFEN, its hands in the order R B G S P or G E C, the first player's before the second's,
-    /// and always as move 1.
+    /// Returns the SFEN as move 1, with hands in the order R B G S P or G E C, the first player's first.
     pub fn sfen(&self) -> String {
         let letter = |side: Side, kind: Kind| match side {
             Side::First => self.rules.letter(kind),
@@ -292,7 +289,7 @@ impl Position {
         (0..self.rows).flat_map(|row| (0..self.columns).map(move |column| (row, column))).collect()
     }
 
-    /// The row on which the pieces of a side promote, its opponent's home.
+    /// Returns the row on which the pieces of a side promote, its opponent's home.
     fn last_row(&self, side: Side) -> usize {
         match side {
             Side::First => 0,
@@ -300,7 +297,7 @@ impl Position {
         }
     }
 
-    /// Where the piece on a square may go, whatever becomes of its king.
+    /// Returns the squares that the piece on a square may go to, ignoring the safety of its king.
     fn destinations(&self, (row, column): Square) -> Vec<Square> {
         let piece = self.at((row, column)).expect("a piece to move");
         let (steps, slides) = piece.directions();
@@ -328,13 +325,13 @@ impl Position {
         destinations
     }
 
-    /// The square of a side's king or lion, if it has one.
+    /// Returns the square of a side's king or lion, if it has one.
     pub fn royal(&self, side: Side) -> Option<Square> {
         let is_royal = |piece: Piece| piece.side == side && piece.is_royal();
         self.squares().into_iter().find(|&square| self.at(square).is_some_and(is_royal))
     }
 
-    /// Whether a side's king or lion could be captured if its opponent were to move.
+    /// Returns `true` if a side's king or lion could be captured if its opponent were to move.
     pub fn in_check(&self, side: Side) -> bool {
         let Some(royal) = self.royal(side) else { return false };
         self.squares().into_iter().any(|square| {
@@ -351,7 +348,7 @@ impl Position {
         self.on_last_row(side) && !self.in_check(side)
     }
 
-    /// Whether the rules of animal shogi end the game here.
+    /// Returns how the rules of animal shogi end the game here, if they do.
     fn lion_end(&self) -> Option<End> {
         let (mover, enemy) = (self.mover, self.mover.other());
         match self.rules {
@@ -366,7 +363,7 @@ impl Position {
         }
     }
 
-    /// Moves and drops, save that a king may be left in check and a pawn drop may mate.
+    /// Returns moves and drops, including those that leave a king in check and pawn drops that mate.
     fn candidates(&self) -> Vec<Move> {
         let mut candidates = Vec::new();
         let last = self.last_row(self.mover);
@@ -409,15 +406,15 @@ impl Position {
         if after.in_check(self.mover) {
             return false;
         }
-        // Mate is check by the pawn itself, which uncovers no other piece, without an answer. The
-        // answers contain no pawn drop to look at in turn: nothing fits between pawn and king.
+        // A pawn drop mates if the pawn itself, which uncovers no other piece, gives a check without an
+        // answer. No answer is a pawn drop to be tested in turn, because nothing fits between pawn and king.
         let mates = matches!(candidate, Move::Drop { kind: Kind::Pawn, .. })
             && after.in_check(after.mover)
             && after.moves().is_empty();
         !(mates && self.rules == Rules::Minishogi)
     }
 
-    /// Every legal move; none where the game is over.
+    /// Returns every legal move; none if the game is over.
     pub fn moves(&self) -> Vec<Move> {
         if self.lion_end().is_some() {
             return Vec::new();
@@ -425,12 +422,12 @@ impl Position {
         self.candidates().into_iter().filter(|&candidate| self.is_legal(candidate)).collect()
     }
 
-    /// Why the game is over here, if it is.
+    /// Returns why the game is over here, if it is.
     pub fn end(&self) -> Option<End> {
         self.lion_end().or_else(|| self.moves().is_empty().then_some(End::Stuck))
     }
 
-    /// The position after a move.
+    /// Returns the position after a move.
     pub fn after(&self, played: Move) -> Position {
         let mut after = self.clone();
         match played {
@@ -455,7 +452,7 @@ impl Position {
         after
     }
 
-    /// A move as USI writes it; whatever promotes has a `+`, forced or not.
+    /// Returns a move in USI; every promotion has a `+`, forced or not.
     pub fn usi(&self, written: Move) -> String {
         let square = |(row, column): Square| {
             format!("{}{}", self.columns - column, char::from(b'a' + row as u8))
@@ -468,25 +465,25 @@ impl Position {
         }
     }
 
-    /// Every legal move as USI writes it.
+    /// Returns every legal move in USI.
     pub fn usi_moves(&self) -> Vec<String> {
         self.moves().into_iter().map(|legal| self.usi(legal)).collect()
     }
 
-    /// The position after a legal move written in USI.
+    /// Returns the position after a legal move in USI.
     pub fn apply(&self, usi: &str) -> Position {
         let found = self.moves().into_iter().find(|&legal| self.usi(legal) == usi);
         self.after(found.unwrap_or_else(|| panic!("{usi} is no move of {}", self.sfen())))
     }
 
-    /// The same with left and right exchanged.
+    /// Returns the position with left and right exchanged.
     pub fn mirrored(&self) -> Position {
         let mut mirrored = self.clone();
         mirrored.board.chunks_mut(self.columns).for_each(|row| row.reverse());
         mirrored
     }
 
-    /// The same from the other end of the board, the sides exchanged.
+    /// Returns the position seen from the other end of the board, with the sides exchanged.
     pub fn turned(&self) -> Position {
         let exchange = |piece: &Piece| Piece { side: piece.side.other(), ..*piece };
         let [first, second] = self.hands.clone();
@@ -498,15 +495,15 @@ impl Position {
         }
     }
 
-    /// The SFEN of the position turned so that the first player moves, or of its mirror image,
-    /// whichever is the smaller as text.
+    /// Returns the SFEN of the position turned so that the first player moves, or of its mirror image,
+    /// whichever is smaller as text.
     pub fn normalised(&self) -> String {
         let seen = if self.mover == Side::First { self.clone() } else { self.turned() };
         seen.sfen().min(seen.mirrored().sfen())
     }
 }
 
-/// How many sequences of exactly `depth` moves there are; a game that ends sooner is none.
+/// Counts the sequences of exactly `depth` moves; a game that ends sooner does not count.
 pub fn perft(position: &Position, depth: u32) -> u64 {
     if depth == 0 {
         return 1;
@@ -518,8 +515,7 @@ pub fn perft(position: &Position, depth: u32) -> u64 {
     moves.into_iter().map(|legal| perft(&position.after(legal), depth - 1)).sum()
 }
 
-/// The normalised positions first reached after each number of plies, up to `plies`, or until there
-/// are no more.
+/// Returns the normalised positions first reached after each number of plies, up to `plies` or the last.
 pub fn reachable(start: &Position, plies: usize) -> Vec<Vec<String>> {
     let mut seen = HashSet::from([start.normalised()]);
     let mut layers = vec![vec![start.normalised()]];
@@ -544,16 +540,15 @@ pub fn reachable(start: &Position, plies: usize) -> Vec<Vec<String>> {
 
 pub type Values = HashMap<String, (i8, Option<u16>)>;
 
-/// [`solve`] of the whole 3x3 game, done once in a process.
+/// Returns the values of the whole 3x3 game by [`solve`], which runs once in a process.
 pub fn three_by_three() -> &'static Values {
     static SOLVED: OnceLock<Values> = OnceLock::new();
     SOLVED.get_or_init(|| solve(&Position::read(Rules::Adjudicated, THREE_BY_THREE)))
 }
 
-/// Every position reachable from the start, normalised, with its outcome for the mover (1, 0, -1)
-/// and the plies to the end of the game, which draws have none of: 0 where the game is lost
-/// already, 1 where the lion can be captured, else one more than the least of the lost successors,
-/// or than the greatest of successors that are all won.
+/// Returns every normalised position reachable from the start with its outcome for the mover (1, 0, -1) and,
+/// unless drawn, the plies to the end of the game: 0 if it is lost already, 1 if the lion can be captured,
+/// else one more than the least of the lost successors, or than the greatest of successors that are all won.
 pub fn solve(start: &Position) -> Values {
     assert_eq!(start.rules, Rules::Adjudicated);
     let mut values = HashMap::new();
@@ -570,8 +565,8 @@ pub fn solve(start: &Position) -> Values {
             }
         }
     }
-    // Sweep by sweep what takes exactly `distance` plies. Once a sweep finds nothing no later one
-    // can, save for the first, which has only the games over at once before it.
+    // Each sweep finds the positions that take exactly `distance` plies. Once a sweep finds nothing no later
+    // one can, except for the first, which follows only the games that are over at once.
     for distance in 1.. {
         let mut found = Vec::new();
         undecided.retain(|(sfen, successors)| {

@@ -1,6 +1,6 @@
-//! Numbers for tests.
+//! Random numbers for tests.
 
-/// A small repeatable source of numbers (SplitMix64), so that a failure can be run again.
+/// Small repeatable random number generator (SplitMix64), so that failures can be reproduced.
 pub struct Random(pub u64);
 
 impl Random {
@@ -12,7 +12,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `bound`.
+    /// Returns a number below `bound`.
     pub fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound as u64) as usize
     }

@@ -1,4 +1,4 @@
-//! What tests of the rules share: nothing of tables or commands, which the library's tests do not have.
+//! Helpers for tests of the rules, without tables and commands, which the library's tests do not have.
 #![allow(dead_code)]
 
 #[path = "plain.rs"]

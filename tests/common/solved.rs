@@ -1,7 +1,7 @@
-//! Games as commands know them, and tables made for a test in a directory of their own.
+//! Games as commands use them, and tables made for a test in a directory of their own.
 //!
-//! Rules, solver and proof are in the library for these games; a test that named the types of rules
-//! would compile all of it again.
+//! The library contains rules, solver and proof for these games; naming the types of rules would compile them
+//! again.
 #![allow(dead_code)]
 
 use tempfile::TempDir;
@@ -14,27 +14,27 @@ use yomikiri::solve::{Run, SolveOptions, SweepError};
 use yomikiri::solved::{SolvedTable, States};
 use yomikiri::table::{Store, Table};
 
-/// A game by its name, states folded under all symmetries.
+/// Returns a game by its name, with states folded under all symmetries.
 pub fn named(name: &str) -> AnyGame {
     Games::default().named(name).unwrap()
 }
 
-/// The same without folding.
+/// Returns a game by its name, without folding.
 pub fn unfolded(name: &str) -> AnyGame {
     named(name).with_folding(false).unwrap()
 }
 
-/// A board of four by four, folded or not.
+/// Returns a board of four by four, folded or not.
 pub fn board_4x4(fold: bool) -> AnyGame {
     if fold { named("othello-4x4") } else { unfolded("othello-4x4") }
 }
 
-/// The plan of everything that can be reached from the standard start.
+/// Returns the plan of everything reachable from the standard start.
 pub fn standard(game: &AnyGame) -> Plan<AnyState> {
     Plan::from_start(game)
 }
 
-/// The same with either side to move first.
+/// Returns the plan of everything reachable from the start with either side to move first.
 pub fn both(game: &AnyGame) -> Plan<AnyState> {
     let start = game.start();
     let state = game.swapped(&start.state).unwrap();
@@ -42,7 +42,7 @@ pub fn both(game: &AnyGame) -> Plan<AnyState> {
     Plan { start: "both".to_string(), roots: vec![start, other], ..standard(game) }
 }
 
-/// Enumerates everything that can be reached from the standard start.
+/// Enumerates everything reachable from the standard start.
 pub fn make(game: &AnyGame, store: &Store) -> Table {
     game.enumerate(&standard(game), store, &Silent).unwrap().table
 }
@@ -63,20 +63,20 @@ pub fn solve(
     game.solve(table, options, progress, &mut |_, _| {})
 }
 
-/// Enumerates and solves.
+/// Enumerates and solves a plan.
 pub fn solved(game: &AnyGame, plan: &Plan<AnyState>) -> (TempDir, Table) {
     let (dir, mut table) = enumerated(game, plan);
     solve(game, &mut table, &SolveOptions::default(), &Silent).unwrap();
     (dir, table)
 }
 
-/// A table's rows as everybody reads them.
+/// Opens the rows of a table without values.
 pub fn rows(table: &Table) -> States {
     let table = Table::open(table.dir()).unwrap();
     States::open(Games::default().of_table(&table).unwrap(), table, false).unwrap()
 }
 
-/// The same with their values.
+/// Opens a solved table with its values.
 pub fn opened(table: &Table) -> SolvedTable {
     let table = Table::open(table.dir()).unwrap();
     let game = Games::default().of_table(&table).unwrap();

@@ -1,4 +1,4 @@
-//! Tables as files, and the binary run on them.
+//! Tables as files, and runs of the binary on them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use yomikiri::table::{HEADER_BYTES, Ints, Manifest, Store, Table, crc32};
 
 use super::solved::{board_4x4, make, solve};
 
-/// A directory of tables of a test's own.
+/// Temporary directory of tables of one test.
 pub struct Tables(pub tempfile::TempDir);
 
 impl Tables {
@@ -21,8 +21,8 @@ impl Tables {
         Tables(tempfile::tempdir().unwrap())
     }
 
-    /// What some commands leave, in a directory of the test's own. They are run once in a process,
-    /// for all of its tests that begin with the same.
+    /// Returns a new directory with the files that some commands leave. The commands run once in a process,
+    /// for all tests that share them.
     pub fn after(commands: &[&[&str]]) -> Tables {
         type Known = BTreeMap<Vec<Vec<String>>, Arc<OnceLock<Files>>>;
         static KNOWN: Mutex<Known> = Mutex::new(Known::new());
@@ -51,15 +51,15 @@ impl Tables {
         self.root().join(name)
     }
 
-    /// The binary, working on these tables.
+    /// Returns a command that runs the binary on these tables.
     pub fn solver(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_solver"));
         command.args(args).env("YOMIKIRI_TABLES", self.root()).env_remove("NO_COLOR");
         command
     }
 
-    /// The same with signals heard: tests in the background of a script are begun with SIGINT ignored,
-    /// and so would be what they start.
+    /// Returns the command with default signals: background tests of a script, and their children, ignore
+    /// SIGINT.
     pub fn hearing(&self, args: &[&str]) -> Command {
         let run = self.solver(args);
         let mut command = Command::new("env");
@@ -73,7 +73,7 @@ impl Tables {
         Ran::of(self.solver(args).output().unwrap())
     }
 
-    /// Runs a command that is to succeed, and gives its stdout.
+    /// Runs a command that must succeed; returns its stdout.
     pub fn ok(&self, args: &[&str]) -> String {
         let ran = self.run(args);
         assert_eq!(ran.code, 0, "{args:?}: {}", ran.stderr);
@@ -86,7 +86,7 @@ impl Tables {
     }
 }
 
-/// How a process ended.
+/// Result of a process.
 #[derive(Debug)]
 pub struct Ran {
     pub code: i32,
@@ -106,17 +106,17 @@ impl Ran {
         ran
     }
 
-    /// Refused as bad input: exit code 2, no data, one line.
+    /// Checks that the input was refused: exit code 2, no data, one line of stderr, which it returns.
     pub fn refused(&self, what: &str) -> &str {
         self.ended(2, what)
     }
 
-    /// Refused for what a table's files hold: they are damaged, or no table at all.
+    /// Checks that a table's files were refused as damaged or as no table; returns stderr.
     pub fn spoilt(&self, what: &str) -> &str {
         self.ended(if self.code == 2 { 2 } else { 3 }, what)
     }
 
-    /// Ended with an exit code, no data, one line.
+    /// Checks the exit code, that there is no data, and that stderr is one line, which it returns.
     pub fn ended(&self, code: i32, what: &str) -> &str {
         assert_eq!(self.code, code, "{what}: {self:?}");
         assert_eq!(self.stdout, "", "{what}");
@@ -125,10 +125,10 @@ impl Ran {
     }
 }
 
-/// Files and what they hold, by their path in a directory.
+/// Contents of files by their path in a directory.
 pub type Files = BTreeMap<PathBuf, Vec<u8>>;
 
-/// Every file below a directory, by its path there; locks hold nothing and are left out.
+/// Reads every file below a directory except lock files, which are empty.
 pub fn files(dir: &Path) -> Files {
     fn walk(root: &Path, dir: &Path, all: &mut Files) {
         let Ok(entries) = fs::read_dir(dir) else { return };
@@ -145,7 +145,7 @@ pub fn files(dir: &Path) -> Files {
     all
 }
 
-/// That two directories hold the same files, naming the first that differs.
+/// Asserts that two directories contain the same files, naming the first that differs.
 pub fn assert_same_files(a: &Path, b: &Path, what: &str) {
     let (a, b) = (files(a), files(b));
     assert!(!a.is_empty(), "{what}: no files");
@@ -167,12 +167,12 @@ fn write_files(files: &Files, to: &Path) {
     }
 }
 
-/// Writes what work goes on from, its checksum behind it.
+/// Writes the state of a checkpoint, followed by its checksum.
 pub fn write_state(path: &Path, text: &str) {
     fs::write(path, format!("{text}\n{:08x}\n", crc32(text.as_bytes()))).unwrap();
 }
 
-/// A 4x4 table with every column there is, made by the library.
+/// Makes a 4x4 table with all kinds of columns by the library.
 pub fn solved_4x4(tables: &Tables) -> Table {
     let game = board_4x4(true);
     let mut table = make(&game, &tables.store());
@@ -183,7 +183,7 @@ pub fn solved_4x4(tables: &Tables) -> Table {
     table
 }
 
-/// Where each row's stored edges begin, and where the last's end.
+/// Returns the start of each row's stored edges, and the end of the last.
 pub fn edge_offsets(table: &Table) -> Vec<usize> {
     let counts = Ints::open(table, "edge_counts").unwrap();
     let mut offsets = vec![0];
@@ -194,8 +194,8 @@ pub fn edge_offsets(table: &Table) -> Vec<usize> {
     offsets
 }
 
-/// Changes payload bytes of an array and makes every checksum right again, as the format says:
-/// CRC-32 of the payload; CRC-32 of the manifest's text with its own digits zero.
+/// Changes payload bytes of an array and corrects every checksum as the format defines them: CRC-32 of the
+/// payload, and CRC-32 of the manifest's text with its own digits zero.
 pub fn forge(dir: &Path, array: &str, change: impl FnOnce(&mut [u8])) {
     let path = Table::open(dir).unwrap().path_of(array);
     let mut bytes = fs::read(&path).unwrap();
@@ -206,12 +206,12 @@ pub fn forge(dir: &Path, array: &str, change: impl FnOnce(&mut [u8])) {
         manifest.arrays.get_mut(array).unwrap().crc32 =
             format!("{:08x}", crc32(&bytes[HEADER_BYTES..]));
     });
-    // The names of columns tell their checksums.
+    // File names of columns contain their checksums.
     fs::remove_file(path).unwrap();
     fs::write(Table::open(dir).unwrap().path_of(array), &bytes).unwrap();
 }
 
-/// Changes a manifest and makes its checksum right again.
+/// Changes a manifest and corrects its checksum.
 pub fn edit_manifest(dir: &Path, edit: impl FnOnce(&mut Manifest)) {
     let path = dir.join("manifest.json");
     let mut manifest = Table::open(dir).unwrap().manifest().clone();

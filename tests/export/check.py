@@ -1,10 +1,10 @@
-"""Derives everything in an export of targets again, from the rules of Othello written plainly here.
+"""Derives everything in an export of targets again, from rules of Othello written plainly here.
 
     python3 check.py DIRECTORY [FILE...] [-- DIRECTORY [FILE...]]...
 
 DIRECTORY holds arrays with every column; each FILE (.npz, .parquet, .jsonl, .csv, .obf) must hold the
-same. Says of each directory how many rows were checked. All are of one board, whose positions are worked out
-once.
+same. Prints the number of rows checked in each directory. All are of one board, whose positions are
+evaluated once.
 """
 
 import csv
@@ -21,7 +21,7 @@ squares = rows * columns
 
 
 def load(directory, card):
-    """Every column of a directory of arrays, from shards if there are any, after its files' checksums."""
+    """Returns every column of a directory of arrays, from shards if any, after verifying the checksums."""
     for name, file in card["files"].items():
         data = (directory / name).read_bytes()
         assert len(data) == file["bytes"] and zlib.crc32(data) == int(file["crc32"], 16), name
@@ -35,7 +35,7 @@ def load(directory, card):
     return found
 
 
-# The rules: squares are numbers, a board two sets of them.
+# The rules: squares are numbers, a board is two sets of them.
 LINES = {}
 for square in range(squares):
     r, c = divmod(square, columns)
@@ -64,7 +64,7 @@ def flips(mine, theirs, square):
 
 @cache
 def successors(mine, theirs):
-    """Every action and the board after it as the opponent sees it; none when the game is over."""
+    """Returns every action with the board after it as the opponent sees it; empty when the game is over."""
 
     def placed(mine, theirs):
         for square in range(squares):
@@ -80,7 +80,7 @@ def successors(mine, theirs):
 
 @cache
 def value(mine, theirs):
-    """The score for the mover and the plies to the end: won and drawn games short, lost ones long."""
+    """Returns the score for the mover and the plies to the end: won and drawn games short, lost ones long."""
     moves = successors(mine, theirs)
     if not moves:
         return len(mine) - len(theirs), 0
@@ -95,7 +95,7 @@ def board(text):
     return ((black, white) if side == 0 else (white, black)), side
 
 
-# The hash that tells training from test.
+# The hash that assigns splits.
 M = (1 << 64) - 1
 
 
@@ -114,7 +114,7 @@ def fnv(text):
 
 
 def symmetries():
-    """Where every square goes, for each symmetry of the board."""
+    """Yields the image of every square, for each symmetry of the board."""
     for transposed in [False, True] if rows == columns else [False]:
         for down in (False, True):
             for right in (False, True):
@@ -156,7 +156,7 @@ def split_of(mine, theirs, game, seed, fractions):
 
 
 def check(place, *files):
-    """Holds a directory, and the files beside it, against the rules; gives what to say of them."""
+    """Checks a directory, and the files beside it, against the rules; returns a summary."""
     place = Path(place)
     card = json.loads((place / "targets.json").read_text())
     assert card["board"] == [rows, columns], place
@@ -167,7 +167,7 @@ def check(place, *files):
     wanted = {}
 
     def is_same(name, i, expected):
-        """Notes what a row of a column must be; all are compared at the end."""
+        """Records the expected value of a row of a column; all are compared at the end."""
         at, values = wanted.setdefault(name, ([], []))
         at.append(i)
         values.append(expected)
@@ -197,7 +197,7 @@ def check(place, *files):
         legal[list(moves)] = 1
         is_same("legal", i, legal)
         if unproven:
-            # Of a bounded table the bounds must hold what is true, and what is proven must be true.
+            # In a bounded table the bounds must contain the true value, and proven values must be true.
             score = value(mine, theirs)[0]
             assert data["score_lower"][i] <= score <= data["score_upper"][i]
             assert data["lower"][i] <= np.sign(score) <= data["upper"][i]
@@ -262,7 +262,7 @@ def check(place, *files):
 
 
     def filled(name, found):
-        """A column of a text or table format as the array that it stands for."""
+        """Returns a column of a text or table format as the array that it represents."""
         column = data[name]
         absent = missing.get(name, -128)
 

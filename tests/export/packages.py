@@ -4,8 +4,8 @@
 
 DIRECTORY holds arrays of 8x8 Othello: every position, unproven and finished ones too, that follows from the
 position after the ACTIONs, played from the start. The program plays there itself, move by move, and its
-observation and legal actions of each position must be those that were exported. Says how many were
-compared.
+observation and legal actions of each position must equal the exported ones. Prints the number of
+positions compared.
 """
 
 import json
@@ -18,14 +18,14 @@ package, place, opening = sys.argv[1], Path(sys.argv[2]), [int(a) for a in sys.a
 card = json.loads((place / "targets.json").read_text())
 assert card["parameters"]["layout"] == {"pgx": "nhwc"}.get(package, package)
 planes, legal, side = (np.load(place / f"{name}.npy") for name in ("planes", "legal", "side"))
-# The first player is 0 in either.
+# The first player is 0 in both programs.
 exported = {(p.tobytes(), int(s)): i for i, (p, s) in enumerate(zip(planes, side))}
 assert len(exported) == len(planes) and planes.shape[1:] == {"pgx": (8, 8, 2), "openspiel": (3, 8, 8)}[package]
 compared = set()
 
 
 def compare(seen, mover, mask):
-    """Looks the package's position up; gives whether it is met for the first time, and its actions."""
+    """Looks up the package's position; returns whether it is new, and its actions."""
     key = (np.ascontiguousarray(seen, dtype=np.uint8).tobytes(), mover)
     assert key in exported, f"not exported: {seen}"
     row = exported[key]
@@ -65,7 +65,7 @@ def pgx():
     import pgx
 
     env = pgx.make("othello")
-    # As many positions at a time as are compiled once.
+    # A fixed number of positions at a time, so that the step is compiled once.
     width = 1024
     stepped = jax.jit(jax.vmap(env.step))
 

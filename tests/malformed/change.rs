@@ -1,4 +1,4 @@
-//! A corpus and what becomes of its files when they are changed at random, by number.
+//! A corpus, and random changes of its files by number.
 
 use std::fs;
 use std::path::Path;
@@ -7,14 +7,14 @@ use yomikiri::table::crc32;
 
 use crate::common::Random;
 
-/// The files of a target, and words that mean something to some of them.
+/// The files of a target, and words that some of them contain.
 pub struct Corpus {
     files: Vec<Vec<u8>>,
     words: Vec<Vec<u8>>,
     seed: u64,
 }
 
-/// Numbers at the edges of types and of what is sensible.
+/// Numbers at the limits of types and of sensible values.
 const NUMBERS: [&str; 22] = [
     "0",
     "-0",
@@ -44,7 +44,7 @@ const NUMBERS: [&str; 22] = [
 const BYTES: [u8; 10] = [0, 1, 0x7f, 0x80, 0xff, b'\n', b' ', b':', b'?', b'/'];
 
 impl Corpus {
-    /// The corpus in a directory and the words of a dictionary, one a line in quotes.
+    /// Reads the corpus in a directory and the words of a dictionary: one per line, in quotes.
     pub fn read(target: &str, dir: &Path, words: &Path) -> Corpus {
         let entries = fs::read_dir(dir).unwrap_or_else(|e| panic!("{}: {e}", dir.display()));
         let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -54,7 +54,7 @@ impl Corpus {
         let words = text.lines().filter_map(|line| line.strip_prefix('"')?.strip_suffix('"'));
         Corpus {
             files: paths.iter().map(|path| fs::read(path).unwrap()).collect(),
-            // Libfuzzer's dictionaries escape what is not ASCII.
+            // libFuzzer escapes non-ASCII characters: such words are replaced by these.
             words: words
                 .filter(|word| !word.contains('\\'))
                 .chain(["é", "表"])
@@ -64,7 +64,7 @@ impl Corpus {
         }
     }
 
-    /// The input of a number: the files come first, as they are.
+    /// Returns the input of a number: first the unchanged files, then changed ones.
     pub fn input(&self, number: usize) -> Vec<u8> {
         if let Some(file) = self.files.get(number) {
             return file.clone();
@@ -96,14 +96,14 @@ impl Corpus {
                 bytes.truncate(at);
                 bytes.extend(&other[random.below(other.len().max(1)).min(other.len())..]);
             }
-            // What is far off is put here.
+            // Bytes from elsewhere in the file replace these.
             7 => {
                 let from = random.below(bytes.len().max(1)).min(bytes.len());
                 let copy = bytes[from..bytes.len().min(from + some.len())].to_vec();
                 drop(bytes.splice(some, copy));
             }
             8 => drop(bytes.splice(at..at, self.words[random.below(self.words.len())].clone())),
-            // The number after this place is another.
+            // The next number is replaced.
             _ => {
                 let Some(begin) = bytes[at..].iter().position(u8::is_ascii_digit) else { return };
                 let begin = at + begin;

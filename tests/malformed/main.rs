@@ -1,9 +1,9 @@
-//! Any bytes to all that reads text and files: every file of `fuzz/corpus`, and what becomes of them
-//! when they are changed at random.
+//! Feeds arbitrary bytes to everything that reads text and files: every file of `fuzz/corpus`, and
+//! random changes of them.
 //!
-//! A longer run by hand: `YOMIKIRI_FUZZ=20000`, of one target `YOMIKIRI_FUZZ=notation:20000`, and
-//! `YOMIKIRI_FUZZ=notation:17..18` to see one input again. What fails is written to a file, which
-//! belongs into the corpus once it is mended.
+//! For longer runs set `YOMIKIRI_FUZZ=20000`, for one target `YOMIKIRI_FUZZ=notation:20000`, and to
+//! repeat one input `YOMIKIRI_FUZZ=notation:17..18`. A failing input is written to a file, which belongs
+//! in the corpus once the fault is fixed.
 
 #![allow(unreachable_pub, clippy::print_stderr)]
 
@@ -24,8 +24,7 @@ use std::time::{Duration, Instant};
 use change::Corpus;
 use targets::TARGETS;
 
-/// How many inputs each target is given unless the environment says, and how many those that take
-/// milliseconds for one.
+/// Default numbers of inputs of a target, and of a slow target, which takes milliseconds per input.
 const INPUTS: usize = 2_000;
 const FEWER: usize = 200;
 const SLOW: [&str; 9] = [
@@ -39,15 +38,15 @@ const SLOW: [&str; 9] = [
     "solution",
     "table",
 ];
-/// How long a target may take for one, in seconds, and how much address space, in kilobytes.
+/// Limits of an input: time in seconds, and address space in kilobytes.
 const SECONDS: u64 = 10;
 const KILOBYTES: u32 = 2 << 20;
-/// After so many inputs that fail no more are looked for.
+/// Number of failing inputs after which a target is given up.
 const ENOUGH: usize = 5;
 
-/// What a process is to do that was started for it: `TARGET:FROM..TO`.
+/// Environment variable with the work of a child process: `TARGET:FROM..TO`.
 const ORDER: &str = "YOMIKIRI_FUZZ_ORDER";
-/// Where it says which input it has come to.
+/// Environment variable with the file to which a child process writes the number of its input.
 const AT: &str = "YOMIKIRI_FUZZ_AT";
 
 fn corpus_of(target: &str) -> Corpus {
@@ -63,7 +62,7 @@ fn no_input_breaks_a_reader() {
     }
 }
 
-/// Runs some inputs of a target here, and dies of the first that fails.
+/// Runs some inputs of a target in this process, which dies at the first failure.
 fn obey(order: &str) {
     let (name, range) = asked(order);
     let at = std::env::var_os(AT).expect("it is told by whom it was started");
@@ -75,8 +74,8 @@ fn obey(order: &str) {
     }
 }
 
-/// Starts a process for each target, so that a limit of memory and a kill are those of one target,
-/// and says what it died of.
+/// Runs every target in a process of its own, so that its memory limit and its death concern no other,
+/// and reports failures.
 fn watch() {
     let order = std::env::var("YOMIKIRI_FUZZ").ok();
     let (only, range) = order.as_deref().map(asked).unzip();
@@ -104,7 +103,7 @@ fn watch() {
     assert!(failures.is_empty(), "\n{}", failures.join("\n\n"));
 }
 
-/// `[TARGET:]NUMBER` or `[TARGET:]FROM..TO`.
+/// Parses `[TARGET:]NUMBER` or `[TARGET:]FROM..TO`.
 fn asked(order: &str) -> (Option<&str>, Range<usize>) {
     let (target, range) = match order.split_once(':') {
         Some((target, range)) => (Some(target), range),
@@ -114,7 +113,7 @@ fn asked(order: &str) -> (Option<&str>, Range<usize>) {
     (target, from.parse().unwrap()..to.parse().unwrap())
 }
 
-/// Runs a target on some inputs and tells of those that fail.
+/// Runs a target on some inputs and returns the failures.
 fn run(target: &str, range: Range<usize>) -> Vec<String> {
     let (mut failures, mut from) = (Vec::new(), range.start);
     while from < range.end && failures.len() < ENOUGH {
@@ -141,13 +140,13 @@ fn run(target: &str, range: Range<usize>) -> Vec<String> {
     failures
 }
 
-/// Where files are written thousands of times: in memory, if the system has such a place.
+/// Returns a directory for files that are written thousands of times, in memory if possible.
 fn place() -> PathBuf {
     let memory = PathBuf::from("/dev/shm");
     if memory.is_dir() { memory } else { std::env::temp_dir() }
 }
 
-/// Starts this program for an order, within a limit of memory where the system knows one.
+/// Starts this program with an order, and on Linux with a memory limit.
 fn started(order: &str, place: &Path, at: &PathBuf, said: File) -> Child {
     let this = std::env::current_exe().unwrap();
     let mut command = match cfg!(target_os = "linux") {
@@ -168,7 +167,7 @@ fn number_in(at: &Path) -> Option<usize> {
     fs::read_to_string(at).ok()?.parse().ok()
 }
 
-/// Waits for a process; says how it ended, unless well.
+/// Waits for a process. Returns how it ended, unless it succeeded.
 fn end_of(mut child: Child, at: &Path) -> Option<String> {
     let (mut number, mut since) = (None, Instant::now());
     loop {

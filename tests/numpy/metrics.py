@@ -1,4 +1,4 @@
-"""Every metric of a report again, from the results position by position.
+"""Recomputes every metric of a report from the results position by position.
 
     metrics.py RESULTS.csv RESULTS.parquet REPORT.json
 """
@@ -63,7 +63,7 @@ def check_sets(figures, part, what):
 
 
 def check_losses(losses, part, what):
-    """How much is given away, and how often."""
+    """Checks the distribution of losses."""
     lost, states = np.array(losses["expected_states"]), part.weight.sum()
     close(lost.sum(), states, what)
     close(lost @ np.arange(len(lost)), (part.weight * part.loss_score).sum(), what)
@@ -74,7 +74,7 @@ def check_losses(losses, part, what):
 
 
 def check_squares(squares, part, what):
-    """Where: what all squares lose is what is lost, and where a policy is sure, square by square."""
+    """Checks losses by square: they sum to all losses, and for sure policies each square's is checked."""
     if squares:
         close(sum(s["score_lost"] for s in squares), (part.weight * part.loss_score).sum(), what)
         close(sum(s["result_lost"] for s in squares), (part.weight * part.loss_outcome).sum(), what)
@@ -91,7 +91,7 @@ def check_squares(squares, part, what):
 
 
 def check_values(values, part, what):
-    """The outcomes that are expected."""
+    """Checks the expected outcomes."""
     assert (values is None) == part.value.isna().all()
     if values is None:
         return
@@ -117,7 +117,7 @@ def check_values(values, part, what):
 
 
 def check_scores(scores, part, what):
-    """The final scores that are expected."""
+    """Checks the expected final scores."""
     assert (scores is None) == part.final_score.isna().all()
     if scores is None:
         return
@@ -129,7 +129,7 @@ def check_scores(scores, part, what):
 
 
 def check_part(figures, part, what):
-    """All that is told of some positions."""
+    """Checks all figures of some positions."""
     for groups, key, column in [
         ("layers", "layer", "layer"),
         ("by_moves", "moves", "moves"),
@@ -163,7 +163,7 @@ for policy in report["policies"]:
         split = policy["held_out"]["split"]
         check_part(policy["held_out"], part[part.split == split], (name, split))
 
-    # A policy that is sure of its move loses what the move loses, and keeps or throws away what it does.
+    # A policy that is sure of its move loses exactly as much as the move, and its blunders are the move's.
     sure = part[part.likeliest_probability == 1]
     close(np.abs(sure.score - sure.likeliest_score - sure.loss_score).max(), 0, name)
     assert np.allclose(sure.entropy, 0) and (part.entropy <= np.log(part.moves) + 1e-12).all()
@@ -173,14 +173,14 @@ for policy in report["policies"]:
             made = (part.outcome == best) & (part.likeliest_outcome == chosen)
             close(weight[made].sum(), blunders[blunder]["expected_states"], (name, blunder))
             close(weight[made].sum() / states, blunders[blunder]["share"], (name, blunder))
-    # The probability of the best moves is what is said to keep the score.
+    # The negative log-likelihood is that of the moves that keep the score.
     nll = -np.log(part.optimal_by_score.clip(1e-12, 1))
     assert np.allclose(part.nll, nll, rtol=0, atol=1e-12), name
     tops = [part.top_1, part.top_2, part.top_3]
     assert all((a <= b + 1e-12).all() for a, b in zip(tops, tops[1:]))
     assert all((top[part.moves <= k] == 1).all() for k, top in enumerate(tops, 1))
 
-    # Without games the costliest positions are those that lose the most, each row once.
+    # Without games the costliest positions are those of greatest loss, each row once.
     if policy["costliest"]:
         losing = part[(part.loss_outcome > 0) | (part.loss_score > 0)].round(9)
         worst = losing.sort_values(

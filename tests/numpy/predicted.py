@@ -1,4 +1,4 @@
-"""Predictions by NumPy's random numbers, and everything that a report says of them worked out plainly.
+"""Predictions by NumPy's random numbers, and an independent computation of the report's figures.
 
     predicted.py STATES                                   writes predictions into an export of states
     predicted.py STATES TARGETS RESULTS.csv REPORT.json   compares; TARGETS is an export of the same
@@ -18,7 +18,7 @@ legal = np.load(states / "legal.npy").astype(bool)
 
 if len(sys.argv) == 2:
     random = np.random.default_rng(7)
-    # Scores of a few levels, so that many are equal; a third of the probabilities are nothing.
+    # Scores of a few levels, so that many are equal; a third of the probabilities are 0.
     scores = random.integers(-2, 3, legal.shape).astype("<f4")
     worth = random.random(legal.shape) * (random.random(legal.shape) > 1 / 3) * legal
     worth = np.where(worth.sum(1, keepdims=True) > 0, worth, legal)
@@ -38,7 +38,7 @@ best = legal & (q == np.where(legal, q, -128).max(1, keepdims=True))
 
 
 def among_first(scores, best):
-    """The shares of orders, highest scores first, in which a best one is among the first 1, 2, 3."""
+    """Returns the shares of orders, highest scores first, with a best move among the first 1, 2, 3."""
     found = np.zeros(3)
     orders = [p for p in permutations(range(len(scores))) if all(np.diff(scores[list(p)]) <= 0)]
     for order in orders:
@@ -60,14 +60,14 @@ wanted = pd.DataFrame(
 results = results.set_index("position").loc[wanted.index]
 for name in wanted:
     assert np.allclose(results[name], wanted[name], rtol=0, atol=1e-9), name
-# Of few moves, for all orders are gone through; every fortieth position.
+# Positions with few moves, because all orders are enumerated; every fortieth position.
 few = np.nonzero(legal.sum(1) <= 5)[0][::40]
 tops = np.array([among_first(scores[at][legal[at]], best[at][legal[at]]) for at in few])
 found = results[["top_1", "top_2", "top_3"]].to_numpy()[few]
 assert np.allclose(found, tops, rtol=0, atol=1e-12)
 policy = report["policies"][0]
 
-# By square: what is given away by playing there.
+# Losses by the square that is played.
 q_outcome = np.load(targets / "q_outcome.npy")[order].astype(int)
 for values, name in [(q, "score"), (q_outcome, "result")]:
     lost = p * np.where(legal, np.where(legal, values, -128).max(1, keepdims=True) - values, 0)

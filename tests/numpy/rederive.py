@@ -1,8 +1,8 @@
-"""Opens a solved table with NumPy, checks its files, and derives every value again.
+"""Opens a solved table with NumPy, verifies its files, and derives every value again.
 
     python3 rederive.py tables/othello-4x4
 
-Values are the mover's. Nothing is read for them but keys, kinds and edges.
+Values are the mover's. They are derived only from keys, kinds and edges.
 """
 
 import json
@@ -18,7 +18,7 @@ manifest = json.loads((table / "manifest.json").read_text())
 array = {}
 for name, entry in manifest["arrays"].items():
     file = table / f"{name}.npy"
-    if not file.exists():  # a column that solving wrote
+    if not file.exists():  # a column written by the solver
         file = table / f"{name}-{entry['crc32']}.npy"
     array[name] = np.load(file, mmap_mode="r")
     assert array[name].dtype == entry["dtype"], name
@@ -39,7 +39,7 @@ difference = bitwise_count(mover).astype(int) - bitwise_count(opponent)
 if manifest["solution"]["empties"] == "to-winner":
     difference += (squares - bitwise_count(mover | opponent)) * np.sign(difference)
 
-# Interior rows are those with moves, so where their moves begin is where the maxima begin.
+# Interior rows are those with moves, so the maxima begin where their moves begin.
 interior = array["kinds"] == 0
 begins = np.cumsum(array["edge_counts"], dtype=np.int64) - array["edge_counts"]
 assert (array["edge_starts"] == begins[::64]).all()
@@ -48,12 +48,12 @@ target = array["edge_targets"]
 
 
 def best(of_each_move):
-    """The best move of every interior row."""
+    """Returns the best value among the moves of every interior row."""
     return np.maximum.reduceat(of_each_move, begin)
 
 
 def settle(sweep, *values):
-    """Sweeps all rows until nothing changes."""
+    """Sweeps all rows until nothing changes; returns the values."""
     while True:
         before = [value.copy() for value in values]
         sweep(*values)
@@ -62,7 +62,8 @@ def settle(sweep, *values):
 
 
 def exact(score, distance):
-    """Ahead or level the shorter game is better, behind the longer."""
+    """Applies one sweep: among equal scores a shorter game is better if won or drawn, a longer one if
+    lost."""
     own, plies = -score[target], distance[target] + 1
     rank = best(1000 * own + np.where(own < 0, plies, -plies))
     score[interior] = np.rint(rank / 1000)
@@ -96,7 +97,7 @@ else:
 if manifest["discounted"]:
     expect("value", *settle(discounted, outcome_at_end.astype("f4")))
 
-# A row stands for every position (an image of its board, and a side to move) in its orientations.
+# A row represents every position (an image of its board, and a side to move) in its orientations.
 positions = bitwise_count(array["orientations"]).astype(int)
 counts = manifest["counts"]["reachable"]
 for name, which in {"states": ..., "terminals": terminal, "frontier": frontier}.items():

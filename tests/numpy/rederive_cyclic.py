@@ -1,10 +1,10 @@
-"""Opens a solved table of a game with cycles with NumPy, checks its files, and derives its values.
+"""Opens a solved table of a game with cycles with NumPy, verifies its files, and derives its values.
 
     python3 rederive_cyclic.py tables/minishogi-depth5
 
-Values are the mover's. In tables of sorted keys every value is derived again from kinds and edges by
-plain sweeps (of finished games only how they ended is read); in ranked tables rows, ranks and counts are
-held against each other.
+Values are the mover's. In tables of sorted keys every value is derived from kinds and edges by
+plain sweeps (only the outcomes of finished games are read); in ranked tables rows, ranks and counts are
+compared with each other.
 """
 
 import json
@@ -20,7 +20,7 @@ manifest = json.loads((table / "manifest.json").read_text())
 array = {}
 for name, entry in manifest["arrays"].items():
     file = table / f"{name}.npy"
-    if not file.exists():  # a column that solving wrote
+    if not file.exists():  # a column written by the solver
         file = table / f"{name}-{entry['crc32']}.npy"
     array[name] = np.load(file, mmap_mode="r")
     assert array[name].dtype == entry["dtype"], name
@@ -32,7 +32,7 @@ repetition = solution["repetition"]
 
 
 def ranked():
-    """The row of a rank, as docs/table-format.md says; and what a distance means."""
+    """Checks the rank index against the bitmap, and the distances against the manifest."""
     bits = np.unpackbits(array["reachable"].view(np.uint8), bitorder="little")
     ranks = np.flatnonzero(bits)
     assert len(ranks) == states == len(array["distance"])
@@ -53,7 +53,7 @@ END = 30_000  # a win in d plies is END - d, a loss in d plies d - END
 
 
 def before(value):
-    """What a move to a state of this value is worth to the one who moves there."""
+    """Returns the value of a move to a state of this value, for the player who moves."""
     end = np.abs(value) > 1
     return -value + np.where(end, np.sign(value), 0)
 

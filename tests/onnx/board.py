@@ -1,4 +1,4 @@
-"""Plain 4x4 Othello, and what a policy's numbers mean: written apart from the solver.
+"""Plain 4x4 Othello and policy outputs, written independently of the solver.
 
 A position is a pair of lists of 16 numbers, 0 or 1, row by row from a1: the mover's discs and the
 opponent's. Actions are squares, and 16 is the pass.
@@ -12,7 +12,7 @@ AROUND = [(r, c) for r in (-1, 0, 1) for c in (-1, 0, 1) if (r, c) != (0, 0)]
 
 
 def from_key(key):
-    """The position of a table's key: the mover's squares above the opponent's, bit 4 * row + column."""
+    """Returns a table key's position: the mover's squares above the opponent's, bit 4 * row + column."""
     key = int(key)
     bits = lambda word: [word >> i & 1 for i in range(PASS)]
     return bits(key >> PASS), bits(key & (1 << PASS) - 1)
@@ -24,7 +24,7 @@ def to_key(position):
 
 
 def start():
-    # Black, who moves, has c2 and b3.
+    # Black is to move and holds c2 and b3.
     mover, opponent = [0] * PASS, [0] * PASS
     mover[6] = mover[9] = opponent[5] = opponent[10] = 1
     return mover, opponent
@@ -50,7 +50,7 @@ def placements(position):
 
 
 def legal(position):
-    """The legal actions; none if the game is over."""
+    """Returns the legal actions; none if the game is over."""
     found = placements(position)
     if not found and placements((position[1], position[0])):
         return [PASS]
@@ -66,12 +66,12 @@ def play(position, action):
 
 
 def result(position):
-    """Of a finished game, for the mover."""
+    """Returns the outcome of a finished game for the mover: 1, 0 or -1."""
     return int(np.sign(sum(position[0]) - sum(position[1])))
 
 
 def masked(row, actions, logits):
-    """A row of numbers as probabilities of the legal actions."""
+    """Returns the probabilities of the legal actions from a row of outputs."""
     row = np.array([row[a] if a < len(row) else (-np.inf if logits else 0) for a in actions], float)
     if len(actions) == 1:
         return [1.0]
@@ -85,5 +85,5 @@ def best(scores):
 
 
 def planes(position):
-    """(2, 4, 4): the mover's discs, the opponent's."""
+    """Returns the mover's and the opponent's discs as an array of shape (2, 4, 4)."""
     return np.array(position, np.float32).reshape(2, SIDE, SIDE)

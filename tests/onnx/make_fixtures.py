@@ -1,11 +1,11 @@
-"""Writes the models in tests/fixtures/onnx and what ONNX Runtime says of them.
+"""Writes the models in tests/fixtures/onnx and the outputs of ONNX Runtime for them.
 
     pip install onnx onnxruntime scikit-learn skl2onnx
     python tests/onnx/make_fixtures.py
 
-`expected.json` has positions as keys of a 4x4 table, and for every model the probabilities of the
-legal actions and the values that a policy made of it should tell. Positions are laid out here by
-NumPy and played by `board.py`.
+`expected.json` contains positions as keys of a 4x4 table, and for every model the expected
+probabilities of the legal actions and the expected values. Positions are encoded here with NumPy
+and played by `board.py`.
 """
 
 import json
@@ -24,7 +24,7 @@ random = np.random.default_rng(20)
 
 
 class Graph:
-    """A model in the making: nodes, constants, and what is made last."""
+    """A model being built: nodes, constants and outputs."""
 
     def __init__(self, shape, batch="N", kind=TensorProto.FLOAT):
         self.nodes, self.constants, self.outputs, self.count = [], [], [], 0
@@ -54,7 +54,7 @@ class Graph:
         return self.add("Gemm", x, self.weights(outside, inside), self.weights(outside), transB=1, name=name)
 
     def tower(self, x, planes):
-        """What PyTorch writes for a small residual network; (N, 64)."""
+        """Adds a small residual network as exported by PyTorch; returns a tensor of shape (N, 64)."""
         x = self.conv(x, planes, 4)
         one = self.constant(np.ones(4, np.float32))
         x = self.add("BatchNormalization", x, self.weights(4), self.weights(4), self.weights(4), one)
@@ -87,7 +87,7 @@ def nchw():
 
 
 def nhwc():
-    """Probabilities, and names that say nothing."""
+    """Probabilities, and meaningless names."""
     graph = Graph([4, 4, 2])
     x = graph.tower(graph.add("Transpose", "x", perm=[0, 3, 1, 2]), 2)
     graph.add("Softmax", graph.dense(x, 64, 17), axis=-1, name="a")
@@ -98,7 +98,7 @@ def nhwc():
 
 
 def openspiel():
-    """Flat observations, and win, draw and loss."""
+    """Flat input, and an output of win, draw and loss."""
     graph = Graph([48])
     planes = graph.add("Reshape", "x", graph.constant(np.array([-1, 3, 4, 4])))
     x = graph.tower(planes, 3)
@@ -110,7 +110,7 @@ def openspiel():
 
 
 def signed():
-    """One position at a time, and the logarithms of probabilities."""
+    """Fixed batch size 1, and log-probabilities."""
     graph = Graph([4, 4], batch=1)
     x = graph.tower(graph.add("Reshape", "x", graph.constant(np.array([1, 1, 4, 4]))), 1)
     graph.add("LogSoftmax", graph.dense(x, 64, 17), axis=1, name="pi")
@@ -121,7 +121,7 @@ def signed():
 
 
 def flat(name, shape):
-    """No pass; the output has a dimension more."""
+    """No pass; the output has an extra dimension."""
     graph = Graph([32])
     x = graph.add("Relu", graph.dense("x", 32, 12))
     graph.add("Reshape", graph.dense(x, 12, 16), graph.constant(np.array(shape)), name="logits")
@@ -130,7 +130,7 @@ def flat(name, shape):
 
 
 def legal():
-    """A third plane, as truth values."""
+    """A third plane, and booleans."""
     graph = Graph([3, 4, 4], kind=TensorProto.BOOL)
     x = graph.tower(graph.add("Cast", "x", to=TensorProto.FLOAT), 3)
     heads(graph, x)
@@ -138,7 +138,7 @@ def legal():
 
 
 def value():
-    """A value only, from 0 to 1, one number a position."""
+    """A value only, from 0 to 1, of shape (N,)."""
     graph = Graph([2, 4, 4])
     x = graph.dense(graph.tower("x", 2), 64, 1)
     graph.add("Reshape", graph.add("Sigmoid", x), graph.constant(np.array([-1])), name="chance")
@@ -155,7 +155,7 @@ def label():
 
 
 def sklearn_models():
-    """A classifier that has not seen every action, with dictionaries as its output, and Q values."""
+    """A classifier with missing actions whose output is dictionaries, and a regressor of Q values."""
     from skl2onnx import to_onnx
     from sklearn.neural_network import MLPClassifier, MLPRegressor
 
@@ -169,7 +169,7 @@ def sklearn_models():
 
 
 def external():
-    """Weights in a file beside the model, as PyTorch writes them for large networks."""
+    """Weights in a file beside the model, as PyTorch exports large networks."""
     model = onnx.load(OUT / "nchw.onnx")
     (OUT / "external.onnx.data").unlink(missing_ok=True)
     onnx.save(model, OUT / "external.onnx", save_as_external_data=True, location="external.onnx.data", size_threshold=0)
@@ -178,7 +178,7 @@ def external():
 def broken():
     graph = Graph([2, 4, 4])
     logits = graph.dense(graph.add("Flatten", "x", axis=1), 32, 17)
-    # The number of discs, 4 at the start and 5 after it: 0 / 0 once there are 9 of them.
+    # The number of discs, 4 at the start and 5 after one move: 0 / 0 once it is 9.
     discs = graph.add("ReduceSum", "x", graph.constant(np.array([1, 2, 3])), keepdims=0)
     off = graph.add("Sub", discs, graph.constant(np.float32(9)))
     one = graph.add("Unsqueeze", graph.add("Div", off, off), graph.constant(np.array([1])))
@@ -226,7 +226,7 @@ def broken():
 
 
 def positions(count):
-    """From chance games, those with a pass among them."""
+    """Returns positions of random games, at least one of them with a pass."""
     found = []
     while len(found) < count or not any(board.legal(p) == [board.PASS] for p in found):
         position = board.start()
@@ -255,7 +255,7 @@ def legal_plane(position):
     return plane.reshape(1, 4, 4)
 
 
-# File, options, layout, the policy output and how it is read, the value output and how it is read.
+# File, options, layout, policy output and its reading, value output and its reading.
 CASES = [
     ("nchw", "", "nchw", "policy", "logits", "value", "-11"),
     ("nchw", "?value=none", "nchw", "policy", "logits", None, None),
@@ -323,18 +323,18 @@ def policy(outputs, case, asked, encode):
 
 
 def part(nodes, name, inputs=(), outputs=(), constants=()):
-    """A graph in a node; its ports have a type and no shape."""
+    """Returns a subgraph whose ports have a type and no shape."""
     info = lambda port: helper.make_tensor_value_info(*port)
     return helper.make_graph(nodes, name, [*map(info, inputs)], [*map(info, outputs)], constants)
 
 
 def ones(graph):
-    """Logits without chance: what is made before stays as it is."""
+    """Adds constant logits without random numbers, so that earlier fixtures are unchanged."""
     return graph.add("MatMul", graph.add("Flatten", "x", axis=1), graph.constant(np.ones((32, 17), np.float32)))
 
 
 def endless():
-    """A loop that never ends, on the logits."""
+    """An infinite loop on the logits."""
     graph = Graph([2, 4, 4])
     logits = ones(graph)
     step = [helper.make_node("Identity", ["on"], ["still"]), helper.make_node("Tanh", ["it"], ["next"])]
@@ -347,7 +347,7 @@ def endless():
 
 
 def huge():
-    """Four thousand million zeros, which are added up."""
+    """Sums four billion zeros."""
     graph = Graph([2, 4, 4])
     logits = ones(graph)
     zeros = graph.add("ConstantOfShape", graph.constant(np.array([2**32])))

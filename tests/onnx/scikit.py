@@ -1,9 +1,9 @@
-"""Trains small networks on a solved 4x4 table, writes them as ONNX files, and prints as JSON what a
-report should say of them: computed from the table's arrays and ONNX Runtime, without the solver.
+"""Trains small networks on a solved 4x4 table, writes them as ONNX files, and prints their expected
+figures as JSON, computed from the table's arrays and ONNX Runtime, without the solver.
 
     python scikit.py TABLE DIR
 
-The table is not folded, so that a row is what the networks see.
+The table is not folded, so rows are the positions the networks receive.
 """
 
 import json
@@ -21,7 +21,7 @@ table, out = Path(sys.argv[1]), Path(sys.argv[2])
 names = ("keys", "kinds", "orientations", "edge_counts", "edge_targets", "edge_actions", "score")
 array = {name: np.load(next(table.glob(f"{name}*.npy"))) for name in names}
 
-# The networks' input: all squares of the mover, then all of the opponent, row by row.
+# Input of the networks: all squares of the mover, then all of the opponent, row by row.
 bits = array["keys"][:, None] >> np.arange(32, dtype=np.uint64) & 1
 mover, opponent = bits[:, :16], bits[:, 16:] - bits[:, :16]
 flat = np.concatenate([mover, opponent], axis=1).astype(np.float32)
@@ -37,7 +37,7 @@ positions = np.bitwise_count(array["orientations"]).astype(int)[rows]
 
 best = np.maximum.reduceat(worth, first)
 best_of = np.repeat(best, count)
-# One best move a row to learn from, and the value of every action, -16 for what is illegal.
+# One best move a row as the label, and the value of every action, -16 for illegal ones.
 teacher = np.full(len(flat), -1)
 is_best = worth == best_of
 teacher[edge_row[is_best]] = action[is_best]
@@ -86,8 +86,8 @@ def save(name, model, probability):
     report[name] = figures(probability)
 
 
-# As people export them without options: dictionaries of probabilities. The middle squares are taken
-# from the start, so that no network sees those actions.
+# Exported with default options: dictionaries of probabilities. The middle squares are occupied from the
+# start, so no network learns those actions.
 classifier = MLPClassifier([24], max_iter=15, random_state=0).fit(flat[learn], teacher[learn])
 assert len(classifier.classes_) < 17
 probabilities = np.zeros((len(flat), 17))
@@ -97,19 +97,19 @@ columns = [list(row.values()) for row in dictionaries]
 probabilities[:, classifier.classes_] = columns
 save("dictionaries.onnx", model, masked(probabilities))
 
-# The same as a matrix, from positions square by square.
+# As a matrix of probabilities, from positions square by square.
 classifier.fit(interleaved[learn], teacher[learn])
 model = to_onnx(classifier, interleaved[:1], options={"zipmap": False})
 probabilities[:, classifier.classes_] = run(model, interleaved)["probabilities"]
 save("interleaved.onnx?layout=interleaved", model, masked(probabilities))
 
-# Q values in discs, all actions at once: what skl2onnx writes has the shape (17 N, 1).
+# Q values in discs, all actions at once: skl2onnx writes the shape (17 N, 1).
 regressor = MLPRegressor(hidden_layer_sizes=[24], max_iter=15, random_state=0).fit(flat[learn], q[learn])
 model = to_onnx(regressor, flat[:1])
 values = run(model, flat)["variable"].reshape(-1, 17)
 save("q.onnx", model, share_best(values[edge_row, action]))
 
-# The final disc difference, looked for one ply ahead; ends of games are known.
+# Final disc difference, searched one ply ahead; terminal values are exact.
 regressor.fit(flat[learn], array["score"][learn].astype(float))
 model = to_onnx(regressor, flat[:1])
 values = run(model, flat)["variable"][:, 0]

@@ -1,11 +1,11 @@
-//! Why the deep Q-learning of the article of 2023 exploded: `docs/learned.md`.
+//! Divergence of the deep Q-learner published in 2023: `docs/results/learned.md`.
 
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Game, GameExt, Side};
 use yomikiri::registry::othello;
 use yomikiri_learn::chance::{below, seeded, unit};
 
-/// A network as the article has it, ReLU 64 and sigmoid 64, with its step of plain descent.
+/// The published network, ReLU 64 and sigmoid 64, trained by plain gradient descent.
 struct Articles {
     hidden: Vec<[f32; 64]>,
     output: Vec<[f32; 64]>,
@@ -16,7 +16,7 @@ impl Articles {
         let dot = |weights: &[f32; 64], x: &[f32; 64]| -> f32 {
             weights.iter().zip(x).map(|(w, x)| w * x).sum()
         };
-        // Rust's maximum would hide what is no number.
+        // Rust's maximum would hide NaN.
         let relu = |x: f32| if x < 0.0 { 0.0 } else { x };
         let hidden = std::array::from_fn(|at| relu(dot(&self.hidden[at], squares)));
         let sigmoid = |x: f32| 1.0 / (1.0 + libm::expf(-x));
@@ -40,7 +40,7 @@ impl Articles {
     }
 }
 
-/// The squares as the mover sees them: 1 own, −1 the other's.
+/// Returns the squares as the mover sees them: 1 own, −1 the other's.
 fn squares(game: &AnyGame, position: &AnyPosition) -> [f32; 64] {
     let text = game.diagram(position);
     let discs = text.lines().skip(1).take(8).flat_map(|row| row.split_whitespace().skip(1));
@@ -58,8 +58,8 @@ fn squares(game: &AnyGame, position: &AnyPosition) -> [f32; 64] {
     std::array::from_fn(|_| discs.next().unwrap())
 }
 
-/// The article's target of a move after which the game goes on: the mean, over the opponent's
-/// replies, of the Q-value of one's own best answer.
+/// Returns the published target of a move that does not end the game: the mean, over the opponent's replies,
+/// of the Q-value of one's own best answer.
 fn target(game: &AnyGame, network: &Articles, after: &AnyPosition) -> f32 {
     let (mut sum, mut count) = (0.0, 0.0);
     for reply in game.actions(&after.state) {
@@ -74,8 +74,8 @@ fn target(game: &AnyGame, network: &Articles, after: &AnyPosition) -> f32 {
     sum / count
 }
 
-/// Why the deep Q-learning of the article of 2023 exploded at once, whatever its network: where
-/// no reply of the opponent leaves an answer its target is 0 / 0.
+/// The published learner diverges at once, whatever its network: if no reply of the opponent leaves an
+/// answer, its target is 0 / 0.
 #[test]
 fn the_article_divides_nothing_by_nothing() {
     const GAMES: u32 = 20;
@@ -108,7 +108,7 @@ fn the_article_divides_nothing_by_nothing() {
         games_with_it += u32::from(has_it);
     }
     assert_eq!((first_broken, games_with_it), (Some(1), GAMES));
-    // From then on there is no number for any move.
+    // From then on every Q-value is NaN.
     let (_, output) = network.forward(&squares(&game, &game.start()));
     let spoiled = output.iter().filter(|value| value.is_nan()).count();
     assert_eq!(spoiled, 64);

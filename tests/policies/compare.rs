@@ -1,5 +1,5 @@
-//! `compare`, `--metrics`, `--fail-if`, `--label` and `--positions`, against the rows of a report added
-//! up plainly.
+//! `compare`, `--metrics`, `--fail-if`, `--label` and `--positions`, compared with sums over the rows of a
+//! report.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::common::tables::Tables;
 
 type Row = BTreeMap<String, String>;
 
-/// What each policy does, position by position.
+/// Returns the answers of each policy, position by position.
 fn rows(tables: &Tables, policies: &[&str]) -> Vec<Vec<Row>> {
     let path = tables.place("rows.csv");
     let mut args = vec!["report", "-q", "--no-games", "--csv", path.to_str().unwrap()];
@@ -65,7 +65,7 @@ fn two_policies_are_compared_position_by_position() {
     }
     let costliest = found["costliest"].as_array().unwrap();
     let gap = |a: &Row, b: &Row| (number(a, "loss_score") - number(b, "loss_score")).abs();
-    // Of all images of a position the one in which the difference is the greatest.
+    // The image with the greatest difference counts for its row.
     let mut by_row = BTreeMap::new();
     for (a, b) in a.iter().zip(b) {
         let most: &mut f64 = by_row.entry(&a["row"]).or_default();
@@ -149,7 +149,7 @@ fn a_training_loop_gets_one_line_and_ci_an_exit_code() {
     assert!(!ran.stderr.contains("ours"), "{kept}");
     assert_eq!(failing("result_kept < 0.4").code, 0);
     assert_eq!(failing("kept < 1").code, 2);
-    // What there will be no figure of is said before anything is measured.
+    // Conditions on figures that the report will not have fail before any measuring.
     for (condition, what) in [
         ("value_error > 1", "greedy says no such value"),
         ("final_score_error > 1", "greedy says no such value"),
@@ -202,7 +202,7 @@ fn positions_of_a_file_are_measured_with_their_images() {
     assert!(found["games"].is_null());
     let shown = tables.ok(&["report", "-q", "--policy", "greedy", "--positions", name]);
     assert!(shown.contains("some.txt and their images"), "{shown}");
-    // Every position of an export of states is every position.
+    // An export of states contains every position.
     tables.ok(&["export", "--states", "-q"]);
     let states = tables.place("othello-4x4-states");
     let whole = tables.json(&[

@@ -1,5 +1,5 @@
-//! Games that may go on for ever, exactly: against a game whose results are known in closed form,
-//! and against values computed backwards on the graph of the rules alone.
+//! Exact play in games with infinite play, compared with closed-form results of a small game, and with values
+//! computed backwards on the graph of the rules.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -20,11 +20,11 @@ use yomikiri_measure::policy::{ByRule, Greedy, Policy, Random};
 
 use crate::common::solved::named;
 
-/// Wait or resign: who never resigns never loses, and two who do not never end.
+/// Wait or resign: a player who never resigns never loses, and two of them play on for ever.
 struct Waiting;
 
 impl Game for Waiting {
-    /// Whether the opponent has resigned.
+    /// `true` if the opponent has resigned.
     type State = bool;
     type Key = u64;
 
@@ -62,7 +62,7 @@ struct Opened {
     _dir: TempDir,
     solved: SolvedTable,
     unfolded: Unfolded,
-    /// Of each of [`POLICIES`].
+    /// Probabilities of each of [`POLICIES`], by edge.
     answers: Vec<Vec<f64>>,
 }
 
@@ -104,9 +104,9 @@ fn who_waits_is_not_beaten_and_who_resigns_is() {
     let opened = Opened::new(&game, &Plan::from_start(&game));
     let play = Play::new(&opened.unfolded, &opened.solved);
     assert_eq!((opened.unfolded.positions(), opened.unfolded.edges()), (4, 4));
-    // All that is drawn here goes on for ever.
+    // Every draw here is infinite play.
     let expected = |win, draw, loss| Expected { win, draw, loss, score: win - loss, endless: draw };
-    // Whoever resigns first has lost: the first player in 1/2 + 1/8 + ... of the games.
+    // The player who resigns first loses: the first player in 1/2 + 1/8 + … of the games.
     assert!(close(&opened.result(0, 0), &expected(1.0 / 3.0, 0.0, 2.0 / 3.0)));
     assert!(close(&opened.result(0, 2), &expected(0.0, 0.0, 1.0)));
     assert_eq!(opened.result(2, 2), expected(0.0, 1.0, 0.0));
@@ -121,7 +121,7 @@ fn who_waits_is_not_beaten_and_who_resigns_is() {
         [0, 2].map(|place| Played { name: POLICIES[place], probabilities: opened.policy(place) });
     let report = games(&play, &Baselines::new(&play), &played, 3);
     let [random, _] = &report.policies[..] else { panic!("there are two") };
-    // A game of two random players takes two moves, each of them half a mistake, and one to win.
+    // A game of two random players has two moves on average, each half a mistake, and one to win.
     assert!((random.mistakes[0].outcome_mistakes - 0.5).abs() < 1e-12);
     assert!((random.mistakes[0].outcome_lost - 0.5).abs() < 1e-12);
     assert_eq!(random.costliest.len(), 1);
@@ -129,7 +129,7 @@ fn who_waits_is_not_beaten_and_who_resigns_is() {
     assert_eq!(report.endless(), Some(1.0));
 }
 
-/// The graph of a game by its rules alone: positions and, of each, where its moves lead.
+/// Graph of a game by its rules alone: positions, and successors of each.
 struct Graph {
     positions: Vec<AnyPosition>,
     after: Vec<Vec<u32>>,
@@ -156,7 +156,7 @@ impl Graph {
         Graph { positions, after, known }
     }
 
-    /// What a policy does in every position; nothing where the game is over.
+    /// Returns a policy's probabilities in every position; none in terminal ones.
     fn ask(&self, game: &AnyGame, policy: &dyn Policy<AnyGame>) -> Vec<Vec<f64>> {
         let of = |position: &AnyPosition| match game.is_terminal(&position.state) {
             true => Vec::new(),
@@ -168,8 +168,8 @@ impl Graph {
         self.positions.iter().map(of).collect()
     }
 
-    /// What the root is worth to the first player, `choose` telling a position's from its moves',
-    /// with ever more plies to go; `endless` is what play without end is worth.
+    /// Returns the value of the root for the first player by value iteration with ever more plies; `choose`
+    /// computes a position's value from its moves' values, and `endless` is the value of infinite play.
     fn backwards(
         &self,
         game: &AnyGame,
@@ -198,7 +198,7 @@ impl Graph {
     }
 }
 
-/// Games and best responses of a table against those of the graph.
+/// Checks games and best responses on a table against those of the graph.
 fn assert_as_by_the_rules(opened: &Opened, endless: f64, places: &[usize]) {
     let (game, states) = (opened.solved.game(), opened.solved.states());
     let graph = Graph::new(game, states.roots().unwrap()[0]);
@@ -242,7 +242,7 @@ fn assert_as_by_the_rules(opened: &Opened, endless: f64, places: &[usize]) {
     }
 }
 
-/// The whole 3x3 game, in which play without end is a draw.
+/// Returns the whole 3x3 game, in which infinite play is a draw.
 fn small() -> &'static Opened {
     static KNOWN: OnceLock<Opened> = OnceLock::new();
     KNOWN.get_or_init(|| {
@@ -251,7 +251,7 @@ fn small() -> &'static Opened {
     })
 }
 
-/// All that a single pawn leads to, in which the second player wins by play without end.
+/// Returns all positions reached from a single pawn, in which the second player wins infinite play.
 fn pawn() -> &'static Opened {
     static KNOWN: OnceLock<Opened> = OnceLock::new();
     KNOWN.get_or_init(|| {
@@ -281,7 +281,7 @@ fn perfect_play_is_worth_the_value_of_the_game_wherever_it_ends() {
             assert!(lost.outcome_lost.abs() < 1e-12, "{lost:?}");
         }
     }
-    // Nothing is drawn where one of them wins by play without end.
+    // No draws if one side wins infinite play.
     assert_eq!(pawn().result(0, 0).draw, 0.0);
     assert!(small().result(1, 1).draw < 1e-9);
 }

@@ -1,5 +1,5 @@
-//! The networks that are kept with the repository still give the figures that `docs/leaderboard.md`
-//! shows of them, and the one for minishogi what `docs/learned-minishogi.md` does.
+//! The stored networks reproduce the figures in `docs/results/leaderboard.md`, and the one for minishogi those in
+//! `docs/results/learned-minishogi.md`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::common::tables::{Tables, copy_dir};
 
-/// The rows of the leaderboard by policy: its first numbers, in percent and discs.
+/// Returns the rows of the leaderboard by policy: their first numbers, in percent and discs.
 fn rows(page: &str) -> BTreeMap<String, Vec<f64>> {
     let row = |line: &str| {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
@@ -25,7 +25,7 @@ fn networks_of_the_repository_keep_their_places() {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let tables = Tables::new();
     copy_dir(&root.join("tables/policies"), &tables.place("policies"));
-    let page = rows(&fs::read_to_string(root.join("docs/leaderboard.md")).unwrap());
+    let page = rows(&fs::read_to_string(root.join("docs/results/leaderboard.md")).unwrap());
     let learned: Vec<&String> = page.keys().filter(|name| name.starts_with("learned:")).collect();
     let cards = fs::read_dir(root.join("tables/policies")).unwrap();
     let cards = cards.filter(|entry| {
@@ -55,14 +55,14 @@ fn networks_of_the_repository_keep_their_places() {
         ]);
         assert_eq!(ours.len(), page[name].len(), "{name}");
         for (ours, shown) in ours.iter().zip(&page[name]) {
-            // Rounded to a tenth there; processors that round otherwise may turn a close choice.
+            // The page rounds to a tenth; other CPUs may round a close choice differently.
             assert!((ours - shown).abs() < 0.2, "{name}: {ours} where {shown} is shown");
         }
     }
 }
 
-/// The network that has learned from exact values has them apart, as its card says they were when
-/// it was trained, and every file says of each position where it belongs.
+/// Held-out figures of the network trained on exact values equal those on its card, and every output assigns
+/// positions to the same parts.
 #[test]
 fn held_out_figures_are_those_on_the_card() {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tables/policies");
@@ -87,10 +87,10 @@ fn held_out_figures_are_those_on_the_card() {
             ("best score", &found["all"]["optimal_by_score"]),
         ] {
             let wanted = card["results"][format!("{split}: {name}")].as_f64().unwrap();
-            // Processors that round otherwise may turn a close choice.
+            // Other CPUs may round a close choice differently.
             assert!((figure.as_f64().unwrap() - wanted).abs() < 0.002, "{split}: {name} {wanted}");
         }
-        // The same from the rows, added up plainly.
+        // Recomputes the figures from the rows.
         let (mut count, mut kept) = (0u64, 0.0);
         let mut reader = csv::Reader::from_path(&rows).unwrap();
         for row in reader.deserialize::<BTreeMap<String, String>>() {
@@ -106,12 +106,12 @@ fn held_out_figures_are_those_on_the_card() {
         assert!((kept / count as f64 - mean).abs() < 1e-12, "{split}");
     }
     assert_eq!(states, policy["total"]["all"]["states"].as_u64().unwrap());
-    // And alone.
+    // The part alone has the same figures.
     let args = ["report", "-q", "--policy", network, "--split", "test"];
     let alone = tables.json(&args);
     assert_eq!(alone["policies"][0]["total"], policy["splits"]["test"]);
     assert!(alone["table"]["chosen"].as_str().unwrap().contains("0.9 to train"));
-    // So are groups of positions, squares, losses and values.
+    // Details on the part agree too.
     let held_out = policy["held_out"].as_object().unwrap();
     assert!(held_out["split"] == "test" && held_out.len() == 10);
     for (name, figures) in held_out.iter().filter(|(name, _)| *name != "split") {
@@ -130,8 +130,8 @@ fn held_out_figures_are_those_on_the_card() {
     ));
 }
 
-/// The page shows by discs what the network keeps where it has not learned, beside a policy that has
-/// learned from nothing and is shown everywhere.
+/// The page shows held-out figures by discs for the network, and figures of all positions for a policy
+/// without training.
 #[test]
 fn heat_maps_are_of_what_was_not_learned() {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tables/policies");
@@ -164,7 +164,7 @@ fn heat_maps_are_of_what_was_not_learned() {
     assert_eq!(row("supervised *"), kept(&network["held_out"]["layers"]));
     assert_ne!(row("supervised *"), kept(&network["layers"]));
     assert_eq!(row("greedy"), kept(&greedy["layers"]));
-    // So does the text, with how many positions that are.
+    // The text shows the same, with the number of positions.
     let text = tables.ok(&["report", "-q", "--canonical", "--by", "layer", "--policy", policies]);
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     let layers = network["held_out"]["layers"].as_array().unwrap();
@@ -177,8 +177,8 @@ fn heat_maps_are_of_what_was_not_learned() {
     assert_eq!(cells[3], format!("{kept:.1}%"));
 }
 
-/// Where the networks of the repository are measured too, the report fits a screen, the best stand
-/// first, and the one that learned from exact values stands where it is not yet known.
+/// A report with the repository's networks fits a screen, lists the best first, and ranks the network trained
+/// on exact values by its held-out figures.
 #[test]
 fn the_first_screen_fits_and_ranks_by_what_was_not_learned() {
     let tables = Tables::new();
@@ -207,8 +207,8 @@ fn the_first_screen_fits_and_ranks_by_what_was_not_learned() {
     assert!(full.lines().count() > 400 && width(&full) <= 100, "{}", width(&full));
 }
 
-/// The network that is kept for minishogi is the one of the page, and wins and loses as it should
-/// where a table that is made from some positions of its exam proves something.
+/// The stored network for minishogi has the page's figures, and its wins and losses on a table of some exam
+/// positions are as expected.
 #[test]
 fn the_network_for_minishogi_sees_wins_and_losses() {
     let kept = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tables/policies");
@@ -216,8 +216,8 @@ fn the_network_for_minishogi_sees_wins_and_losses() {
     copy_dir(&kept, &tables.place("policies"));
     let card = fs::read_to_string(kept.join("value-minishogi.json")).unwrap();
     let card: Value = serde_json::from_str(&card).unwrap();
-    let docs =
-        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("docs/learned-minishogi.md");
+    let docs = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+        .join("docs/results/learned-minishogi.md");
     let docs = fs::read_to_string(docs).unwrap();
     for (result, row, digits) in [
         ("held out: right", "| 44 (100,000 games) |", 2),
@@ -246,7 +246,7 @@ fn the_network_for_minishogi_sees_wins_and_losses() {
     for forced in [one, mate, random] {
         assert_eq!([&forced["won"], &forced["at_risk"]], [16, 16]);
     }
-    // Processors that round otherwise may turn a close choice.
+    // Other CPUs may round a close choice differently.
     assert!((figure(one, "won_kept") - 12.0 / 16.0).abs() < 0.1, "{one}");
     assert!((figure(one, "at_risk_lost") - 1.0 / 16.0).abs() < 0.1, "{one}");
     assert!(figure(mate, "won_kept") == 1.0 && figure(mate, "at_risk_lost") == 0.0, "{mate}");

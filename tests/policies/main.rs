@@ -1,4 +1,4 @@
-//! Policies: built in, from files and programs, asked, measured and played.
+//! Tests of policies: built-in ones, files and programs; their answers, figures and games.
 
 #![allow(unreachable_pub)]
 

@@ -1,8 +1,8 @@
-//! Policies in ONNX files: what they say is what ONNX Runtime says of the same files, and what
-//! cannot be used is told in one line.
+//! Policies in ONNX files: their answers equal those of ONNX Runtime, and unusable files are rejected in one
+//! line.
 //!
-//! The models in `fixtures/onnx` and what is expected of them are made by `onnx/make_fixtures.py`,
-//! which lays out positions and plays by itself.
+//! `onnx/make_fixtures.py` makes the models in `fixtures/onnx` and their expected answers, with its own
+//! encoding of positions and its own rules.
 #![cfg(feature = "onnx")]
 
 use std::fs;
@@ -26,7 +26,7 @@ fn fixture(name: &str) -> String {
     folder.join(name).to_str().unwrap().to_string()
 }
 
-/// The policy of a fixture with its options.
+/// Loads a fixture with its options as a policy.
 fn load(model: &str) -> Result<Onnx, Hinted> {
     let spec = NetworkSpec::onnx(&fixture(model)).unwrap();
     Onnx::load(&spec, spec.to_string(), &board_4x4(true))
@@ -40,7 +40,7 @@ fn numbers(value: &Value) -> Vec<f64> {
     value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
 }
 
-/// The positions that the expectations are of; those of odd places with White to move.
+/// Returns the positions of the expected answers; those of odd indices have White to move.
 fn positions(game: &AnyGame, expected: &Value) -> Vec<AnyPosition> {
     let keys = expected["keys"].as_array().unwrap().iter().map(|key| key.as_u64().unwrap());
     let position = |(at, key): (usize, u64)| Position {
@@ -96,7 +96,7 @@ fn models_say_what_onnx_runtime_says_of_them() {
 fn an_answer_does_not_depend_on_the_rest_of_its_batch() {
     let game = board_4x4(true);
     let few = positions(&game, &expected());
-    // More than are run at once.
+    // More than one run can take.
     let many: Vec<_> = few.iter().copied().cycle().take(few.len() * 90).collect();
     for model in ["nchw.onnx", "flat.onnx", "signed.onnx", "value.onnx?range=01"] {
         let policy = load(model).unwrap();
@@ -130,7 +130,7 @@ fn many_threads_ask_at_the_same_time() {
     });
 }
 
-/// The fixture interleaved.onnx read in the other order is another policy: the order matters.
+/// Reading interleaved.onnx in the other order gives another policy: the order matters.
 #[test]
 fn the_order_of_a_flat_input_is_what_is_asked_for() {
     let game = board_4x4(true);
@@ -145,8 +145,7 @@ fn the_order_of_a_flat_input_is_what_is_asked_for() {
 fn a_class_that_was_never_seen_is_never_chosen() {
     let (game, policy) = (board_4x4(true), load("zipmap.onnx").unwrap());
     let start = game.start();
-    // The middle squares 5, 6, 9 and 10 have no class. They are no moves, but a policy is not asked
-    // which are.
+    // The middle squares 5, 6, 9 and 10 have no class. They are never legal, but the policy does not check.
     let legal = game.actions(&start.state);
     let answers = ask(&policy, &game, &[start]);
     assert!(legal.iter().zip(&answers.probabilities).all(|(_, &p)| p > 0.0), "{legal:?}");
@@ -201,7 +200,7 @@ fn what_cannot_be_used_is_told_in_one_line() {
     ];
     for (model, wanted) in cases {
         let error = load(model).err().unwrap_or_else(|| panic!("{model} is taken"));
-        // Between a message and its hint stand the inputs and outputs.
+        // The inputs and outputs are listed between a message and its hint.
         let is_apart = wanted.split_once("; ").is_some_and(|(what, hint)| {
             let found = error.hint().unwrap_or_default().into_owned();
             error.to_string().contains(what) && found.starts_with(hint)
@@ -213,8 +212,8 @@ fn what_cannot_be_used_is_told_in_one_line() {
     }
 }
 
-/// What a model does at its work is its failure, exit code 4; what can be seen in its file is bad
-/// input. Either is one line, and nothing else is printed.
+/// A failure of a running model is exit code 4; a fault visible in its file is invalid input. Both are one
+/// line, and nothing else is printed.
 #[test]
 fn models_that_panic_never_end_or_want_too_much_are_told_in_one_line() {
     let tables = Tables::new();
@@ -242,7 +241,7 @@ fn models_that_panic_never_end_or_want_too_much_are_told_in_one_line() {
     }
 }
 
-/// A file that is cut off anywhere is refused, and no byte of it makes the reader fail otherwise.
+/// Truncated files are rejected.
 #[test]
 fn broken_files_are_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -316,7 +315,7 @@ fn the_report_refuses_what_cannot_be_used_in_one_line() {
     assert!(run(&[], "onnx:model.onnx?layout=x").contains("known are nchw, nhwc"));
 }
 
-/// A network of shogi sees what `export --states` writes, and has a number for every action.
+/// A network of shogi receives the planes of `export --states`, and has a number for every action.
 #[test]
 fn a_model_of_shogi_is_asked_about_the_planes_of_its_game() {
     let game = named("animal-shogi-3x3");
@@ -376,8 +375,8 @@ fn a_model_of_shogi_is_asked_about_the_planes_of_its_game() {
     assert_eq!(place, answers.probabilities.len());
 }
 
-/// Networks of scikit-learn as skl2onnx writes them: Python computes the report's figures from the
-/// table's arrays and ONNX Runtime, and the solver finds the same.
+/// Networks of scikit-learn written by skl2onnx: the solver's figures equal those that Python computes from
+/// the table's arrays and ONNX Runtime.
 #[test]
 fn scikit_learn_networks_have_the_figures_that_python_computes() {
     if !python_runs("tests/onnx/scikit.py") {

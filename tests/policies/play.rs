@@ -1,5 +1,5 @@
-//! Games between policies, exactly: against games that are sampled, against a recursion over the
-//! rules alone, and against what must hold of best responses.
+//! Exact games between policies, compared with sampled games and with a recursion over the rules, and
+//! properties of best responses.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
@@ -23,7 +23,7 @@ struct Opened {
     _dir: TempDir,
     solved: SolvedTable,
     unfolded: Unfolded,
-    /// The probabilities of each of [`POLICIES`], by edge.
+    /// Probabilities of each of [`POLICIES`], by edge.
     answers: Vec<Vec<f64>>,
 }
 
@@ -81,7 +81,7 @@ fn every_actual_position_is_unfolded_once() {
     }
 }
 
-/// What games come to by recursion over the rules, without a table.
+/// Expected results by recursion over the rules, without a table.
 struct Recursion<'a> {
     game: Othello<u64>,
     players: [&'a dyn Policy<Othello<u64>>; 2],
@@ -149,7 +149,7 @@ fn folding_changes_no_game() {
     }
 }
 
-/// A number in [0, 1); xorshift64* by Vigna.
+/// Returns a number in [0, 1) from Vigna's xorshift64*.
 fn chance(state: &mut u64) -> f64 {
     *state ^= *state >> 12;
     *state ^= *state << 25;
@@ -175,7 +175,7 @@ fn sampled_games_agree_within_their_confidence_interval() {
                     left -= opened.policy(place)[edge];
                     left < 0.0
                 });
-                // Only rounding can leave nothing chosen.
+                // Rounding may leave no edge chosen.
                 let last = opened.unfolded.edges_of(at).end - 1;
                 at = opened.unfolded.target(chosen.unwrap_or(last));
             }
@@ -218,7 +218,7 @@ fn a_best_response_never_does_worse_than_anyone() {
             let responder = side.other();
             let score = play.best_response(policy, responder, Aim::Score);
             let outcome = play.best_response(policy, responder, Aim::Outcome);
-            // What games against it come to from a position, for the responder.
+            // Result for the responder of games against the policy from a position.
             let result = |other: &[f64], at: usize| match responder {
                 Side::First => play.result(&play.walk(other, policy, &[(at, 1.0)])),
                 Side::Second => play.result(&play.walk(policy, other, &[(at, 1.0)])).reversed(),
@@ -231,7 +231,7 @@ fn a_best_response_never_does_worse_than_anyone() {
                     assert!(outcome.values[at] >= own.outcome() - 1e-9);
                 }
             }
-            // It keeps its word: played as a policy it reaches what it promises.
+            // Played as a policy, the response reaches its promised values.
             let mut played = vec![0.0; opened.unfolded.edges()];
             score.choices.iter().filter(|&&edge| edge != u32::MAX).for_each(|&edge| {
                 played[edge as usize] = 1.0;
@@ -255,7 +255,7 @@ fn games_end_somewhere_and_openings_are_distributions() {
         .map(|at| visits[at])
         .sum::<f64>();
     assert!((ends - 1.0).abs() < 1e-12, "{ends}");
-    // How often an end is met is what games come to.
+    // Results follow from the visits of terminal positions.
     let won: f64 = (0..opened.unfolded.positions())
         .filter(|&at| opened.unfolded.edges_of(at).is_empty())
         .map(|at| {
@@ -291,7 +291,7 @@ fn reports_of_games_agree_with_themselves() {
         assert!(close(&policy.against_random.first, &report.table[place][0]));
         assert!(close(&policy.against_random.second, &report.table[0][place].reversed()));
         assert!(close(&policy.against_perfect.first, &report.table[place][3]));
-        // What is given away move by move is what a game against perfect moves comes to.
+        // Losses summed over moves equal the loss in games against perfect play.
         let perfect = &policy.mistakes[2];
         let (first, second) = (&policy.against_perfect.first, &policy.against_perfect.second);
         let lost = (-8.0 - first.score + 8.0 - second.score) / 2.0;
@@ -303,7 +303,7 @@ fn reports_of_games_agree_with_themselves() {
             assert!(mistake.moves.iter().any(|facts| facts.best && facts.probability < 1.0));
         }
     }
-    // Positions with their images: together they are all that is given away, and no image comes twice.
+    // Losses of positions with their images add up to all losses, and no image occurs twice.
     let weights = Played { name: "weights", ..played[2] };
     let all =
         &games(&opened.play(), &Baselines::new(&opened.play()), &[weights], usize::MAX).policies[0];
@@ -336,7 +336,7 @@ fn a_mistake_that_rounds_to_nothing_is_shown_where_it_is_made() {
     let loses = |edge: usize, at: usize| {
         play.move_truth(edge).unwrap().outcome < play.truth(at).unwrap().outcome
     };
-    // The last to which its own moves lead as the first player.
+    // The last position that its own moves reach as the first player.
     let reached = play.reached([Some(opened.policy(3)), None]);
     let own = |at: &usize| reached[*at] && unfolded.side(*at) == Side::First;
     let worse = |at: usize| Some((at, unfolded.edges_of(at).find(|&edge| loses(edge, at))?));

@@ -1,4 +1,4 @@
-//! The rules of the games, their notation and their counts, against plain rules and known figures.
+//! Tests of the games' rules, notation and counts against reference rules and known figures.
 
 #![allow(unreachable_pub)]
 

@@ -1,5 +1,5 @@
-//! Othello's notations: what is printed reads back, every documented form is read, and what is
-//! wrong is named in one line.
+//! Othello's notations: output reads back, every documented form is read, and errors name the fault in one
+//! line.
 
 use crate::common::Random;
 use yomikiri::game::othello::{Board, Othello};
@@ -10,7 +10,7 @@ fn read<K: StateKey>(game: &Othello<K>, text: &str) -> Position<Board> {
     game.parse_position(text, &game.start()).unwrap_or_else(|error| panic!("{text:?}: {error}"))
 }
 
-/// The error of a wrong text, which must be one line.
+/// Returns the error for invalid text and checks that it is one line.
 fn error<K: StateKey>(game: &Othello<K>, text: &str) -> String {
     match game.parse_position(text, &game.start()) {
         Ok(position) => panic!("{text:?} is read as\n{}", game.diagram(&position)),
@@ -22,7 +22,7 @@ fn error<K: StateKey>(game: &Othello<K>, text: &str) -> String {
     }
 }
 
-/// The names of the squares held by Black and by White.
+/// Returns the names of the squares held by Black and by White.
 fn discs<K: StateKey>(game: &Othello<K>, position: &Position<Board>) -> [String; 2] {
     let Board { mover, opponent } = position.state;
     let colours = match position.side {
@@ -46,7 +46,7 @@ fn big() -> Othello<WideKey> {
     Othello::new(8, 8, true)
 }
 
-/// A 4×4 position without symmetry: White to move, three black discs and two white.
+/// 4×4 position without symmetry: White to move, three black discs and two white.
 const ROWS: [&str; 4] = [".X..", ".XO.", ".OX.", "...."];
 
 fn expected() -> Position<Board> {
@@ -143,7 +143,7 @@ fn obf_is_read_with_its_scored_moves_and_for_a_smaller_board() {
     assert_eq!(read(&game, "-X---XO--OX----- O;"), expected());
     assert_eq!(read(&game, "-X---XO--OX----- O; a1:+3; b4:-2"), expected());
     assert_eq!(read(&game, "-*---*O--O*----- O"), expected());
-    // The 8×8 grid of OBF, the smaller board in its top left corner.
+    // OBF's 8×8 grid with the smaller board in its top left corner.
     let on_the_grid = "-X-------XO------OX---------------------------------------------";
     assert_eq!(on_the_grid.len(), 64);
     assert_eq!(read(&game, &format!("{on_the_grid} O;")), expected());
@@ -184,7 +184,7 @@ fn transcripts_are_played_from_the_start_or_the_given_position() {
     assert_eq!(game.parse_position("d6c3", &after_one), Ok(played));
 }
 
-/// A game of 4×4 with passes, played by the rules: its moves, passes written, and the end.
+/// Returns a 4×4 game with passes: its moves, passes included, and its last position.
 fn game_with_passes() -> (Vec<String>, Position<Board>) {
     let game = small();
     let mut random = Random(7);
@@ -214,7 +214,7 @@ fn passes_may_be_written_or_left_out() {
     }
 }
 
-/// A transcript that begins with a pass, from a position in which the mover must pass.
+/// A transcript may begin with a pass from a position in which the mover must pass.
 #[test]
 fn a_transcript_may_begin_with_a_pass() {
     let game = small();
@@ -231,7 +231,7 @@ fn a_transcript_may_begin_with_a_pass() {
     }
 }
 
-/// `z3` once was a pass wherever a pass was legal.
+/// It is illegal even where a pass is legal.
 #[test]
 fn a_square_off_the_board_is_never_a_pass() {
     let game = small();
@@ -269,7 +269,7 @@ fn wrong_positions_are_named() {
     }
 }
 
-/// A 17th square of a 4×4 board once meant Black to move.
+/// A 17th square of a 4×4 board does not set the side to move.
 #[test]
 fn a_square_too_many_is_no_side() {
     let game = small();
@@ -309,7 +309,7 @@ fn wrong_transcripts_are_named() {
     assert!(over.ends_with("'a1', is not legal; the game is over there"), "{over}");
 }
 
-/// The error texts a user meets first, in full.
+/// Full texts of the errors that users see first.
 #[test]
 fn error_texts() {
     let game = small();

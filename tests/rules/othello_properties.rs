@@ -1,4 +1,4 @@
-//! Othello's bitboards against Othello square by square, on random positions of every shape.
+//! Othello's bitboards against a square-by-square reference, on random positions of every shape.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use proptest::test_runner::FileFailurePersistence;
 use yomikiri::game::othello::{Board, Othello};
 use yomikiri::game::{Action, Canonical, Empties, Game, GameExt, StateKey, Symmetry, WideKey};
 
-/// Any discs on a board of any shape, from nearly empty to full.
+/// Returns random discs on a board of any shape, from nearly empty to full.
 fn scattered() -> impl Strategy<Value = Plain> {
     (4usize..=8, 4usize..=8, 0u32..=100).prop_flat_map(|(rows, columns, fill)| {
         vec((0u32..100, any::<bool>()), rows * columns).prop_map(move |squares| {
@@ -24,7 +24,7 @@ fn scattered() -> impl Strategy<Value = Plain> {
     })
 }
 
-/// A position of a game played from the start by chance.
+/// Returns a position of a random game from the start.
 fn played() -> impl Strategy<Value = Plain> {
     (4usize..=8, 4usize..=8, vec(any::<Index>(), 0..70)).prop_map(|(rows, columns, choices)| {
         let mut position = Plain::start(rows, columns);
@@ -43,7 +43,7 @@ fn positions() -> impl Strategy<Value = Plain> {
     prop_oneof![scattered(), played()]
 }
 
-/// Runs a check with every key type that holds a board of this shape.
+/// Runs a check with every key type that fits a board of this shape.
 macro_rules! on_rules {
     ($plain:expr, $fold:expr, $check:ident) => {{
         let plain: &Plain = $plain;
@@ -98,8 +98,8 @@ fn same_counts<K: StateKey>(game: &Othello<K>, plain: &Plain) -> Result<(), Test
     Ok(())
 }
 
-/// The image of a position by what `Symmetry` says: bit 2 transposes, bit 0 then reverses the
-/// columns and bit 1 the rows.
+/// Returns the image of a position under a symmetry: bit 2 transposes, then bit 0 reverses the columns and
+/// bit 1 the rows.
 fn image(plain: &Plain, symmetry: Symmetry) -> Plain {
     let mut rows: Vec<Vec<Cell>> = plain.cells.chunks(plain.columns).map(<[_]>::to_vec).collect();
     if symmetry & 4 != 0 {
@@ -140,7 +140,7 @@ fn symmetries_commute<K: StateKey>(game: &Othello<K>, plain: &Plain) -> Result<(
     Ok(())
 }
 
-/// The trait's own way to a canonical key, one image after the other.
+/// Computes a canonical key from one image after the other, as the trait's default does.
 fn canonical_one_by_one<G: Game>(game: &G, state: &G::State) -> Canonical<G::Key> {
     let images = 0..game.group().order() as Symmetry;
     let keys: Vec<_> = images.map(|g| game.key(&game.transform(state, g))).collect();
@@ -150,7 +150,7 @@ fn canonical_one_by_one<G: Game>(game: &G, state: &G::State) -> Canonical<G::Key
 }
 
 fn same_canonical<K: StateKey>(game: &Othello<K>, plain: &Plain) -> Result<(), TestCaseError> {
-    // Also a board that the half turn leaves as it is, so that there are ties.
+    // Also a board that the half turn leaves unchanged, so that there are ties.
     let symmetric = {
         let mut cells = plain.cells.clone();
         let last = cells.len() - 1;
@@ -214,7 +214,7 @@ proptest! {
     }
 }
 
-/// Every shape with the rules of its key type.
+/// Calls `check` with every shape.
 fn every_shape(mut check: impl FnMut(usize, usize)) {
     for rows in 4..=8 {
         for columns in 4..=8 {
@@ -244,7 +244,7 @@ fn keys_of_no_board_are_refused() {
     assert_eq!(game.state(WideKey([1 << 36, 0])), None, "a disc off the board");
 }
 
-/// The plain solver itself, on the whole of 4×4: 12351 states up to symmetry, White wins by 8.
+/// Checks the reference solver itself on all of 4×4: 12351 states up to symmetry, White wins by 8.
 #[test]
 fn the_reference_solver_keeps_its_definition() {
     let mut reference = Reference::new();
@@ -267,7 +267,7 @@ fn the_reference_solver_keeps_its_definition() {
     }
 }
 
-/// A width that counts more bits than a board has would send every key to prefix 0.
+/// If the width exceeded the bits of a board, every key would have prefix 0.
 #[test]
 fn key_prefixes_use_their_whole_range() {
     fn check<K: StateKey>(game: Othello<K>) {

@@ -51,7 +51,7 @@ fn perft_does_not_depend_on_folding() {
     check(&plain, &published("4x4", FIELD), 8);
 }
 
-/// The two conventions differ by the games that have ended before.
+/// The two conventions differ by the games that ended earlier.
 #[test]
 fn finished_games_count_as_they_are_told_to() {
     let game = Othello::<u64>::new(4, 4, true);

@@ -1,4 +1,4 @@
-//! The plain rules of the shogi family against figures from elsewhere (`tests/data/README.md`).
+//! The reference rules of the shogi family against external figures (`tests/data/README.md`).
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -51,7 +51,7 @@ fn minishogi_perft_from_the_start() {
     }
 }
 
-/// To depth 2 everywhere, deeper where it is cheap.
+/// Depth 2 for all positions, deeper where it is cheap.
 #[test]
 fn minishogi_perft_from_elsewhere() {
     let truth = minishogi_perft();
@@ -91,7 +91,7 @@ fn minishogi_positions_by_ply() {
     }
 }
 
-/// The moves, in USI and sorted, after which the opponent loses within `plies - 1` plies.
+/// Returns the moves, in USI and sorted, after which the opponent loses within `plies - 1` plies.
 fn winning_moves(position: &Position, plies: u32) -> Vec<String> {
     let wins = |&legal: &_| loses(&position.after(legal), plies - 1);
     let winning = position.moves().into_iter().filter(wins);
@@ -128,7 +128,7 @@ fn minishogi_mates_in_1_and_3() {
             assert_eq!(winning_moves(&position, 3), expected(3), "{sfen}");
             in_3 += 1;
         }
-        // Some hold a mate by pawn drop, which would be the shorter one.
+        // Some have a mate by pawn drop, which would be the shorter one.
         if entry["mate_plies"] != 1 && entry["mate_plies_if_uchifuzume_were_legal"] == 1 {
             let lax = Position::read(Rules::MinishogiWithDropMates, sfen);
             let mates = winning_moves(&lax, 1);
@@ -142,7 +142,7 @@ fn minishogi_mates_in_1_and_3() {
     assert_eq!((in_1, in_3, by_drop), (4, 6, 5));
 }
 
-/// What `Rules::Played` says of a lion that is attacked on the last rank shows at depth 7.
+/// The rule of `Rules::Played` for a lion attacked on the last rank affects depth 7.
 #[test]
 fn animal_shogi_perft() {
     let truth = animal_shogi();
@@ -152,7 +152,7 @@ fn animal_shogi_perft() {
     check_perft(Rules::Played, ANIMAL_SHOGI, &played[..7]);
 }
 
-/// Normalised positions, those over by a catch and by a try, and the rest.
+/// Counts normalised positions: all, those ended by a catch, those ended by a try, and others.
 fn counts(layer: &[String]) -> Vec<u64> {
     let mut counts = vec![layer.len() as u64, 0, 0, 0];
     for sfen in layer {
@@ -177,7 +177,7 @@ fn animal_shogi_positions_by_ply() {
     }
 }
 
-/// The ends of a game of animal shogi as it is played.
+/// Ends of animal shogi under `Rules::Played`.
 #[test]
 fn a_lion_wins_on_the_last_rank_only_while_it_is_safe() {
     let end = |sfen| Position::read(Rules::Played, sfen).end();
@@ -204,7 +204,7 @@ fn promotion_drops_and_captures() {
         sorted(moves(rules, sfen).into_iter().filter(|m| m.starts_with(start)).collect())
     };
 
-    // On entering and on leaving the zone, and by force where a pawn could not move again.
+    // On entering and on leaving the zone, and forced where a pawn could not move again.
     assert_eq!(from(Rules::Minishogi, "k4/4P/5/5/K4 b - 1", "1b"), ["1b1a+"]);
     assert_eq!(from(Rules::Minishogi, "k4/4S/5/5/K4 b - 1", "1b1a"), ["1b1a", "1b1a+"]);
     assert_eq!(from(Rules::Minishogi, "k3S/5/5/5/K4 b - 1", "1a2b"), ["1a2b", "1a2b+"]);
@@ -218,7 +218,7 @@ fn promotion_drops_and_captures() {
     let dropped = from(Rules::Minishogi, "k3+P/5/5/5/4K b P 1", "P*");
     assert_eq!(dropped.len(), 4 * 4 + 3);
 
-    // Chicks go anywhere and promote only by moving; captured they are chicks again.
+    // Chicks may be dropped anywhere and promote only by moving; a captured hen is a chick again.
     let start = "l2/2C/2C/2L b C 1";
     assert_eq!(from(Rules::Played, start, "C*").len(), 8);
     assert_eq!(from(Rules::Played, start, "1b"), ["1b1a+"]);
@@ -242,7 +242,7 @@ fn sides_and_mirror_images_are_alike() {
     }
 }
 
-/// The whole 3x3 game. These figures are this reference's own: no other program has confirmed them.
+/// The whole 3x3 game. No other program has confirmed these figures.
 #[test]
 fn three_by_three_game() {
     let start = Position::read(Rules::Adjudicated, THREE_BY_THREE);

@@ -1,4 +1,4 @@
-//! Values with history, found without a search, against a search that keeps it.
+//! Values with history, found without a search, against a search with history.
 
 use yomikiri::game::shogi::{SMALL_ANIMAL_SHOGI, Shogi};
 
@@ -13,7 +13,7 @@ fn a_search_that_keeps_history_finds_the_values_that_need_none() {
     let values = endless.values();
     assert_eq!((positions, values.len()), (491_284, 604));
     for occurrences in [2, 3, 4] {
-        // Each value is compared with the search's.
+        // `search` compares each value with its own result.
         assert_eq!(endless.search(&values, occurrences, 604), [52, 510, 42, 0]);
     }
 }

@@ -1,5 +1,5 @@
-//! Perft of the shogi family against the independent counts of `tests/data`. A game that ends
-//! sooner counts nothing.
+//! Perft of the shogi family against the independent counts of `tests/data`. A game that ends earlier counts
+//! nothing.
 
 use serde_json::Value;
 use yomikiri::game::perft::Finished::{Counted, Dropped};
@@ -21,14 +21,14 @@ fn minishogi_truth() -> Value {
     truth(include_str!("../data/minishogi-perft.json"))
 }
 
-/// Minishogi, and the field of the data that has its counts.
+/// Returns minishogi without and with mate by pawn drop, and the name of its counts in the data.
 fn both_rules() -> [(Shogi<WideKey>, &'static str); 2] {
     let counting = Variant { drops: Drops { pawn_mate: true, ..MINISHOGI.drops }, ..MINISHOGI };
     let [strict, counting] = [MINISHOGI, counting].map(|variant| Shogi::new(&variant, true));
     [(strict, "strict"), (counting, "counting_uchifuzume")]
 }
 
-/// Checks depths from 1; one by one as long as there are at most `plain` lines.
+/// Checks depths from 1; one by one up to `plain` lines.
 fn check<K: StateKey>(game: &Shogi<K>, sfen: &str, counts: &[u64], plain: u64) {
     let state: Board = game.parse_position(sfen, &game.start()).unwrap().state;
     for (depth, &count) in (1..).zip(counts) {
@@ -78,7 +78,7 @@ fn animal_shogi_with_either_ending() {
     }
 }
 
-/// The two conventions differ by the games that have ended before, the first of them after a ply.
+/// The two conventions differ by the games that ended earlier, the first of them after one ply.
 #[test]
 fn finished_games_count_as_they_are_told_to() {
     let game = Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, true);

@@ -1,5 +1,5 @@
-//! The rules of the shogi family against the plain ones of `common::plain_shogi`, position by
-//! position along games played by chance.
+//! The rules of the shogi family against the reference rules of `common::plain_shogi`, position by position
+//! along random games.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ const COUNTING: Variant =
 const PLAYED: Variant = Variant { ending: Ending::Played, ..ANIMAL_SHOGI };
 const SMALL_PLAYED: Variant = Variant { ending: Ending::Played, ..SMALL_ANIMAL_SHOGI };
 
-/// What has been met with, so that a test can say that it has seen enough.
+/// Counts of the cases that occurred, so that a test can require enough of each.
 #[derive(Debug, Default, PartialEq)]
 struct Seen {
     positions: u32,
@@ -30,7 +30,8 @@ struct Seen {
     drop_mates: u32,
 }
 
-/// The SFEN of a plain position. The plain rules put a captured lion in hand, which here is gone.
+/// Returns the SFEN of a reference position. The reference rules put a captured lion in hand; here it is
+/// gone.
 fn plain_sfen(position: &plain::Position) -> String {
     let mut position = position.clone();
     for hand in &mut position.hands {
@@ -48,7 +49,7 @@ fn plain_end(end: plain::End) -> End {
     End { outcome, plies }
 }
 
-/// Two boards of the same position, and the rules that each follows.
+/// One position on both boards, with the rules of each.
 struct Pair<'a, K: StateKey> {
     game: &'a Shogi<K>,
     ours: Position<Board>,
@@ -61,7 +62,7 @@ impl<K: StateKey> Pair<'_, K> {
         Pair { game, ours, plain: plain::Position::read(rules, sfen) }
     }
 
-    /// Compares everything there is; gives the moves.
+    /// Compares all properties of the position; returns the moves.
     fn compare(&self, seen: &mut Seen) -> Vec<Action> {
         let Pair { game, ours, plain } = self;
         let text = game.notation(ours);
@@ -118,8 +119,8 @@ impl<K: StateKey> Pair<'_, K> {
         self.ours = self.game.advance(&self.ours, action);
     }
 
-    /// Compares along a game played by chance, in every other one by players who do not give their
-    /// king away if they can help it.
+    /// Compares along a random game; in every other game the players avoid moves that let their king be
+    /// captured.
     fn chance_game(mut self, random: &mut Random, plies: u32, seen: &mut Seen) {
         let careful = random.below(2) == 1;
         for _ in 0..plies {
@@ -218,7 +219,7 @@ fn animal_shogi_3x3() {
     assert!(seen.positions > 500 && seen.losses > 50 && seen.kings_taken > 50, "{seen:?}");
 }
 
-/// The keys of either width hold the same states in games that fit into both.
+/// Keys of either width contain the same states in games that fit both.
 #[test]
 fn the_width_of_keys_changes_no_rule() {
     let (narrow, wide) =
@@ -253,8 +254,8 @@ mod keys {
         assert_eq!(game.position_of(key), None, "{what}: {key:?}");
     }
 
-    /// A key of animal shogi has, from the lowest bit, 32 bits of codes, 4 a piece, 12 of hands, 12
-    /// of squares and one of the side.
+    /// A key of animal shogi has, from the lowest bit, 32 bits of codes (4 per piece), 12 of hands, 12 of
+    /// squares and one of the side.
     #[test]
     fn no_state_has_a_key_that_is_broken() {
         let game = Shogi::<u64>::new(&ANIMAL_SHOGI, true);
@@ -293,7 +294,7 @@ mod keys {
         assert_eq!(game.position_of(game.position_key(&second)).unwrap().side, Side::Second);
     }
 
-    /// Whatever bits a key has: it has no state, or it is the key of its state.
+    /// Random bits have no state, or they are the key of the state they have.
     #[test]
     fn random_keys_are_of_no_state_or_of_their_own() {
         fn check<K: StateKey>(game: &Shogi<K>, broken: impl Fn(K, &mut Random) -> K) {

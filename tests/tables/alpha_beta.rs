@@ -1,4 +1,4 @@
-//! Values found by search alone, against those of tables.
+//! Values found by search alone agree with those of tables.
 
 #[allow(dead_code)]
 #[path = "../../examples/alpha_beta.rs"]

@@ -1,8 +1,8 @@
 //! Tables of every released version of the format open and are right: `tests/fixtures/vN`.
 //!
-//! A fixture of a released version is never made anew. When the format changes, its version is
-//! raised, the old fixture stays, and one of the new version is added (see the commands in each
-//! test's `how`). Before the first release a new version takes the old one's place.
+//! A fixture of a released version never changes. A change of the format raises the version, keeps the
+//! old fixture and adds one of the new version (with the commands in each test's `how`). Before the
+//! first release the new version's fixture replaces the old one.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,8 +26,8 @@ fn solver(args: &[&str], tables: &Path) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Opens, verifies and queries the fixture, and makes the same table again: while the version
-/// stays, so do the bytes.
+/// Opens, verifies and queries the fixture, and makes the same table again: as long as the version
+/// stays, the bytes do too.
 fn check(name: &str, how: &[&[&str]], position: &str, expected: &str) {
     let old = fixture("v5", name);
     let nowhere = tempfile::tempdir().unwrap();

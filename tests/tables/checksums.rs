@@ -1,4 +1,4 @@
-//! The checksums of what tables say, and what they do not depend on.
+//! Checksums of the values of tables, and their independence of everything else.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use yomikiri::solve::UNKNOWN_DISTANCE;
 use yomikiri::table::Table;
 use yomikiri_measure::export::checksum;
 
-/// The checksums that are kept in the repository.
+/// Path of the checksums in the repository.
 const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tables/CHECKSUMS");
 
 fn kept(name: &str) -> String {
@@ -28,7 +28,7 @@ fn tables_made_here_say_what_the_kept_checksums_say() {
     }
 }
 
-/// What `docs/table-format.md` says, from the columns as they lie in the files.
+/// Computes a checksum from the stored columns, as `docs/table-format.md` specifies it.
 #[test]
 fn a_checksum_is_what_the_format_says() {
     let game = board_4x4(true);
@@ -73,7 +73,7 @@ fn checksums_do_not_depend_on_how_a_table_is_stored_or_on_threads() {
     assert!(tables.ok(&["verify", "--checksum", names[1], "--threads", "1"]).starts_with(&sums[0]));
     let distance = Table::open(&tables.place(names[1])).unwrap().array::<u16>("distance").unwrap();
     assert!(distance.contains(&UNKNOWN_DISTANCE), "draws without end are hashed too");
-    // What infinite play counts as is part of what a table says.
+    // The value of infinite play is part of the checksum.
     tables.ok(&["value-iterate", names[1], "--repetition", "unknown"]);
     assert!(!tables.ok(&["verify", "--checksum", names[1]]).starts_with(&sums[0]));
 }
@@ -89,13 +89,13 @@ fn a_file_of_checksums_is_checked() {
     assert_eq!(line, format!("{}  {name}\n", kept(&name)));
     fs::write(&file, &line).unwrap();
     assert_eq!(tables.ok(&["verify", "--check", path]), format!("{name}: OK\n"));
-    // Lines of other tables are for those who have them.
+    // Lines of tables that do not exist here are skipped.
     fs::write(&file, format!("{line}{}  nowhere\n", "0".repeat(64))).unwrap();
     let ran = tables.run(&["verify", "--check", path]);
     assert_eq!(ran.code, 3, "{ran:?}");
     assert!(ran.stdout.starts_with(&format!("{name}: OK\nnowhere: not compared: no table at ")));
     assert_eq!(tables.ok(&["verify", &name, "--check", path]), format!("{name}: OK\n"));
-    // One value of one row, the checksum of its array made right.
+    // One value of one row is wrong, but the checksum of its array is right.
     forge(table.dir(), "distance", |bytes| bytes[2 * 777] ^= 1);
     let ran = tables.run(&["verify", &name, "--check", path]);
     assert_eq!((ran.code, ran.stdout), (3, format!("{name}: differs\n")));

@@ -1,4 +1,4 @@
-//! Every game keeps to what `yomikiri::game::conform` asks: one line a game.
+//! Every built-in game passes `yomikiri::game::conform`.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use yomikiri::game::othello::Othello;
 use yomikiri::game::shogi::{ANIMAL_SHOGI, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
 use yomikiri::game::{Game, GameExt, Position, WideKey, conform};
 
-/// Diagrams are read back too: those of games of one's own need not be.
+/// Checks a built-in game. Its diagrams can be parsed too; those of other games need not be.
 fn conforms<G: Game>(game: &G) {
     conform(game);
     let start = game.start();
@@ -42,7 +42,7 @@ games! {
     animal_shogi_3x3_unfolded: Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, false);
 }
 
-/// Which capabilities are there, for `conform` asks only for those.
+/// `conform` only checks the capabilities that a game has, so these are listed here.
 #[test]
 fn games_have_the_capabilities_that_are_checked() {
     let othello = Othello::<u64>::new(4, 4, true);
@@ -59,8 +59,7 @@ fn games_have_the_capabilities_that_are_checked() {
     }
 }
 
-/// On 4x4 `conform` follows the whole game, in which passes bring both sides to the move of one
-/// state.
+/// On 4x4 `conform` visits the whole game, in which passes make one state reachable with either side to move.
 #[test]
 fn some_board_of_4x4_is_reached_with_either_side_to_move() {
     let game = Othello::<u64>::new(4, 4, true);
@@ -76,7 +75,7 @@ fn some_board_of_4x4_is_reached_with_either_side_to_move() {
     assert!(reached.len() < 100_000, "{} positions are more than are followed", reached.len());
 }
 
-/// The ranks of a whole game: one for a state, save where a state and its image have two.
+/// Every state has one rank, but a state and its image may have two.
 #[test]
 fn every_rank_of_animal_shogi_3x3_is_that_of_its_state() {
     let game = Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, true);

@@ -1,5 +1,5 @@
-//! Commands killed at any moment: what is left is no table or a whole one, and the same command run again goes on from
-//! the last checkpoint and ends in the same bytes.
+//! Commands killed at any moment leave either no table or a complete one; the same command run again
+//! resumes at the last checkpoint and makes the same bytes.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use crate::common::Random;
 use crate::common::tables::{Ran, Tables, assert_same_files, copy_dir, files, solved_4x4};
 use yomikiri::table::Table;
 
-/// Runs a command, kills it after a time, and says whether it was still running.
+/// Runs a command, kills it after a time, and returns whether it was still running.
 fn kill_after(tables: &Tables, args: &[&str], time: Duration) -> bool {
     let mut child =
         tables.solver(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -21,7 +21,7 @@ fn kill_after(tables: &Tables, args: &[&str], time: Duration) -> bool {
     running
 }
 
-/// What a command makes of tables like `before`, and how long it takes.
+/// Runs a command on a copy of `before`. Returns the tables and its duration.
 fn undisturbed(before: &Tables, args: &[&str]) -> (Tables, Duration) {
     let whole = Tables::new();
     copy_dir(before.root(), whole.root());
@@ -30,9 +30,8 @@ fn undisturbed(before: &Tables, args: &[&str]) -> (Tables, Duration) {
     (whole, started.elapsed())
 }
 
-/// What a command that was killed after a time leaves of tables like `before`. A run that was
-/// faster than expected ends before it is killed: the next one is killed sooner. Gives the time,
-/// too.
+/// Runs a command on a copy of `before` and kills it after a time, sooner if it ends before that.
+/// Returns the tables and the time.
 fn killed(before: &Tables, args: &[&str], mut after: Duration) -> (Tables, Duration) {
     loop {
         let tables = Tables::new();
@@ -44,8 +43,8 @@ fn killed(before: &Tables, args: &[&str], mut after: Duration) -> (Tables, Durat
     }
 }
 
-/// Kills a command at moments spread over its run, from tables like `before`; each time there is
-/// no table or one that `verify` proves, and the same command then ends in the same bytes.
+/// Kills a command at moments spread over its run on a copy of `before`. Each time there must be no
+/// table or one that `verify` proves, and the same command must then make the same bytes.
 fn killed_and_done_again(before: &Tables, table: &str, args: &[&str], moments: u32) {
     let moments = moments * longer();
     let (whole, time) = undisturbed(before, args);
@@ -64,8 +63,8 @@ fn killed_and_done_again(before: &Tables, table: &str, args: &[&str], moments: u
     }
 }
 
-/// A subtree of 4x5, whole, of 140,024 states: enough that a kill comes at any step, and few enough
-/// for thirty runs and proofs.
+/// A subtree of 4x5 with 140,024 states: large enough to be killed at any step, and small enough for
+/// thirty runs and proofs.
 const ENUMERATE: [&str; 8] =
     ["enumerate", "--size", "4x5", "--root", "b1 a1 a2", "--threads", "1", "-q"];
 const SUBTREE: &str = "othello-4x5-root-63e1ce8a";
@@ -90,28 +89,28 @@ fn a_killed_solve_leaves_no_half_solution() {
     killed_and_done_again(&unsolved, "minishogi-depth5", &["value-iterate", "-q"], 3);
 }
 
-/// How often a command is killed by chance; by hand oftener, and in larger tables. With
-/// YOMIKIRI_KILLS=60 324 commands are killed in all.
+/// Number of random kills per command. `YOMIKIRI_KILLS=60` also takes larger tables and kills 324
+/// commands in all.
 fn kills() -> usize {
     std::env::var("YOMIKIRI_KILLS").map_or(10, |kills| kills.parse().expect("a number of kills"))
 }
 
-/// By how much the run is longer than one that is not by hand, for kills at moments that are spread.
+/// Factor by which `YOMIKIRI_KILLS` lengthens the tests with evenly spread kills.
 fn longer() -> u32 {
     kills().div_ceil(10) as u32
 }
 
-/// A solved table `large`, beside another.
+/// Returns a solved table `large`, beside another.
 fn to_kill() -> Tables {
-    // 30,504 states, which is eight blocks, or 140,024.
+    // 140,024 states, or 30,504 in eight blocks.
     let root = if kills() > 10 { "b1 a1 a2" } else { "b1 a1 a2 a3 c4" };
     let enumerate = ["enumerate", "--size", "4x5", "--root", root, "--name", "large", "-q"];
     Tables::after(&[&["enumerate", "--size", "4", "-q"], &enumerate, &["value-iterate", "-q"]])
 }
 
-/// Kills a command at moments by chance, from tables like `before`; each time all that opens is
-/// proven by `verify`, and the same command then ends in the same files as one that was let be,
-/// with nothing beside them. A removal that was done already is refused.
+/// Kills a command at random moments on a copy of `before`. Each time `verify` must prove every table
+/// that opens, and the same command must then make the same files as an undisturbed run, with nothing
+/// beside them. A removal that is already complete is refused.
 fn killed_by_chance(before: &Tables, args: &[&str], kills: usize) {
     let names = |tables: &Tables| -> BTreeSet<_> {
         fs::read_dir(tables.root()).unwrap().map(|entry| entry.unwrap().file_name()).collect()
@@ -124,7 +123,7 @@ fn killed_by_chance(before: &Tables, args: &[&str], kills: usize) {
         let what = format!("{args:?} killed after {after:?} of {time:?}");
         for name in names(&tables) {
             let (name, place) = (name.to_str().unwrap(), tables.root().join(&name));
-            // What is as it was need not be proven again.
+            // Unchanged tables need not be proven again.
             if place.is_dir() && files(&place) != files(&before.place(name)) {
                 let found = tables.run(&["verify", name]);
                 match Table::open(&place) {
@@ -193,7 +192,7 @@ fn a_killed_export_leaves_no_half_data() {
     let tables = Tables::new();
     solved_4x4(&tables);
     for name in ["data", "data.npz"] {
-        // All that the command makes lies in a directory of its own.
+        // Everything that the command makes lies in a directory of its own.
         let place = tables.place("out");
         let clear = || {
             let _ = fs::remove_dir_all(&place);
@@ -214,8 +213,8 @@ fn a_killed_export_leaves_no_half_data() {
                 after /= 2;
                 clear();
             }
-            // What stands under its own name is whole, even if the kill came before its card or the
-            // tidying.
+            // A file under its final name is complete, even if the kill came before the card was written
+            // or the temporary files were removed.
             let named = files(&place).into_iter();
             let mut named = named.filter(|(path, _)| !path.to_str().unwrap().contains(".partial"));
             let what = format!("killed after {after:?} of {time:?}");

@@ -1,8 +1,8 @@
-//! Tables damaged at random, with checksums that tell and with such as were made to fit.
+//! Tables damaged at random, with wrong checksums or with matching ones.
 //!
-//! Whatever a file says: a command ends soon, by itself, in little memory, and with one line if it
-//! fails; and what `verify` has proven afterwards is what the table said before. A longer run by
-//! hand: `YOMIKIRI_DAMAGES=5000`, and `YOMIKIRI_DAMAGES=17..18` to see one again.
+//! Whatever the files contain, a command ends soon, by itself, in little memory, and with one line if it
+//! fails; and a table that `verify` proves has the same values as before. For longer runs set
+//! `YOMIKIRI_DAMAGES=5000`, and to repeat one `YOMIKIRI_DAMAGES=17..18`.
 
 mod places;
 
@@ -22,14 +22,13 @@ use crate::common::Random;
 use crate::common::tables::{Tables, copy_dir, forge};
 use places::{HOLES, UNPROVEN};
 
-/// How many damages are tried unless the environment says.
+/// Default number of damages.
 const DAMAGES: usize = 24;
-/// How long a command may take, in seconds, and how much address space, in kilobytes: a plain query
-/// maps a third of that.
+/// Limits of a command: time in seconds, and address space in kilobytes, of which a query maps a third.
 const SECONDS: u32 = 20;
 const KILOBYTES: u32 = 1 << 20;
 
-/// A small table of every kind.
+/// Commands that make a small table of every kind.
 const MADE: [&[&str]; 15] = [
     &["enumerate"],
     &["value-iterate"],
@@ -58,7 +57,7 @@ const NAMES: [&str; 8] = [
     "minishogi-depth3",
 ];
 
-/// What is run on a damaged table, `T` being its name.
+/// Commands that are run on a damaged table `T`.
 const READERS: [&[&str]; 9] = [
     &["query", "T", "start", "--json"],
     &["query", "T", "start"],
@@ -72,7 +71,7 @@ const READERS: [&[&str]; 9] = [
 ];
 const WRITERS: [&[&str]; 2] = [&["value-iterate", "T"], &["pack", "T"]];
 
-/// How a command on a damaged table ended.
+/// Result of a command on a damaged table.
 struct Ended {
     command: String,
     code: Option<i32>,
@@ -80,7 +79,7 @@ struct Ended {
     stderr: String,
 }
 
-/// Runs a command within limits of time and memory, where the system knows them.
+/// Runs a command within the limits, where the system can set them.
 fn run(tables: &Path, words: &[&str], name: &str) -> Ended {
     let out = tables.join("out.parquet");
     let out = out.to_str().unwrap();
@@ -110,12 +109,12 @@ fn run(tables: &Path, words: &[&str], name: &str) -> Ended {
 }
 
 impl Ended {
-    /// What is wrong with how it ended.
+    /// Returns the reason why a command ended badly, if it did.
     fn wrong(&self) -> Option<String> {
         let refused = self.stderr.lines().count() == 1;
         let fits = match self.code {
             Some(0) => self.stderr.is_empty(),
-            // A proof that fails says so on stdout.
+            // A failed proof is reported on stdout.
             Some(1 | 3) => refused || (self.stderr.is_empty() && self.stdout.contains("wrong")),
             Some(2) => refused,
             _ => false,
@@ -125,7 +124,7 @@ impl Ended {
     }
 }
 
-/// Something else than what a file said: a number near a bound of some kind, or another name.
+/// Returns another value than the given one: a number near some limit, or another name.
 fn other_value(random: &mut Random, was: &Value) -> Value {
     let strings = [
         "",
@@ -189,7 +188,7 @@ fn other_value(random: &mut Random, was: &Value) -> Value {
         Value::Bool(was) => json!(!was),
         Value::Null if random.below(2) == 0 => json!(random.below(9)),
         Value::String(_) | Value::Null => json!(strings[random.below(strings.len())]),
-        // Longer, shorter, or nothing.
+        // Longer, shorter, or empty.
         Value::Array(some) => {
             let mut some = some.clone();
             let copy = some.get(random.below(some.len().max(1))).cloned();
@@ -214,7 +213,7 @@ fn other_value(random: &mut Random, was: &Value) -> Value {
     }
 }
 
-/// A value somewhere in a manifest, and the way to it.
+/// Returns a random value of a manifest, and its path in `way`.
 fn any_value<'a>(random: &mut Random, mut at: &'a mut Value, way: &mut String) -> &'a mut Value {
     loop {
         let entries = match &*at {
@@ -241,7 +240,7 @@ fn any_value<'a>(random: &mut Random, mut at: &'a mut Value, way: &mut String) -
     }
 }
 
-/// Edits a manifest as text, and makes its checksum right again: also into what is none.
+/// Edits a manifest as JSON, even to an invalid one, and corrects its checksum.
 fn edit_text(dir: &Path, edit: impl FnOnce(&mut Value)) {
     let path = dir.join("manifest.json");
     let mut manifest: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
@@ -254,18 +253,18 @@ fn edit_text(dir: &Path, edit: impl FnOnce(&mut Value)) {
     fs::write(&path, blank.replace("\"checksum\": \"00000000\"", &sum)).unwrap();
 }
 
-/// Makes what a manifest says of an array that which its file says, as far as that can be.
+/// Makes the manifest match an array's file, as far as possible.
 fn make_fit(dir: &Path, array: &str, file: &Path) {
     let bytes = fs::read(file).unwrap();
     let sum = format!("{:08x}", crc32(bytes.get(HEADER_BYTES..).unwrap_or_default()));
     edit_text(dir, |manifest| manifest["arrays"][array]["crc32"] = json!(sum));
-    // The names of columns tell their checksums.
+    // The names of columns contain their checksums.
     if file.file_name().unwrap().to_str().unwrap().contains('-') {
         fs::rename(file, dir.join(format!("{array}-{sum}.npy"))).unwrap();
     }
 }
 
-/// Changes one thing in a table; says what.
+/// Changes one thing in a table and describes it.
 fn damage(random: &mut Random, dir: &Path) -> String {
     let table = Table::open(dir).unwrap();
     let arrays: Vec<String> = table.manifest().arrays.keys().cloned().collect();
@@ -320,7 +319,7 @@ fn damage(random: &mut Random, dir: &Path) -> String {
     format!("{array}: {what}{}", if fits { ", checksum made to fit" } else { "" })
 }
 
-/// Runs some commands on a damaged table; gives what is wrong with how they ended.
+/// Runs some commands on a damaged table and returns what is wrong with their results.
 fn try_out(random: &mut Random, tables: &Path, name: &str, said: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     for _ in 0..2 {
@@ -330,7 +329,7 @@ fn try_out(random: &mut Random, tables: &Path, name: &str, said: &str) -> Vec<St
     wrong.extend(verified.wrong());
     if verified.code == Some(0) {
         let found = run(tables, &["verify", "--checksum", "T"], name);
-        // What has no values says nothing that could be wrong.
+        // A table without values has no checksum to compare.
         let solved = !verified.stdout.contains("no values");
         if solved && found.stdout != said {
             wrong.push(format!("verified, but it says {}{}", found.stdout, found.stderr));
@@ -363,7 +362,7 @@ fn no_place_that_is_damaged_makes_a_command_panic() {
     assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Which damages are tried.
+/// Returns the numbers of the damages to try.
 fn asked() -> Range<usize> {
     let Ok(text) = std::env::var("YOMIKIRI_DAMAGES") else { return 0..DAMAGES };
     let number = |text: &str| text.parse().unwrap_or_else(|e| panic!("YOMIKIRI_DAMAGES: {e}"));
@@ -373,7 +372,7 @@ fn asked() -> Range<usize> {
     }
 }
 
-/// What each kind of table says, by its checksum.
+/// Returns a table of each kind, and its checksum.
 fn all_kinds() -> (Tables, Vec<String>) {
     let made = Tables::after(&MADE);
     let said = NAMES.map(|name| made.ok(&["verify", "--checksum", name])).into();
@@ -398,8 +397,8 @@ fn no_damage_makes_a_command_panic_hang_or_say_what_is_wrong_after_verify() {
     assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// What of a manifest no proof looks at: how the values were found, what is said in words, and the
-/// arrays that were packed.
+/// Fields of a manifest that no proof checks: how the values were found, descriptions, and the arrays
+/// before packing.
 const TOLD: [&str; 8] = [
     "/conventions",
     "/discounted",
@@ -411,7 +410,7 @@ const TOLD: [&str; 8] = [
     "/solution/residual_unit",
 ];
 
-/// Whether a table is proven.
+/// Returns whether a table is proven.
 fn is_proven(dir: &Path) -> Result<bool, TableError> {
     let table = Table::open(dir)?;
     table.check()?;
@@ -419,7 +418,7 @@ fn is_proven(dir: &Path) -> Result<bool, TableError> {
     Ok(game.verify(&table, &Silent)?.counterexample.is_none())
 }
 
-/// Every value of a manifest that is no list or map of others, as the way to it.
+/// Collects the paths of all values of a manifest that are neither lists nor maps.
 fn leaves(value: &Value, way: &str, all: &mut Vec<String>) {
     match value {
         Value::Array(some) => {

@@ -1,5 +1,5 @@
-//! Tables without stored moves hold the same states and values as those with, however little memory
-//! is allowed.
+//! Tables without stored moves have the same states and values as those with moves, however little
+//! memory they may use.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ use yomikiri_measure::export::checksum;
 use crate::common::solved::{board_4x4, both, enumerated, named, opened, solve, standard};
 use crate::common::tables::{Tables, assert_same_files, forge};
 
-/// Boards with and without symmetric images, and one whose states take a byte of orientations.
+/// Returns boards with and without symmetric images, and one whose orientations take a byte per state.
 fn cases() -> Vec<(AnyGame, Plan<AnyState>)> {
     let square = board_4x4(true);
     let oblong = named("othello-4x5");
@@ -98,14 +98,13 @@ fn memory_changes_no_byte() {
     }
 }
 
-/// Keys that are no states, or not all, are found by their checksums, and where these were made to
-/// fit by where moves lead.
+/// Keys that are invalid or incomplete are found by their checksums, or, if these match, by where moves lead.
 #[test]
 fn wrong_keys_are_refused() {
     let game = board_4x4(true);
     let (_dir, table) = enumerated(&game, &derived(&standard(&game)));
     let last = table.manifest().counts.table.states as usize - 1;
-    // Another state of a row's block in its place; a disc more; the order of two; none at all.
+    // Another state of the same block; an additional disc; a swapped order; an invalid key.
     let damages: [(usize, &dyn Fn(u64) -> u64); 4] = [
         (last / 2, &|key| key ^ 1 << (key >> 16).trailing_zeros()),
         (last / 2, &|key| key | 0xffff << 16),

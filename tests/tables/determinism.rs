@@ -1,4 +1,4 @@
-//! The same bytes whatever the threads, the order of sweeps and how often a command is run.
+//! Bytes do not depend on threads, the order of sweeps, or repetition.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use crate::common::tables::{Files, Tables, assert_same_files, files};
 
-/// Makes and solves a table with so many threads.
+/// Makes and solves a table with a number of threads.
 fn solved_with(threads: &str, enumerate: &[&str]) -> Tables {
     let tables = Tables::new();
     let with = ["-q", "--threads", threads];
@@ -48,10 +48,9 @@ fn threads_change_no_byte_of_tables_of_games_with_cycles() {
 
 #[test]
 fn threads_change_no_byte_of_a_table_of_many_tasks() {
-    // Three layers of more than one task each; the whole of 4x5 would show the same in ten times
-    // the time.
+    // Three layers have more than one task. All of 4x5 would show no more in ten times the time.
     same_for_all_threads(&["--size", "4x5", "--max-depth", "10"]);
-    // Whole, and so in blocks; many of them.
+    // Complete, so in blocks, and many of them.
     same_for_all_threads(&["--size", "4x5", "--root", "b1 a1 a2"]);
     same_for_all_threads(&["--size", "4x5", "--root", "b1 a1 a2", "--transitions", "derived"]);
 }
@@ -65,7 +64,7 @@ fn the_order_of_sweeps_changes_no_value() {
             tables.ok(&["value-iterate", "-q", "--order", order]);
             files(tables.root())
         });
-        // The manifests tell of the sweeps, which are others.
+        // The manifests record the sweeps, which differ.
         for all in [&mut topological, &mut natural] {
             let before = all.len();
             all.retain(|path, _| path.extension().is_some_and(|e| e == "npy"));
@@ -75,7 +74,7 @@ fn the_order_of_sweeps_changes_no_value() {
     }
 }
 
-/// Every file with its bytes and when it was written.
+/// Returns every file with its bytes and modification time.
 fn dated(tables: &Tables) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)> {
     let date = |path: &PathBuf| fs::metadata(tables.root().join(path)).unwrap().modified().unwrap();
     let all = files(tables.root()).into_iter();

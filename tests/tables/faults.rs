@@ -1,15 +1,15 @@
-//! Writing that fails anywhere: one line, nothing that was there is harmed, and the same command goes
-//! on once there is room.
+//! Failed writes anywhere print one line and harm no existing file, and the same command resumes once
+//! there is space.
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::common::tables::{Ran, Tables, assert_same_files, files};
 
-/// A subtree of 30,504 states.
+/// Root of a subtree of 30,504 states.
 const ROOT: &str = "b1 a1 a2 a3 c4";
 
-/// The command with files that may have so many blocks of 512 bytes: a write beyond them fails, as
+/// Runs a command whose files are limited to `blocks` blocks of 512 bytes: a write beyond them fails, as
 /// on a full disk.
 fn with_room(tables: &Tables, args: &[&str], blocks: usize) -> Ran {
     let limit = format!("ulimit -f {blocks}; exec \"$0\" \"$@\"");
@@ -19,7 +19,7 @@ fn with_room(tables: &Tables, args: &[&str], blocks: usize) -> Ran {
     Ran::of(command.output().unwrap())
 }
 
-/// Runs a command with ever more room after `before`, until it ends well; gives how often it failed.
+/// Runs a command after `before` with ever higher limits until it succeeds. Returns the number of failures.
 fn fails_until_there_is_room(before: &[&[&str]], args: &[&str]) -> usize {
     let done = Tables::after(before);
     let kept = files(done.root());
@@ -38,7 +38,7 @@ fn fails_until_there_is_room(before: &[&[&str]], args: &[&str]) -> usize {
         for (path, bytes) in &kept {
             assert!(now.get(path) == Some(bytes), "{args:?}, {blocks}: {} is gone", path.display());
         }
-        // What is kept is said, and what to do.
+        // The message names what is kept, and what to do.
         let is_kept = |path: &Path| path.to_str().unwrap().contains(".partial/");
         let draft = now.iter().find(|(path, bytes)| is_kept(path) && !bytes.is_empty());
         let advice = match draft {
@@ -50,7 +50,7 @@ fn fails_until_there_is_room(before: &[&[&str]], args: &[&str]) -> usize {
             "{args:?}, {blocks}, {:?}: {ran:?}",
             draft.map(|(path, _)| path)
         );
-        // Whoever comes later finds the command in the list.
+        // A draft is listed with its command.
         if draft.is_some() && ["enumerate", "pack"].contains(&args[0]) {
             let list = tables.ok(&["list"]);
             assert!(list.contains(&format!("the same 'solver {}' ", args[0])), "{list}");

@@ -1,5 +1,5 @@
-//! Counts and values against figures from elsewhere (`tests/data/README.md`), every layer, and
-//! against a plain solver of our own, every state.
+//! Counts and values agree with published figures (`tests/data/README.md`) in every layer, and with a
+//! plain solver of our own in every state.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ fn check_unreduced(manifest: &Manifest, truth: &Value) {
     }
 }
 
-/// Layers, values and the histogram of a folded, solved table.
+/// Checks layers, values and the histogram of a folded, solved table.
 fn check_values(table: &Table, truth: &Value) {
     let manifest = table.manifest();
     let graph = Graph::open(&Games::default().of_table(table).unwrap(), table).unwrap();
@@ -131,7 +131,7 @@ fn an_unfolded_table_has_the_same_counts() {
     assert_eq!(table.manifest().counts.table.states, table.manifest().counts.mover_relative());
 }
 
-/// Every state of a table against recursion on plain boards.
+/// Compares every state of a table with plain recursion.
 fn agrees_with_the_reference(columns: usize, fold: bool, order: Order, reference: &mut Reference) {
     let rules = Othello::<u64>::new(4, columns, fold);
     let name = format!("othello-4x{columns}");
@@ -165,8 +165,7 @@ fn every_4x5_state_agrees_with_the_reference() {
     agrees_with_the_reference(5, true, Order::Topological, &mut Reference::new());
 }
 
-/// The value within bounds of a state in a bounded table is never contradicted by the whole one,
-/// and what is proven is right.
+/// The values of a bounded table enclose those of the complete one, and proven values are right.
 #[test]
 fn bounds_enclose_the_value() {
     let game = board_4x4(true);

@@ -1,4 +1,4 @@
-//! States of layers by sampling, against those that were counted.
+//! Estimated numbers of states agree with counted ones.
 
 #[allow(dead_code)]
 #[path = "../../examples/how_many.rs"]
@@ -35,7 +35,7 @@ fn intervals_hold_what_was_counted() {
             }
             assert_eq!((layer.hits, layer.undecided), (39, 0), "{name}, {} discs", layer.discs);
             assert!(low < layer.states && layer.states < high);
-            // Three standard errors and more: none should be so far away.
+            // Three standard errors and more, which no estimate should exceed.
             let far = 1.7 * (high - low) / 2.0;
             assert!(
                 (layer.states - states).abs() < far,

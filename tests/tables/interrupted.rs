@@ -1,5 +1,5 @@
-//! Work interrupted in its midst, within one process: what is left is no table or a whole one, and doing it again goes on
-//! from the last checkpoint and ends in the same bytes.
+//! Work interrupted within a process leaves either no table or a complete one; done again, it resumes at
+//! the last checkpoint and makes the same bytes.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -13,7 +13,7 @@ use yomikiri::graph::{Index, Plan};
 use yomikiri::progress::{Progress, Silent};
 use yomikiri::solve::SolveOptions;
 
-/// Ends the work, as a kill would, at the nth time that it tells how far it is.
+/// Ends the work, as a kill would, at its nth report of progress.
 struct Interrupt {
     at: u32,
     told: AtomicU32,
@@ -24,19 +24,19 @@ impl Progress for Interrupt {
     fn finish(&self, _summary: &str) {}
     fn advance(&self, _units: u64) {
         if self.told.fetch_add(1, Ordering::Relaxed) + 1 == self.at {
-            // Unwinds without a word on stderr.
+            // Unwinds without a message on stderr.
             resume_unwind(Box::new("interrupted"));
         }
     }
 }
 
-/// Does work that is interrupted the nth time it tells of itself; true if it was not so far off.
+/// Does work that is interrupted at its nth report of progress. Returns whether it came that far.
 fn interrupted(at: u32, work: impl FnOnce(&dyn Progress)) -> bool {
     let interrupt = Interrupt { at, told: AtomicU32::new(0) };
     catch_unwind(AssertUnwindSafe(|| work(&interrupt))).is_err()
 }
 
-/// What a killed process may leave behind its checkpoint.
+/// Appends bytes behind a checkpoint, as a killed process may leave them.
 fn litter(draft: &std::path::Path) {
     for entry in fs::read_dir(draft).unwrap().map(|entry| entry.unwrap().path()) {
         if entry.extension().is_some_and(|e| e == "npy") {
@@ -50,7 +50,7 @@ fn litter(draft: &std::path::Path) {
     }
 }
 
-/// Interrupts an enumeration in each of its first layers, of which each is one task, and resumes it.
+/// Interrupts an enumeration in each of its first layers, which are one task each, and resumes it.
 fn enumeration_goes_on(game: &AnyGame, plan: &Plan<AnyState>, most: u32) {
     let whole = Tables::new();
     let made = game.enumerate(plan, &whole.store(), &Silent).unwrap();
@@ -89,7 +89,7 @@ fn an_enumeration_goes_on_from_its_checkpoint_in_every_layer() {
     enumeration_goes_on(&game, &bounded, u32::MAX);
 }
 
-/// Killed when all is written, and the table not yet in its place.
+/// Interrupted after all was written, but before the table was moved to its place.
 #[test]
 fn a_draft_with_its_manifest_is_only_moved() {
     let game = board_4x4(true);
@@ -103,7 +103,7 @@ fn a_draft_with_its_manifest_is_only_moved() {
     let made = game.enumerate(&plan, &tables.store(), &nothing).unwrap();
     assert!(!made.reused && !draft.exists());
     assert_same_files(whole.root(), tables.root(), "moved");
-    // One that is damaged is made anew.
+    // A damaged one is made again.
     let tables = Tables::new();
     let draft = tables.place(&format!("{name}.partial"));
     copy_dir(&whole.place(&name), &draft);
@@ -118,7 +118,7 @@ fn a_draft_with_its_manifest_is_only_moved() {
 fn an_enumeration_with_cycles_goes_on_from_its_checkpoint_in_every_ply() {
     let game = named("minishogi");
     let plan = Plan { max_depth: Some(3), checkpoint_after: Duration::ZERO, ..standard(&game) };
-    // The last ply has more rows than one task takes.
+    // The last ply has more rows than one task.
     enumeration_goes_on(&game, &plan, 4);
     let game = named("animal-shogi-3x3");
     for (index, plies) in [(Index::Keys, 6), (Index::Rank, 9)] {
@@ -172,7 +172,7 @@ fn solving_goes_on_from_its_checkpoint_at_every_step() {
         copy_dir(unsolved.root(), whole.root());
         let mut table = whole.store().open(&name).unwrap();
         let run = solve(&game, &mut table, &method, &Silent).unwrap();
-        // Each layer is told of.
+        // Each layer reports progress once.
         let layers = table.manifest().layers.len();
         for step in 1..=layers {
             let what = format!("{discount:?}, interrupted at step {step} of {layers}");
@@ -195,8 +195,8 @@ fn solving_goes_on_from_its_checkpoint_at_every_step() {
     }
 }
 
-/// Interrupts the solving of a game with cycles wherever it tells of itself, by `stride`, and goes on: to the same
-/// files. Tells how often something was kept.
+/// Interrupts the solving of a cyclic game at every `stride`th report of progress and resumes it, which
+/// must make the same files. Returns how often there was something to resume.
 fn solving_with_cycles_goes_on(
     game: &AnyGame,
     unsolved: &Tables,
@@ -244,7 +244,7 @@ fn solving_with_cycles_goes_on_from_its_checkpoint() {
         let unsolved = Tables::new();
         let plan = Plan { index, max_depth, ..standard(&game) };
         let name = game.enumerate(&plan, &unsolved.store(), &Silent).unwrap().table.name();
-        // Over ranks each piece of work is told of; over keys each sweep.
+        // With ranks each task reports progress, with keys each sweep.
         let (stride, least) = if max_depth.is_some() { (1, 1) } else { (9, 3) };
         let resumed = solving_with_cycles_goes_on(&game, &unsolved, &name, stride);
         assert!(resumed >= least, "{name}: went on {resumed} times");

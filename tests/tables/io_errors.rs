@@ -1,9 +1,9 @@
-//! Calls of the system that fail, one at a time: each is one line and exit code 1 or 3, or does no
-//! harm; no table opens that is wrong; and the same command run again ends as if nothing had been.
+//! System calls that fail, one at a time: each causes one line and exit code 1 or 3, or does no harm; no
+//! wrong table opens; and the same command run again ends as if nothing had happened.
 //!
-//! strace lets a call fail: the k-th of its name, of one thread, on one file. Where it is missing
-//! nothing is tested, unless YOMIKIRI_REQUIRE_ALL=1 forbids it. YOMIKIRI_IO_ERRORS=1 fails every call;
-//! otherwise calls of a kind that were tried on three other files already are left out.
+//! strace injects the failures: the k-th call of a name, by one thread, on one file. Without strace
+//! nothing is tested, unless `YOMIKIRI_REQUIRE_ALL=1` forbids that. `YOMIKIRI_IO_ERRORS=1` fails every
+//! call; by default calls of a kind that failed on three other files are skipped.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -17,7 +17,7 @@ use crate::power::{calls::has_strace, opens};
 const CALLS: &str = "openat,read,pread64,mmap,lseek,write,pwrite64,ftruncate,fallocate,fsync,\
     fdatasync,mkdir,rename,renameat,renameat2,unlink,unlinkat,rmdir,statx,getdents64,flock";
 
-/// A call: its name, the file below the directory of tables, and which of these it is.
+/// A call: its name, the file below the directory of tables, and its number among the same calls on it.
 type Place = (String, String, usize);
 
 fn strace(tables: &Path, args: &[&str], log: &Path, options: &[&str]) -> Output {
@@ -27,7 +27,7 @@ fn strace(tables: &Path, args: &[&str], log: &Path, options: &[&str]) -> Output 
     strace.env("YOMIKIRI_TABLES", tables).output().unwrap()
 }
 
-/// The calls of a command on the files of its tables.
+/// Returns the calls of a command on the files of its tables.
 fn places(tables: &Path, log: &str, every: bool) -> Vec<Place> {
     let root = tables.to_str().unwrap();
     let (mut seen, mut files) = (BTreeMap::new(), BTreeMap::<_, BTreeSet<String>>::new());
@@ -38,7 +38,7 @@ fn places(tables: &Path, log: &str, every: bool) -> Vec<Place> {
         let path = path.split(['"', '>']).next().unwrap().trim_start_matches('/').to_string();
         let count: &mut usize = seen.entry((thread, name, path.clone())).or_default();
         *count += 1;
-        // Drafts, parts and arrays are alike; what is done to one is done to each.
+        // Drafts, temporary files and arrays are treated alike, so three of each kind are enough.
         let kind = path.rsplit_once('.').map_or(path.as_str(), |(_, kind)| kind).to_string();
         let others = files.entry((name, kind, *count)).or_default();
         let is_sync = name.starts_with("f") && name.ends_with("sync");
@@ -52,8 +52,8 @@ fn places(tables: &Path, log: &str, every: bool) -> Vec<Place> {
     all
 }
 
-/// Lets each call of a command fail on tables like those that some commands leave. Gives how many
-/// of them ended the command.
+/// Fails each call of a command, on tables made by some commands. Returns how many of the failures ended
+/// the command.
 fn fails_at_each(before: &[&[&str]], args: &[&str], writes: bool) -> usize {
     let every = std::env::var_os("YOMIKIRI_IO_ERRORS").is_some_and(|value| value == "1");
     let (done, logs) = (Tables::after(before), tempfile::tempdir().unwrap());
@@ -72,7 +72,7 @@ fn fails_at_each(before: &[&[&str]], args: &[&str], writes: bool) -> usize {
         let (path, what) = (root.join(file), format!("{args:?}: {name} {count} of {file}"));
         let log = logs.path().join(format!("{name} {count} {}", file.replace('/', " ")));
         let inject = format!("inject={name}:error=EIO:when={count}");
-        // Without the slash that joining nothing leaves.
+        // Joining an empty path leaves a trailing slash.
         let path = path.to_str().unwrap().trim_end_matches('/').to_string();
         let options = ["-P", &path, "-e", &format!("trace={name}"), "-e", &inject];
         let ran = Ran::of(strace(&root, args, &log, &options));
@@ -80,7 +80,7 @@ fn fails_at_each(before: &[&[&str]], args: &[&str], writes: bool) -> usize {
             return;
         }
         let now = opens(&root);
-        // What opens is what was there or what is made; the name of the latest may be older.
+        // Every table that opens is an old one or the new one; LATEST may be older.
         for (name, files) in now.iter().filter(|(name, _)| *name != "LATEST") {
             let known = [&was, &is].iter().any(|tables| tables.get(name) == Some(files));
             assert!(known, "{what}: {name} is wrong after {ran:?}");
@@ -99,12 +99,12 @@ fn fails_at_each(before: &[&[&str]], args: &[&str], writes: bool) -> usize {
         failed.fetch_add(1, Ordering::Relaxed);
         assert!([1, 3].contains(&ran.code) || !writes && ran.code == 2, "{what}: {ran:?}");
         assert_eq!(ran.stderr.lines().count(), 1, "{what}: {ran:?}");
-        // What was done before the error may have been said.
+        // Results from before the error may have been printed.
         assert!(writes || ran.stdout.is_empty(), "{what}: {ran:?}");
         if name.ends_with("sync") && file.contains('/') {
             assert!(now == was, "{what}: it was committed");
         }
-        // No draft goes on from an array whose sync has failed.
+        // No draft resumes from an array whose sync has failed.
         if name == "fdatasync" && file.starts_with("t.partial/") {
             assert_eq!(fs::metadata(&path).unwrap().len(), 0, "{what}");
         }
@@ -145,7 +145,7 @@ fn readers_that_meet_an_error_say_so() {
     }
 }
 
-/// Memory that is not there ends the process, with a line, or by a signal where it is Rust's own.
+/// A lack of memory ends the process with one line, or by a signal if Rust's allocator fails.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_lack_of_memory_harms_nothing() {

@@ -1,4 +1,4 @@
-//! Tables: how they are made, kept, proven and read, by us and by NumPy.
+//! Tables: made, stored, proven and read, by us and by NumPy.
 
 #![allow(unreachable_pub)]
 

@@ -27,7 +27,7 @@ fn truth() -> Vec<Value> {
     all["positions"].as_array().unwrap().clone()
 }
 
-/// Positions of random games that are not over; every `step`th.
+/// Returns positions of random games that are not over, every `step`th.
 fn positions(game: &Family, count: usize, step: usize) -> Vec<Position<Board>> {
     let (mut found, mut random) = (Vec::new(), Random(7));
     while found.len() < count {
@@ -47,7 +47,7 @@ fn positions(game: &Family, count: usize, step: usize) -> Vec<Position<Board>> {
     found
 }
 
-/// Positions of the last dozen plies of random games, one a game.
+/// Returns positions of the last dozen plies of random games, one per game.
 fn late_positions(game: &Family, count: usize) -> Vec<Position<Board>> {
     let (mut found, mut random) = (Vec::new(), Random(8));
     while found.len() < count {
@@ -65,7 +65,7 @@ fn late_positions(game: &Family, count: usize) -> Vec<Position<Board>> {
     found
 }
 
-/// Returns true where the attacker wins within so many plies, by plain recursion over the game's own moves.
+/// Returns whether the attacker wins within `plies` plies, by plain recursion over the game's own moves.
 fn wins(game: &Family, state: &Board, plies: u32, checks_only: bool, attacks: bool) -> bool {
     if let Some(end) = game.end(state) {
         return (end.outcome == Outcome::Win) == attacks && u32::from(end.plies) <= plies;
@@ -100,7 +100,7 @@ fn moves_are_those_of_the_game() {
     };
     let mut checks_seen = 0;
     for root in positions(&game, 3_000, 2) {
-        // As the attacker's move, and, from the board turned round, as the defender's.
+        // Moves of the attacker and, with the board turned round, of the defender.
         let node = mini.root(&root.state, Role::Attacks);
         let actions = game.actions(&root.state);
         let moves = sorted(&node, Role::Attacks, false);
@@ -178,7 +178,8 @@ fn known_mates_have_their_lengths() {
 fn plain_recursion_agrees() {
     let game = minishogi();
     let (rules, by_rules) = (Rules::of(&MINISHOGI), Rules::Plain(Box::new(Plain::new(&MINISHOGI))));
-    // One search with a small table: results of other positions, other bounds and replaced entries are met.
+    // One search with a small table, so that it meets results of other positions, other bounds and
+    // replaced entries.
     let search = MateSearch::new(&rules, 1 << 16);
     let plain = MateSearch::new(&by_rules, 1 << 20);
     let (mut won, mut lost) = (0, 0);
@@ -209,11 +210,12 @@ fn plain_recursion_agrees() {
     assert!(won > 25 && lost > 120, "{won} won, {lost} lost");
 }
 
-/// A board with whether its mover attacks.
+/// A board, and `true` if its mover attacks.
 type Place = (Board, bool);
 
-/// Plies of the attacker's win by checks in all places reachable from a root whose mover attacks, by sweeps to the
-/// fixed point; `None` where there are more than `limit`. Places that are not won have no plies.
+/// Returns the plies of the attacker's win by checks in all places reachable from a root whose mover
+/// attacks, found by sweeps to the fixed point; `None` for places that are not won, and in all if there
+/// are more than `limit`.
 fn solved(game: &Family, root: &Board, limit: usize) -> Option<FxHashMap<Place, Option<u32>>> {
     let mut numbers = FxHashMap::from_iter([((*root, true), 0)]);
     let mut places = vec![(*root, true)];
@@ -259,7 +261,7 @@ fn repetitions_are_judged_as_by_a_fixed_point() {
     let (mut won, mut lost) = (0, 0);
     let mut stored = [0, 0];
     for root in late_positions(&game, 1_200) {
-        // The whole graph of checks and replies, where it is small.
+        // The whole graph of checks and replies, if it is small.
         let Some(values) = solved(&game, &root.state, 4_000) else { continue };
         for memory in [1 << 13, 1 << 20] {
             let search = MateSearch::new(&rules, memory);
@@ -273,7 +275,7 @@ fn repetitions_are_judged_as_by_a_fixed_point() {
                 (None, Verdict::NoMate) => lost += 1,
                 (expected, found) => panic!("{}: {expected:?} {found:?}", game.notation(&root)),
             }
-            // All that the table now says of the graph.
+            // All results for the graph that the transposition table now has.
             for ((state, _), value) in values.iter().filter(|((_, attacks), _)| *attacks) {
                 let options = Options { nodes: 0, ..options };
                 match (value, search.search(state, &options).verdict) {
@@ -291,8 +293,8 @@ fn repetitions_are_judged_as_by_a_fixed_point() {
     assert!(won > 20 && lost > 100 && stored[0] > 50, "{won} won, {lost} lost, {stored:?}");
 }
 
-/// Compares the mate search by every move with every `step`th row of a whole solved table, which retrograde
-/// analysis made; returns the numbers of wins, losses, draws and searches without a verdict.
+/// Compares mate search over all moves with every `step`th row of a whole table, which retrograde
+/// analysis solved. Returns the numbers of wins, losses, draws and searches without a verdict.
 fn compare_with_table(name: &str, step: usize, nodes: u64) -> [usize; 4] {
     let dir = tempfile::tempdir().unwrap();
     let game = Games::default().named(name).unwrap();
@@ -345,7 +347,7 @@ fn animal_shogi_on_3x3_has_the_values_of_its_table() {
     assert!(won > 190_000 && lost > 49_000 && drawn > 300 && open == 0);
 }
 
-/// Some minutes and 1.2 GB of disk.
+/// Takes minutes and 1.2 GB of disk.
 #[test]
 #[ignore = "takes minutes and a gigabyte"]
 fn animal_shogi_has_the_values_of_its_table() {
@@ -380,7 +382,7 @@ fn animal_shogi_shortest_wins_agree_with_plain_recursion() {
 #[test]
 fn threads_change_no_verdict() {
     let (game, rules) = (minishogi(), Rules::of(&MINISHOGI));
-    // A table so small that threads replace each other's entries all the time.
+    // The smaller table is so small that threads keep replacing each other's entries.
     let searches = [1 << 14, 1 << 20].map(|memory| MateSearch::new(&rules, memory));
     let alone = MateSearch::new(&rules, 1 << 22);
     let (mut mates, mut open) = (0, 0);
@@ -399,7 +401,7 @@ fn threads_change_no_verdict() {
             (one, four) => assert_eq!(one, four),
         }
     }
-    // A table of 560 entries may not do within the limit.
+    // The small table, of 560 entries, may not suffice within the limit.
     assert!(mates > 15 && open < 5, "{mates} mates, {open} open");
 }
 

@@ -1,4 +1,4 @@
-//! A game that numbers its states wrongly, by which a table must not be proven.
+//! A table of a game that numbers its states wrongly must not be proven.
 
 use crate::common::solved::enumerated;
 use yomikiri::any::AnyGame;
@@ -6,10 +6,10 @@ use yomikiri::game::{Action, Game, Outcome, Position, Ranks, Side};
 use yomikiri::graph::Plan;
 use yomikiri::progress::Silent;
 
-/// Twenty matches, of which each player takes one or two; who finds none has lost.
+/// Twenty matches, of which a player takes one or two; the player who finds none has lost.
 #[derive(Clone)]
 struct Matches {
-    /// Whether the states of two ranks are each other's.
+    /// `true` if two ranks have each other's states.
     muddled: bool,
 }
 
@@ -82,7 +82,7 @@ fn ranks_whose_states_have_other_ranks_are_found() {
     assert!(table.manifest().identity.is_by_rank());
     assert_eq!(game.verify(&table, &Silent).unwrap().counterexample, None);
     let muddled = AnyGame::new(Matches { muddled: true });
-    // There are no values yet, which could differ too.
+    // Without values, which might differ too.
     let found = muddled.verify(&table, &Silent).unwrap().counterexample.unwrap();
     assert_eq!((found.row, &*found.what), (4, "the rank of its position is that of row 3"));
 }

@@ -1,4 +1,4 @@
-//! Tables as other programs read them: `numpy/rederive.py` opens them and derives every value.
+//! Tables as read by other programs: `numpy/rederive.py` opens them and derives every value.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,7 +15,7 @@ fn rederive(table: &Path) -> Result<String, String> {
     run("rederive.py", table)
 }
 
-/// Runs a script on a table and gives what it prints, or what it says is wrong.
+/// Runs a script on a table. Returns its output, or its error.
 fn run(script: &str, table: &Path) -> Result<String, String> {
     let script = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
         .join("tests/numpy")
@@ -57,7 +57,7 @@ fn numpy_derives_the_bounds_of_bounded_tables() {
     let said = bounded("othello-6x6", 6);
     let rows = said.split(['(', ',']).nth(1).unwrap();
     assert!(said.starts_with(&format!("keys ({rows}, 2): {rows} rows, ")), "{said}");
-    // Deep enough for ends of games, and so for proven scores.
+    // Deep enough for finished games, and so for proven scores.
     bounded("othello-4x4", 11);
 }
 
@@ -114,7 +114,7 @@ fn numpy_predicts_what_is_exported() {
         let figures = &report["policies"][at]["total"]["decisive_outcome"];
         figures["optimal_by_outcome"].as_f64().unwrap()
     };
-    // Corners are worth having: better than chance, and no more than a rule of thumb.
+    // Corners are valuable: better than chance, but no more than a rule of thumb.
     assert!(kept(0) > kept(1) + 0.02 && kept(0) < 0.8, "{} {}", kept(0), kept(1));
 }
 
@@ -199,8 +199,8 @@ fn every_metric_is_found_again_from_the_results_by_position() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         assert!(said.starts_with(&format!("{rows} rows, ")), "{said}");
     };
-    // Without games there are mistakes all the same, one of images. What the model was not made for
-    // does as an estimate of the score.
+    // Without games there are still mistakes. A model trained for something else serves as an estimate
+    // of the score.
     let model = concat!(
         "onnx:",
         env!("CARGO_MANIFEST_DIR"),

@@ -1,4 +1,4 @@
-//! An oracle that is not a table: plain recursion over the rules, which answers as the table does.
+//! An oracle that is not a table, plain recursion over the rules, answers as the table does.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -11,7 +11,7 @@ use yomikiri::solve::{Prospect, Value};
 use yomikiri::solved::{Oracle, SolvedTable};
 use yomikiri::table::Store;
 
-/// Recursion to the ends of a game with scores that always ends.
+/// Recursion to the ends of a game that has scores and always ends.
 struct Recursion {
     game: AnyGame,
     known: Mutex<HashMap<AnyPosition, Prospect>>,
@@ -49,7 +49,7 @@ impl Oracle for Recursion {
     }
 }
 
-/// The answer of the table, but for its name and what only it knows, is the recursion's.
+/// Apart from the name and from fields that only a table fills, both answers agree.
 #[test]
 fn recursion_answers_as_the_table_does() {
     let dir = tempfile::tempdir().unwrap();

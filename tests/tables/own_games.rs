@@ -1,5 +1,5 @@
-//! Games of one's own that differ from those that are built in: moves that jump layers, ends that are
-//! drawn, passes that follow each other, many moves, ranks with symmetries, drawn ends and layers.
+//! Games with features that no built-in game has: moves that jump layers, drawn ends, consecutive
+//! passes, many moves, and ranks combined with symmetries, drawn ends or layers.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -35,17 +35,17 @@ use connect_four::ConnectFour;
 #[derive(Clone, Debug, Default)]
 struct Node {
     layer: u32,
-    /// The states that the moves lead to.
+    /// Successors.
     moves: Vec<u32>,
-    /// How the game has ended where there is no move.
+    /// Outcome, if the game is over.
     end: Option<Outcome>,
-    /// The state that a pass, which is then the only move, leads to.
+    /// Successor by a pass, which is then the only move.
     pass: Option<u32>,
-    /// How many moves the state says it has, if not those.
+    /// Number of moves that the state claims, if it is wrong.
     claims: Option<u32>,
 }
 
-/// A game whose states are numbers and whose moves are listed; it starts in state 0.
+/// A game with numbered states and listed moves. It starts in state 0.
 #[derive(Clone, Default)]
 struct Listed {
     nodes: Vec<Node>,
@@ -128,7 +128,7 @@ impl Layers<u32> for Listed {
     }
 }
 
-/// A win or loss by one to seven points, from which the next player sees a loss or win.
+/// Scores a win or loss by one to seven points.
 impl Scores<u32> for Listed {
     fn most(&self) -> Score {
         Score(7)
@@ -155,7 +155,7 @@ impl Ranks<u32> for Listed {
     }
 }
 
-/// A layered game; a state without moves is lost unless it says otherwise.
+/// Returns a layered game. A state without moves is lost unless `end` is another outcome.
 fn layered(nodes: Vec<Node>) -> Listed {
     Listed { nodes, has_layers: true, ..Listed::default() }
 }
@@ -168,7 +168,7 @@ fn lost(layer: u32) -> Node {
     Node { layer, end: Some(Outcome::Loss), ..Node::default() }
 }
 
-/// Nim with one heap of stones from which so many may be taken; who cannot take any has lost.
+/// Nim with one heap, from which a player takes one of the numbers `take`, or loses if none is possible.
 fn nim(stones: u32, take: &[u32]) -> Listed {
     let node = |taken: u32| {
         let moves: Vec<u32> =
@@ -181,8 +181,8 @@ fn nim(stones: u32, take: &[u32]) -> Listed {
     layered((0..=stones).map(node).collect())
 }
 
-/// A game by chance whose moves go up to five layers on, some of which have no state; passes are
-/// among them. No move jumps over a multiple of ten.
+/// Returns a random game whose moves lead up to five layers on; some layers have no state. It has
+/// passes. No move jumps over a multiple of ten.
 fn jumping() -> Listed {
     let mut random = Random(7);
     let mut nodes = vec![interior(0, [])];
@@ -209,7 +209,7 @@ fn jumping() -> Listed {
             node.end = Some(ends[random.below(3)]);
         }
     }
-    // A state that must pass, to one of its layer that has moves and to which no other passes.
+    // One state passes, to a state of its layer that has moves and no other predecessor by a pass.
     for layer in (1..40u32).filter(|layer| layer % 3 == 1) {
         let own = first[layer as usize]..first[layer as usize + 1];
         let mut moving = own.filter(|&state| nodes[state as usize].end.is_none());
@@ -220,10 +220,10 @@ fn jumping() -> Listed {
     layered(nodes)
 }
 
-/// The outcome of every state of a layered game and the plies to its end, found without a table.
+/// Returns the outcome of every state of a layered game and the plies to its end, computed without a table.
 fn plain(game: &Listed) -> Vec<(i8, u16)> {
     let mut order: Vec<usize> = (0..game.nodes.len()).collect();
-    // A pass comes after the others of its layer.
+    // A pass comes after the other states of its layer.
     order.sort_by_key(|&state| (u32::MAX - game.nodes[state].layer, game.nodes[state].pass));
     let mut values = vec![(0, 0); order.len()];
     for state in order {
@@ -233,7 +233,7 @@ fn plain(game: &Listed) -> Vec<(i8, u16)> {
             None => {
                 let after = moves.iter().chain(pass).map(|&state| values[state as usize]);
                 let own = after.map(|(outcome, plies)| (-outcome, plies + 1));
-                // The shorter way is better but where it loses.
+                // A shorter way is better, unless it loses.
                 own.max_by_key(|&(outcome, plies)| {
                     (outcome, if outcome < 0 { i32::from(plies) } else { -i32::from(plies) })
                 })
@@ -244,7 +244,7 @@ fn plain(game: &Listed) -> Vec<(i8, u16)> {
     values
 }
 
-/// The states that can be reached, with either side to move.
+/// Returns the reachable states, with either side to move.
 fn reached(game: &Listed) -> Vec<Position<u32>> {
     let mut all = vec![game.start()];
     let mut next = 0;
@@ -264,7 +264,7 @@ fn any_state(game: &AnyGame, state: u32) -> AnyState {
     game.state(WideKey([state.into(), 0])).unwrap()
 }
 
-/// That a table has the states and values of a layered game, and only these.
+/// Checks that a table has exactly the states and values of a layered game.
 fn holds(game: &Listed, table: Table) {
     let any = AnyGame::new(game.clone());
     let proof = any.verify(&table, &Silent).unwrap();
@@ -293,7 +293,7 @@ fn holds(game: &Listed, table: Table) {
     }
 }
 
-/// Moves may jump layers, also such as have no state.
+/// Moves may jump layers, even empty ones.
 #[test]
 fn moves_that_jump_layers_lead_where_the_rules_say() {
     let games = [nim(7, &[1, 2, 3]), nim(8, &[2, 3]), nim(9, &[2, 4]), nim(60, &[3, 8]), jumping()];
@@ -330,7 +330,7 @@ fn moves_that_jump_layers_are_bounded_by_plies() {
     }
 }
 
-/// Ends as a kill would, the nth time that it hears of the work.
+/// Ends the work, as a kill would, at its nth report of progress.
 struct Interrupt(AtomicU32);
 
 impl Progress for Interrupt {
@@ -355,14 +355,14 @@ fn an_enumeration_with_jumps_goes_on_where_none_is_open() {
         let run = || any.enumerate(&plan, &tables.store(), &interrupt).unwrap();
         assert!(catch_unwind(AssertUnwindSafe(run)).is_err(), "{at}");
         let again = any.enumerate(&plan, &tables.store(), &Silent).unwrap();
-        // A layer before a multiple of ten has no jump behind it.
+        // Moves do not jump over multiples of ten, so checkpoints are possible there.
         assert_eq!(again.resumed_at.is_some(), at > 10, "interrupted in layer {at}");
         assert!(again.resumed_at.is_none_or(|layer| layer % 10 == 0 || layer % 10 == 9));
         assert_same_files(whole.root(), tables.root(), &format!("interrupted in layer {at}"));
     }
 }
 
-/// What a plan is refused with; nothing is left of it.
+/// Returns the error for a plan, which must leave no files.
 fn refused<G: Game>(game: &G, plan: &Plan<G::State>) -> String {
     let dir = tempfile::tempdir().unwrap();
     let error = graph::build(game, plan, &Store::at(dir.path()), &Silent).unwrap_err().line();
@@ -383,7 +383,7 @@ fn layers_that_cannot_be_are_refused() {
     assert!(error.contains("a move of layer 6 leads to layer 5"), "{error}");
 }
 
-/// Two states of which each must pass to the other, reached together or one by the other alone.
+/// Two states that must pass to each other, reached both or one by way of the other.
 fn passing_twice(moves: &[u32]) -> Listed {
     let pass = |to| Node { layer: 1, pass: Some(to), ..Node::default() };
     layered(vec![interior(0, moves), pass(2), pass(1)])
@@ -404,7 +404,7 @@ fn a_pass_that_is_answered_by_a_pass_does_not_conform() {
     conform(&passing_twice(&[1]));
 }
 
-/// As many as two bytes count.
+/// Up to as many as two bytes count.
 #[test]
 fn a_state_of_a_layered_game_may_have_many_moves() {
     for moves in [254, 255, 256, 300] {
@@ -434,7 +434,7 @@ fn a_layer_with_more_moves_than_numbers_is_refused() {
     assert!(error.starts_with("layer 2 has 5400000000 moves and more"), "{error}");
 }
 
-/// The tables of a game by keys and by rank have the same states and values, and so has the latter packed.
+/// Checks that tables by keys and by rank have the same states and values, also when the latter is packed.
 fn same_by_rank_and_by_keys<G: Game>(game: G) -> [Tables; 2] {
     conform(&game);
     assert_eq!(Plan::from_start(&game).index, Index::Rank);
@@ -469,7 +469,7 @@ fn same_by_rank_and_by_keys<G: Game>(game: G) -> [Tables; 2] {
     [of_keys, of_ranks]
 }
 
-/// A game by chance that may go round in circles and be drawn: every fourth state is an end.
+/// Returns a random game with cycles and draws. Every fourth state is an end.
 fn going_round(seed: u64) -> Listed {
     let mut random = Random(seed);
     let states = 60;
@@ -487,16 +487,16 @@ fn going_round(seed: u64) -> Listed {
         node.moves.sort_unstable();
         node.moves.dedup();
     }
-    // So that most states are reached.
+    // Makes most states reachable.
     nodes[0].moves = (1..6).collect();
     Listed { nodes, is_ranked: true, ..Listed::default() }
 }
 
-/// A drawn end is worth what play without end is.
+/// A drawn end has the same value as infinite play.
 #[test]
 fn drawn_ends_have_the_same_values_by_rank_and_by_keys() {
     (0..20).for_each(|seed| drop(same_by_rank_and_by_keys(going_round(seed))));
-    // Where they differ a byte has no room for both.
+    // If these differ, a byte has no value for both.
     let game = AnyGame::new(going_round(0));
     let tables = Tables::new();
     let mut table = game.enumerate(&standard(&game), &tables.store(), &Silent).unwrap().table;
@@ -514,7 +514,7 @@ fn ranks_are_refused_where_who_moved_last_has_lost() {
     assert!(error.contains("ends with a win in 0") && error.contains("--index keys"), "{error}");
 }
 
-/// Layers are swept, whatever finds the rows; also where moves jump layers and pass.
+/// Layers are swept with either index, also if moves jump layers or pass.
 #[test]
 fn layered_games_have_the_same_values_by_rank_and_by_keys() {
     for has_scores in [false, true] {
@@ -528,12 +528,12 @@ fn layered_games_have_the_same_values_by_rank_and_by_keys() {
     assert!(error.contains("are not stored") && error.contains("--index keys"), "{error}");
 }
 
-/// Without its type a game has keys of two words, its tables perhaps of one.
+/// Without its type a game has keys of two words, but its tables may have keys of one.
 #[test]
 fn a_game_without_its_type_writes_no_keys_of_another_width() {
     let game = AnyGame::new(nim(7, &[1, 2, 3]));
     assert!(refused(&game, &standard(&game)).contains("call AnyGame::enumerate"));
-    // Where they are as wide they are the same.
+    // If both have two words, the tables are equal.
     let game = named("othello-6x6");
     let plan = Plan { max_depth: Some(4), ..standard(&game) };
     let [typed, untyped] = [(); 2].map(|()| Tables::new());
@@ -542,8 +542,8 @@ fn a_game_without_its_type_writes_no_keys_of_another_width() {
     assert_same_files(typed.root(), untyped.root(), "without its type");
 }
 
-/// Three men's morris with ranks: the places of states, each for its eight images, in the order of
-/// keys.
+/// Three men's morris with ranks. A rank is the index of the canonical key among all of them, so images
+/// share it.
 struct RankedMorris {
     rules: ThreeMensMorris,
     states: Vec<u64>,
@@ -639,7 +639,7 @@ impl Ranks<Board> for RankedMorris {
         let points = |set: u16| (0..9usize).filter(move |point| set >> point & 1 == 1);
         for to in points(theirs) {
             let others = theirs & !(1 << to);
-            // Who moves next has as many men on the board as the other had before placing.
+            // The player to move next has as many men on the board as the other had before placing.
             let (men, others_men) = (mine.count_ones(), others.count_ones());
             if others_men < 3 && (men == others_men || men == others_men + 1) {
                 visit((others, mine));
@@ -652,7 +652,7 @@ impl Ranks<Board> for RankedMorris {
     }
 }
 
-/// The board has eight symmetries, under which two moves of a state may lead to one rank.
+/// Under the eight symmetries of the board two moves of a state may lead to the same rank.
 #[test]
 fn morris_has_the_same_values_by_rank_and_by_keys() {
     same_by_rank_and_by_keys(RankedMorris::new());

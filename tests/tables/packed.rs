@@ -1,4 +1,4 @@
-//! Packed tables answer as the full ones do.
+//! Packed tables answer as the original ones do.
 
 use std::fs;
 
@@ -17,10 +17,10 @@ use crate::common::solved::{
 };
 use crate::common::tables::forge;
 
-/// A game and what of it is enumerated.
+/// A game and its plan.
 type Case = (AnyGame, Plan<AnyState>);
 
-/// What is left of a game after so many plies by chance.
+/// Returns the rest of a game after some random plies.
 fn late(name: &str, plies: usize) -> Case {
     let (game, mut random) = (named(name), Random(7));
     let mut position = game.start();
@@ -32,7 +32,7 @@ fn late(name: &str, plies: usize) -> Case {
     (game, plan)
 }
 
-/// A table of every kind that can be packed.
+/// Returns a table of every kind that can be packed.
 fn cases() -> Vec<Case> {
     let whole = |game: AnyGame| (game.clone(), standard(&game));
     let animal = named("animal-shogi-3x3");
@@ -60,13 +60,13 @@ fn packed_tables_answer_as_the_full_ones_do() {
         let full = opened(&table);
         for distances in [true, false] {
             if !distances && game.layers().is_none() {
-                // They are kept all the same.
+                // Distances are kept anyway.
                 continue;
             }
             let packed = opened(&packed(&game, &table, distances));
             let (a, b) = (full.states(), packed.states());
             assert_eq!((a.rows(), a.pieces().len()), (b.rows(), b.pieces().len()));
-            // Found among the keys of every ply, which takes long, rows are asked for now and then.
+            // Rows are looked up in the keys of every ply, which is slow, so only some are tried.
             let by_ply = game.layers().is_none() && plan.index == Index::Keys;
             let every = if by_ply { 101 } else { 1 };
             let (mut of_full, mut of_packed, mut seen) = (Vec::new(), Vec::new(), 0);
@@ -132,7 +132,7 @@ fn what_cannot_be_packed_is_refused() {
     refused(&animal, &table, "not proven");
 }
 
-/// The arrays that hold blocks.
+/// Arrays with compressed blocks.
 const BLOCKS: [&str; 4] = ["packed_keys", "packed_orientations", "packed_score", "packed_distance"];
 
 #[test]
@@ -154,7 +154,7 @@ fn a_block_that_was_written_wrong_is_found_and_not_computed_with() {
     };
     for array in BLOCKS {
         let length = fs::read(packed.path_of(array)).unwrap().len() - HEADER_BYTES;
-        // In a block, and where blocks begin and end.
+        // In a block, and in the offsets of blocks.
         for at in [0, 4, 60, length / 2, length - 33, length - 16, length - 8, length - 1] {
             damaged(array, &|bytes| bytes[at] ^= 0x41);
         }
@@ -166,7 +166,7 @@ fn a_block_that_was_written_wrong_is_found_and_not_computed_with() {
     }
 }
 
-/// Readers that return no `Result` do not unwind: they prove nothing, and the table says so.
+/// Readers that return no `Result` do not unwind: they return placeholders, and the table reports damage.
 #[test]
 fn readers_of_damaged_blocks_return_and_no_answer_comes_out() {
     let game = board_4x4(true);
@@ -184,7 +184,7 @@ fn readers_of_damaged_blocks_return_and_no_answer_comes_out() {
             assert!(is_right || value.outcome().is_none() && value.distance().is_none());
             let _ = (states.orientations(row), states.layer_of(row));
         }
-        // Looking up needs keys alone, and says then that the position is not there.
+        // A lookup needs only keys; if they are damaged, it finds no position.
         full.states()
             .visit(0..states.rows(), |row, position| {
                 assert!(states.find(&position).is_none_or(|found| found == row), "{array}");
@@ -202,7 +202,7 @@ fn readers_of_damaged_blocks_return_and_no_answer_comes_out() {
         ] {
             assert!(error.contains(array), "{error}");
         }
-        // Of other tables nothing is said, nor of this one once it is whole.
+        // No damage is reported for other tables, nor for this one once it is restored.
         full.table().check_read().unwrap();
         forge(packed.dir(), array, |bytes| bytes[60] ^= 0x41);
         opened(&packed).answer(start).unwrap();

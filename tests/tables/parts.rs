@@ -1,4 +1,4 @@
-//! A table taken apart into what is learned from and what is measured.
+//! A table divided into sets for learning and for measuring.
 #![cfg(feature = "onnx")]
 
 use std::sync::Arc;
@@ -32,7 +32,7 @@ fn parts_share_no_position_and_samples_are_nested() {
     for (a, b) in [(0, 1), (0, 2), (1, 2)] {
         assert!(sets[a].is_disjoint(&sets[b]));
     }
-    // Eight tenths and a tenth each, to three standard errors.
+    // Shares of 0.8, 0.1 and 0.1, within three standard errors.
     let total: usize = sets.iter().map(BTreeSet::len).sum();
     for (set, share) in sets.iter().zip([0.8, 0.1, 0.1]) {
         let error = (share * (1.0 - share) / total as f64).sqrt();
@@ -44,7 +44,7 @@ fn parts_share_no_position_and_samples_are_nested() {
     assert!(!half.is_empty() && half.iter().all(|key| sets[0].contains(key)));
     assert!(!tenth.is_empty() && tenth.iter().all(|key| sets[2].contains(key)));
     let [quarter, ..] = of([0.25, 0.0, 0.0]);
-    // A share of what was taken is what is taken of that share, with all that is known of it.
+    // A share of a part is the same as that share of the whole, with everything known of it.
     let [later, ..] = Part::of_all(&whole, splits, [0.25, 0.0, 0.0]).unwrap();
     let known = |part: &Part| {
         let pieces = part.pieces().iter();
@@ -52,7 +52,7 @@ fn parts_share_no_position_and_samples_are_nested() {
         let (truths, cases): (Vec<_>, Vec<_>) = pieces.map(of).unzip();
         format!("{:?} {:?}", truths.concat(), cases.concat())
     };
-    // A network is asked about many positions at once, however few of the table's pieces are left.
+    // A network evaluates many positions at once, however few of the table's pieces are left.
     let many = |part: &Part| {
         let sizes: Vec<usize> = part.pieces().iter().map(|piece| piece.cases.len()).collect();
         sizes.len() > 1 && sizes[..sizes.len() - 1].iter().all(|&size| size >= 1024)

@@ -1,10 +1,11 @@
-//! Power lost at any moment: what no `fsync` has secured is gone, or came in another order.
+//! Power lost at any moment: writes that no `fsync` has secured are gone, or reached the disk in another
+//! order.
 //!
-//! A command is run under strace, and what it does to files is done again on a model of a disk,
-//! which knows what the system has told the program and what a disk must have kept. Before each
-//! call that matters the power fails in several ways: of the names that were not synced none or
-//! all have come, one alone, or all but one; and files hold what they did at their last `fsync`,
-//! or zeros. Without strace these tests are left out.
+//! A command is run under strace, and its effects on files are replayed on a model of a disk, which
+//! distinguishes what the program sees from what the disk must have kept. Before each call that matters
+//! the power fails in several ways: of the unsynced changes of names none, all, one alone or all but one
+//! have been kept; and files contain what they had at their last `fsync`, or zeros. Without strace these
+//! tests are skipped.
 
 pub mod calls;
 mod disk;
@@ -20,13 +21,12 @@ use crate::common::tables::{Files, Ran, Tables, assert_same_files, copy_dir, fil
 use calls::{Call, has_strace, traced};
 use disk::{Disk, Image, key_of, write};
 
-/// How often a command is run again after the power has failed, of all cases by chance.
+/// Returns how many randomly chosen power losses are followed by another run of the command.
 fn again() -> usize {
     std::env::var("YOMIKIRI_POWER").map_or(3, |number| number.parse().expect("a number of runs"))
 }
 
-/// Every table that opens, by its name, with the bytes of its manifest and arrays; and which is the
-/// latest.
+/// Returns every table that opens, by name, with the bytes of its manifest and arrays; and LATEST.
 pub fn opens(root: &Path) -> BTreeMap<String, Files> {
     let mut found = BTreeMap::new();
     for place in fs::read_dir(root).into_iter().flatten().map(|entry| entry.unwrap().path()) {
@@ -37,7 +37,7 @@ pub fn opens(root: &Path) -> BTreeMap<String, Files> {
             own.extend(table.manifest().arrays.keys().map(|name| table.path_of(name)));
             own.push(place.join("manifest.json"));
         }
-        // An array that is missing opens too, and then is wrong.
+        // A table with a missing array opens too, and is then wrong.
         let read = |path| {
             let name = Path::strip_prefix(path, root).unwrap();
             (name.to_path_buf(), fs::read(path).unwrap_or_default())
@@ -50,8 +50,7 @@ pub fn opens(root: &Path) -> BTreeMap<String, Files> {
     found
 }
 
-/// What can be seen of an image: which table is the latest, and directories that have a manifest,
-/// drafts left out.
+/// Returns the visible part of an image: LATEST, and directories with a manifest, except drafts.
 fn visible(image: &Image) -> Image {
     let is_seen = |path: &Path| {
         path.iter().nth(1).is_some_and(|name| {
@@ -64,13 +63,13 @@ fn visible(image: &Image) -> Image {
     seen.map(|(path, content)| (path.clone(), content.clone())).collect()
 }
 
-/// A command that was run on tables in a directory, and what it did.
+/// A command that was run on the tables of a directory, and its calls.
 struct Traced {
-    /// The directory of tables lies in another, for it may have to be made.
+    /// Parent of the directory of tables, which the command may have to create.
     root: tempfile::TempDir,
     disk: Disk,
     calls: Vec<String>,
-    /// The tables before and after it, and all files before it.
+    /// Tables before and after the command, and all files before it.
     was: BTreeMap<String, Files>,
     is: BTreeMap<String, Files>,
     before: Files,
@@ -88,8 +87,8 @@ impl Traced {
         Traced { root, disk, calls, was, is: opens(&tables), before }
     }
 
-    /// Every way in which the power may fail, and whether it does so after the end; without one of
-    /// the calls that sync, if that is said.
+    /// Returns an image of each way in which the power may fail, with `true` if it fails after the end.
+    /// The sync with the number `without` is left out.
     fn images(&self, without: Option<usize>) -> Vec<(Image, bool)> {
         let calls = self.calls.iter().filter_map(|line| Call::of(line)).map(Some).chain([None]);
         let (mut disk, mut at) = (self.disk.clone(), BTreeMap::new());
@@ -114,7 +113,7 @@ impl Traced {
         images
     }
 
-    /// What is wrong with a table that opens after the power has failed, or with one that does not.
+    /// Returns what is wrong with the tables after a power loss, if anything.
     fn wrong(&self, images: &[(Image, bool)], removes: bool) -> Option<String> {
         let mut looked_at = BTreeSet::new();
         images.iter().find_map(|(image, is_over)| {
@@ -146,10 +145,10 @@ impl Traced {
     }
 }
 
-/// Lets the power fail in a command on tables like `before`. Every table that opens then is one
-/// from before or after it; those that were there are there, unless it `removes` them, and after
-/// its end so is what it made; and the same command run again ends in the same tables, with
-/// nothing beside them but perhaps columns of the solution before.
+/// Loses power during a command on tables like `before`. Every table that opens then must be one from
+/// before or after the command; old tables must exist unless it `removes` them, and after its end so
+/// must the new ones. The same command run again must make the same tables, with nothing beside them
+/// except perhaps columns of the solution before.
 fn survives(before: &Tables, args: &[&str], removes: bool) {
     let traced = Traced::run(before, args);
     let mut images = traced.images(None);
@@ -187,7 +186,7 @@ fn a_power_cut_harms_nothing() {
     survives(&Tables::after(&[enumerate, solve, pack]), &["remove", "t"], true);
 }
 
-/// The model itself: without a call that syncs it finds something that is wrong, lost or not there.
+/// Checks the model itself: without any one of the syncs it finds wrong, lost or missing tables.
 #[test]
 fn a_power_cut_harms_what_is_not_synced() {
     if !has_strace() {
@@ -195,7 +194,7 @@ fn a_power_cut_harms_what_is_not_synced() {
     }
     let enumerate = &["enumerate", "--root", "----XXX--XO----- O;", "--name", "t"][..];
     let (solve, again) = (["value-iterate"], ["value-iterate", "--empties", "to-winner"]);
-    // The directory of tables is synced for the table, and again for which is the latest.
+    // The directory of tables is synced for the table, and again for LATEST.
     for (before, args, spare) in [(&[][..], enumerate, 1), (&[enumerate, &solve], &again, 0)] {
         let traced = Traced::run(&Tables::after(before), args);
         let syncs =

@@ -1,5 +1,5 @@
-//! A table that is solved in another way while it is read: a reader finds the one solution or the
-//! other, and keeps what it has opened.
+//! A table is solved in another way while it is read: a reader finds one solution or the other, and
+//! keeps the one that it has opened.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -14,11 +14,11 @@ use yomikiri_measure::export::checksum;
 use crate::common::solved::{board_4x4, make, opened, solve};
 use crate::common::tables::Tables;
 
-/// Its score and distance with empty squares uncounted, and with them going to the winner.
+/// Score and distance of the position with empty squares uncounted, and with them going to the winner.
 const POSITION: &str = "-X---XX-OOO----- X;";
 const EITHER: [(i8, u16); 2] = [(9, 9), (12, 11)];
 
-/// `YOMIKIRI_RACES=5000` for that many solutions, with twenty queries beside each.
+/// Returns the number of solutions, 100 or `YOMIKIRI_RACES`, each with twenty queries beside it.
 fn solutions() -> usize {
     std::env::var("YOMIKIRI_RACES").map_or(100, |n| n.parse().unwrap())
 }
@@ -46,7 +46,7 @@ fn readers_find_one_solution_or_the_other() {
                     || queries.load(Ordering::Relaxed) < 20 * rounds
                 {
                     let table = Table::open(dir).unwrap();
-                    // As a query does, and as a report.
+                    // As a query does, and as a report does.
                     let solved = SolvedTable::open(game.clone(), table, reader == 0).unwrap();
                     let solved = solved.expect("it is solved at every moment");
                     let row = solved.states().find(position).unwrap();
@@ -71,7 +71,7 @@ fn readers_find_one_solution_or_the_other() {
     assert_eq!(columns.count(), 2, "the columns of the last solution alone");
 }
 
-/// What commands say while another solves: no table is called damaged or unsolved.
+/// Commands beside a solver report no table as damaged or unsolved.
 #[test]
 fn commands_beside_a_solver_work() {
     let tables = Tables::after(&[&["enumerate", "--size", "4", "-q"], &["value-iterate", "-q"]]);
@@ -107,7 +107,7 @@ fn what_is_open_stays_as_it_was() {
     let tables = Tables::new();
     let mut table = make(&game, &tables.store());
     solve(&game, &mut table, &with(Empties::Uncounted), &Silent).unwrap();
-    // Opened, but nothing mapped yet; and mapped.
+    // One is opened without mapping anything, the other is mapped.
     let held = Table::open(table.dir()).unwrap();
     let before = opened(&Table::open(table.dir()).unwrap());
     let sum = checksum(&before, &Silent).unwrap();

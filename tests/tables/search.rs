@@ -15,7 +15,7 @@ use yomikiri::table::Store;
 
 use crate::common::Random;
 
-/// Othello without the search that it brings.
+/// Othello without its own search.
 #[derive(Clone, Debug)]
 struct Plainly(Othello<u64>);
 
@@ -72,7 +72,7 @@ impl Game for Plainly {
     }
 }
 
-/// Compares the values of a table's rows with those of both searches, every `step`th row.
+/// Compares every `step`th row of a table with both searches.
 fn compare(rows: usize, columns: usize, empties: Empties, step: usize) {
     let dir = tempfile::tempdir().unwrap();
     let rules = Othello::<u64>::new(rows, columns, true);
@@ -116,7 +116,7 @@ fn compare(rows: usize, columns: usize, empties: Empties, step: usize) {
     assert!(compared > 10_000, "{compared}");
 }
 
-/// Compares a table's rows with Othello's own search, every `step`th row.
+/// Compares every `step`th row of a table with Othello's own search.
 fn compare_quickly(rows: usize, columns: usize, step: usize) {
     let dir = tempfile::tempdir().unwrap();
     let game = AnyGame::new(Othello::<u64>::new(rows, columns, true));
@@ -149,7 +149,7 @@ fn states_of_4x5_have_the_value_of_their_table() {
     compare(4, 5, Empties::Uncounted, 24);
 }
 
-/// Some minutes and 12 GB of disk.
+/// Takes minutes and 12 GB of disk.
 #[test]
 #[ignore = "takes minutes and gigabytes"]
 fn states_of_4x6_and_5x5_have_the_value_of_their_table() {
@@ -157,7 +157,7 @@ fn states_of_4x6_and_5x5_have_the_value_of_their_table() {
     compare_quickly(5, 5, 3_607);
 }
 
-/// Narrow windows and limits give bounds that hold, and windows that contain the score give it.
+/// Narrow windows and limits give bounds that hold; windows that contain the score give the score.
 #[test]
 fn bounds_hold() {
     let rules = Othello::<u64>::new(4, 5, true);

@@ -1,5 +1,5 @@
-//! Tables of the shogi family: enumerated as the ground truth counts, solved by two roads and by a
-//! plain solver, mates of the length they are known to have.
+//! Tables of the shogi family: counts agree with the ground truth, values with two methods and a plain
+//! solver, and mates have their known lengths.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,7 +21,7 @@ fn numbers(value: &Value) -> Vec<u64> {
     value.as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect()
 }
 
-/// A count of every ply of a table.
+/// Returns a count of a table for every ply.
 fn by_ply(made: &Value, what: &str) -> Vec<u64> {
     let plies = made["manifest"]["layers"].as_array().unwrap();
     plies.iter().map(|ply| ply["table"][what].as_u64().unwrap()).collect()
@@ -31,7 +31,7 @@ fn enumerate(tables: &Tables, args: &[&str]) -> Value {
     tables.json(&[&["enumerate", "-q"], args].concat())
 }
 
-/// Unfolded minishogi to so many plies, against the counts of others.
+/// Compares unfolded minishogi up to some plies with published counts.
 fn minishogi_is_as_counted(plies: usize) {
     let truth = ground_truth(include_str!("../data/minishogi-perft.json"));
     let truth = &truth["unique_positions_from_start"];
@@ -46,7 +46,7 @@ fn minishogi_is_as_counted(plies: usize) {
     let counts = &made["manifest"]["counts"]["table"];
     let last = *by_ply(&made, "states").last().unwrap();
     let mates = *by_ply(&made, "terminals").last().unwrap();
-    // What is over at the bound is no frontier.
+    // A position that is over is not part of the frontier.
     assert_eq!(counts["frontier"], last - mates);
     assert_eq!(made["manifest"]["complete"], false);
 }
@@ -62,7 +62,7 @@ fn minishogi_has_as_many_positions_at_ply_6_as_were_counted() {
     minishogi_is_as_counted(6);
 }
 
-/// Animal shogi to so many plies, against the counts of others.
+/// Compares animal shogi up to some plies with published counts.
 fn animal_shogi_is_as_counted(plies: usize) {
     let truth = ground_truth(include_str!("../data/animal-shogi.json"));
     let truth = truth["new_at_ply_total_catch_try_nonterminal"].as_array().unwrap();
@@ -91,7 +91,7 @@ fn animal_shogi_has_as_many_positions_at_plies_9_and_10_as_were_counted() {
 fn folding_makes_one_row_of_mirror_images() {
     let folded = named("minishogi");
     let tables = Tables::new();
-    // From a position that is its own mirror image.
+    // The root is its own mirror image.
     let bound = ["--game", "minishogi", "--root", "2k2/5/5/5/2K2 b RGrg 1", "--max-depth", "2"];
     let folded_table = enumerate(&tables, &bound);
     let whole_table = enumerate(&tables, &[&bound[..], &["--symmetry", "none"]].concat());
@@ -126,8 +126,8 @@ fn a_union_of_subtrees_holds_each_position_once() {
         }
     }
     let at = |ply| plies.values().filter(|&&p| p == ply).count() as u64;
-    // The second root is reached from the first by a move, and lies at ply 0 all the same. No
-    // mirror images meet in these trees.
+    // The second root is also reached from the first by a move, but lies at ply 0. No mirror images meet
+    // in these trees.
     assert_eq!(by_ply(&made, "states"), [at(0), at(1), at(2)]);
     assert_eq!(at(0), 3);
 }
@@ -145,7 +145,7 @@ fn a_bound_of_states_leaves_the_last_ply_that_fits_as_the_frontier() {
     assert!(tight.refused("no room").contains("--max-states"));
 }
 
-/// The values of a table's rows, by the position as the plain solver writes it.
+/// Returns the values of a table's rows, by position in the notation of the plain solver.
 fn values(tables: &Tables, name: &str) -> HashMap<String, solve::Value> {
     let solved = opened(&tables.store().open(name).unwrap());
     let mut values = HashMap::new();
@@ -212,8 +212,8 @@ fn conventions_differ_where_play_need_not_end() {
     assert_eq!(proven("unknown"), truth.len() as u64 - draws);
 }
 
-/// Enumerates from a position and solves; gives the root's outcome and distance, and the names of
-/// the moves that keep them.
+/// Enumerates from a position and solves. Returns the root's outcome and distance, and the names of the
+/// moves that keep them.
 fn solved_root(sfen: &str, bound: &[&str]) -> (Option<Outcome>, Option<u16>, HashSet<String>) {
     let game = named("minishogi");
     let tables = Tables::new();
@@ -225,7 +225,7 @@ fn solved_root(sfen: &str, bound: &[&str]) -> (Option<Outcome>, Option<u16>, Has
     let root = game.parse_position(sfen, &game.start()).unwrap();
     let row = graph.find(&game, &root).unwrap();
     let value = values.get(row);
-    // The row may hold the mirror image.
+    // The row may contain the mirror image.
     let symmetry = game.canonical(&root.state).symmetry();
     let best = graph
         .edges_of(row)
@@ -241,7 +241,7 @@ fn names(value: &Value) -> HashSet<String> {
     value.as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_string()).collect()
 }
 
-/// The positions with or without mates, and a bound of plies up to which a test goes.
+/// Returns the positions with known mates or without mates.
 fn mates() -> Vec<Value> {
     let truth = ground_truth(include_str!("../data/minishogi-mates.json"));
     truth["positions"].as_array().unwrap().clone()
@@ -278,8 +278,8 @@ fn a_mate_is_not_found_within_fewer_plies_than_it_takes() {
     assert!(seen > 25);
 }
 
-/// Mates by checks alone, of up to 11 plies, and positions that have none; those with large trees
-/// or the others. Gives how many there were of each kind.
+/// Checks known mates by checks alone, of up to 11 plies, and positions without any; either those with
+/// large trees or the others. Returns the numbers of both kinds.
 fn mates_by_checks_are_as_known(with_large_trees: bool) -> (usize, usize) {
     let large = ["1kg2/3rp/PB1S1", "r2gk/2bb1/1sS1p", "5/2skp/2r2"];
     let (mut found, mut none) = (0, 0);

@@ -1,4 +1,4 @@
-//! Damage to a table's files: every kind is found, named in one line, and computed with by nobody.
+//! Every kind of damage to a table's files is found and named in one line, and nothing uses damaged data.
 
 use std::fs;
 
@@ -21,23 +21,23 @@ const ARRAYS: [&str; 11] = [
     "distance",
     "value",
 ];
-/// What solving reads; it must not trust a byte of it.
+/// Arrays that solving reads, not one byte of which it may trust.
 const READ_BY_SOLVING: [&str; 6] =
     ["keys", "kinds", "edge_counts", "edge_starts", "edge_targets", "layer_offsets"];
 const READERS: [&[&str]; 4] = [
     &["verify", NAME],
     &["info", NAME],
     &["query", NAME, "start"],
-    // Not what the table already holds, so that there is something to compute.
+    // Another solution than the table has, so that there is something to compute.
     &["value-iterate", NAME, "--empties", "to-winner", "--threads", "1"],
 ];
 
-/// What the file of an array is called.
+/// Returns the file name of an array.
 fn file_of(solved: &Tables, array: &str) -> String {
     Table::open(&solved.place(NAME)).unwrap().manifest().file_of(array)
 }
 
-/// A fresh copy of a solved table.
+/// Returns a fresh copy of a solved table.
 fn copy(solved: &Tables) -> Tables {
     let tables = Tables::new();
     copy_dir(&solved.place(NAME), &tables.place(NAME));
@@ -48,7 +48,7 @@ fn copy(solved: &Tables) -> Tables {
 fn expect_damage(tables: &Tables, file: &str, what: &str) {
     let array = file.trim_end_matches(".npy");
     for args in READERS {
-        // On a slow machine solving secures its work before it comes to the damage.
+        // On a slow machine solving writes a checkpoint before it reads the damage.
         let all = || {
             let mut all = files(tables.root());
             all.retain(|path, _| path.iter().all(|part| part != "solve.partial"));
@@ -64,7 +64,7 @@ fn expect_damage(tables: &Tables, file: &str, what: &str) {
         };
         if must_refuse || ran.code != 0 {
             let line = ran.spoilt(&what);
-            // A query reads no more than it must, and may find a wrong key to be no state's.
+            // A query reads as little as it can, and may report a wrong key as a missing state.
             assert!(!must_refuse || line.contains(file), "{what}: names no file: {line}");
             assert!(!must_refuse || line.contains("enumerate"), "{what}: what to do? {line}");
             assert!(before == all(), "{what}: a failing command wrote");
@@ -175,7 +175,7 @@ fn words<T: bytemuck::Pod>(table: &Table, array: &str) -> Vec<T> {
     bytemuck::pod_collect_to_vec(&bytes[HEADER_BYTES..])
 }
 
-/// A row and those one move before or after it.
+/// Returns a row and those one move before or after it.
 fn neighbourhood(table: &Table, row: usize) -> Vec<usize> {
     let (offsets, targets) = (edge_offsets(table), words::<u32>(table, "edge_targets"));
     let after = |row: usize| &targets[offsets[row]..offsets[row + 1]];
@@ -184,7 +184,7 @@ fn neighbourhood(table: &Table, row: usize) -> Vec<usize> {
     before.chain([row]).chain(after(row).iter().map(|&t| t as usize)).collect()
 }
 
-/// That `verify` refutes a forged table by naming a row of `near`, and that nothing panics on it.
+/// Checks that `verify` refutes a forged table with a row of `near`, and that nothing panics.
 fn expect_refuted(tables: &Tables, near: &[usize], what: &str) {
     let ran = tables.run(&["verify", NAME, "--json"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (3, ""), "{what}");
@@ -202,7 +202,7 @@ fn expect_refuted(tables: &Tables, near: &[usize], what: &str) {
     }
 }
 
-/// An interior row, one a move from the end, a pass and a terminal.
+/// Returns an interior row, one a move from the end, a pass and a terminal.
 fn rows_of_each_sort(table: &Table) -> [usize; 4] {
     let kinds = words::<u8>(table, "kinds");
     let distances = words::<u16>(table, "distance");
@@ -264,14 +264,14 @@ fn a_wrong_edge_with_right_checksums_is_refuted() {
         for kind in [1, 2, 3] {
             forged("kinds", &[row], &format!("kind {kind}"), &|bytes| bytes[row] = kind);
         }
-        // The rows behind it, up to the next start, then have wrong edges too.
+        // The following rows up to the next start then have wrong edges too.
         let group: Vec<usize> = (row..(row / 64 + 1) * 64).collect();
         for wrong in [0, offsets[row + 1] - edge + 1, 255] {
             forged("edge_counts", &group, &format!("row {row}: {wrong} edges"), &|bytes| {
                 bytes[row] = wrong as u8;
             });
         }
-        // Those before end there too.
+        // The preceding rows end there too.
         let group = row / 64;
         for wrong in [edge as u64 + 1, u64::MAX] {
             let near = [(64 * group).max(1) - 1, 64 * group];

@@ -1,5 +1,4 @@
-//! Exports of targets: derived again from plain rules, compared with other programs' own
-//! observations, and with what `solver query` says.
+//! Exports of targets agree with plain rules, with other programs' own observations, and with `solver query`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,7 +23,7 @@ fn path(tables: &Tables, name: &str) -> String {
     tables.place(name).to_str().unwrap().to_string()
 }
 
-/// Exports with every column and some options, and gives the data card.
+/// Exports with every column and some options. Returns the data card.
 fn export(tables: &Tables, out: &str, options: &[&str]) -> Value {
     tables.json(&[&["export", "--out", out, "-q", "--columns", "all"], options].concat())["card"]
         .clone()
@@ -70,7 +69,7 @@ fn options_give_what_plain_rules_give() {
         return;
     }
     let fractions = "0.6,0.2,0.2";
-    // Of the two that are large a sample: Python takes a minute for all rows of both.
+    // Samples of the two large ones: Python takes a minute for all their rows.
     let cases: [(&[&str], &str); 7] = [
         (&["--states-of", "all", "--layout", "signed", "--sample", "1000"], "rows"),
         (&["--expand-symmetry", "--layout", "pgx", "--sample", "1000"], "rows"),
@@ -101,7 +100,7 @@ fn options_give_what_plain_rules_give() {
         let expected = all.get(layer.parse::<usize>().unwrap() - 4).copied().unwrap_or(20);
         assert_eq!(group["rows"], expected, "layer {layer}");
     }
-    // A larger sample holds the smaller one.
+    // A larger sample contains the smaller one.
     let rows = |n: &str| {
         let out = path(&tables, &format!("s{n}.jsonl"));
         export(&tables, &out, &["--sample", n]);
@@ -118,7 +117,7 @@ fn bounded_and_unfolded_tables_are_exported_too() {
         return;
     }
     let tables = Tables::new();
-    // Deep enough for ends of games, and so for proven values beside unproven ones.
+    // Deep enough for finished games, and so for proven values beside unproven ones.
     tables.ok(&["enumerate", "-q", "--size", "4", "--max-depth", "11"]);
     tables.ok(&["value-iterate", "-q"]);
     let (all, proven) = (path(&tables, "all"), path(&tables, "proven"));
@@ -144,8 +143,7 @@ fn bounded_and_unfolded_tables_are_exported_too() {
     assert!(refused.code == 2 && refused.stderr.contains("folded"), "{}", refused.stderr);
 }
 
-/// A game of 8×8 Othello up to ten empty squares, by action; every move is the first legal one, or
-/// the last, in turn by threes.
+/// Returns the actions of a fixed game of 8×8 Othello down to ten empty squares.
 fn late_game() -> Vec<u16> {
     use yomikiri::game::othello::Othello;
     use yomikiri::game::{Game, GameExt, WideKey};
@@ -243,7 +241,7 @@ fn shogi_targets_are_what_queries_say() {
     }
 }
 
-/// That an exported line of a game without scores is what a query says of its board.
+/// Checks that an exported line of a game without scores agrees with a query for its board.
 fn agree(line: &Value, said: &Value) {
     assert_eq!(line["outcome"], said["outcome"], "{line}");
     assert_eq!(line["distance"], said["distance"], "{line}");
@@ -253,7 +251,7 @@ fn agree(line: &Value, said: &Value) {
     }
     let column = |name: &str| line[name].as_array().unwrap().clone();
     let (legal, q, optimal) = (column("legal"), column("q_outcome"), column("optimal"));
-    // Queries give the best move first, and equally good ones behind it.
+    // Queries list the best move first, followed by equally good ones.
     let value = |one: &Value| (one["outcome"].clone(), one["distance"].clone());
     let best = said["moves"].as_array().unwrap().first().map(value);
     let proven = line["proven"] == 1;
@@ -308,7 +306,7 @@ fn what_was_not_exported_is_not_replaced() {
     assert_eq!(refused.code, 2, "{}", refused.stderr);
     assert_eq!(fs::read_to_string(dir.join("notes.txt")).unwrap(), "mine");
     fs::remove_dir_all(&dir).unwrap();
-    // What a killed process left is taken away.
+    // A killed process leaves this, and the next one removes it.
     let partial = tables.place("othello-4x4-targets.partial");
     fs::create_dir(&partial).unwrap();
     fs::write(partial.join("score.npy"), "half").unwrap();
@@ -349,7 +347,7 @@ fn own_positions_are_labelled() {
     let tables = Tables::new();
     solved_4x4(&tables);
     let file = path(&tables, "own.txt");
-    // A transcript of three positions, a board of the second reflected, and a remark.
+    // A transcript of three positions, a board with the second one reflected, and a comment.
     fs::write(&file, "d3 d2 % remark\n# nothing\n\n-----OX--XX---X- O;\n").unwrap();
     let text = tables.ok(&["export", "--positions", &file]);
     let labelled: Vec<Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
@@ -368,7 +366,7 @@ fn own_positions_are_labelled() {
     tables.ok(&["export", "--positions", &file, "--last", "--out", &out, "-q"]);
     let obf = fs::read_to_string(&out).unwrap();
     assert_eq!(obf.lines().count(), 2);
-    // What is written can be read again.
+    // The output can be read again.
     assert_eq!(tables.ok(&["export", "--positions", &out]).lines().count(), 2);
     if cfg!(feature = "parquet") && python_has("pyarrow") {
         let out = path(&tables, "own.parquet");

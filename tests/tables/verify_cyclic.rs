@@ -1,4 +1,4 @@
-//! Tables of cyclic games are proven as they are made, and whatever is changed in them is found.
+//! Tables of cyclic games are proven as made, and every change in them is found.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,13 +11,13 @@ use yomikiri::table::{HEADER_BYTES, Manifest, Table};
 
 const MINISHOGI: [&str; 4] = ["--game", "minishogi", "--max-depth", "3"];
 const SMALL: [&str; 2] = ["--game", "animal-shogi-3x3"];
-/// A king and a pawn against a king: small, whole, with wins and with play without end.
+/// A king and a pawn against a king: small and complete, with wins and with infinite play.
 const PAWN: [&str; 4] = ["--game", "minishogi", "--root", "4k/5/5/5/KP3 b - 1"];
-/// The same with a gold general: half as large, and every state is won or lost in the end.
+/// A king and a gold general against a king: half as large, and every state is won or lost.
 const GOLD: [&str; 4] = ["--game", "minishogi", "--root", "4k/5/5/5/KG3 b - 1"];
 const ANIMAL: [&str; 4] = ["--game", "animal-shogi", "--max-depth", "4"];
 
-/// A mating problem in three checks.
+/// Returns a mating problem in three checks.
 fn problem() -> String {
     let all: Value =
         serde_json::from_str(include_str!("../data/minishogi-mates.json")).expect("a file of ours");
@@ -26,7 +26,7 @@ fn problem() -> String {
     found["sfen"].as_str().unwrap().to_string()
 }
 
-/// Enumerates and solves; gives the table's name.
+/// Enumerates and solves. Returns the table's name.
 fn make(tables: &Tables, plan: &[&str], repetition: Option<&str>) -> String {
     let made = tables.json(&[&["enumerate"], plan].concat());
     let name = made["table"].as_str().unwrap().to_string();
@@ -82,8 +82,7 @@ fn tables_are_proven_as_they_are_made() {
         ),
         (ANIMAL.to_vec(), animal),
         (SMALL.to_vec(), animal),
-        // A proof of this one takes twice as long as one by rank, and without a word draws are what
-        // counts.
+        // A proof of this one takes twice as long as one by rank; infinite play counts as a draw by default.
         ([&SMALL[..], &["--index", "keys"]].concat(), Some(&["unknown"][..])),
     ];
     for (plan, repetitions) in cases {
@@ -106,7 +105,7 @@ fn a_table_without_values_is_proven_as_far_as_it_goes() {
     }
 }
 
-/// A table that is copied whenever something in it is to be changed.
+/// A table that is copied before each change.
 struct Forger {
     tables: Tables,
     name: String,
@@ -119,7 +118,7 @@ impl Forger {
         Forger { tables, name }
     }
 
-    /// The largest of the tables, made once for all tests.
+    /// Returns the largest of the tables, made once for all tests.
     fn small() -> Forger {
         let tables = Tables::after(&[&[&["enumerate"], &SMALL[..]].concat(), &["value-iterate"]]);
         Forger { tables, name: SMALL[1].to_string() }
@@ -145,14 +144,14 @@ impl Forger {
         copy
     }
 
-    /// A copy of the table with some bytes of an array changed.
+    /// Returns a copy of the table with some bytes of an array changed.
     fn change(&self, array: &str, change: impl FnOnce(&mut [u8])) -> Tables {
         let copy = self.copy();
         forge(&copy.place(&self.name), array, change);
         copy
     }
 
-    /// A copy of the table with an element of an array changed.
+    /// Returns a copy of the table with an element of an array changed.
     fn set<T: Pod>(&self, array: &str, at: usize, value: T) -> Tables {
         let size = size_of::<T>();
         self.change(array, |bytes| {
@@ -160,7 +159,7 @@ impl Forger {
         })
     }
 
-    /// That `verify` shows a wrong row of a forged copy; gives the row and what it says.
+    /// Checks that `verify` refutes a forged copy. Returns the row and the reason.
     fn refuted(&self, copy: &Tables, what: &str) -> (usize, String) {
         let ran = copy.run(&["verify", &self.name, "--json"]);
         assert_eq!((ran.code, ran.stderr.as_str()), (3, ""), "{what}: {}", ran.stdout);
@@ -171,13 +170,13 @@ impl Forger {
         (wrong["row"].as_u64().unwrap() as usize, wrong["what"].as_str().unwrap().to_string())
     }
 
-    /// That `verify` names one of these rows.
+    /// Checks that `verify` names one of these rows.
     fn refuted_near(&self, copy: &Tables, near: &BTreeSet<usize>, what: &str) {
         let (row, said) = self.refuted(copy, what);
         assert!(near.contains(&row), "{what}: row {row} ({said}) is not of {near:?}");
     }
 
-    /// A row and those with an edge to it.
+    /// Returns a row and those with an edge to it.
     fn near(&self, row: usize) -> BTreeSet<usize> {
         let (offsets, targets) = (self.edge_offsets(), self.words::<u32>("edge_targets"));
         let leads = |from: &usize| {
@@ -204,7 +203,7 @@ fn a_changed_byte_is_found_in_every_array() {
             let table = Table::open(&forger.tables.place(&forger.name)).unwrap();
             let length = fs::metadata(table.path_of(&array));
             let payload = length.unwrap().len() as usize - HEADER_BYTES;
-            // A proof of the whole 3x3 game takes far longer than one of the others.
+            // A proof of the whole 3x3 game takes far longer than the others.
             let inside = if forger.name == SMALL[1] { 0..1 } else { 0..4 };
             let inside = inside.map(|_| random.below(payload));
             for at in [0, payload - 1].into_iter().chain(inside.collect::<Vec<_>>()) {
@@ -259,7 +258,7 @@ fn wrong_rows_and_edges_are_named() {
         }
         let count = (offsets[row + 1] - edge) as u16;
         for wrong in [0, count + 1, u16::MAX] {
-            // The rows behind it, up to the next start, then have wrong edges too.
+            // The following rows up to the next start then have wrong edges too.
             let near = (row..(row / 64 + 1) * 64).collect();
             forger.refuted_near(&forger.set("edge_counts", row, wrong), &near, "a count");
         }
@@ -278,8 +277,8 @@ fn wrong_keys_and_layers_are_refused() {
     let offsets = forger.words::<u64>("layer_offsets");
     let (row, layer) = (offsets[2] as usize + 40, 2);
     let named = |wrong: [u64; 2], what: &str| forger.refuted(&forger.set("keys", row, wrong), what);
-    // The rows that lead there miss it first, so what is said of the key itself is not seen; and a
-    // key out of order misleads the search for others.
+    // The rows that lead there miss the key first, so the message is not about the key itself; and a key
+    // out of order misleads the search for others.
     for (wrong, what) in [
         ([u64::MAX, keys[row][1]], "bits beyond the key"),
         ([keys[row][0], u64::MAX], "no pieces"),
@@ -290,7 +289,7 @@ fn wrong_keys_and_layers_are_refused() {
         let (found, said) = named(wrong, what);
         assert!(found < row && said.contains("leads out of the table"), "{what}: {found} {said}");
     }
-    // No move comes back to the root in three plies, so its own row is the first to be wrong.
+    // No move returns to the root within three plies, so the root's own row is the first to be wrong.
     for wrong in [[u64::MAX, 0], [keys[0][0] ^ 1 << 45, keys[0][1]]] {
         let (found, said) = forger.refuted(&forger.set("keys", 0, wrong), "another root");
         assert!(found == 0 && said.contains("root"), "{found}: {said}");
@@ -302,7 +301,7 @@ fn wrong_keys_and_layers_are_refused() {
     }
 }
 
-/// How a value may be wrong: the array, the row, and what stands there.
+/// Returns copies with each wrong value of a row, and the name of its array.
 fn wrong_values(forger: &Forger, row: usize) -> Vec<(&'static str, Tables)> {
     let mut all = Vec::new();
     let has = |array: &str| forger.manifest().arrays.contains_key(array);
@@ -353,7 +352,7 @@ fn values_without_end_must_be_those_of_the_convention() {
         let copy = forger.copy();
         let dir = copy.place(&forger.name);
         let layers = forger.words::<u64>("layer_offsets");
-        // Black begins, so it is White's move in the rows of odd plies.
+        // Black begins, so White moves in the rows of odd plies.
         let second = |row: usize| layers.partition_point(|&begin| begin as usize <= row) % 2 == 0;
         let mut changed = 0;
         let mut swap = |array: &str, size: usize, to: &dyn Fn(usize, i64) -> i64| {
@@ -370,8 +369,8 @@ fn values_without_end_must_be_those_of_the_convention() {
                 }
             });
         };
-        // Every value without end is exchanged for another, so that all still follow from their
-        // successors' and from nothing else.
+        // Every value of infinite play is replaced, so that all values still follow from those of their
+        // successors and from nothing else.
         let side = |row: usize| if second(row) { 1 } else { -1 };
         match repetition {
             "draw" => swap("outcome", 1, &|row, old| if old == 0 { side(row) } else { old }),
@@ -394,7 +393,7 @@ fn values_without_end_must_be_those_of_the_convention() {
 
 type Edit = fn(&mut Manifest);
 
-/// That each edit of the manifest is refused with a line about it, or refuted.
+/// Checks that each edit of the manifest is refused with a line that mentions it, or is refuted.
 fn expect_all_found(forger: &Forger, edits: &[(&str, Edit)]) {
     for (what, edit) in edits {
         let copy = forger.copy();
@@ -468,7 +467,7 @@ fn bounds_that_are_not_those_of_the_table_are_found() {
     let forger =
         Forger::new(|tables| make(tables, &["--game", "minishogi", "--max-states", "5000"], None));
     expect_all_found(&forger, &[("room for more", |m| m.identity.max_states = Some(1 << 20))]);
-    // Depth 4 has 16,834 states: with as much room but one the table would be the same.
+    // Depth 4 has 16,834 states: with a limit of one less the table would be the same.
     for (most, code) in [(1796, 0), (16_833, 0), (16_834, 3)] {
         let copy = forger.copy();
         edit_manifest(&copy.place(&forger.name), |m| m.identity.max_states = Some(most));

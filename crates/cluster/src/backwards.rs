@@ -1,7 +1,7 @@
-//! The values of a worker's own blocks, layer by layer from the end.
+//! Values of a worker's own blocks, layer by layer from the end.
 //!
-//! Moves are made chunk by chunk. What they lead to is asked of the owners, each place once among some millions of
-//! moves; the owners answer from the values of the layer after, which lie in files that are mapped.
+//! Moves are generated chunk by chunk. The values of their successors are requested from the owners,
+//! each once per some millions of moves; owners answer from mapped files of the next layer's values.
 
 use std::collections::BTreeMap;
 
@@ -20,17 +20,17 @@ use yomikiri::hint::Hinted;
 use yomikiri::solve::value::{Short, Turned};
 use yomikiri::table::Counts;
 
-/// Places of a question at most.
+/// Most places of a request.
 const QUESTION: usize = 1 << 14;
 
-/// The states of a layer with their values.
+/// States of a layer with their values.
 struct Known {
     layer: Chunks,
     values: Chunks,
 }
 
 impl Known {
-    /// Fills `values` with those of some places of a block, ascending.
+    /// Appends the values of some places of a block; places ascend. `None` if one is missing.
     fn look_up(&self, block: u32, places: &[u32], values: &mut Vec<i16>) -> Option<()> {
         let slice = slice(hash(block.into()));
         let number = self.layer.extents().partition_point(|chunk| chunk.slices <= slice);
@@ -41,7 +41,7 @@ impl Known {
         let worth = self.values.numbers::<i16>(theirs).ok()?.get(rows)?;
         let mut from = 0;
         for place in places {
-            // Both ascend: the next is near, so steps are doubled until they are too long.
+            // Both ascend and the next is near: a galloping search.
             let mut step = 1;
             while known.get(from + step).is_some_and(|next| next <= place) {
                 from += step;
@@ -55,15 +55,16 @@ impl Known {
     }
 }
 
-/// What is asked and not yet answered.
+/// Requests without an answer.
 #[derive(Default)]
 struct Open {
     number: u32,
-    /// Of each question, by the answer's place above, the rows below that wait for it, and how many places it has.
+    /// Waiting moves and number of places of each request. A move packs the index of its place in the high
+    /// half and its row in the low half.
     questions: FxHashMap<u32, (Vec<u64>, usize)>,
-    /// Moves that wait.
+    /// Number of waiting moves.
     moves: usize,
-    /// Of every row of the chunk the best that is known.
+    /// Best value known for every row of the chunk.
     best: Vec<Short>,
 }
 
@@ -130,7 +131,7 @@ pub(super) fn backwards<B: Bits>(
             done.states += values.len() as u64;
         }
         file.finish(part, Counts::default())?;
-        // From here on others may ask for it.
+        // From here on others may request it.
         later.insert(number, known(number)?);
         tracing::info!(layer = number, states = layer.rows(), "values of own blocks complete");
         post.end_round(&mut |post| serve(post, &later))?;
@@ -139,7 +140,7 @@ pub(super) fn backwards<B: Bits>(
     Ok(done)
 }
 
-/// Answers what others ask.
+/// Answers the requests received.
 fn serve(post: &mut Post<'_>, later: &BTreeMap<u32, Known>) -> Result<(), ClusterError> {
     loop {
         let asked = post.inbox().asks.pop_front();
@@ -198,7 +199,7 @@ fn settle<B: Bits>(
             }
             if kept > works.limits.kept {
                 ask(post, &mut reached, &mut open);
-                // One share is on its way while the next is made.
+                // One share is in flight while the next is generated.
                 wait(post, later, &mut open, kept)?;
                 kept = 0;
             }
@@ -214,7 +215,7 @@ fn settle<B: Bits>(
     for (row, value) in over {
         values[row as usize] = value;
     }
-    // A pass leads to a state of the block that need not pass.
+    // A pass leads to a state of the same block that has moves.
     let mut blocks = piece.ranges().peekable();
     for row in passing {
         while blocks.next_if(|block| block.1.end <= row as usize).is_some() {}
@@ -230,7 +231,7 @@ fn settle<B: Bits>(
     Ok(values.into_iter().map(Short::number).collect())
 }
 
-/// Asks the owners for the values of what some moves lead to.
+/// Requests the values of some successors from their owners.
 fn ask(post: &mut Post<'_>, reached: &mut FxHashMap<u32, Vec<u64>>, open: &mut Open) {
     let mut letters = vec![(Vec::new(), Vec::new(), 0); post.workers()];
     for (block, mut pairs) in reached.drain() {
@@ -279,7 +280,7 @@ fn question(post: &mut Post<'_>, to: u64, letter: (Vec<u32>, Vec<u64>, usize), o
     open.number = open.number.wrapping_add(1);
 }
 
-/// Answers others, and waits until no more than so many moves wait for answers.
+/// Answers others, and waits until at most `moves` moves wait for answers.
 fn wait(
     post: &mut Post<'_>,
     later: &BTreeMap<u32, Known>,

@@ -1,5 +1,5 @@
-//! The processes of a job, connected: timely's own communication over sockets that are opened here, because timely's
-//! way of opening them waits for ever and says so on stdout.
+//! Connections between the processes of a job: timely's communication over sockets opened here, because
+//! timely's own way of opening them waits for ever and prints to stdout.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -18,16 +18,16 @@ use timely::worker::Worker;
 use super::{ClusterError, Done, Job};
 use yomikiri::hint::Hinted;
 
-/// How long the others are waited for.
+/// Time to wait for the other processes.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long whoever calls may take to say who it is.
+/// Time for a caller to identify itself.
 const GREETING: Duration = Duration::from_secs(5);
-/// What a process says first.
+/// First bytes that a process sends.
 const NAME: [u8; 8] = *b"yomikiri";
-/// How long a host may be silent: the system asks it now and then whether it is there.
+/// Time until the system closes a silent connection, after probing it.
 const SILENCE: Duration = Duration::from_secs(10);
 
-/// Lets the system end a connection whose other end is gone without a word, a host that lost its power, say.
+/// Lets the system close a connection whose other end has vanished, as after a power loss.
 fn notice_silence(stream: &TcpStream) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
@@ -43,10 +43,10 @@ fn notice_silence(stream: &TcpStream) -> io::Result<()> {
     Ok(())
 }
 
-/// A process that has called: which it says it is, how many workers it has, and the connection to it.
+/// Index of a calling process, number of its workers, and its connection.
 type Caller = (u64, u64, TcpStream);
 
-/// Lets whoever calls say who it is, and passes it on. A stranger, who says something else or nothing, is hung up on.
+/// Reads a caller's card and passes it on. Hangs up on strangers, who send another card or none.
 fn greet(mut stream: TcpStream, callers: &Sender<Caller>) -> io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_read_timeout(Some(GREETING))?;
@@ -58,15 +58,14 @@ fn greet(mut stream: TcpStream, callers: &Sender<Caller>) -> io::Result<()> {
     let [name, number, workers] = card;
     if name == NAME {
         let caller = (u64::from_be_bytes(number), u64::from_be_bytes(workers), stream);
-        // Nobody waits for one who comes too late.
+        // The receiver is gone if the caller comes too late.
         let _ = callers.send(caller);
     }
     Ok(())
 }
 
-/// A connection to every other process. Each listens, and calls those before it, as timely does; who calls says
-/// which process it is and how many workers it has. A process that calls again, having been started again, takes the place
-/// of what it was.
+/// Returns a connection to every other process. Each listens, and calls those before it, as timely does; a
+/// caller sends its index and number of workers. A restarted process that calls again takes its own place.
 fn sockets(
     hosts: &[String],
     own: usize,
@@ -111,7 +110,7 @@ fn sockets(
     while let Some(missing) = (own + 1..hosts.len()).find(|&other| all[other].is_none()) {
         while let Ok((stream, _)) = listener.accept() {
             let callers = callers.clone();
-            // Without a thread for it, it is hung up on.
+            // Without a thread the caller is hung up on.
             let _ = Builder::new().spawn(move || greet(stream, &callers));
         }
         let Ok((number, theirs, stream)) = called.try_recv() else {
@@ -169,7 +168,7 @@ pub(super) fn run(
     let own = job.clone();
     let guards = execute_from(builders, guard, WorkerConfig::default(), move |worker| {
         let done = work(&own, worker);
-        // A worker that returned would be waited for by all others.
+        // After an error all others would wait for this worker, so `fail` ends the process.
         done.inspect_err(fail).unwrap_or_default()
     });
     let mut all = Done::default();

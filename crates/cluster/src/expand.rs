@@ -1,4 +1,4 @@
-//! The moves of states of one block, compiled for the processor: what a worker does for each of its own.
+//! Moves of the states of one block, compiled for the processor.
 
 use yomikiri::game::othello::blocks::{Bits, Block, Blocks, Work};
 use yomikiri::game::{Group, Orientations, Score, Side};
@@ -6,23 +6,23 @@ use yomikiri::graph::{Census, StateKind, States};
 use yomikiri::solve::value::{Prospect, Short, Turned};
 use yomikiri::table::Counts;
 
-/// States that are looked at together.
+/// States that are processed together.
 pub(super) const TOGETHER: usize = 1 << 12;
 
 /// States of a block, ascending by place, each with its orientations.
 pub(super) type Sets = Vec<(u32, u16)>;
 
-/// A place and orientations in one number that sorts by place.
+/// Packs a place and orientations into a number that sorts by place.
 pub(super) fn pair(place: u32, set: u16) -> u64 {
     u64::from(place) << 16 | u64::from(set)
 }
 
-/// The place and the orientations of a [`pair`].
+/// Returns the place and the orientations of a [`pair`].
 pub(super) fn of_pair(pair: u64) -> (u32, u16) {
     ((pair >> 16) as u32, pair as u16)
 }
 
-/// Sorts pairs, and joins those of one place.
+/// Sorts pairs, and joins the orientations of equal places.
 pub(super) fn join(found: &mut Vec<u64>) {
     found.sort_unstable();
     found.dedup_by(|next, kept| {
@@ -34,18 +34,18 @@ pub(super) fn join(found: &mut Vec<u64>) {
     });
 }
 
-/// What the moves of some states of a block lead to.
+/// Generates the successors of some states of a block.
 pub(super) struct Expand<'a, B: Bits> {
     pub rules: &'a Blocks<B>,
     pub group: &'a Group,
     pub block: &'a Block<B>,
     pub states: &'a mut States,
     pub sets: &'a [(u32, u16)],
-    /// Of each placement, the pairs that it leads to.
+    /// Pairs that each placement leads to.
     pub lists: &'a mut [Vec<u64>],
-    /// The pairs of the same block that passes lead to, if they are wanted.
+    /// Pairs of the same block that passes lead to, if wanted.
     pub passed: Option<&'a mut Vec<u64>>,
-    /// Of every state its place, its moves, and whether it must pass.
+    /// Place of each state, number of its moves, and `true` if it must pass.
     pub moves: &'a mut Vec<(u32, u32, bool)>,
 }
 
@@ -116,17 +116,17 @@ impl<B: Bits> Work for Count<'_, B> {
     }
 }
 
-/// Which values the states of a block need, and which have theirs.
+/// Finds the successors whose values the states of a block need, and the values of finished games.
 pub(super) struct Trace<'a, B: Bits, F> {
     pub rules: &'a Blocks<B>,
     pub block: &'a Block<B>,
     pub states: &'a mut States,
     pub places: &'a [u32],
-    /// The row of the first.
+    /// Row of the first state.
     pub row: u32,
-    /// Of each placement, where it leads and from which row: the place above, the row below.
+    /// Successors of each placement: place in the high half, row of the predecessor in the low half.
     pub lists: &'a mut [Vec<u64>],
-    /// The score of a finished game, for its mover, by its key.
+    /// Score of a finished game for its mover, by key.
     pub leaf: F,
     /// Rows whose game is over, with their values.
     pub over: &'a mut Vec<(u32, Short)>,
@@ -135,7 +135,7 @@ pub(super) struct Trace<'a, B: Bits, F> {
 }
 
 impl<B: Bits, F: Fn(u64) -> Score> Work for Trace<'_, B, F> {
-    /// How many moves the states have.
+    /// Number of moves of the states.
     type Output = u64;
 
     #[inline(always)]

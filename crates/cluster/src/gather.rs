@@ -1,4 +1,4 @@
-//! The usual table of the workers' files.
+//! Gathering the workers' files into an ordinary table.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use yomikiri::solve::install_found;
 use yomikiri::solve::value::{Prospect, Short, Turned};
 use yomikiri::table::{Counts, Store, Table};
 
-/// Where the files of each worker are: below one of the directories.
+/// Returns the directory of each worker's files, from below the given directories.
 pub(super) fn dirs(parts: &[PathBuf]) -> Result<Vec<PathBuf>, ClusterError> {
     let mut all = BTreeMap::new();
     for dir in parts {
@@ -45,7 +45,7 @@ pub(super) fn dirs(parts: &[PathBuf]) -> Result<Vec<PathBuf>, ClusterError> {
     }
 }
 
-/// Makes the table of a job, with values if `values`, of the files in some directories.
+/// Makes the table of a job from the files in some directories; with values if all parts have them.
 pub fn gather(
     job: &Job,
     parts: &[PathBuf],
@@ -62,7 +62,7 @@ pub fn gather(
     let first = roots.iter().map(|root| root.0.count_ones()).min().unwrap_or(squares);
     let key = |(block, pair)| rules.key(&rules.block(block), of_pair(pair).0);
     let roots: Vec<u64> = roots.into_iter().map(key).collect();
-    // Of each layer the states of each part, and of all, the values in the order of the rows.
+    // Values of all layers, in the order of the rows; `None` once a part has none.
     let mut values: Option<Vec<Prospect>> = Some(Vec::new());
     let mut layer_of = |number: u32| -> Result<Option<AssembledLayer>, ClusterError> {
         if number > squares {

@@ -1,5 +1,5 @@
-//! The parts of all workers, read in place as the rows and values of a table: a row for every state, worker by worker
-//! within a layer.
+//! Parts of all workers read in place as the rows and values of a table. Rows are states, ordered by
+//! layer, then by worker.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -22,22 +22,22 @@ use yomikiri::table::{Counts, FORMAT, FORMAT_VERSION, Manifest, Table, TableErro
 struct Own {
     layer: Chunks,
     values: Chunks,
-    /// The row at which each chunk begins, counted in the file, and the end.
+    /// First row of each chunk within the file, and the end.
     begins: Vec<usize>,
 }
 
-/// All files of a game in blocks that several processes have solved.
+/// All files of a game in blocks, solved by several processes.
 pub(crate) struct Parts {
     rules: Blocks<Tables>,
     workers: usize,
     first: u32,
-    /// Layer by layer, worker by worker.
+    /// Files by layer, then by worker.
     files: Vec<Own>,
-    /// The row at which each file begins, and the end.
+    /// First row of each file, and the end.
     begins: Vec<usize>,
 }
 
-/// The table that the parts in some directories stand for, without files of its own.
+/// Returns the table that the parts in some directories stand for, without files of its own.
 pub fn table_of(parts: &[PathBuf]) -> Result<Table, ClusterError> {
     let dirs = dirs(parts)?;
     let Some((identity, job)) = identity_in(&dirs[0])? else {
@@ -60,7 +60,7 @@ pub fn table_of(parts: &[PathBuf]) -> Result<Table, ClusterError> {
         }
     }
     layers.iter().for_each(|layer| counts.add(layer));
-    // Nobody asks for the rows of the roots here; they are looked up.
+    // Unused here: roots are looked up.
     let root_ids = vec![0; identity.roots.len()];
     let manifest = Manifest {
         format: FORMAT.to_string(),
@@ -81,7 +81,7 @@ pub fn table_of(parts: &[PathBuf]) -> Result<Table, ClusterError> {
     Ok(Table::without_files(&parts[0], manifest))
 }
 
-/// The rows and values of the parts in some directories, of a game; `table` is what they stand for.
+/// Opens the rows and values of a game's parts in some directories; `table` is that of [`table_of`].
 pub fn open(
     game: &AnyGame,
     table: &Table,
@@ -126,10 +126,10 @@ pub fn open(
     Ok((graph, values))
 }
 
-/// What the rows and the values of the parts share.
+/// The parts, shared by rows and values.
 struct View(Arc<Parts>);
 
-/// Returns what was read, and records damage.
+/// Returns the value read; records damage and returns `None` if there was any.
 fn sound<T>(read: Result<T, ClusterError>, file: &Chunks) -> Option<T> {
     or_record(read.map_err(|_| TableError::damaged(file.path(), "it is not what it should be")))
 }
@@ -139,7 +139,7 @@ fn present<T>(read: Option<T>, file: &Chunks) -> Option<T> {
 }
 
 impl Parts {
-    /// The file of a row, its chunk, and where in that it is.
+    /// Returns the file of a row, its chunk, and its row in the chunk.
     fn at(&self, row: usize) -> (&Own, usize, usize) {
         let number = self.begins.partition_point(|&begin| begin <= row) - 1;
         let (own, inside) = (&self.files[number], row - self.begins[number]);
@@ -147,7 +147,7 @@ impl Parts {
         (own, chunk, inside - own.begins[chunk])
     }
 
-    /// The row of a place in a block.
+    /// Returns the row of a place in a block.
     fn find(&self, block: u32, place: u32) -> Option<usize> {
         let layer = block.count_ones().checked_sub(self.first)? as usize;
         let hash = hash(block.into());

@@ -1,18 +1,19 @@
-//! Tables found and solved by several processes, on one machine or more, over timely dataflow.
+//! Tables enumerated and solved by several processes, on one machine or more, over timely dataflow.
 //!
-//! A block (the states with the same occupied squares) has an owner among all workers, by hash. Layer by layer a
-//! worker makes the moves of its own blocks and sends where they lead to the owners, packed by target block and
-//! without what it would send twice. A layer is a round of the dataflow: once no message of it can be on its way any
-//! more, every owner has all states of its blocks. Backwards, a worker asks the owners of the next layer for the values
-//! that its moves need, each once among some millions of moves, and owners answer from files that are mapped.
+//! A block (the states with the same occupied squares) is owned by one worker of all, by hash. Layer by layer
+//! a worker generates the moves of its own blocks and sends the successors to their owners, packed by target
+//! block and without most duplicates. A layer is a round of the dataflow: once no message of it can be in
+//! flight, every owner has all states of its blocks. Backwards, a worker requests the values of successors
+//! from the owners of the next layer, each once per some millions of moves; owners answer from mapped files.
 //!
-//! Memory is bounded: what is received for the next layer is cut into slices by hash, which lie in a file beyond the
-//! bound and are made states a few at a time; and all wait until little is on its way before more is sent.
+//! Memory is bounded. States received for the next layer are cut into slices by hash; beyond the bound
+//! they lie in a file and are processed a few slices at a time. Before a worker sends more, it waits
+//! until little is in flight.
 //!
-//! Every worker writes a layer of its own blocks into a file, synced before the next layer begins, so that all go on
-//! at the last layer that all have. [`gather`] makes the usual table of them.
+//! Every worker writes each layer of its own blocks to a file, synced before the next layer begins, so all of
+//! them resume at the last layer that all have. [`gather`] makes an ordinary table of these files.
 
-// An `expect` says why it holds; tests may unwrap.
+// Every `expect` states why it holds; tests may unwrap.
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 #![cfg_attr(test, allow(unreachable_pub))]
 
@@ -42,36 +43,36 @@ use yomikiri::hint::{Hint, Hinted, Kind};
 use yomikiri::solve::SweepError;
 use yomikiri::table::{Counts, TableError};
 
-/// What has ended the work of a process.
+/// Error that ends the work of a process.
 #[derive(Debug, thiserror::Error)]
 pub enum ClusterError {
-    /// What was asked for cannot be.
+    /// Invalid job.
     #[error("{0}")]
     Input(Hinted),
-    /// The other processes, or the way to them.
+    /// Another process, or the connection to it, failed.
     #[error("{0}")]
     Others(Hinted),
-    /// A file of ours.
+    /// A file or directory cannot be used.
     #[error("{}: {what}", path.display())]
     File {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is the matter with it.
+        /// Reason, with a hint.
         what: Hinted,
     },
-    /// A file of a worker's.
+    /// A worker's file is damaged.
     #[error("{} is damaged", path.display())]
     Damaged {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// The files of a table.
+    /// The files of a table cannot be read or written.
     #[error(transparent)]
     Table(#[from] TableError),
-    /// The table cannot be made.
+    /// The table cannot be enumerated.
     #[error(transparent)]
     Graph(#[from] GraphError),
-    /// Its values cannot be written.
+    /// The values cannot be written.
     #[error(transparent)]
     Sweep(#[from] SweepError),
 }
@@ -112,37 +113,37 @@ impl ClusterError {
     }
 }
 
-/// What a process is to do, and who the others are.
+/// Work of a process, and the other processes.
 #[derive(Clone)]
 pub struct Job {
-    /// The game, which has blocks.
+    /// Game, which must have blocks.
     pub game: AnyGame,
-    /// What is enumerated: a whole game, its moves derived.
+    /// Plan of the enumeration: a whole game, with derived moves.
     pub plan: Plan<AnyState>,
-    /// Where the workers' files lie.
+    /// Directory of the workers' files.
     pub parts: PathBuf,
-    /// Whether values are found, of states that have been.
+    /// `true` to find the values of enumerated states, `false` to enumerate.
     pub solves: bool,
-    /// The addresses of all processes.
+    /// Addresses of all processes.
     pub hosts: Vec<String>,
-    /// Which of them this is.
+    /// Index of this process among them.
     pub process: usize,
-    /// Workers of each process.
+    /// Number of workers of each process.
     pub workers: usize,
-    /// About how many bytes a process may allocate; as many as it takes if none.
+    /// Approximate memory limit of a process in bytes, if any.
     pub memory: Option<u64>,
-    /// After how many plies enumerating stops, to be gone on with by a later run; never if none.
+    /// Number of plies after which enumeration stops, to be resumed by a later run; unlimited if `None`.
     pub plies: Option<u32>,
 }
 
-/// What a worker did.
+/// Work that was done.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Done {
-    /// States of its own.
+    /// Number of own states.
     pub states: u64,
-    /// Moves of them.
+    /// Number of their moves.
     pub moves: u64,
-    /// Bytes of places, orientations and values that it sent, to itself or others.
+    /// Bytes of places, orientations and values sent, also to itself.
     pub sent: u64,
 }
 
@@ -153,7 +154,7 @@ impl Done {
     }
 }
 
-/// Whether a job is one of those that are spread over processes.
+/// Checks that a job can be spread over processes.
 pub fn check(job: &Job) -> Result<(), ClusterError> {
     if job.plan.has_blocks(&job.game) && job.plan.derived {
         return Ok(());
@@ -163,8 +164,9 @@ pub fn check(job: &Job) -> Result<(), ClusterError> {
     Err(ClusterError::Input(what.into()))
 }
 
-/// Does this process's part of a job: connects to the others, compares with them what was asked, and goes on at the last
-/// layer that all have. `fail` is called with an error that ends the work, and must end the process, or the others would wait.
+/// Does this process's part of a job: connects to the other processes, checks that their jobs agree, and
+/// resumes at the last layer that all have. `fail` receives an error that ends the work; it must end the
+/// process, or the others would wait for it.
 pub fn run(job: &Job, fail: fn(&ClusterError)) -> Result<Done, ClusterError> {
     check(job)?;
     #[cfg(target_arch = "x86_64")]
@@ -190,7 +192,7 @@ mod tests {
         files.map(|f| (f.file_name().into_string().unwrap(), fs::read(f.path()).unwrap())).collect()
     }
 
-    /// The least memory: layers are received in files, and made, sent and asked for in many shares.
+    /// With the least memory, layers are received in files, and processed, sent and requested in many shares.
     #[test]
     fn little_memory_and_a_stop_between_change_no_byte() {
         let dir = tempfile::tempdir().unwrap();

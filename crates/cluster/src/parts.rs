@@ -1,8 +1,8 @@
-//! The files of the workers: a layer of a worker's own states, and the values of it, in chunks with a checksum each.
+//! Files of the workers: the states of a layer or their values, in chunks with a checksum each.
 //!
-//! A file holds one chunk after another, then a foot: what it is and what its chunks are, as JSON, the length of that and
-//! its checksum. It comes to its place by rename once the disk has it, so that a file that is there is whole. A file that
-//! lies where another belongs is damaged.
+//! A file holds its chunks, then a foot: a description of the file and its chunks as JSON, the length of
+//! that and its checksum. It is renamed to its place after a sync, so an existing file is complete. A
+//! file in the place of another is damaged.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -19,56 +19,56 @@ use super::ClusterError;
 use yomikiri::hint::Hinted;
 use yomikiri::table::{self, Counts, Identity, Lock, Store, TableError, crc32};
 
-/// How long a process may take to end whose launcher is gone.
+/// Time that a process may take to end after its launcher has ended.
 const ENDING: Duration = Duration::from_secs(2);
 
-/// Where the parts of a table lie.
+/// Returns the directory of a table's parts.
 pub fn parts_dir(store: &Store, table: &str) -> PathBuf {
     store.place(table).with_added_extension("parts")
 }
 
-/// What a file of chunks ends with.
+/// End of a file of chunks.
 #[derive(Serialize, Deserialize)]
 struct Foot {
-    /// What the workers were asked for: how many there are, and the identity of the table.
+    /// Job in words: the number of workers, and the identity of the table.
     job: String,
     kind: Kind,
-    /// The layer or ply.
+    /// Layer.
     number: u32,
-    /// Whose file it is.
+    /// Owner of the file.
     worker: usize,
     counts: Counts,
     chunks: Vec<Extent>,
 }
 
-/// A chunk of a file.
+/// Place and content of a chunk.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Extent {
-    /// The end of the slices that it holds; it begins where the one before ends.
+    /// End of its slices, which begin where those of the chunk before end.
     pub slices: u32,
-    /// How many blocks.
+    /// Number of blocks.
     pub blocks: u32,
-    /// How many states.
+    /// Number of states.
     pub rows: u32,
     at: u64,
     bytes: u64,
     crc: u32,
-    /// Whether its bytes have been compared with its checksum.
+    /// `true` if its checksum has been compared.
     #[serde(skip)]
     is_sound: AtomicBool,
 }
 
-/// What kinds of files there are, as their names begin.
+/// Kind of a file, with which its name begins.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Kind {
     /// States of a layer.
     Layer,
-    /// Their values.
+    /// Values of a layer.
     Values,
 }
 
-/// The directory of one worker's files.
+/// Directory of a worker's files.
 pub(super) struct Part {
     dir: PathBuf,
     worker: usize,
@@ -76,12 +76,12 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// The files of a worker for a job, which is named in them.
+    /// Returns the files of a worker for a job, which they record.
     pub(crate) fn new(parts: &Path, worker: usize, job: String) -> Part {
         Part { dir: parts.join(format!("part-{worker}")), worker, job }
     }
 
-    /// The files of all workers, each in a directory.
+    /// Returns the files of all workers, one directory each.
     pub(crate) fn all(dirs: &[PathBuf], job: &str) -> Vec<Part> {
         let numbered = dirs.iter().enumerate();
         let part =
@@ -89,12 +89,12 @@ impl Part {
         numbered.map(part).collect()
     }
 
-    /// The directory.
+    /// Returns the directory.
     pub(crate) fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// Keeps all other processes from writing here, as long as the lock is held. One that is just ending is waited for.
+    /// Locks the files against other processes. Waits a little for a process that is just ending.
     pub(crate) fn lock(&self) -> Result<Lock, ClusterError> {
         let parts = self.dir.parent().unwrap_or(&self.dir);
         let create = fs::create_dir_all(parts);
@@ -113,7 +113,7 @@ impl Part {
         self.dir.join(format!("{name}-{number:02}"))
     }
 
-    /// Begins a file.
+    /// Creates a file.
     pub(crate) fn write(&self, kind: Kind, number: u32) -> Result<Writing, ClusterError> {
         let path = self.file(kind, number);
         let begin = || -> std::io::Result<_> {
@@ -130,7 +130,7 @@ impl Part {
         }
     }
 
-    /// Maps a file; `None` if there is none, or it is of another job.
+    /// Maps a file; `None` if it is missing or belongs to another job.
     pub(crate) fn read(&self, kind: Kind, number: u32) -> Result<Option<Chunks>, ClusterError> {
         let chunks = Chunks::open(self.file(kind, number))?;
         let Some(chunks) = chunks.filter(|chunks| chunks.foot.job == self.job) else {
@@ -155,7 +155,7 @@ impl Part {
         }
     }
 
-    /// How many layers there are from `first` on.
+    /// Returns the number of consecutive layers from `first` on, up to `end`.
     pub(crate) fn layers_from(&self, first: u32, end: u32) -> Result<u32, ClusterError> {
         for number in first..end {
             if self.read(Kind::Layer, number)?.is_none() {
@@ -170,7 +170,7 @@ fn damaged(path: &Path) -> ClusterError {
     ClusterError::Damaged { path: path.to_path_buf() }
 }
 
-/// What the table of some worker's files is made from, and what the workers were asked for; `None` if there is no layer.
+/// Returns the identity and the job that a worker's files record; `None` if there is no layer.
 pub(super) fn identity_in(dir: &Path) -> Result<Option<(Identity, String)>, ClusterError> {
     let wrong = |error| ClusterError::file(dir, "be read", error);
     for entry in fs::read_dir(dir).map_err(wrong)? {
@@ -187,7 +187,7 @@ pub(super) fn identity_in(dir: &Path) -> Result<Option<(Identity, String)>, Clus
     Ok(None)
 }
 
-/// A file that is being written.
+/// A file being written.
 pub(super) struct Writing {
     path: PathBuf,
     kind: Kind,
@@ -199,7 +199,7 @@ pub(super) struct Writing {
 }
 
 impl Writing {
-    /// Writes a chunk of states of so many slices, all that end before `slices`.
+    /// Writes a chunk of `blocks` blocks and `rows` states, whose slices end before `slices`.
     pub(crate) fn chunk(
         &mut self,
         slices: u32,
@@ -220,7 +220,7 @@ impl Writing {
             self.file.write_all(bytes_of)
         };
         let written = arrays.iter().try_for_each(|array| write(array));
-        // The next begins where numbers may begin.
+        // Padded, so that the arrays of the next chunk are aligned.
         let written = written.and_then(|()| {
             let over = arrays.iter().map(|array| array.len()).sum::<usize>() % 8;
             write(&[0; 8][..(8 - over) % 8])
@@ -232,7 +232,7 @@ impl Writing {
         Ok(())
     }
 
-    /// Writes what is said of the chunks, and waits for the disk.
+    /// Writes the foot, syncs the file and renames it to its place.
     pub(crate) fn finish(mut self, part: &Part, counts: Counts) -> Result<(), ClusterError> {
         let (job, worker, chunks) = (part.job.clone(), part.worker, self.chunks);
         let foot = Foot { job, kind: self.kind, number: self.number, worker, counts, chunks };
@@ -247,25 +247,25 @@ impl Writing {
     }
 }
 
-/// A file of chunks, mapped.
+/// A mapped file of chunks.
 pub(super) struct Chunks {
     path: PathBuf,
     map: Mmap,
     foot: Foot,
 }
 
-/// The states of a chunk.
+/// States of a chunk.
 pub(super) struct Piece<'a> {
-    /// The occupied squares of its blocks, ascending, and where the states of each end.
+    /// Occupied squares of its blocks, ascending, and the end of each block's states.
     pub blocks: &'a [[u32; 2]],
-    /// Where in its block each state is.
+    /// Place of each state in its block.
     pub places: &'a [u32],
-    /// The orientations of each.
+    /// Orientations of each state.
     pub sets: &'a [u16],
 }
 
 impl Chunks {
-    /// Maps a file; `None` if there is none.
+    /// Maps a file; `None` if it is missing.
     fn open(path: PathBuf) -> Result<Option<Chunks>, ClusterError> {
         let map = match File::open(&path).and_then(|file| table::map_read_only(&file)) {
             Ok(map) => map,
@@ -284,27 +284,27 @@ impl Chunks {
         Ok(Some(Chunks { path, map, foot }))
     }
 
-    /// The file.
+    /// Returns the path of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What was counted in all chunks.
+    /// Returns the counts of all chunks.
     pub(crate) fn counts(&self) -> &Counts {
         &self.foot.counts
     }
 
-    /// The chunks.
+    /// Returns the chunks.
     pub(crate) fn extents(&self) -> &[Extent] {
         &self.foot.chunks
     }
 
-    /// How many states all chunks have.
+    /// Returns the number of states of all chunks.
     pub(crate) fn rows(&self) -> u64 {
         self.foot.chunks.iter().map(|chunk| u64::from(chunk.rows)).sum()
     }
 
-    /// The bytes of a chunk, compared with its checksum when they are first asked for.
+    /// Returns the bytes of a chunk; compares their checksum on first use.
     fn bytes(&self, chunk: &Extent) -> Option<&[u8]> {
         let begin = usize::try_from(chunk.at).ok()?;
         let end = begin.checked_add(usize::try_from(chunk.bytes).ok()?)?;
@@ -324,12 +324,12 @@ impl Chunks {
         }
     }
 
-    /// What to say when the file is not what it should be.
+    /// Returns the error for a damaged file.
     pub(crate) fn damaged(&self) -> ClusterError {
         damaged(&self.path)
     }
 
-    /// The states of a chunk.
+    /// Returns the states of a chunk.
     pub(crate) fn piece(&self, chunk: &Extent) -> Result<Piece<'_>, ClusterError> {
         let cut = || {
             let rows = chunk.rows as usize;
@@ -340,27 +340,27 @@ impl Chunks {
         cut().ok_or_else(|| self.damaged())
     }
 
-    /// The numbers of a chunk that has one a state.
+    /// Returns the numbers of a chunk with one number per state.
     pub(crate) fn numbers<T: Pod>(&self, chunk: &Extent) -> Result<&[T], ClusterError> {
         let cut = || Some(numbers(self.bytes(chunk)?, chunk.rows as usize)?.0);
         cut().ok_or_else(|| self.damaged())
     }
 }
 
-/// So many numbers at the beginning of some bytes, and what follows.
+/// Returns the first `count` numbers of some bytes, and the rest.
 fn numbers<T: Pod>(bytes: &[u8], count: usize) -> Option<(&[T], &[u8])> {
     let (own, rest) = bytes.split_at_checked(count.checked_mul(size_of::<T>())?)?;
     Some((bytemuck::try_cast_slice(own).ok()?, rest))
 }
 
 impl<'a> Piece<'a> {
-    /// The blocks with the rows of each.
+    /// Returns the blocks with the rows of each.
     pub(crate) fn ranges(&self) -> impl Iterator<Item = (u32, std::ops::Range<usize>)> + use<'a> {
         let blocks = self.blocks;
         (0..blocks.len()).map(move |number| (blocks[number][0], rows_of(blocks, number)))
     }
 
-    /// The rows of a block.
+    /// Returns the rows of a block.
     pub(crate) fn find(&self, block: u32) -> Option<std::ops::Range<usize>> {
         let number = self.blocks.binary_search_by_key(&block, |block| block[0]).ok()?;
         Some(rows_of(self.blocks, number))

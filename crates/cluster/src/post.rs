@@ -1,7 +1,7 @@
-//! What workers send each other, over a dataflow of timely's.
+//! Messages between workers, over a timely dataflow.
 //!
-//! A time of the dataflow is a round, a layer of the game, and within it a number of what was sent. A round is over
-//! when no message of it can be on its way any more.
+//! A timestamp of the dataflow combines a round, which is a layer of the game, with a counter within it.
+//! A round is over when no message of it can be in flight.
 
 use std::cell::{RefCell, RefMut};
 use std::collections::{BTreeMap, VecDeque};
@@ -18,24 +18,24 @@ use super::ClusterError;
 use super::spool::{Records, SLICES, Spool};
 use yomikiri::hint::Hinted;
 
-/// Numbers of what was sent within a round.
+/// Timestamps of a round.
 const ROUND: u64 = 1 << 32;
 
-/// What workers tell each other.
+/// Message between workers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Message {
-    /// What a worker was asked for, and how many layers it has done.
+    /// Job of a worker, and number of its completed layers.
     Hello { worker: usize, asked: String, layers: Option<u32> },
     /// Records of the next layer.
     Found(Vec<u32>),
-    /// Places whose values a worker needs.
+    /// Request for the values of places.
     Ask { worker: usize, number: u32, words: Vec<u32> },
-    /// The values that were asked for, in their order.
+    /// Values of a request, in its order.
     Answer { number: u32, values: Vec<i16> },
 }
 
 impl Message {
-    /// Bytes of what it holds.
+    /// Returns the bytes of the payload.
     fn bytes(&self) -> usize {
         match self {
             Message::Hello { .. } => 0,
@@ -45,45 +45,45 @@ impl Message {
     }
 }
 
-/// When, to whom, and what.
+/// Timestamp, receiver and message.
 type Letter = (u64, u64, Message);
 
-/// The owner of a block or key with a hash, among so many workers, and its slice.
+/// Returns the owner among `workers` of a block with this hash.
 pub(super) fn owner(hash: u64, workers: usize) -> u64 {
     (hash >> 32) % workers as u64
 }
 
-/// The slice of a block or key with a hash.
+/// Returns the slice of a block with this hash.
 pub(super) fn slice(hash: u64) -> u32 {
     (hash >> 56) as u32 % SLICES
 }
 
-/// The hash of a number: the high bits of a product, so that neighbours are spread.
+/// Returns the hash of a number: a product whose high bits spread neighbours.
 pub(super) fn hash(number: u64) -> u64 {
     number.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// What has come.
+/// Received messages.
 #[derive(Default)]
 pub(super) struct Inbox {
     hellos: Vec<(usize, String, Option<u32>)>,
-    /// By round.
+    /// Records by round.
     spools: BTreeMap<u64, Spool>,
-    /// Who asks, the number to answer under, and for what.
+    /// Requests: sender, number of the request, and places.
     pub asks: VecDeque<(usize, u32, Vec<u32>)>,
-    /// Numbers and values.
+    /// Answers: number of the request, and values.
     pub answers: Vec<(u32, Vec<i16>)>,
     error: Option<ClusterError>,
 }
 
-/// How many words of the next layer are held in memory, where the others lie, and how records are read.
+/// Limit of words of the next layer in memory, directory for the rest, and functions to read records.
 pub(super) struct Keeping {
     pub words: usize,
     pub dir: PathBuf,
     pub records: Records,
 }
 
-/// The dataflow of a worker.
+/// Dataflow of a worker.
 pub(super) struct Post<'a> {
     worker: &'a mut Worker,
     input: InputHandle<u64, timely::container::CapacityContainerBuilder<Vec<Letter>>>,
@@ -91,9 +91,9 @@ pub(super) struct Post<'a> {
     inbox: Rc<RefCell<Inbox>>,
     keeping: Rc<Keeping>,
     time: u64,
-    /// Whether something was sent at this time, which may lie in queues until the time is over.
+    /// `true` if a message was sent at this time; it may stay queued until the time is over.
     queued: bool,
-    /// Bytes that were sent, to itself or others.
+    /// Bytes sent, also to itself.
     pub sent: u64,
 }
 
@@ -115,29 +115,29 @@ impl<'a> Post<'a> {
         Post { worker, input, probe, inbox, keeping, time: 0, queued: false, sent: 0 }
     }
 
-    /// This worker's number.
+    /// Returns the index of this worker.
     pub(crate) fn own(&self) -> usize {
         self.worker.index()
     }
 
-    /// How many workers there are.
+    /// Returns the number of workers.
     pub(crate) fn workers(&self) -> usize {
         self.worker.peers()
     }
 
-    /// What has come.
+    /// Returns the received messages.
     pub(crate) fn inbox(&self) -> RefMut<'_, Inbox> {
         self.inbox.borrow_mut()
     }
 
-    /// What has come for the next layer, once the round is over.
+    /// Returns the records received for the next layer, after the round has ended.
     pub(crate) fn spool(&mut self) -> Spool {
         let round = self.time / ROUND;
         let spool = self.inbox().spools.remove(&(round - 1));
         spool.unwrap_or_else(|| Spool::new(0, self.keeping.records, &self.keeping.dir))
     }
 
-    /// Sends a message; what has come is taken meanwhile.
+    /// Sends a message, and receives messages meanwhile.
     pub(crate) fn send(&mut self, to: u64, message: Message) {
         self.sent += message.bytes() as u64;
         self.input.send((self.time, to, message));
@@ -151,7 +151,7 @@ impl<'a> Post<'a> {
         self.queued = false;
     }
 
-    /// Takes what has come, or waits a little.
+    /// Receives messages, or waits up to 10 ms for one.
     pub(crate) fn wait(&mut self) -> Result<(), ClusterError> {
         if self.queued {
             self.advance(self.time + 1);
@@ -163,8 +163,8 @@ impl<'a> Post<'a> {
         }
     }
 
-    /// Says that a share of what this worker has to send is sent, and waits until all have got all but the last that
-    /// anyone sent, so that little is on its way.
+    /// Ends a share of this worker's messages, and waits until all shares but the last of every worker
+    /// have been received, so that little is in flight.
     pub(crate) fn end_share(&mut self) -> Result<(), ClusterError> {
         self.advance(self.time + 1);
         self.wait()?;
@@ -174,7 +174,7 @@ impl<'a> Post<'a> {
         Ok(())
     }
 
-    /// Says that this worker sends no more in this round, and waits until all have said so, calling `meanwhile`.
+    /// Ends this worker's round and waits until all workers have ended theirs, calling `meanwhile`.
     pub(crate) fn end_round(
         &mut self,
         meanwhile: &mut dyn FnMut(&mut Post<'a>) -> Result<(), ClusterError>,
@@ -188,7 +188,7 @@ impl<'a> Post<'a> {
         Ok(())
     }
 
-    /// Compares with all others what was asked; gives the number of layers that all have done.
+    /// Checks that all workers have the same job. Returns the number of layers that all have completed.
     pub(crate) fn compare(
         &mut self,
         asked: &str,

@@ -1,4 +1,4 @@
-//! What a worker has received for its next layer: in memory, and beyond a bound in a file without a name.
+//! Records received for a worker's next layer: in memory, and beyond a limit in an unnamed file.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -8,29 +8,29 @@ use std::path::{Path, PathBuf};
 use super::ClusterError;
 use yomikiri::hint::Hinted;
 
-/// Into how many slices, by hash, what is received is cut; one must fit in memory.
+/// Number of slices, by hash, of the received records; a slice must fit in memory.
 pub(super) const SLICES: u32 = 256;
 
-/// Of the records that some words begin with the first: how many words it has, and its slice. `None` where they are none.
+/// Returns the length in words and the slice of the first record; `None` if the words are invalid.
 pub(super) type First = fn(&[u32]) -> Option<(usize, u32)>;
 
-/// Joins what is said twice in the records of a slice. `None` where they are none.
+/// Joins duplicates in the records of a slice; `None` if the words are invalid.
 pub(super) type Join = fn(&[u32]) -> Option<Vec<u32>>;
 
-/// How records are read and joined.
+/// Functions that read and join records.
 #[derive(Clone, Copy)]
 pub(super) struct Records {
     pub first: First,
     pub join: Join,
 }
 
-/// What a slice has.
+/// Records of a slice.
 #[derive(Clone, Default)]
 struct Slice {
     words: Vec<u32>,
-    /// Runs of words in the file: where they begin, and how many.
+    /// Runs of words in the file: offsets and lengths.
     runs: Vec<(u64, usize)>,
-    /// How many words were left when all was joined last.
+    /// Number of words after the last join.
     joined: usize,
 }
 
@@ -40,12 +40,12 @@ impl Slice {
     }
 }
 
-/// The records of one layer.
+/// Records of a layer.
 pub(super) struct Spool {
     slices: Vec<Slice>,
-    /// How many words are in memory.
+    /// Number of words in memory.
     held: usize,
-    /// How many may be.
+    /// Most words in memory.
     limit: usize,
     records: Records,
     dir: PathBuf,
@@ -54,13 +54,13 @@ pub(super) struct Spool {
 }
 
 impl Spool {
-    /// Nothing yet; beyond so many words in memory a file in `dir` is used.
+    /// Returns an empty spool. Beyond `limit` words in memory it uses a file in `dir`.
     pub(crate) fn new(limit: usize, records: Records, dir: &Path) -> Spool {
         let slices = vec![Slice::default(); SLICES as usize];
         Spool { slices, held: 0, limit, records, dir: dir.to_path_buf(), file: None, length: 0 }
     }
 
-    /// Takes records.
+    /// Adds records.
     pub(crate) fn take(&mut self, mut words: &[u32]) -> Result<(), ClusterError> {
         while let Some((length, slice)) = (self.records.first)(words) {
             let (record, rest) = words.split_at_checked(length).ok_or_else(strange)?;
@@ -78,8 +78,8 @@ impl Spool {
         }
     }
 
-    /// Writes all that is in memory to the file. What of a slice is there is read again and joined whenever it has
-    /// doubled, so that what is found many times does not fill the disk.
+    /// Writes all records in memory to the file. A slice that has doubled since its last join is read
+    /// back and joined, so that duplicates do not fill the disk.
     fn spill(&mut self) -> Result<(), ClusterError> {
         let least = self.limit / SLICES as usize;
         for number in 0..self.slices.len() {
@@ -121,7 +121,7 @@ impl Spool {
         Ok(())
     }
 
-    /// Reads words of the file.
+    /// Reads words from the file.
     fn read(&mut self, at: u64, words: &mut [u32]) -> Result<(), ClusterError> {
         let file = self.file.as_mut().expect("what was spilled is in the file");
         let bytes = bytemuck::cast_slice_mut(words);
@@ -130,7 +130,7 @@ impl Spool {
         done.map_err(|error| ClusterError::file(&self.dir, what, error))
     }
 
-    /// Gives the disk back what some words took, where it can be.
+    /// Frees the disk space of some words, if possible.
     fn free(&self, at: u64, words: usize) {
         #[cfg(target_os = "linux")]
         if let Some(file) = &self.file {
@@ -142,7 +142,7 @@ impl Spool {
         let _ = (at, words);
     }
 
-    /// Neighbouring slices put together until they have so many words.
+    /// Returns groups of neighbouring slices, each of at most `words` words or a single slice.
     pub(crate) fn groups(&self, words: usize) -> Vec<Range<u32>> {
         let mut groups: Vec<Range<u32>> = Vec::new();
         let mut full = usize::MAX;
@@ -162,7 +162,7 @@ impl Spool {
         groups
     }
 
-    /// Calls `visit` with the records of some slices, and forgets what of them is in memory.
+    /// Calls `visit` with the records of some slices and removes them.
     pub(crate) fn give(
         &mut self,
         slices: Range<u32>,
@@ -185,7 +185,7 @@ impl Spool {
     }
 }
 
-/// What is said where another process sends what this one does not know.
+/// Returns the error for an invalid message from another process.
 pub(super) fn strange() -> ClusterError {
     let what = Hinted::new(
         "another process sent what is no message of this program",
@@ -203,7 +203,7 @@ mod tests {
         Some((length as usize, slice))
     }
 
-    /// Each record once.
+    /// Keeps each record once.
     fn join(words: &[u32]) -> Option<Vec<u32>> {
         let (records, []) = words.as_chunks::<3>() else { return None };
         let distinct: std::collections::BTreeSet<&[u32; 3]> = records.iter().collect();

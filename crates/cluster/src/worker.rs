@@ -1,4 +1,4 @@
-//! What one worker does: its own blocks' layers forwards, or their values backwards (in `backwards`).
+//! A worker: enumerates the layers of its own blocks. Their values are found in `backwards`.
 
 use std::ops::Range;
 
@@ -16,25 +16,25 @@ use yomikiri::game::{GameExt, Group};
 use yomikiri::graph::States;
 use yomikiri::table::Counts;
 
-/// Words of a message, about.
+/// Approximate words of a message.
 pub(super) const MESSAGE: usize = 1 << 15;
-/// Pairs of a record at most.
+/// Most pairs of a record.
 const RECORD: usize = 1 << 13;
 
-/// How much a worker holds at a time.
+/// Limits of what a worker holds in memory.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
     /// Words received for the next layer.
     pub spool: usize,
-    /// Words of a group of slices, which are made states together.
+    /// Words of a group of slices, which are processed together.
     group: usize,
-    /// Moves that are kept back, to be joined by what they lead to before they are sent.
+    /// Moves held back, so that duplicates are joined before they are sent.
     pub kept: usize,
 }
 
 impl Limits {
-    /// What fits in the memory of a process with so many workers. A word of a group becomes some 16 bytes, a move
-    /// kept back takes 48 with what lies in queues on both ends.
+    /// Returns the limits of one of `workers` workers of a process. A word of a group becomes about 16
+    /// bytes; a move held back takes 48, with what lies in queues at both ends.
     pub(crate) fn of(memory: Option<u64>, workers: usize) -> Limits {
         let share = memory.map_or(usize::MAX, |memory| {
             let beside = memory.saturating_sub(24 << 20).max(8 << 20);
@@ -49,35 +49,35 @@ impl Limits {
     }
 }
 
-/// A worker's work.
+/// Work of a worker.
 pub(super) struct Works<'a, B: Bits> {
     pub job: &'a Job,
     pub rules: Blocks<B>,
     pub group: &'a Group,
     pub part: Part,
     pub limits: Limits,
-    /// The layers of the game, from that of the roots.
+    /// Layers of the game, from that of the roots.
     pub layers: Range<u32>,
-    /// What all workers must have been asked alike.
+    /// Job in words, which all workers must have alike.
     pub asked: String,
 }
 
-/// What all processes must have been asked alike.
+/// Returns the job in words, which all processes must have alike.
 pub(super) fn asked(job: &Job, peers: usize) -> String {
     let (version, identity) = (env!("CARGO_PKG_VERSION"), job.plan.identity(&job.game));
     let identity = serde_json::to_string(&identity).expect("plain data");
     format!("version {version}, {peers} workers, {identity}")
 }
 
-/// The record that some words begin with, and its slice: a block, how many pairs, their places, then their orientations,
-/// two in a word.
+/// Returns the length in words and the slice of the first record. A record is a block, the number of
+/// pairs, their places, then their orientations, two per word.
 fn first(words: &[u32]) -> Option<(usize, u32)> {
     let &[block, count, ..] = words else { return None };
     let count = count as usize;
     Some((2 + count + count.div_ceil(2), slice(hash(block.into()))))
 }
 
-/// Appends a record.
+/// Appends a record of one block.
 fn encode(words: &mut Vec<u32>, block: u32, pairs: &[u64]) {
     words.extend([block, pairs.len() as u32]);
     words.extend(pairs.iter().map(|&pair| of_pair(pair).0));
@@ -85,7 +85,7 @@ fn encode(words: &mut Vec<u32>, block: u32, pairs: &[u64]) {
     words.extend(pairs.chunks(2).map(|two| set(&two[0]) | two.get(1).map_or(0, set) << 16));
 }
 
-/// Calls `visit` with the block and pairs of every record.
+/// Calls `visit` with the block and pairs of every record; `None` if the words are invalid.
 fn decode(
     mut words: &[u32],
     visit: &mut dyn FnMut(u32, &mut dyn Iterator<Item = u64>),
@@ -101,12 +101,12 @@ fn decode(
     words.is_empty().then_some(())
 }
 
-/// The pairs of every block in some records.
+/// Collects the pairs of every block; `None` if the words are invalid.
 fn by_block(words: &[u32], found: &mut FxHashMap<u32, Vec<u64>>) -> Option<()> {
     decode(words, &mut |block, pairs| found.entry(block).or_default().extend(pairs))
 }
 
-/// Joins records of one block and pairs of one place.
+/// Joins the pairs of equal places; `None` if the words are invalid.
 fn join_records(words: &[u32]) -> Option<Vec<u32>> {
     let mut found = FxHashMap::default();
     by_block(words, &mut found)?;
@@ -120,7 +120,7 @@ fn join_records(words: &[u32]) -> Option<Vec<u32>> {
 
 const RECORDS: Records = Records { first, join: join_records };
 
-/// The block of each root, and its pair.
+/// Returns the block and the pair of each root.
 pub(super) fn roots<B: Bits>(job: &Job, rules: &Blocks<B>) -> Vec<(u32, u64)> {
     let roots = job.plan.roots.iter().filter_map(|root| {
         let (block, place, ties) = rules.place_of(job.game.squares(&root.state)?);
@@ -129,7 +129,7 @@ pub(super) fn roots<B: Bits>(job: &Job, rules: &Blocks<B>) -> Vec<(u32, u64)> {
     roots.collect()
 }
 
-/// Does a worker's part.
+/// Does a worker's part of a job.
 pub(super) fn work<B: Bits>(job: &Job, worker: &mut Worker) -> Result<Done, ClusterError> {
     let rules = Blocks::<B>::new(&job.game);
     let part = Part::new(&job.parts, worker.index(), asked(job, worker.peers()));
@@ -153,24 +153,24 @@ pub(super) fn work<B: Bits>(job: &Job, worker: &mut Worker) -> Result<Done, Clus
     Ok(Done { sent: post.sent, ..done })
 }
 
-/// Pairs by block, until they are sent.
+/// Pairs held back by block, until they are sent.
 #[derive(Default)]
 struct Reached {
     blocks: FxHashMap<u32, Vec<u64>>,
     count: usize,
-    /// Whether this is as far as it goes: nothing is sent.
+    /// `true` in the last layer, from which nothing is sent.
     is_last: bool,
 }
 
 impl<B: Bits> Works<'_, B> {
-    /// Finds the states of own blocks, layer by layer.
+    /// Enumerates own blocks, layer by layer.
     fn forwards(&self, post: &mut Post<'_>, roots: &[(u32, u64)]) -> Result<Done, ClusterError> {
         let Range { start, end } = self.layers;
         let own = self.part.layers_from(start, end)?;
         let there = post.compare(&self.asked, Some(own))?.unwrap_or(0);
         let end = self.job.plies.map_or(end, |plies| end.min(start.saturating_add(plies) + 1));
         let mut done = Done::default();
-        // The last layer that all have is expanded once more, for what it leads to.
+        // The last layer that all have is expanded again for its successors.
         let mut number = start + there.saturating_sub(1);
         if number >= end {
             return Ok(done);
@@ -202,7 +202,7 @@ impl<B: Bits> Works<'_, B> {
         Ok(done)
     }
 
-    /// Makes states of what was received, writes them, and makes their moves.
+    /// Makes states of the received pairs, writes them, and expands them.
     fn make_layer(
         &self,
         post: &mut Post<'_>,
@@ -245,7 +245,7 @@ impl<B: Bits> Works<'_, B> {
         Ok(counts)
     }
 
-    /// Makes the moves of a layer that is there.
+    /// Expands a layer that is already in a file.
     fn again(
         &self,
         post: &mut Post<'_>,
@@ -267,7 +267,7 @@ impl<B: Bits> Works<'_, B> {
         Ok(counts)
     }
 
-    /// Makes the moves of a block's states, and of those that passes lead to; gives all of them.
+    /// Expands the states of a block and those that passes lead to. Returns all of them.
     fn expand(
         &self,
         post: &mut Post<'_>,
@@ -327,7 +327,7 @@ impl<B: Bits> Works<'_, B> {
         Ok(sets)
     }
 
-    /// Sends what was kept back to the owners, by block.
+    /// Sends the pairs held back to their owners.
     fn send(&self, post: &mut Post<'_>, reached: &mut Reached) {
         let mut letters: Vec<Vec<u32>> = vec![Vec::new(); post.workers()];
         for (block, mut pairs) in reached.blocks.drain() {

@@ -1,6 +1,5 @@
-//! Trained networks as files: the network as an ONNX model, and beside it its card. Of `NAME.onnx` and
-//! `NAME.json` the card is written last and has the model's checksum: a pair that was not written to
-//! its end is not read.
+//! Trained networks as files: an ONNX model `NAME.onnx` and its card `NAME.json`. The card is written last
+//! and contains the model's checksum, so that an incomplete pair is rejected.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,26 +15,25 @@ pub use yomikiri_measure::policy::card::{
     Card, LearnedFrom, Reading, SCHEMA, SCHEMA_VERSION, file,
 };
 
-/// How a network was trained and what it reaches: the rest of its card.
+/// Training part of a network's card: recipe, settings and results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Training {
-    /// How it was trained: `supervised`, `td`, ….
+    /// Recipe: `supervised`, `td`, ….
     pub recipe: String,
-    /// Its architecture.
+    /// Architecture of the network.
     pub network: Architecture,
-    /// All settings of training: the same settings give the same weights.
+    /// All settings of training; equal settings give equal weights.
     pub settings: serde_json::Value,
-    /// The metrics at the end.
+    /// Final metrics.
     pub results: BTreeMap<String, f64>,
-    /// The version that trained it.
+    /// Version that trained the network.
     pub yomikiri: String,
-    /// Whether that version and these settings give the same weights again, on processors that round
-    /// alike.
+    /// `true` if that version reproduces the weights from these settings on processors that round alike.
     pub reproducible: bool,
 }
 
 impl Training {
-    /// Before the first iteration.
+    /// Returns the state before the first iteration, without results.
     pub fn new(recipe: &str, network: Architecture, settings: serde_json::Value) -> Training {
         Training {
             recipe: recipe.to_string(),
@@ -48,12 +46,12 @@ impl Training {
     }
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file atomically.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Hinted> {
     yomikiri::table::write_whole(path, bytes).map_err(|error| cannot_write(path, error))
 }
 
-/// Writes a network, whose input has this shape, and its card; fills in the card's checksum.
+/// Writes a network with input of this shape, then its card with the checksum filled in.
 pub fn write(
     name: &Path,
     card: &mut Card,

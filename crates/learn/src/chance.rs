@@ -1,16 +1,16 @@
-//! Random numbers from seeds: the same on every machine and with any number of threads.
+//! Random numbers from seeds, equal on every machine and with any number of threads.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 pub use yomikiri_measure::policy::chance::{below, sample, seeded, unit};
 
-/// A number of the normal distribution with mean 0 and variance 1 (Box and Muller 1958).
+/// Draws from the normal distribution with mean 0 and variance 1 (Box and Muller 1958).
 pub fn normal(random: &mut Xoshiro256PlusPlus) -> f32 {
     let radius = (-2.0 * libm::log(1.0 - unit(random))).sqrt();
     (radius * libm::cos(2.0 * std::f64::consts::PI * unit(random))) as f32
 }
 
-/// Puts items in a random order.
+/// Shuffles items.
 pub fn shuffle<T>(random: &mut Xoshiro256PlusPlus, items: &mut [T]) {
     for last in (1..items.len()).rev() {
         items.swap(last, below(random, last + 1));

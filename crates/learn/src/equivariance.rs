@@ -1,37 +1,36 @@
-//! Networks that answer every image of a position alike.
+//! Equivariant networks: the answer for an image of a position is the image of the answer.
 //!
-//! Hidden units (or planes) stand in groups, one for each symmetry of the board, and a symmetry
-//! that moves the squares of the input moves the units within each group as it multiplies (Cohen
-//! and Welling 2016). The network then answers an image with the image of its answer if weights
-//! that a symmetry carries into each other are equal. Here they are equal at first, and the
-//! gradients of each such set are replaced by their mean, so that they stay equal (weight tying):
-//! what is trained is an ordinary network.
+//! Hidden units (or planes) form groups, one unit for each symmetry of the board. A symmetry that
+//! permutes the squares of the input permutes the units within each group by multiplication (Cohen
+//! and Welling 2016). The network is then equivariant if weights that a symmetry maps to each other
+//! are equal. They start equal, and the gradients of each set are replaced by their mean, so that
+//! they stay equal (weight tying); the network itself is an ordinary one.
 
 use super::network::{Architecture, Head, Network};
 use yomikiri::game::symmetry::map_square;
 use yomikiri::game::{Action, Game, GameExt, Symmetry};
 
-/// Which weights of a network must be equal.
+/// Sets of weights that must be equal.
 #[derive(Clone, Debug)]
 pub struct Ties {
-    /// For each parameter, the first place of the set to which each place belongs, and how many
-    /// belong to the set that begins at a place.
+    /// For each parameter: the first index of the set of each index, and the size of the set that begins at
+    /// an index.
     parameters: Vec<(Vec<u32>, Vec<f32>)>,
 }
 
-/// How a symmetry moves what a layer is given or gives.
+/// Permutations of a layer's inputs or outputs, one for each symmetry.
 type Moves = Vec<Vec<usize>>;
 
 impl Ties {
-    /// Those of an architecture whose input is planes of the game's squares; `None` if its hidden
-    /// units or planes cannot be put into groups of all symmetries.
+    /// Returns the ties of an architecture whose input is planes of the game's squares; `None` if its hidden
+    /// units or planes cannot be divided into groups of all symmetries.
     pub fn of<G: Game>(architecture: &Architecture, game: &G) -> Option<Ties> {
         let (rows, columns) = game.shape();
         let group = game.group();
         let symmetries = 0..group.order() as Symmetry;
         let squares = rows * columns;
         let all = |moved: &dyn Fn(Symmetry) -> Vec<usize>| symmetries.clone().map(moved).collect();
-        // Planes of a board, each square of which moves.
+        // Planes of a board, with their squares permuted.
         let planes = |count: usize, height: usize, width: usize| -> Moves {
             all(&|symmetry| {
                 let place = |at: usize| {
@@ -96,7 +95,7 @@ impl Ties {
         Some(Ties { parameters })
     }
 
-    /// Gives all weights that must be equal the value of the first.
+    /// Sets all tied weights to the value of the first in their set.
     pub fn tie(&self, network: &mut Network) {
         for (parameter, (first, _)) in network.parameters_mut().iter_mut().zip(&self.parameters) {
             for (place, &first) in first.iter().enumerate() {
@@ -105,10 +104,10 @@ impl Ties {
         }
     }
 
-    /// Replaces the gradients by weights that must be equal with their mean.
+    /// Replaces the gradients of tied weights by their mean.
     pub(super) fn average(&self, gradients: &mut [Vec<f32>]) {
         for (gradients, (first, counts)) in gradients.iter_mut().zip(&self.parameters) {
-            // The first of a set is met before its others.
+            // The first index of a set is the lowest.
             for (place, &first) in first.iter().enumerate() {
                 if first as usize != place {
                     gradients[first as usize] += gradients[place];
@@ -124,7 +123,7 @@ impl Ties {
     }
 }
 
-/// How a symmetry moves pairs of what two others move, the second the fastest.
+/// Returns the permutations of pairs from two permutations, with the second index fastest.
 fn product(a: &Moves, b: &Moves) -> Moves {
     let both = |(a, b): (&Vec<usize>, &Vec<usize>)| {
         a.iter().flat_map(|&a| b.iter().map(move |&second| a * b.len() + second)).collect()
@@ -132,8 +131,8 @@ fn product(a: &Moves, b: &Moves) -> Moves {
     a.iter().zip(b).map(both).collect()
 }
 
-/// The sets of places of a parameter with these axes: of each place the first of its set, and how
-/// many are in the set that begins there (1 elsewhere).
+/// Returns, for a parameter with these axes, the first index of each index's set, and the size of the set
+/// that begins at an index (1 elsewhere).
 fn orbits(axes: &[&Moves]) -> (Vec<u32>, Vec<f32>) {
     let (first, others) = axes.split_first().expect("a parameter has an axis");
     let moves = others.iter().fold((*first).clone(), |moves, axis| product(&moves, axis));
@@ -172,7 +171,7 @@ mod tests {
         ]
     }
 
-    /// That every image of some inputs is answered by the image of the answer.
+    /// Checks that the answer for every image of an input is the image of the answer.
     fn answers_alike(network: &Network, game: &Othello<u64>) {
         let squares = game.action_count() - 1;
         let mut random = seeded(3, &[]);
@@ -212,7 +211,7 @@ mod tests {
                     let mut random = seeded(4, &[step]);
                     let width = 2 * rows_ * columns;
                     let inputs: Vec<f32> = (0..7 * width).map(|_| normal(&mut random)).collect();
-                    // Nothing about the loss is alike for images: two logits squared, and values.
+                    // The loss is not symmetric: two logits squared, and values.
                     let gradient = |network: &Network, inputs| {
                         let pass = Pass::new(network, inputs, None);
                         let by_logit = |at: usize, logit: &f32| match at % (width / 2 + 1) {

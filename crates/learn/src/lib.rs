@@ -2,21 +2,20 @@
 //!
 //! Trained networks:
 //!
-//! * [`network`]: architectures and weights; [`onnx`]: the same as ONNX models;
-//! * [`card`]: trained networks as files, which [`player`] makes policies;
-//! * [`minishogi`]: a value network for minishogi: its features, its data, its search.
+//! * [`network`]: architectures and weights; [`onnx`]: networks as ONNX models;
+//! * [`card`]: trained networks as files, which [`player`] loads as policies;
+//! * [`minishogi`]: a value network for minishogi: features, data, search.
 //!
 //! Training:
 //!
 //! * `passes`: forward and backward pass; `equivariance`: weight tying, so that all images of a
-//!   position get the same answer; `optimiser` and `trainer`: training steps, shared among threads;
-//! * `recipes`: the ways of training; `training`: what they share: iterations, checkpoints,
-//!   history.
+//!   position get the same answer; `optimiser` and `trainer`: training steps on several threads;
+//! * `recipes`: training recipes; `training`: iterations, checkpoints and history, which they share.
 //!
-//! The same settings give the same weights, with any number of threads, on machines whose
-//! processors round alike. `docs/learned.md` says where each recipe comes from and what it reaches.
+//! Equal settings give equal weights, with any number of threads, on machines whose
+//! processors round alike. `docs/results/learned.md` describes sources and results of each recipe.
 
-// An `expect` says why it holds; tests may unwrap.
+// The message of an `expect` is the reason why it holds; tests may unwrap.
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 #![cfg_attr(test, allow(unreachable_pub))]
 
@@ -42,13 +41,13 @@ use yomikiri_measure::policy::{NetworkSpec, PolicySpec};
 
 use card::{Card, Reading};
 
-/// Where networks lie that were trained beside the tables of a directory.
+/// Returns the directory of the networks trained beside a directory of tables.
 pub fn policies_dir(tables: &Path) -> PathBuf {
     tables.join("policies")
 }
 
-/// The files of a network: those that a path leads to, or those of a name among the ones that were
-/// trained beside the tables of a directory.
+/// Returns the path of a network's files: its path, or its name in the directory of networks beside the
+/// tables.
 pub fn place_of(network: &NetworkSpec, tables: &Path) -> PathBuf {
     let path = &network.path;
     let is_path = path.components().count() > 1 || card::file(path, "json").is_file();
@@ -58,8 +57,8 @@ pub fn place_of(network: &NetworkSpec, tables: &Path) -> PathBuf {
     }
 }
 
-/// Makes the player that is meant: a network, which may have been trained beside the tables of a
-/// directory, or what needs none.
+/// Builds the player of a specification: a network, possibly from the directory beside the tables, or another
+/// policy.
 pub fn player(spec: &PolicySpec, game: &AnyGame, tables: &Path) -> Result<Player, Hinted> {
     let PolicySpec::Network(network) = spec else { return build(spec, game) };
     spec.check(game)?;
@@ -73,7 +72,7 @@ pub fn player(spec: &PolicySpec, game: &AnyGame, tables: &Path) -> Result<Player
     }))
 }
 
-/// The error of a file that cannot be written.
+/// Returns the error for a file that cannot be written.
 fn cannot_write(path: &Path, error: std::io::Error) -> Hinted {
     Hinted::from(format!("cannot write {}: {error}", path.display())).of_kind(Kind::Failure)
 }

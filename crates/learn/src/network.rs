@@ -1,8 +1,8 @@
-//! Networks: what they are built of, and their weights as plain numbers.
+//! Networks: architecture and weights.
 //!
-//! Weights are 32-bit floats in PyTorch's names and shapes (`weight` is outputs × inputs, of a
-//! convolution outputs × inputs × 3 × 3), so that the file of weights can be read elsewhere.
-//! Initial weights depend on the seed alone.
+//! Weights are 32-bit floats with PyTorch's names and shapes (`weight` is outputs × inputs, for
+//! convolutions outputs × inputs × 3 × 3), so that other programs can read the file of weights.
+//! Initial weights depend only on the seed.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -10,51 +10,51 @@ use serde::{Deserialize, Serialize};
 
 use super::chance::{normal, unit};
 
-/// What a network is built of.
+/// Architecture of a network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Architecture {
-    /// Layers of which every unit sees all of the layer before.
+    /// Fully connected layers.
     Mlp {
-        /// How many numbers it is given.
+        /// Number of inputs.
         inputs: usize,
-        /// The units of each hidden layer.
+        /// Number of units of each hidden layer.
         hidden: Vec<usize>,
-        /// What each hidden unit makes of its sum.
+        /// Activation of the hidden units.
         activation: Activation,
-        /// What it answers.
+        /// Output heads.
         heads: Vec<Head>,
     },
-    /// Convolutions of 3 × 3 squares, in blocks of two around which their input is led and added
-    /// again (He et al. 2016), without normalisation. Its input is planes × rows × columns numbers.
+    /// Convolutions of 3 × 3 squares in residual blocks of two (He et al. 2016), without normalisation.
+    /// The input is planes × rows × columns numbers.
     Residual {
-        /// How many planes it is given.
+        /// Number of input planes.
         planes: usize,
-        /// The board's rows.
+        /// Rows of the board.
         rows: usize,
-        /// The board's columns.
+        /// Columns of the board.
         columns: usize,
-        /// How many planes every layer makes.
+        /// Number of planes of every layer.
         channels: usize,
-        /// How many blocks follow the first convolution.
+        /// Number of blocks after the first convolution.
         blocks: usize,
-        /// What it answers.
+        /// Output heads.
         heads: Vec<Head>,
     },
 }
 
-/// One of a network's answers: a number of units that see the whole last hidden layer.
+/// An output of a network: a layer fully connected to the last hidden layer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
-    /// Its name, which is that of the ONNX model's output.
+    /// Name, also of the output of the ONNX model.
     pub name: String,
-    /// How many numbers it has.
+    /// Number of units.
     pub outputs: usize,
-    /// What each unit makes of its sum.
+    /// Activation of the units.
     pub activation: Activation,
 }
 
-/// What a unit makes of its weighted sum.
+/// Activation function of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Activation {
@@ -69,53 +69,53 @@ pub enum Activation {
 }
 
 impl Activation {
-    /// The gain of a layer's initial weights (He et al. 2015 for ReLU, Glorot and Bengio 2010 for
+    /// Returns the gain of a layer's initial weights (He et al. 2015 for ReLU, Glorot and Bengio 2010 for
     /// the others).
     fn gain(self) -> f32 {
         if self == Activation::Relu { 2f32.sqrt() } else { 1.0 }
     }
 }
 
-/// A step from a network's input to what its heads are given.
+/// A step from a network's input to the input of its heads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Step {
-    /// A layer of which every unit sees all of the numbers before.
+    /// A fully connected layer.
     Linear,
-    /// A convolution on boards of so many rows and columns, square by square.
+    /// A convolution on boards of these rows and columns.
     Convolve([usize; 2]),
-    /// Applies the activation.
+    /// An activation.
     Activate(Activation),
-    /// Adds the input of the block.
+    /// Addition of the block's input.
     Add,
-    /// The numbers of each board, so many rows of so many, column by column: from planes to squares,
+    /// Transposition of the numbers of each board, given as a matrix of this shape: from planes to squares,
     /// or back.
     Transpose([usize; 2]),
-    /// Dropout, in training.
+    /// Dropout, in training only.
     Drop,
 }
 
 impl Step {
-    /// The steps of a block before those that it adds: two convolutions, an activation between them.
+    /// Number of steps of a block before the addition: two convolutions with an activation between them.
     pub(crate) const BLOCK: usize = 3;
 
-    /// True for the step of a layer with weights.
+    /// Returns `true` for layers with weights.
     pub(crate) fn has_weights(self) -> bool {
         matches!(self, Step::Linear | Step::Convolve(_))
     }
 }
 
-/// Weights of one kind of one layer.
+/// Weights or biases of one layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
-    /// Its name, `hidden.0.weight`.
+    /// Name, such as `hidden.0.weight`.
     pub name: String,
-    /// Its shape.
+    /// Shape.
     pub shape: Vec<usize>,
-    /// Its numbers, the last axis the fastest.
+    /// Numbers, with the last axis fastest.
     pub numbers: Vec<f32>,
 }
 
-/// A network: what it is built of, and its weights.
+/// A network: architecture and weights.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
     architecture: Architecture,
@@ -123,7 +123,7 @@ pub struct Network {
 }
 
 impl Architecture {
-    /// How many numbers the network is given for a position.
+    /// Returns the number of inputs for a position.
     pub fn inputs(&self) -> usize {
         match self {
             Architecture::Mlp { inputs, .. } => *inputs,
@@ -133,14 +133,14 @@ impl Architecture {
         }
     }
 
-    /// What the network answers.
+    /// Returns the output heads.
     pub fn heads(&self) -> &[Head] {
         match self {
             Architecture::Mlp { heads, .. } | Architecture::Residual { heads, .. } => heads,
         }
     }
 
-    /// The steps up to the heads.
+    /// Returns the steps before the heads.
     pub(super) fn steps(&self) -> Vec<Step> {
         let relu = Step::Activate(Activation::Relu);
         match *self {
@@ -161,7 +161,7 @@ impl Architecture {
         }
     }
 
-    /// How many layers have weights, two of each; `None` if no number counts them.
+    /// Returns the number of layers with weights, each of which has two parameters; `None` on overflow.
     pub(super) fn layers(&self) -> Option<usize> {
         let body = match self {
             Architecture::Mlp { hidden, .. } => hidden.len(),
@@ -170,8 +170,8 @@ impl Architecture {
         body.checked_add(self.heads().len())
     }
 
-    /// The name and shape of all weights in their order, with the gain of their random initial
-    /// values; biases and the last layer of each block begin at 0.
+    /// Returns name, shape and gain of the random initial values of all parameters in order; biases and the
+    /// last layer of each block start at 0.
     pub(super) fn shapes(&self) -> Vec<(String, Vec<usize>, f32)> {
         let mut shapes = Vec::new();
         let mut add = |name: String, shape: &[usize], gain: f32| {
@@ -193,8 +193,8 @@ impl Architecture {
                 for block in 0..*blocks {
                     let shape = [*channels, *channels, 3, 3];
                     add(format!("blocks.{block}.one"), &shape, gain);
-                    // A block begins as the identity, which keeps deep sums in bounds (Zhang,
-                    // Dauphin and Ma 2019).
+                    // A block starts as the identity, which keeps deep sums bounded (Zhang, Dauphin and Ma
+                    // 2019).
                     add(format!("blocks.{block}.two"), &shape, 0.0);
                 }
                 channels.saturating_mul(*rows).saturating_mul(*columns)
@@ -208,7 +208,7 @@ impl Architecture {
 }
 
 impl Network {
-    /// A network with initial weights from the seed.
+    /// Returns a network with initial weights from the seed.
     pub fn new(architecture: Architecture, seed: u64) -> Network {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let parameters = architecture.shapes().into_iter().map(|(name, shape, gain)| {
@@ -223,7 +223,7 @@ impl Network {
         Network { architecture, parameters }
     }
 
-    /// The same, with all weights uniform from `low` to `high`, biases too.
+    /// Returns a network with all weights and biases uniform from `low` to `high`.
     pub fn uniform(architecture: Architecture, seed: u64, low: f32, high: f32) -> Network {
         let mut network = Network::new(architecture, seed);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -233,7 +233,7 @@ impl Network {
         network
     }
 
-    /// A network of these weights; `None` if they are not those of the architecture.
+    /// Returns a network with these weights; `None` if they do not fit the architecture.
     pub fn of(architecture: Architecture, parameters: Vec<Parameter>) -> Option<Network> {
         if architecture.layers()?.checked_mul(2) != Some(parameters.len()) {
             return None;
@@ -249,12 +249,12 @@ impl Network {
         all.then_some(Network { architecture, parameters })
     }
 
-    /// What it is built of.
+    /// Returns the architecture.
     pub fn architecture(&self) -> &Architecture {
         &self.architecture
     }
 
-    /// Its weights.
+    /// Returns the weights and biases.
     pub fn parameters(&self) -> &[Parameter] {
         &self.parameters
     }
@@ -263,7 +263,7 @@ impl Network {
         &mut self.parameters
     }
 
-    /// How many numbers its weights are.
+    /// Returns the total number of weights and biases.
     pub fn size(&self) -> usize {
         self.parameters.iter().map(|parameter| parameter.numbers.len()).sum()
     }

@@ -1,9 +1,9 @@
-//! Networks as ONNX models, for use elsewhere.
+//! Networks as ONNX models for other programs.
 //!
-//! Only what our networks are made of is written: `Gemm`, `Conv`, `Add`, `Flatten`, `Relu`, `Tanh`
-//! and `Sigmoid` of operator set 13, which is the oldest that has them all as they are today. The
-//! input is `board`, its first dimension open; planes come as (N, planes, rows, columns),
-//! everything else as (N, numbers). The outputs have the names of the network's heads.
+//! Models use `Gemm`, `Conv`, `Add`, `Flatten`, `Relu`, `Tanh` and `Sigmoid` of operator set 13,
+//! the oldest that has them all in their present form. The input is `board` with an open first
+//! dimension: (N, planes, rows, columns) for planes, else (N, numbers). The outputs are named after
+//! the network's heads.
 
 use prost::Message;
 
@@ -14,18 +14,18 @@ use yomikiri_measure::policy::onnx::proto::{
 
 use super::network::{Activation, Architecture, Network, Parameter, Step};
 
-/// What is calculated, in the order in which it is.
+/// Builds the graph in the order of computation.
 struct Writer<'a> {
     network: &'a Network,
-    /// How many of the network's parameters are used up.
+    /// Number of parameters written so far.
     used: usize,
     graph: Graph,
-    /// The name of what was calculated last.
+    /// Name of the last result.
     last: String,
 }
 
 impl Writer<'_> {
-    /// Adds an operation on the last result and others; its result is the last from now on.
+    /// Adds an operation on the last result and others; its result becomes the last.
     fn add(&mut self, operation: &str, others: &[&str], attributes: Vec<Attribute>) {
         let name = format!("x{}", self.graph.node.len());
         let last = std::mem::replace(&mut self.last, name.clone());
@@ -43,7 +43,7 @@ impl Writer<'_> {
         });
     }
 
-    /// The names of the next weight and bias, which are written down.
+    /// Writes the next weight and bias and returns their names.
     fn take(&mut self) -> [String; 2] {
         [0, 1].map(|_| {
             let parameter = &self.network.parameters()[self.used];
@@ -100,7 +100,7 @@ fn wholes(name: &str, numbers: &[i64]) -> Attribute {
     Attribute { name, ints: numbers.to_vec(), r#type, ..Attribute::default() }
 }
 
-/// An input or output of floats, the first dimension open.
+/// Returns an input or output of floats with an open first dimension.
 fn port(name: &str, shape: &[usize]) -> ValueInfo {
     let open = Dimension { dim_value: None, dim_param: Some("N".to_string()) };
     let size = |&length: &usize| Dimension { dim_value: Some(length as i64), dim_param: None };
@@ -110,7 +110,7 @@ fn port(name: &str, shape: &[usize]) -> ValueInfo {
     ValueInfo { name: name.to_string(), r#type: Some(r#type) }
 }
 
-/// The model, whose input has this shape, the batch left out.
+/// Returns the network as a model with input of this shape, without the batch axis.
 pub fn model(network: &Network, shape: &[usize]) -> Vec<u8> {
     let architecture = network.architecture();
     let (graph, last) = (Graph::default(), "board".to_string());
@@ -127,7 +127,7 @@ pub fn model(network: &Network, shape: &[usize]) -> Vec<u8> {
             Step::Convolve(_) => graph.convolve(),
             Step::Activate(activation) => graph.activate(activation),
             Step::Add => graph.add("Add", &[&given[given.len() - 1 - Step::BLOCK]], vec![]),
-            // A model has planes throughout.
+            // ONNX convolutions work on planes.
             Step::Transpose(_) | Step::Drop => {}
         }
     }
@@ -162,8 +162,8 @@ pub fn model(network: &Network, shape: &[usize]) -> Vec<u8> {
     .encode_to_vec()
 }
 
-/// The network of a [`model`] of fully connected layers and one head, whose architecture follows
-/// from the units of its hidden layers; `None` if the bytes are of another.
+/// Reads the network of a [`model`] of fully connected layers and one head; `architecture` maps the units of
+/// its hidden layers to its architecture. `None` for other bytes.
 pub fn read(bytes: &[u8], architecture: impl Fn(&[usize]) -> Architecture) -> Option<Network> {
     let graph = Model::decode(bytes).ok()?.graph?;
     let parameter = |tensor: &Tensor| {

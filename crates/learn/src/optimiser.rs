@@ -4,27 +4,27 @@ use serde::{Deserialize, Serialize};
 
 use super::network::{Network, Parameter};
 
-/// How weights follow a gradient.
+/// Rule by which weights follow a gradient.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Method {
-    /// Gradient descent: a step of `rate` times the gradient.
+    /// Stochastic gradient descent: a step of `rate` times the gradient.
     Sgd {
-        /// The learning rate.
+        /// Learning rate.
         rate: f64,
     },
-    /// Adam (Kingma and Ba 2015); with decoupled weight decay (AdamW, Loshchilov and Hutter 2019)
-    /// where `weight_decay` is not 0.
+    /// Adam (Kingma and Ba 2015), or AdamW (Loshchilov and Hutter 2019) with decoupled weight decay if
+    /// `weight_decay` is not 0.
     Adam {
-        /// The learning rate.
+        /// Learning rate.
         rate: f64,
-        /// The decay rate of the mean of gradients.
+        /// Decay rate of the mean of gradients.
         beta1: f64,
-        /// The decay rate of the mean of squared gradients.
+        /// Decay rate of the mean of squared gradients.
         beta2: f64,
-        /// Added to the denominator, so that a step stays bounded.
+        /// Term added to the denominator, which bounds steps.
         epsilon: f64,
-        /// The weight decay: the share of a weight taken off in a step of learning rate 1.
+        /// Weight decay: the share by which a weight shrinks in a step of learning rate 1.
         weight_decay: f64,
     },
 }
@@ -40,7 +40,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The method, without weight decay.
+    /// Returns the method without weight decay.
     pub fn method(self, rate: f64) -> Method {
         match self {
             Kind::Adam => Method::adam(rate, 0.0),
@@ -50,7 +50,7 @@ impl Kind {
 }
 
 impl Method {
-    /// Adam with the published constants, and weight decay.
+    /// Returns Adam with its published constants and this weight decay.
     pub fn adam(rate: f64, weight_decay: f64) -> Method {
         Method::Adam { rate, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay }
     }
@@ -61,12 +61,12 @@ impl Method {
 pub struct Optimiser {
     method: Method,
     steps: u64,
-    /// For each parameter the means of gradients and of squared gradients; empty for SGD.
+    /// Means of gradients and of squared gradients for each parameter; empty for SGD.
     moments: Vec<[Vec<f32>; 2]>,
 }
 
 impl Optimiser {
-    /// Before the first step.
+    /// Returns the state before the first step.
     pub fn new(method: Method, network: &Network) -> Optimiser {
         let zeros = |parameter: &Parameter| {
             let zeros = vec![0.0; parameter.numbers.len()];
@@ -79,8 +79,8 @@ impl Optimiser {
         Optimiser { method, steps: 0, moments }
     }
 
-    /// Moves the weights against a gradient, which has a list of numbers for each parameter. The
-    /// learning rate is `factor` times the method's.
+    /// Moves the weights against a gradient with a list of numbers for each parameter, at `factor` times the
+    /// learning rate.
     pub fn step(&mut self, network: &mut Network, gradient: &[Vec<f32>], factor: f64) {
         self.steps += 1;
         let parameters = network.parameters_mut().iter_mut().zip(gradient);
@@ -116,12 +116,12 @@ impl Optimiser {
         }
     }
 
-    /// How many steps were made.
+    /// Returns the number of steps made.
     pub fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// Its state, as parameters named after the network's.
+    /// Returns the state as parameters named after the network's.
     pub fn state(&self, network: &Network) -> Vec<Parameter> {
         let pairs = network.parameters().iter().zip(&self.moments);
         let named = |(parameter, moments): (&Parameter, &[Vec<f32>; 2])| {
@@ -134,7 +134,7 @@ impl Optimiser {
         pairs.flat_map(named).collect()
     }
 
-    /// As it was after `steps` steps with that state; `None` if the state does not fit the network.
+    /// Restores the optimiser after `steps` steps from its state; `None` if that does not fit the network.
     pub fn with_state(
         method: Method,
         network: &Network,
@@ -180,7 +180,7 @@ mod tests {
         Optimiser::new(Method::Sgd { rate: 0.1 }, &network).step(&mut network, &gradient, 1.0);
         let after = &network.parameters()[0].numbers;
         assert_eq!(after[..], [before[0] - 0.1 * 0.5, before[1] + 0.1 * 2.0]);
-        // Adam's first step is the learning rate, whatever the size of the gradient.
+        // Adam's first step is the learning rate, independent of the gradient's magnitude.
         let mut network = small();
         let method = Method::adam(0.01, 0.0);
         Optimiser::new(method, &network).step(&mut network, &gradient, 1.0);

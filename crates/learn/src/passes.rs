@@ -1,9 +1,9 @@
 //! Forward and backward pass of a network.
 //!
-//! Numbers are 32-bit floats in rows: a row is a position for fully connected layers, and a square,
-//! a number a plane, for convolutions. A convolution is one product of the kernel with the windows
-//! of all squares (im2col). The runtime's kernels multiply, in an order that does not depend on the
-//! number of threads.
+//! Numbers are 32-bit floats in rows. A row is a position for fully connected layers, and a square with
+//! one number for each plane for convolutions. A convolution is one product of the kernel with the windows
+//! of all squares (im2col). The products use the kernels of the ONNX runtime, whose summation order does
+//! not depend on the number of threads.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rten_gemm::{GemmExecutor, GemmInputA, GemmInputB, GemmOptions};
@@ -12,19 +12,19 @@ use rten_tensor::{Matrix, MatrixLayout};
 use super::chance::unit;
 use super::network::{Activation, Network, Step};
 
-/// Squares of a window.
+/// Number of squares in a window.
 const TAPS: usize = 9;
 
 /// Dropout of hidden units (Srivastava et al. 2014).
 pub struct Dropout {
-    /// The probability that a unit is left out.
+    /// Probability that a unit is dropped.
     pub rate: f64,
-    /// Decides which units are.
+    /// Source of the choice of units.
     pub random: Xoshiro256PlusPlus,
 }
 
 impl Dropout {
-    /// The factors of some units: 0 for those left out, and what makes up for them for the others.
+    /// Returns the factors of some units: 0 for dropped ones, 1 / (1 − rate) for the others.
     fn mask(&mut self, units: usize) -> Vec<f32> {
         let kept = (1.0 / (1.0 - self.rate)) as f32;
         let one = |_| if unit(&mut self.random) < self.rate { 0.0 } else { kept };
@@ -32,24 +32,24 @@ impl Dropout {
     }
 }
 
-/// A loss, and its gradient: a list of numbers for each parameter of a network.
+/// A loss and its gradient: a list of numbers for each parameter of a network.
 pub type Gradient = (f64, Vec<Vec<f32>>);
 
 /// A forward pass.
 pub struct Pass<'a> {
     network: &'a Network,
     steps: Vec<Step>,
-    /// The numbers that each step was given, and last those that the heads were given.
+    /// Inputs of each step, and last the input of the heads.
     given: Vec<Vec<f32>>,
-    /// The factors of each dropout.
+    /// Factors of each dropout.
     masks: Vec<Vec<f32>>,
-    /// The answers of each head, position by position.
+    /// Answers of each head, position by position.
     pub answers: Vec<Vec<f32>>,
 }
 
 impl<'a> Pass<'a> {
-    /// Answers for positions, whose numbers stand one after the other in `inputs`; in training
-    /// perhaps with dropout after each hidden layer.
+    /// Evaluates positions whose inputs are concatenated; in training with dropout after each hidden
+    /// layer, if given.
     pub fn new(network: &'a Network, inputs: Vec<f32>, dropout: Option<Dropout>) -> Pass<'a> {
         let mut dropout = dropout.filter(|dropout| dropout.rate > 0.0);
         let steps = network.architecture().steps().into_iter().flat_map(|step| match step {
@@ -85,7 +85,8 @@ impl<'a> Pass<'a> {
         pass
     }
 
-    /// The gradient of a loss by the weights, from its gradient by the answers of each head.
+    /// Returns the gradient of a loss with respect to the weights, given that with respect to each head's
+    /// answers.
     pub fn backward(mut self, loss: f64, errors: Vec<Vec<f32>>) -> Gradient {
         let zeros = self.network.parameters().iter().map(|p| vec![0.0; p.numbers.len()]);
         let mut gradient: Vec<Vec<f32>> = zeros.collect();
@@ -98,7 +99,7 @@ impl<'a> Pass<'a> {
             self.by_weights(layer + at, last, &error, &mut gradient);
             x = sum(&x, &self.by_inputs(layer + at, &error));
         }
-        // The gradient by what a block makes is also one by what it is given.
+        // The gradient with respect to a block's output is added to that of its input.
         let mut around = Vec::new();
         for (at, step) in self.steps.iter().enumerate().rev() {
             layer -= usize::from(step.has_weights());
@@ -128,17 +129,17 @@ impl<'a> Pass<'a> {
         (loss, gradient)
     }
 
-    /// Input planes of a convolution.
+    /// Returns the input planes of a convolution.
     fn planes(&self, layer: usize) -> usize {
         self.weights(layer).cols() / TAPS
     }
 
-    /// Outputs of a layer for a row.
+    /// Returns the number of outputs of a layer for a row.
     fn width(&self, layer: usize) -> usize {
         self.network.parameters()[2 * layer + 1].numbers.len()
     }
 
-    /// A layer's weights, a row for each number that it makes.
+    /// Returns a layer's weights, a row for each output.
     fn weights(&self, layer: usize) -> Matrix<'_> {
         let numbers = &self.network.parameters()[2 * layer].numbers;
         matrix(numbers, self.width(layer))
@@ -152,7 +153,8 @@ impl<'a> Pass<'a> {
         sums
     }
 
-    /// Writes the gradient by a layer's weights, from that by what it made of rows.
+    /// Adds the gradient with respect to a layer's weights, given that with respect to its outputs for
+    /// `rows`.
     fn by_weights(&self, layer: usize, rows: &[f32], errors: &[f32], out: &mut [Vec<f32>]) {
         let width = self.width(layer);
         let count = errors.len() / width;
@@ -163,8 +165,8 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// The gradient by the rows that a layer was given, from that by what it made of them; empty for
-    /// the first layer, which was given the inputs.
+    /// Returns the gradient with respect to a layer's inputs, given that with respect to its outputs; empty
+    /// for the first layer.
     fn by_inputs(&self, layer: usize, errors: &[f32]) -> Vec<f32> {
         if layer == 0 {
             return Vec::new();
@@ -186,7 +188,7 @@ impl Activation {
         }
     }
 
-    /// The gradient by sums, from that by what the activation made of them.
+    /// Returns the gradient with respect to the sums, given that with respect to the activations.
     fn backward(self, made: &[f32], mut errors: Vec<f32>) -> Vec<f32> {
         for (error, &made) in errors.iter_mut().zip(made) {
             *error *= match self {
@@ -200,53 +202,52 @@ impl Activation {
     }
 }
 
-/// Numbers as a matrix of so many rows.
+/// Views numbers as a matrix with this many rows.
 fn matrix(numbers: &[f32], rows: usize) -> Matrix<'_> {
     Matrix::from_data([rows, numbers.len() / rows.max(1)], numbers)
 }
 
-/// Adds a product of matrices.
+/// Adds a product of matrices to `out`.
 fn add_product(a: Matrix<'_>, b: Matrix<'_>, out: &mut [f32]) {
-    // One row would be multiplied in pieces of which there are as many as threads.
+    // The runtime would split a single row into as many pieces as there are threads.
     let (a, b) = if a.rows() == 1 { (b.transposed(), a.transposed()) } else { (a, b) };
     let (a, b) = (GemmInputA::Unpacked(a), GemmInputB::Unpacked(b));
     let options = GemmOptions { beta: 1.0, ..GemmOptions::default() };
     GemmExecutor::new().gemm(out, a, b, options).expect("the matrices fit each other");
 }
 
-/// The sum of numbers place by place.
+/// Adds numbers element by element.
 fn sum(a: &[f32], b: &[f32]) -> Vec<f32> {
     a.iter().zip(b).map(|(a, b)| a + b).collect()
 }
 
-/// The product of numbers place by place.
+/// Multiplies numbers element by element.
 fn product(a: &[f32], b: &[f32]) -> Vec<f32> {
     a.iter().zip(b).map(|(a, b)| a * b).collect()
 }
 
-/// The numbers of each board, so many rows of so many, column by column.
+/// Transposes the numbers of each board, given as a matrix of this shape.
 fn transposed(numbers: &[f32], [rows, columns]: [usize; 2]) -> Vec<f32> {
     let boards = numbers.chunks_exact(rows * columns);
     let place = |at: usize| at % rows * columns + at / rows;
     boards.flat_map(|board| (0..board.len()).map(move |at| board[place(at)])).collect()
 }
 
-/// The windows of all squares of boards, given square by square: of each plane the square and those
-/// around it, 0 beyond the edge.
+/// Returns the windows of all squares: for each plane the square and its neighbours, 0 beyond the edge.
 fn windows(numbers: &[f32], board: [usize; 2], planes: usize) -> Vec<f32> {
     let mut made = vec![0.0; TAPS * numbers.len()];
     each_tap(numbers.len(), board, planes, |number, tap| made[tap] = numbers[number]);
     made
 }
 
-/// The sum of what each square has in the windows around it: the backward pass of [`windows`].
+/// Sums the contributions of each square over the windows: the backward pass of [`windows`].
 fn squares(windows: &[f32], board: [usize; 2], planes: usize) -> Vec<f32> {
     let mut made = vec![0.0; windows.len() / TAPS];
     each_tap(made.len(), board, planes, |number, tap| made[number] += windows[tap]);
     made
 }
 
-/// Calls `found` with the place of a number on boards and its place in each window that has it.
+/// Calls `found` with the index of a number on boards and its index in each window that contains it.
 fn each_tap(
     count: usize,
     [rows, columns]: [usize; 2],
@@ -266,7 +267,7 @@ fn each_tap(
     }
 }
 
-/// The sum of squared errors times `weight`, and its gradient by the answers.
+/// Returns the sum of squared errors times `weight`, and its gradient with respect to the answers.
 pub fn squared_errors(answers: &[f32], targets: &[f32], weight: f64) -> (f64, Vec<f32>) {
     let errors = answers.iter().zip(targets).map(|(answer, target)| answer - target);
     let squares = errors.clone().map(|error| f64::from(error) * f64::from(error));
@@ -282,7 +283,7 @@ mod tests {
     use crate::network::{Architecture, Head};
     use crate::onnx::model;
 
-    /// The runtime convolves by itself, and has planes where the pass has squares.
+    /// The runtime has its own convolution, and planes where the pass has squares.
     #[test]
     fn a_pass_answers_as_the_model_does() {
         let head =

@@ -1,8 +1,8 @@
-//! Training steps, with the work of each shared among threads.
+//! Training steps on several threads.
 //!
-//! A batch is split in a way that does not depend on the number of threads. One thread computes the
-//! gradient of a part, and the gradients are added in order: the weights after a step are the same
-//! with any number of threads.
+//! The division of a batch does not depend on the number of threads. Each part's gradient is computed
+//! by one thread and the gradients are added in order, so that the weights are the same with any
+//! number of threads.
 
 use rayon::prelude::*;
 
@@ -15,30 +15,30 @@ use yomikiri::hint::{Hinted, Kind};
 /// A network in training.
 #[derive(Debug)]
 pub struct Trainer {
-    /// The network as it is.
+    /// The current network.
     pub network: Network,
     /// The optimiser.
     pub optimiser: Optimiser,
-    /// Which weights stay equal.
+    /// Tied weights.
     ties: Option<Ties>,
 }
 
 impl Trainer {
-    /// Before the first step.
+    /// Returns the state before the first step.
     pub fn new(network: Network, method: Method) -> Trainer {
         let optimiser = Optimiser::new(method, &network);
         Trainer { network, optimiser, ties: None }
     }
 
-    /// The same, with weights that are made equal and stay so.
+    /// Ties weights: makes them equal and keeps them so.
     pub fn tied(mut self, ties: Ties) -> Trainer {
         ties.tie(&mut self.network);
         Trainer { ties: Some(ties), ..self }
     }
 
-    /// One step against the gradient of the sum of the parts' losses, with `factor` times the
-    /// learning rate; gives that sum. A gradient whose norm is above `max_norm` is clipped to it
-    /// (Pascanu, Mikolov and Bengio 2013). Fails where the loss is no number.
+    /// Makes one step against the gradient of the sum of the parts' losses at `factor` times the learning
+    /// rate, and returns that sum. A gradient with a norm above `max_norm` is clipped to it (Pascanu, Mikolov
+    /// and Bengio 2013). Fails if the loss is not finite.
     pub fn step<T: Send>(
         &mut self,
         parts: Vec<T>,

@@ -1,8 +1,8 @@
 //! A training run: iterations, history, checkpoints.
 //!
 //! An iteration is an epoch of a data set, or some games and the fit to them. After an iteration,
-//! but no more often than every few seconds, a checkpoint is written beside the network, as one
-//! file that is renamed into place: a line of JSON, then the tensors' numbers. An interrupted run resumes at
+//! but at most every few seconds, a checkpoint is written beside the network as one file that is
+//! renamed into place: a line of JSON, then the numbers of the tensors. An interrupted run resumes at
 //! the last checkpoint and ends with the same weights.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,22 +23,22 @@ use yomikiri::hint::Hinted;
 use yomikiri::progress::Progress;
 use yomikiri_measure::policy::{NetworkSpec, Onnx};
 
-/// The metrics of an iteration, by name.
+/// Metrics of an iteration by name.
 pub type Row = BTreeMap<String, f64>;
 
-/// A way of training, in iterations.
+/// A training recipe in iterations.
 pub trait Learner {
-    /// How many iterations there are.
+    /// Returns the number of iterations.
     fn iterations(&self) -> u64;
 
-    /// The network in training.
+    /// Returns the network in training.
     fn trainer(&mut self) -> &mut Trainer;
 
-    /// Trains for an iteration, the first being 0; gives its metrics. Its random numbers depend on
-    /// the settings and the iteration alone.
+    /// Trains for an iteration, counted from 0, and returns its metrics. Random numbers depend only on
+    /// the settings and the iteration.
     fn iterate(&mut self, iteration: u64, progress: &dyn Progress) -> Result<Row, Hinted>;
 
-    /// What later iterations depend on besides the trainer.
+    /// Returns the state that later iterations need besides the trainer.
     fn state(&self) -> Vec<Parameter> {
         Vec::new()
     }
@@ -49,7 +49,7 @@ pub trait Learner {
     }
 }
 
-/// The first line of a checkpoint.
+/// First line of a checkpoint.
 #[derive(Serialize, Deserialize)]
 struct Checkpoint {
     settings: serde_json::Value,
@@ -57,31 +57,31 @@ struct Checkpoint {
     iterations: u64,
     steps: u64,
     history: Vec<Row>,
-    /// The names and shapes of the tensors: the network's, the optimiser's and the learner's own.
+    /// Names and shapes of the tensors of the network, the optimiser and the learner.
     tensors: Vec<(String, Vec<usize>)>,
     crc32: String,
 }
 
 /// A training run.
 pub struct Run {
-    /// The name of its files, with or without an ending.
+    /// Path of its files, with or without an extension.
     pub name: PathBuf,
-    /// The least time between two checkpoints.
+    /// Minimum time between two checkpoints.
     pub between: Duration,
-    /// After how many iterations the network is measured.
+    /// Number of iterations between measurements.
     pub every: u64,
     /// The optimiser.
     pub method: Method,
-    /// The shape of a position that the model takes.
+    /// Shape of the model's input for a position.
     pub shape: Vec<usize>,
-    /// The network's card, and the rest of it.
+    /// Card of the network.
     pub card: Card,
-    /// What was asked for.
+    /// Training part of the card.
     pub training: Training,
 }
 
 impl Run {
-    /// Makes policies of the network in training, read as its card will say.
+    /// Returns a function that makes policies of the network in training, with the conventions of its card.
     pub fn player(
         &self,
         game: &AnyGame,
@@ -95,9 +95,9 @@ impl Run {
     }
 
     /// Runs the training to its end, resuming an interrupted run; writes the network with its card and
-    /// returns that. `measure` gives metrics of an iteration, or, when it gets the history, the
-    /// results; it may then write other files beside the network, since the card comes last and says
-    /// that all is there.
+    /// returns the card. `measure` returns metrics of an iteration or, given the history, the
+    /// results. It may then write further files beside the network, since the card marks completion and is
+    /// written last.
     pub fn run<L: Learner>(
         self,
         learner: &mut L,
@@ -116,7 +116,7 @@ impl Run {
         let mut saved = Instant::now();
         for iteration in begin..learner.iterations() {
             let mut row = learner.iterate(iteration, progress).inspect_err(|_| {
-                // What led to it is worth a look; that it cannot be written matters less than why.
+                // The history may explain the failure; an error in writing it matters less than the failure.
                 let _ = write_history(name, &history);
             })?;
             if (iteration + 1).is_multiple_of(self.every) {
@@ -125,7 +125,7 @@ impl Run {
             progress.note(&row_text(&row));
             tracing::debug!(iteration, row = row_text(&row), "trained");
             history.push(row);
-            // A checkpoint does not change the result, so that the clock may decide when to write one.
+            // Checkpoints do not affect the result, so the clock may decide when to write one.
             if saved.elapsed() >= self.between {
                 self.save(learner, &place, &history, iteration + 1)?;
                 saved = Instant::now();
@@ -176,8 +176,7 @@ impl Run {
         card::write_whole(place, &text)
     }
 
-    /// Restores the learner from its checkpoint, if there is one; gives the next iteration and the
-    /// history.
+    /// Restores the learner from its checkpoint, if any; returns the next iteration and the history.
     fn resume(&self, learner: &mut impl Learner, place: &Path) -> Result<(u64, Vec<Row>), Hinted> {
         let bytes = match fs::read(place) {
             Ok(bytes) => bytes,
@@ -223,7 +222,7 @@ impl Run {
     }
 }
 
-/// Writes the metrics as CSV, a row an iteration, a column a metric.
+/// Writes the metrics as CSV with a row per iteration and a column per metric.
 fn write_history(name: &Path, history: &[Row]) -> Result<(), Hinted> {
     let names: BTreeSet<&String> = history.iter().flat_map(Row::keys).collect();
     let is_number = |name: &&String| ["epoch", "iteration"].contains(&name.as_str());
@@ -241,7 +240,7 @@ fn write_history(name: &Path, history: &[Row]) -> Result<(), Hinted> {
     card::write_whole(&place, &bytes)
 }
 
-/// The metrics, for people.
+/// Formats the metrics for display.
 fn row_text(row: &Row) -> String {
     let number = |(name, value): (&String, &f64)| format!("{name} {value:.4}");
     row.iter().map(number).collect::<Vec<_>>().join(", ")

@@ -1,6 +1,6 @@
-//! The commands of `solver`, for a program of one's own too: see [`main_with`].
+//! Commands of `solver`, also for programs with games of their own: see [`main_with`].
 
-// An `expect` says why it holds; tests may unwrap.
+// The message of an `expect` is the reason why it holds; tests may unwrap.
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 #![cfg_attr(test, allow(unreachable_pub))]
 

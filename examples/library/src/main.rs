@@ -1,4 +1,4 @@
-//! Solves 4×4 Othello with the library alone and asks it about a position: `cargo run --release -- "c4 b4"`.
+//! Solves 4×4 Othello with the library alone and queries a position: `cargo run --release -- "c4 b4"`.
 
 use std::error::Error;
 use std::path::Path;
@@ -12,7 +12,7 @@ use yomikiri::table::Store;
 fn main() -> Result<(), Box<dyn Error>> {
     let moves = std::env::args().nth(1).unwrap_or_default();
     let store = Store::at(Path::new("tables"));
-    // Enumerated and solved the first time, opened afterwards.
+    // The first run enumerates and solves; later runs open the table.
     let table = SolvedTable::of_whole(othello("4")?, &store, &Silent)?;
     let position = match moves.is_empty() {
         true => table.game().start(),

@@ -1,4 +1,4 @@
-//! The search that Othello brings: a stored solution where there is one, else the engine.
+//! Othello's own exact search: a stored solution if one covers the position, else the engine.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,12 +10,12 @@ use crate::game::{
     Action, Score, ScoreBounds, ScoreSearch, SearchLimits, SearchOptions, SearchWeights,
 };
 
-/// Search of one board shape, by one caller at a time.
+/// Search of one board shape; one caller at a time uses it.
 pub(super) struct Brought {
     engine: Mutex<Engine>,
     rules: Rules,
     columns: usize,
-    /// Whether a stored solution may answer.
+    /// `true` if a stored solution may answer.
     stored: bool,
 }
 
@@ -42,7 +42,7 @@ impl ScoreSearch<Board> for Brought {
             Some(Answer { score, square }) => {
                 Found { lower: score, upper: score, best: square, nodes: 0 }
             }
-            // The engine's window leaves its ends out.
+            // The engine's window excludes its ends.
             None => {
                 let window = (i32::from(window.0.0) - 1, i32::from(window.1.0) + 1);
                 engine.solve(board, window, limits)

@@ -1,14 +1,14 @@
-//! Canonical keys, all images of a board at once.
+//! Canonical keys from all images of a board at once.
 //!
-//! For every row of the board and every set of squares in it, a table holds the packed images of
-//! that row under all symmetries, side by side. The images of a board are the bitwise or of one
-//! table entry a row, eight (or four) integers at a time; the smallest key is the canonical one.
+//! For every row of the board and every set of squares in it, a table contains the packed images of that row
+//! under all symmetries, side by side. The images of a board are the bitwise or of one table entry per row,
+//! eight (or four) integers at a time; the smallest key is the canonical one.
 
 use super::Board;
 use crate::game::symmetry::map_square;
 use crate::game::{Canonical, Group, StateKey, Symmetry};
 
-/// Entry `row << columns | squares of the row`: its images, one lane a symmetry.
+/// Images of rows, one lane per symmetry, at index `row << columns | squares of the row`.
 #[derive(Clone, Debug)]
 pub(super) struct Images {
     rows: usize,

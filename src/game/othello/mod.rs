@@ -1,11 +1,11 @@
 //! Othello on every board from 4×4 to 8×8, square or not.
 //!
-//! One bitboard layout serves all shapes: square (row, column) is bit `8 * row + column`, whatever
-//! the board's width, so that the eight directions are constant shifts and one compiled code moves
-//! on every board. A narrow board's unused columns stop a line at the edge by being empty.
+//! All shapes share one bitboard layout: square (row, column) is bit `8 * row + column`, whatever the board's
+//! width, so the eight directions are constant shifts and the same compiled code serves every board. On a
+//! narrow board the unused columns are empty and so end each line at the edge.
 //!
-//! Passing is an action of its own, the only one of a mover who cannot place a disc while the
-//! opponent can; the game is over when neither can. The layer is the number of discs.
+//! A pass is a separate action, the only one of a mover who cannot place a disc while the opponent can; the
+//! game is over when neither can. The layer is the number of discs.
 
 pub mod blocks;
 mod brought;
@@ -27,12 +27,12 @@ use super::{
 use canonical::Images;
 use moves::Flips;
 
-/// The shortest side of a board.
+/// Minimum number of rows and of columns.
 pub const MIN_SIDE: usize = 4;
-/// The longest side of a board.
+/// Maximum number of rows and of columns.
 pub const MAX_SIDE: usize = 8;
 
-/// The discs on a board as the mover sees them, bit `8 * row + column`; no square is in both.
+/// Discs on a board as the mover sees them, as bits `8 * row + column`; the two sets are disjoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Board {
     /// The mover's discs.
@@ -42,25 +42,25 @@ pub struct Board {
 }
 
 impl Board {
-    /// How many discs lie on the board.
+    /// Returns the number of discs.
     #[inline]
     pub fn discs(&self) -> u32 {
         (self.mover | self.opponent).count_ones()
     }
 
-    /// The same board with the other side to move.
+    /// Returns the board with the other side to move.
     #[inline]
     pub fn swapped(&self) -> Board {
         Board { mover: self.opponent, opponent: self.mover }
     }
 }
 
-/// Returns the bits of the 8×8 grid for a set that is packed row by row.
+/// Spreads a set packed row by row over the bits of the 8×8 grid.
 pub fn grid_of(packed: u64, columns: usize) -> u64 {
     squares_of(packed).fold(0, |grid, at| grid | 1 << (at / columns * 8 + at % columns))
 }
 
-/// Returns a set of the 8×8 grid packed row by row: bit `row * columns + column`.
+/// Packs a set of the 8×8 grid row by row: bit `row * columns + column`.
 pub fn packed_of(grid: u64, columns: usize) -> u64 {
     let inside = squares_of(grid).filter(|at| at % 8 < columns);
     inside.fold(0, |packed, at| packed | 1 << (at / 8 * columns + at % 8))
@@ -70,11 +70,11 @@ fn squares_of(set: u64) -> impl Iterator<Item = usize> {
     (0..64).filter(move |at| set >> at & 1 == 1)
 }
 
-/// The rules of Othello on one shape of board, with keys of type `K`.
+/// Rules of Othello on one shape of board, with keys of type `K`.
 ///
-/// `K` is `u64` for boards of up to 32 squares (the occupied squares above the mover's, both packed
-/// row by row) and [`WideKey`](super::WideKey) above (one word each). So states in the order of their keys come in
-/// blocks of the same occupied squares, and the canonical image has the smallest of those.
+/// `K` is `u64` for boards of up to 32 squares (the occupied squares above the mover's, both packed row by
+/// row) and [`WideKey`](super::WideKey) for larger ones (one word each). Sorted by key, states therefore form
+/// blocks with the same occupied squares, and the canonical image has the smallest occupied squares.
 #[derive(Clone, Debug)]
 pub struct Othello<K: StateKey> {
     rows: usize,
@@ -86,12 +86,12 @@ pub struct Othello<K: StateKey> {
 }
 
 impl<K: StateKey> Othello<K> {
-    /// The rules on a board of `rows` × `columns`, each 4 to 8; with `fold`, states that the
-    /// board's symmetries carry into each other are one.
+    /// Makes the rules for a board of `rows` × `columns`, each 4 to 8. `fold` identifies states that are
+    /// images of each other under the board's symmetries.
     ///
     /// # Panics
     ///
-    /// When the board is out of those bounds or has more squares than `K` holds.
+    /// If a side is out of range or the board has more squares than `K` holds.
     pub fn new(rows: usize, columns: usize, fold: bool) -> Othello<K> {
         let sides = MIN_SIDE..=MAX_SIDE;
         assert!(sides.contains(&rows) && sides.contains(&columns), "{rows}x{columns} is no board");
@@ -101,12 +101,12 @@ impl<K: StateKey> Othello<K> {
         Othello { rows, columns, lines: Flips::new(rows, columns), group, images, key: PhantomData }
     }
 
-    /// How many squares the board has.
+    /// Returns the number of squares.
     pub fn square_count(&self) -> usize {
         self.rows * self.columns
     }
 
-    /// The squares on which the mover may place a disc, as bits of the 8×8 grid.
+    /// Returns the squares on which the mover may place a disc, as bits of the 8×8 grid.
     #[inline]
     pub fn placements(&self, board: &Board) -> u64 {
         self.lines.placements(board)
@@ -117,13 +117,13 @@ impl<K: StateKey> Othello<K> {
         Action(self.square_count() as u16)
     }
 
-    /// The action of placing on a bit of the 8×8 grid.
+    /// Returns the action that places a disc on a bit of the 8×8 grid.
     #[inline]
     fn action_of_bit(&self, bit: u32) -> Action {
         Action((bit as usize / 8 * self.columns + bit as usize % 8) as u16)
     }
 
-    /// The bit of the 8×8 grid that an action other than the pass places on.
+    /// Returns the bit of the 8×8 grid on which an action other than the pass places a disc.
     #[inline]
     fn bit_of_action(&self, action: Action) -> u32 {
         let square = action.0 as usize;
@@ -166,8 +166,8 @@ impl<K: StateKey> Game for Othello<K> {
         format!("othello-{}x{}", self.rows, self.columns)
     }
 
-    /// Black on the two middle squares of the diagonal that rises to the right, Black to move; on
-    /// odd sides the middle block lies up and to the left.
+    /// Returns the standard start: Black, to move, has the two middle squares of the diagonal that rises to
+    /// the right. With an odd number of rows or columns the middle block is the upper or left one.
     fn start(&self) -> Position<Board> {
         let (r, c) = (self.rows / 2 - 1, self.columns / 2 - 1);
         let bit = |r: usize, c: usize| 1u64 << (8 * r + c);

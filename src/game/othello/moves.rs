@@ -1,18 +1,17 @@
-//! Where discs may be placed and what they turn, by shifts of whole boards.
+//! Legal placements and the discs they turn, by shifts of whole boards.
 //!
-//! The opponent's discs next to one of mine are followed in one direction for as long as they go
+//! The opponent's discs next to one of the mover's are followed in one direction as far as they reach
 //! (parallel prefix: two steps, then doubled steps); an empty square behind them is a placement.
 
 use super::Board;
 
-/// The masks of one board shape.
+/// Masks of one board shape.
 #[derive(Clone, Debug)]
 pub(super) struct Flips {
     board: u64,
-    /// Squares that a line running along a row or a diagonal may pass: not the first or last
-    /// column.
+    /// Squares that a line along a row or a diagonal may pass: all but the first and the last column.
     inner: u64,
-    /// Whether a line can hold more than two discs between its ends.
+    /// `true` if a line can have more than two discs between its ends.
     long: bool,
 }
 
@@ -24,7 +23,7 @@ impl Flips {
         Flips { board: repeat(row), inner: repeat(inner_row), long: rows.max(columns) > 4 }
     }
 
-    /// The empty squares on which the mover turns at least one disc.
+    /// Returns the empty squares on which the mover turns at least one disc.
     #[inline]
     pub(super) fn placements(&self, board: &Board) -> u64 {
         let Board { mover, opponent } = *board;
@@ -37,7 +36,7 @@ impl Flips {
         reach & self.board & !(mover | opponent)
     }
 
-    /// The board after the mover places on `bit`, seen by the other side. The placement is legal.
+    /// Returns the board after a legal placement on `bit`, as the opponent sees it.
     #[inline]
     pub(super) fn place(&self, board: &Board, bit: u32) -> Board {
         let Board { mover, opponent } = *board;
@@ -54,8 +53,8 @@ impl Flips {
     }
 }
 
-/// The discs of `through` in an unbroken run that starts next to a disc of `from`.
-/// `step(x, n)` moves `x` by `n` squares in the direction of the run.
+/// Returns the discs of `through` in an unbroken run that starts next to a disc of `from`. `step(x, n)`
+/// shifts `x` by `n` squares in the direction of the run.
 #[inline(always)]
 fn run(from: u64, through: u64, long: bool, step: impl Fn(u64, u32) -> u64) -> u64 {
     let mut reached = through & step(from, 1);

@@ -1,10 +1,9 @@
-//! Othello in text, in and out.
+//! Text notations of Othello.
 //!
-//! In: a board diagram (`.` or `-` empty, `X` or `*` Black, `O` White; with or without row breaks,
-//! coordinates and a side), the OBF line (the squares row by row, then the side to move), the
-//! digits of the 2002 thesis (`0` empty, `1` Black, `2` White, the side to move in front) and
-//! transcripts (`c4c3…`, passes left out or written `pass` or `--`). Out: a diagram with
-//! coordinates, OBF, and the digits.
+//! Reads a board diagram (`.` or `-` empty, `X` or `*` Black, `O` White; with or without row breaks,
+//! coordinates and a side), the OBF line (the squares row by row, then the side to move), a string of digits
+//! (the side to move, then the squares: `0` empty, `1` Black, `2` White) and transcripts (`c4c3…`, passes
+//! left out or written `pass` or `--`). Writes a diagram with coordinates, OBF, and the digits.
 
 use super::{Board, Othello};
 use crate::game::{Action, Game, GameExt, NotationError, Position, Side, StateKey};
@@ -12,7 +11,7 @@ use crate::game::{Action, Game, GameExt, NotationError, Position, Side, StateKey
 const EMPTY: [char; 2] = ['.', '-'];
 const BLACK: [char; 3] = ['X', 'x', '*'];
 const WHITE: [char; 2] = ['O', 'o'];
-/// How a pass is written in a transcript; no form before one that it begins.
+/// Notations of a pass in a transcript; one that is a prefix of another comes after it.
 const PASSES: [&str; 4] = ["pass", "pa", "ps", "--"];
 
 pub(super) fn action_name<K: StateKey>(game: &Othello<K>, action: Action) -> String {
@@ -23,7 +22,7 @@ pub(super) fn action_name<K: StateKey>(game: &Othello<K>, action: Action) -> Str
     format!("{}{}", (b'a' + column as u8) as char, row + 1)
 }
 
-/// Black's and White's discs as grid bits.
+/// Returns Black's and White's discs as grid bits.
 fn colours(position: &Position<Board>) -> (u64, u64) {
     let Board { mover, opponent } = position.state;
     match position.side {
@@ -48,13 +47,13 @@ pub(super) fn obf<K: StateKey>(game: &Othello<K>, position: &Position<Board>) ->
     format!("{} {side};", squares(game, position, ['-', 'X', 'O']))
 }
 
-/// The side to move (1 Black, 2 White), then the squares: 0 empty, 1 Black, 2 White.
+/// Writes the side to move (1 Black, 2 White), then the squares: 0 empty, 1 Black, 2 White.
 pub(super) fn thesis_digits<K: StateKey>(game: &Othello<K>, position: &Position<Board>) -> String {
     let side = position.side.index() + 1;
     format!("{side}{}", squares(game, position, ['0', '1', '2']))
 }
 
-/// The squares row by row, each as one of the signs for empty, Black and White.
+/// Writes the squares row by row, each as one of the signs for empty, Black and White.
 fn squares<K: StateKey>(
     game: &Othello<K>,
     position: &Position<Board>,
@@ -93,7 +92,7 @@ pub(super) fn parse_line<K: StateKey>(
         )
     };
     let lower = solid.to_ascii_lowercase();
-    // A diagram may begin with two empty squares, so that they are a pass only before a move.
+    // A diagram may begin with two empty squares, so `--` is a pass only before a move.
     let dashes =
         lower.strip_prefix("--").is_some_and(|rest| rest.is_empty() || starts_like_a_move(rest));
     if starts_like_a_move(&solid) || dashes || ["pa", "ps"].iter().any(|p| lower.starts_with(p)) {
@@ -102,7 +101,7 @@ pub(super) fn parse_line<K: StateKey>(
     Ok(vec![diagram_or_obf(game, trimmed)?])
 }
 
-/// The side in front (1 Black, 2 White), then the squares row by row.
+/// Reads the side to move (1 Black, 2 White), then the squares row by row.
 fn read_thesis_digits<K: StateKey>(
     game: &Othello<K>,
     digits: &str,
@@ -140,7 +139,7 @@ fn read_thesis_digits<K: StateKey>(
     Ok(from_colours(black, white, side))
 }
 
-/// The positions of a transcript, the one it begins with first.
+/// Plays a transcript and returns its positions, starting with `from`.
 fn play_transcript<K: StateKey>(
     game: &Othello<K>,
     moves: &str,
@@ -196,7 +195,7 @@ fn split_move(text: &str) -> Option<(&str, &str)> {
         .then(|| text.split_at(2))
 }
 
-/// The action of a square such as `c4`; `None` for a pass. A square off the board has an action
+/// Returns the action of a square such as `c4`, or `None` for a pass. A square off the board has an action
 /// that is never legal.
 fn square_action<K: StateKey>(game: &Othello<K>, word: &str) -> Option<Action> {
     if PASSES.contains(&word) {
@@ -206,13 +205,13 @@ fn square_action<K: StateKey>(game: &Othello<K>, word: &str) -> Option<Action> {
     let (column, row) =
         ((bytes[0] - b'a') as usize, (bytes[1] as usize).wrapping_sub(b'1' as usize));
     if row >= game.rows || column >= game.columns {
-        // Never legal, so that the caller names it as it was written.
+        // Never legal, so the caller reports the square as written.
         return Some(Action(u16::MAX));
     }
     Some(Action((row * game.columns + column) as u16))
 }
 
-/// A diagram with or without coordinates, breaks and side, or an OBF line.
+/// Reads a diagram with or without coordinates, breaks and side, or an OBF line.
 fn diagram_or_obf<K: StateKey>(
     game: &Othello<K>,
     text: &str,
@@ -222,7 +221,7 @@ fn diagram_or_obf<K: StateKey>(
     for line in text.split(['\n', '/']) {
         read_line(line, &mut cells, &mut side)?;
     }
-    // OBF is a notation of the 8×8 grid: a smaller board may lie in its top left corner.
+    // OBF is a notation of the 8×8 grid; a smaller board may be in its top left corner.
     let squares = game.square_count();
     if (cells.len() == squares + 1 || cells.len() == 65) && side.is_none() {
         side = match cells.pop() {
@@ -267,14 +266,14 @@ fn diagram_or_obf<K: StateKey>(
     Ok(from_colours(black, white, side.unwrap_or(Side::First)))
 }
 
-/// Adds one line's squares to `cells`; a word about the side to move sets `side`.
+/// Adds one line's squares to `cells`; a phrase such as `Black to move` sets `side`.
 fn read_line(
     line: &str,
     cells: &mut Vec<char>,
     side: &mut Option<Side>,
 ) -> Result<(), NotationError> {
     let line = line.trim();
-    // What follows the semicolon of an OBF line is a list of scored moves, not the position.
+    // Scored moves may follow the semicolon of an OBF line; they are not part of the position.
     let line = line.split(';').next().unwrap_or("").trim();
     let lower = line.to_ascii_lowercase();
     if let Some(at) = lower.find("to move") {

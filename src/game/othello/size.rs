@@ -1,10 +1,10 @@
-//! How many states play on a board leads to. Figures for the standard starts of small boards are
-//! exact (they were counted); others follow from the growth seen on those.
+//! Estimated number of states reachable on a board. Figures for the standard starts of small boards are exact
+//! counts; others extrapolate their growth.
 
 use crate::game::Expected;
 
-/// Canonical states and placing moves from the standard start, as counted by enumeration; see
-/// `docs/results.md`.
+/// Canonical states and placements reachable from the standard start, counted by enumeration; see
+/// `docs/results/index.md`.
 const KNOWN: [((usize, usize), f64, f64); 4] = [
     ((4, 4), 12_351.0, 17_345.0),
     ((4, 5), 2_426_921.0, 4_834_758.0),
@@ -12,12 +12,12 @@ const KNOWN: [((usize, usize), f64, f64); 4] = [
     ((5, 5), 361_701_112.0, 1_041_800_172.0),
 ];
 
-/// Positions grow by this factor with every empty square more (from 4×4, 4×5 and 4×6, whose
-/// positions number 62,789, 4,990,592 and 380,298,621).
+/// Growth factor of positions per additional empty square, from 4×4, 4×5 and 4×6 with 62,789, 4,990,592 and
+/// 380,298,621 positions.
 const GROWTH: f64 = 2.95;
 
-/// What is expected of play on a board of `shape` (its shorter side first) from a root with so many
-/// discs, which is the standard start or not.
+/// Estimates the states on a board of `shape` (its shorter side first) reachable from a root with `discs`
+/// discs; `is_start` marks the standard start.
 pub(super) fn expected(
     (short, long): (usize, usize),
     discs: u32,
@@ -30,12 +30,12 @@ pub(super) fn expected(
     }
     let squares = (short * long) as f64;
     let positions = 62_789.0 * GROWTH.powf(squares - f64::from(discs) - 12.0);
-    // Colours are forgotten; symmetric roots fold their orbits.
+    // States merge positions of both colours; symmetric roots fold their orbits.
     let fold = if folded && is_start { shape_fold((short, long)) } else { 1.0 };
     Expected { states: (positions / fold).max(1.0), moves: 1.2 + squares / 16.0, exact: false }
 }
 
-/// By how much folding divides the positions from the standard start.
+/// Returns the factor by which folding reduces the positions from the standard start.
 fn shape_fold((short, long): (usize, usize)) -> f64 {
     match (short == long, short % 2 == 0 && long % 2 == 0) {
         (true, true) => 5.0,

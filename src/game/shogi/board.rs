@@ -1,24 +1,24 @@
-//! A position of a game of the family: what stands on every square, and what is held in hand.
+//! Position of a game of the family: the pieces on the squares and in hand.
 
 use super::variant::{MAX_HAND_KINDS, MAX_SQUARES};
 
-/// Whose piece it is, as the mover sees it.
+/// Owner of a piece, as the mover sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// The player to move.
+    /// Player to move.
     Mover,
-    /// The other.
+    /// Other player.
     Opponent,
 }
 
 impl Owner {
-    /// 0 for the mover, 1 for the opponent.
+    /// Returns 0 for the mover, 1 for the opponent.
     #[inline]
     pub fn index(self) -> usize {
         self as usize
     }
 
-    /// The other owner.
+    /// Returns the other owner.
     #[inline]
     pub fn other(self) -> Owner {
         match self {
@@ -28,8 +28,8 @@ impl Owner {
     }
 }
 
-/// What stands on a square: 0 nothing, `1 + kind` a piece of the mover, `17 + kind` one of the
-/// opponent, a kind being an index into [`Variant::kinds`](super::Variant::kinds).
+/// Content of a square: 0 if empty, `1 + kind` for a piece of the mover, `17 + kind` for one of the opponent,
+/// where `kind` is an index into [`Variant::kinds`](super::Variant::kinds).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct Cell(pub u8);
@@ -37,34 +37,34 @@ pub struct Cell(pub u8);
 const OPPONENT: u8 = 16;
 
 impl Cell {
-    /// Nothing.
+    /// Empty square.
     pub const EMPTY: Cell = Cell(0);
 
-    /// A piece.
+    /// Makes the cell of a piece.
     #[inline]
     pub fn of(owner: Owner, kind: usize) -> Cell {
         Cell(1 + kind as u8 + OPPONENT * owner as u8)
     }
 
-    /// Whether there is nothing.
+    /// Returns `true` for an empty square.
     #[inline]
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether there is a piece of the mover.
+    /// Returns `true` for a piece of the mover.
     #[inline]
     pub fn is_movers(self) -> bool {
         self.0 != 0 && self.0 & OPPONENT == 0
     }
 
-    /// Whether there is a piece of the opponent.
+    /// Returns `true` for a piece of the opponent.
     #[inline]
     pub fn is_opponents(self) -> bool {
         self.0 & OPPONENT != 0
     }
 
-    /// Whose piece and of what kind; `None` if there is none.
+    /// Returns owner and kind of the piece; `None` for an empty square.
     #[inline]
     pub fn piece(self) -> Option<(Owner, usize)> {
         if self.is_empty() {
@@ -74,49 +74,47 @@ impl Cell {
         Some((owner, self.kind()))
     }
 
-    /// The kind of the piece.
-    ///
-    /// The square must not be empty.
+    /// Returns the kind of the piece. The square must not be empty.
     #[inline]
     pub fn kind(self) -> usize {
         usize::from((self.0 & (OPPONENT - 1)).wrapping_sub(1))
     }
 
-    /// The same piece of the other player; nothing stays nothing.
+    /// Returns the same piece with the other owner; an empty square stays empty.
     #[inline]
     pub fn turned(self) -> Cell {
         Cell(self.0 ^ (u8::from(self.0 != 0) << 4))
     }
 }
 
-/// A position as its mover sees it: row 0 is the rank farthest from the mover, so the mover's
-/// pieces move up, and the square of row `r` and column `c` is `r * columns + c`.
+/// Position as its mover sees it: row 0 is the rank farthest from the mover, so the mover's pieces move up,
+/// and the square of row `r` and column `c` is `r * columns + c`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Board {
-    /// What stands on each square; empty beyond the board.
+    /// Content of each square; cells beyond the board are empty.
     pub cells: [Cell; MAX_SQUARES],
-    /// How many pieces of each kind the mover and the opponent hold: kind `k` at index `k - 1`.
+    /// Number of pieces of each kind in hand of the mover and of the opponent: kind `k` at index `k - 1`.
     pub hands: [[u8; MAX_HAND_KINDS]; 2],
-    /// The squares of the mover's and the opponent's king, which the cells say too; [`NO_SQUARE`]
-    /// for one that has been captured.
+    /// Squares of the mover's and of the opponent's king, a cache of the cells; [`NO_SQUARE`] for a captured
+    /// king.
     kings: [u8; 2],
 }
 
-/// Where a captured king stands.
+/// Square of a captured king.
 const NO_SQUARE: u8 = u8::MAX;
 
 impl Board {
-    /// Nothing on the board or in hand.
+    /// Position without pieces on the board or in hand.
     pub const EMPTY: Board = Board {
         cells: [Cell::EMPTY; MAX_SQUARES],
         hands: [[0; MAX_HAND_KINDS]; 2],
         kings: [NO_SQUARE; 2],
     };
 
-    /// The squares on which something stands, as bits.
+    /// Returns the occupied squares, as bits.
     #[inline]
     pub fn occupied(&self) -> u64 {
-        // Eight squares at a time: a byte below 128 and 127 have the highest bit if it is not 0, and
+        // Eight squares at a time: adding 127 to a byte below 128 sets its highest bit unless it is 0, and
         // the product gathers these bits.
         let mut bytes = [0; MAX_SQUARES.next_multiple_of(8)];
         bytes.iter_mut().zip(self.cells).for_each(|(byte, cell)| *byte = cell.0);
@@ -127,7 +125,7 @@ impl Board {
         })
     }
 
-    /// Puts a piece, or nothing, on a square.
+    /// Sets the content of a square.
     #[inline]
     pub fn put(&mut self, square: usize, cell: Cell) {
         self.cells[square] = cell;
@@ -136,12 +134,12 @@ impl Board {
         }
     }
 
-    /// Takes the king of a player off the board, wherever it stood.
+    /// Records the capture of a player's king; its cell stays as it is.
     pub(super) fn lose_king(&mut self, owner: Owner) {
         self.kings[owner.index()] = NO_SQUARE;
     }
 
-    /// The position as the other player sees it, the board having `squares` squares.
+    /// Returns the position as the other player sees it, on a board of `squares` squares.
     #[inline]
     pub fn turned(&self, squares: usize) -> Board {
         let mut turned = Board::EMPTY;
@@ -156,7 +154,7 @@ impl Board {
         turned
     }
 
-    /// Where the king of a player stands; `None` if it has been captured.
+    /// Returns the square of a player's king; `None` if it has been captured.
     #[inline]
     pub fn king(&self, owner: Owner) -> Option<usize> {
         let king = self.kings[owner.index()];

@@ -1,10 +1,11 @@
-//! Moves between ranks without boards: a position as a set of squares for every sort of piece.
+//! Moves between ranks without boards: a position is a set of squares for every sort of piece.
 //!
-//! A move changes few sets, and its rank follows from the sets as they are seen after it: so all
-//! are turned round (for successors) and mirrored once for all moves of a position. Whether a move
-//! ends the game is told by the attackers of one king, which are also found once.
+//! A move changes few sets, and the rank after it follows from the sets as the other player sees them.
+//! Therefore all sets are rotated (for successors) and mirrored once for all moves of a position. The
+//! attackers of one king, also computed once, decide whether a move ends the game.
 //!
-//! For variants in which all pieces step and the rest is as in animal shogi; others play on boards.
+//! For variants whose pieces all step and whose other rules are those of animal shogi; other variants play on
+//! boards.
 
 use std::sync::Arc;
 
@@ -14,61 +15,62 @@ use super::ranking::{MOST_SQUARES, Ranking, Views};
 use super::variant::{Drops, MAX_KINDS, Promotion};
 use crate::game::{End, Outcome, RankedMoves};
 
-/// A set of squares of a board that is ranked.
+/// Set of squares of a ranked board.
 type Set = u16;
-/// By the code of a cell and a square.
+/// Table by the code of a cell and a square.
 type OfCell = [[Set; MOST_SQUARES]; 32];
 
 const WON: End = End { outcome: Outcome::Win, plies: 1 };
 const LOST: End = End { outcome: Outcome::Loss, plies: 0 };
 
-/// The moves of a variant over its ranks.
+/// Moves of a variant between its ranks.
 #[derive(Clone, Debug)]
 pub(super) struct BySets {
     ranking: Arc<Ranking>,
     squares: usize,
-    /// Where a piece goes from a square, and from where it comes to one.
+    /// Squares to which a piece moves from a square, and from which one comes to it.
     goes: Box<OfCell>,
     comes: Box<OfCell>,
-    /// Of every set of squares what it is on the board turned round.
+    /// Each set of squares on the rotated board.
     turned: Vec<Set>,
-    /// By kind: what it promotes to, what promotes to it, and what it is in hand; 0 for nothing.
+    /// For each kind: the kind it promotes to, the kind that promotes to it, and its kind in hand; 0 for
+    /// none.
     promoted: [u8; MAX_KINDS],
     plain: [u8; MAX_KINDS],
     in_hand: [u8; MAX_KINDS],
-    /// How many kinds there are, and how many of them can be in hand.
+    /// Number of kinds, and of those that can be in hand.
     kinds: usize,
     hand_kinds: usize,
     far_row: Set,
     home_row: Set,
 }
 
-/// A position.
+/// Position as sets.
 struct Placed {
-    /// By the code of a cell, the kings left out.
+    /// Squares of each code, without the kings.
     sets: [Set; 32],
     kings: [usize; 2],
-    /// Which kinds are in hand of the mover and of the opponent: bit `k`.
+    /// Kinds in hand of the mover and of the opponent: bit `k`.
     held: [u16; 2],
     cohort: usize,
     /// All squares of the mover's pieces and of the opponent's.
     of: [Set; 2],
 }
 
-/// What a move changes, as the mover sees the board.
+/// Changes by a move, as the mover sees the board.
 #[derive(Clone, Copy)]
 struct Step {
-    /// The codes of the piece before and after; 0 for the king, which no set holds.
+    /// Codes of the piece before and after; 0 for the king, which is in no set.
     was: usize,
     is: usize,
-    /// The squares it leaves, none for a drop, and goes to.
+    /// Square it leaves, none for a drop, and square it moves to.
     from: Set,
     to: Set,
-    /// The code of what it captures; 0 for nothing.
+    /// Code of the captured piece; 0 for none.
     captured: usize,
 }
 
-/// The code of the opponent's piece of a kind, less that of the mover's.
+/// Code of the opponent's piece of a kind, minus that of the mover's.
 const OPPONENT: usize = 16;
 
 fn code(kind: usize) -> usize {
@@ -88,7 +90,7 @@ fn place_of(set: Set) -> usize {
 }
 
 impl BySets {
-    /// Of a variant's moves; `None` where they ask for more than steps.
+    /// Tabulates a variant's moves; `None` if its rules need boards.
     pub(super) fn new(moves: &PieceMoves, ranking: &Arc<Ranking>) -> Option<BySets> {
         let variant = moves.variant();
         let free = Drops { immobile: true, two_pawns: true, pawn_mate: true };
@@ -151,14 +153,14 @@ impl BySets {
         placed
     }
 
-    /// The pieces of an owner that attack a square, the king left out.
+    /// Returns the pieces of an owner that attack a square, without the king.
     #[inline(always)]
     fn attackers(&self, sets: &[Set; 32], owner: usize, square: usize) -> Set {
         let codes = code(1) + OPPONENT * owner..code(self.kinds) + OPPONENT * owner;
         codes.fold(0, |found, code| found | sets[code] & self.comes[code][square])
     }
 
-    /// How the game has ended, as far as the kings tell.
+    /// Returns the end of the game by the capture or try of a king.
     #[inline(always)]
     fn king_rule(&self, placed: &Placed) -> Option<End> {
         let [own, their] = placed.kings;
@@ -169,7 +171,7 @@ impl BySets {
         (self.home_row >> their & 1 == 1).then_some(LOST)
     }
 
-    /// Calls `visit` with every move of a position in which the game goes on.
+    /// Calls `visit` with every move of a position that is not over.
     #[inline(always)]
     fn each_step(&self, placed: &Placed, mut visit: impl FnMut(Step)) {
         let [own, their] = placed.of;
@@ -204,7 +206,7 @@ impl BySets {
         }
     }
 
-    /// Whether the opponent surely has a move whatever the mover does.
+    /// Returns `true` if the opponent has a reply to any move; `false` leaves it open.
     fn opponent_moves(&self, placed: &Placed) -> bool {
         let [own, their] = placed.of;
         let free = self.squares as u32 - (own | their).count_ones();
@@ -212,7 +214,7 @@ impl BySets {
             || self.goes[code(0) + OPPONENT][placed.kings[1]] & !their != 0
     }
 
-    /// Whether the opponent has a move after the mover's.
+    /// Returns `true` if the opponent has a reply to a move.
     #[cold]
     fn can_answer(&self, placed: &Placed, step: Step) -> bool {
         let [own, their] = placed.of;
@@ -228,7 +230,7 @@ impl BySets {
         })
     }
 
-    /// How a game has ended after moves of one position.
+    /// Returns a function for the end of the game after a move of the position, for the opponent.
     #[inline(always)]
     fn end_after<'a>(&'a self, placed: &'a Placed) -> impl Fn(Step) -> Option<End> + 'a {
         let [own, their] = placed.kings;
@@ -254,7 +256,7 @@ impl BySets {
         self.turned[usize::from(set)]
     }
 
-    /// The sets of a position as the other player sees them, and their mirror image.
+    /// Returns the sets of a position as the other player sees them, and their mirror images.
     #[inline(always)]
     fn turned_views(&self, placed: &Placed) -> Views {
         let mut views = [[0; 32]; 2];
@@ -268,7 +270,7 @@ impl BySets {
         views
     }
 
-    /// Whether a position is its own mirror image; these are the views of it turned round.
+    /// Returns `true` if a position is its own mirror image, given its rotated views.
     fn is_symmetric(&self, placed: &Placed, views: &Views) -> bool {
         self.ranking.is_still(placed.kings) && views[0] == views[1]
     }
@@ -307,7 +309,7 @@ impl BySets {
                 }
                 cohort = ranking.cohort(counts);
             }
-            // Places 0 and 16 of the sets are of nothing, and no group's.
+            // Sets 0 and 16 belong to no piece and to no group.
             let from = if step.was == 0 { 0 } else { from };
             let changes = [(was, from), (is, to), (captured, if captured == 0 { 0 } else { to })];
             let rank = cohort.and_then(|cohort| ranking.rank_sets(kings, cohort, views, changes));
@@ -357,7 +359,7 @@ impl RankedMoves for BySets {
         let last = self.squares - 1;
         // As the player who has just moved sees it.
         let kings @ [own, their] = [last - placed.kings[1], last - placed.kings[0]];
-        // With this king there the game was over before.
+        // With this king on the home row the game would have been over before the move.
         if self.home_row >> their & 1 == 1 {
             return;
         }
@@ -376,8 +378,8 @@ impl RankedMoves for BySets {
             });
             before.extend(rank);
         };
-        // Moves from `from` to `to` by what is now `is` and was `was`, capturing nothing or what is
-        // held now.
+        // Takes back a move from `from` to `to` of the piece `is`, which was `was` before, with a capture of
+        // nothing or of a piece now in hand.
         let mut unmove = |kings, was: usize, is: usize, from: Set, to: Set| {
             let mut counts = counts;
             let mut cohort = quiet;
@@ -411,7 +413,7 @@ impl RankedMoves for BySets {
         for kind in 1..self.kinds {
             let is = code(kind);
             for to in squares(sets[is]) {
-                // Whoever else attacks the king did so before.
+                // Any other attacker of the king attacked it before the move.
                 if attackers & !(1 << to) != 0 {
                     continue;
                 }

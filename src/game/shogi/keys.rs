@@ -1,9 +1,9 @@
-//! States packed into keys.
+//! Packing of states into keys.
 //!
-//! A key is, from its highest bit: the side to move (0 the first player, and 0 where a table does
-//! not tell them apart), the occupied squares, the pieces in hand at two bits a kind (first the
-//! mover's), and the codes of the pieces on the occupied squares, the lowest square in the lowest
-//! bits. Where that takes more than 64 bits the codes have a word of their own, the second.
+//! From its highest bit a key contains the side to move (0 for the first player, and in tables without
+//! sides), the occupied squares, the pieces in hand at two bits a kind (first the mover's), and the codes of
+//! the pieces on the occupied squares, the lowest square in the lowest bits. If that exceeds 64 bits, the
+//! codes form the second word.
 
 use std::cmp::Ordering;
 use std::marker::PhantomData;
@@ -12,7 +12,7 @@ use super::board::{Board, Cell};
 use super::variant::{Ending, MAX_SQUARES, Variant};
 use crate::game::{Side, StateKey};
 
-/// How the states of a variant are packed.
+/// Packing of a variant's states.
 #[derive(Clone, Debug)]
 pub(super) struct Packing<K> {
     squares: usize,
@@ -22,23 +22,23 @@ pub(super) struct Packing<K> {
     code_bits: u32,
     stream_bits: u32,
     bits: u32,
-    /// By cell: the code of what stands there; 0 for nothing.
+    /// Code of each cell; 0 for an empty one.
     codes: [u64; 32],
-    /// The cell of a code.
+    /// Cell of each code.
     cells: [Cell; 32],
-    /// Of every square its mirror image.
+    /// Mirror image of each square.
     mirrored: [u8; MAX_SQUARES],
-    /// By the code of a piece: one in the byte where pieces of its sort are counted, which are the
-    /// mover's king, the kinds that can be held, and the opponent's king.
+    /// Tally of each code: 1 in the byte that counts its sort. The sorts are the mover's king, the kinds that
+    /// can be held, and the opponent's king.
     tallied: [u64; 32],
-    /// How many there may be of each kind that can be held, and whether kings are never captured.
+    /// Number of pieces of each kind that can be held, and `true` if kings are never captured.
     copies: u8,
     kings_stay: bool,
     keeps_sides: bool,
     key: PhantomData<K>,
 }
 
-/// The bits of the code of a piece, and of the codes of all pieces.
+/// Returns the bits of the code of a piece, and of the codes of all pieces.
 fn stream_of(variant: &Variant) -> (u32, u32) {
     let pieces = 2 + variant.hand_kinds() * usize::from(variant.copies);
     let code_bits = usize::BITS - (2 * variant.kinds.len() - 1).leading_zeros();
@@ -48,7 +48,7 @@ fn stream_of(variant: &Variant) -> (u32, u32) {
 impl<K: StateKey> Packing<K> {
     /// # Panics
     ///
-    /// When the key is too short for the variant.
+    /// If the key is too short for the variant.
     pub(super) fn new(variant: &Variant) -> Packing<K> {
         let (squares, hand_kinds) = (variant.squares(), variant.hand_kinds());
         let kinds = variant.kinds.len();
@@ -88,12 +88,12 @@ impl<K: StateKey> Packing<K> {
         }
     }
 
-    /// How many significant bits the keys of a variant have; `None` if there is no room for them.
+    /// Returns the number of significant bits of a variant's keys; `None` if they do not fit.
     pub(super) fn bits_for(variant: &Variant) -> Option<u32> {
         let head = 1 + variant.squares() as u32 + 4 * variant.hand_kinds() as u32;
         let codes = stream_of(variant).1;
-        // The head alone decides the place among the highest bits of a wide key, so only its bits are
-        // counted, once for each word.
+        // The head alone determines the prefix of a wide key, so only its bits are counted, once for each
+        // word.
         let (bits, fits) = match K::WORDS {
             1 => (head + codes, head + codes <= 64),
             _ => (2 * head, head <= 64 && codes <= 64),
@@ -110,14 +110,14 @@ impl<K: StateKey> Packing<K> {
         self.pack_image(board, board.occupied(), |square| square)
     }
 
-    /// The smaller of the keys of a board and its left-right mirror image, and which of the two have
+    /// Returns the smaller of the keys of a board and its left-right mirror image, and which of the two have
     /// it: bit 0 the board, bit 1 the image.
     #[inline]
     pub(super) fn pack_smaller(&self, board: &Board) -> (K, u8) {
         let occupied = board.occupied();
         let image =
             Self::squares_of(occupied).fold(0, |image, square| image | 1 << self.mirror(square));
-        // The occupied squares decide, but for the few boards on which they are their own image.
+        // The occupied squares decide, except on the few boards where they are symmetric.
         let own = || self.pack_image(board, occupied, |square| square);
         let mirrored = || self.pack_image(board, image, |square| self.mirror(square));
         match occupied.cmp(&image) {
@@ -138,7 +138,7 @@ impl<K: StateKey> Packing<K> {
         usize::from(self.mirrored[square])
     }
 
-    /// The squares of a set, ascending.
+    /// Returns the squares of a set, ascending.
     #[inline]
     fn squares_of(mut set: u64) -> impl Iterator<Item = usize> {
         std::iter::from_fn(move || {
@@ -148,8 +148,8 @@ impl<K: StateKey> Packing<K> {
         })
     }
 
-    /// The key of an image whose pieces stand on the squares of `occupied`; `from` tells which
-    /// square of the board each of them was.
+    /// Returns the key of an image with the occupied squares `occupied`; `from` maps each of them to its
+    /// square on the board.
     #[inline]
     fn pack_image(&self, board: &Board, occupied: u64, from: impl Fn(usize) -> usize) -> K {
         let (mut stream, mut at) = (0u64, 0u32);
@@ -170,21 +170,21 @@ impl<K: StateKey> Packing<K> {
         self.squares as u32 + 4 * self.hand_kinds as u32
     }
 
-    /// The key with the side to move in it.
+    /// Adds the side to move to a key.
     #[inline]
     pub(super) fn tag(&self, key: K, side: Side) -> K {
         let (head, stream) = key.split(self.stream_bits);
         K::join(head | (side.index() as u64) << self.side_bit(), stream, self.stream_bits)
     }
 
-    /// The side to move in a key; the first player where sides are not kept.
+    /// Returns the side to move in a key; the first player if sides are not kept.
     #[inline]
     pub(super) fn side_of(&self, key: K) -> Side {
         let (head, _) = key.split(self.stream_bits);
         Side::ALL[(head >> self.side_bit() & 1) as usize]
     }
 
-    /// The state of a key, whoever is to move in it; `None` if no state has it.
+    /// Returns the state of a key, whichever side is to move in it; `None` if no state has it.
     pub(super) fn unpack(&self, key: K) -> Option<Board> {
         let (mut head, mut stream) = key.split(self.stream_bits);
         let mut board = Board::EMPTY;
@@ -198,7 +198,7 @@ impl<K: StateKey> Packing<K> {
         }
         let occupied = head & ((1 << self.squares) - 1);
         if occupied.count_ones() > self.stream_bits / self.code_bits {
-            // More pieces than there are.
+            // More pieces than the variant has.
             return None;
         }
         for square in 0..self.squares {
@@ -217,7 +217,7 @@ impl<K: StateKey> Packing<K> {
         (has_side && stream == 0 && self.can_be(tally)).then_some(board)
     }
 
-    /// Whether there can be a position with so many pieces of every sort.
+    /// Returns `true` if a position can have this tally of pieces.
     fn can_be(&self, tally: u64) -> bool {
         let count = |byte: usize| (tally >> (8 * byte)) as u8;
         let king = |byte: usize| count(byte) == 1 || count(byte) == 0 && !self.kings_stay;
@@ -226,7 +226,7 @@ impl<K: StateKey> Packing<K> {
             && (1..=self.hand_kinds).all(|kind| count(kind) <= self.copies)
     }
 
-    /// What keys and actions mean, in words.
+    /// Describes keys and actions in words.
     pub(super) fn conventions(&self, variant: &Variant) -> Vec<(&'static str, String)> {
         let Packing { squares, hand_kinds, kinds, code_bits, stream_bits, .. } = *self;
         let names = |range: std::ops::Range<usize>| {

@@ -1,12 +1,11 @@
-//! The shogi family: one engine over the description of a [`Variant`].
+//! Shogi family: one engine that plays any [`Variant`] from its description.
 //!
-//! A state is a [`Board`] as its mover sees it: the mover's pieces move up. What captures put in
-//! hand is part of it, history is not: repetition is left to the convention by which a table values
-//! infinite play.
+//! A state is a [`Board`] as its mover sees it: the mover's pieces move up. It includes the pieces in hand
+//! but no history; the convention of a table for infinite play covers repetition.
 //!
-//! **Actions** are numbered as the mover sees the board, S squares: a move from square `f` to `t`
-//! is `2 (S f + t)`, one more with promotion; a drop of the kind held at place `h` is
-//! `2 S² + S h + t`. Moves of the second player are the same numbers on the board turned round.
+//! **Actions** are numbered as the mover sees the board of S squares: a move from square `f` to `t` is
+//! `2 (S f + t)`, plus one with promotion; a drop of the kind held at place `h` is `2 S² + S h + t`. Moves of
+//! the second player have the numbers that they have on the rotated board.
 
 mod board;
 mod by_sets;
@@ -36,7 +35,7 @@ use keys::Packing;
 use moves::{Move, PieceMoves};
 use ranking::Ranking;
 
-/// The rules of a variant, with keys of type `K`.
+/// Rules of a variant, with keys of type `K`.
 #[derive(Clone, Debug)]
 pub struct Shogi<K: StateKey> {
     variant: Variant,
@@ -48,12 +47,12 @@ pub struct Shogi<K: StateKey> {
 }
 
 impl<K: StateKey> Shogi<K> {
-    /// The rules of a variant; with `fold`, states that are each other's left-right mirror images
-    /// are one.
+    /// Makes the rules of a variant. `fold` identifies states that are left-right mirror images of each
+    /// other.
     ///
     /// # Panics
     ///
-    /// When the variant has more pieces or squares than there is room for in `K` or here.
+    /// If the variant has too many pieces or squares for `K` or for the limits of this module.
     pub fn new(variant: &Variant, fold: bool) -> Shogi<K> {
         assert!(variant.squares() <= MAX_SQUARES && variant.hand_kinds() <= MAX_HAND_KINDS);
         let group = if fold { Group::mirror() } else { Group::trivial() };
@@ -64,21 +63,20 @@ impl<K: StateKey> Shogi<K> {
         Shogi { variant: *variant, moves, packing, group, ranking, by_sets }
     }
 
-    /// Whether keys of this type have room for a variant.
+    /// Returns `true` if keys of type `K` are wide enough for a variant.
     pub fn fits(variant: &Variant) -> bool {
         Packing::<K>::bits_for(variant).is_some()
     }
 
-    /// The variant whose rules these are.
+    /// Returns the variant.
     pub fn variant(&self) -> &Variant {
         &self.variant
     }
 
-    /// The squares that the piece on a square attacks, bit `s` for square `s`: where it could
-    /// capture, those where its own side stands (which it defends) among them. Slides end at the
-    /// first piece. Whether the capture would be legal is not asked.
+    /// Returns the squares that the piece on a square attacks or, where its own side stands, defends: bit `s`
+    /// for square `s`. Slides end at the first piece. The legality of a capture is not checked.
     ///
-    /// None for an empty square.
+    /// An empty square attacks nothing.
     #[inline]
     pub fn attacks(&self, state: &Board, from: usize) -> u32 {
         self.moves.attacks(state, from)
@@ -175,7 +173,7 @@ impl<K: StateKey> Game for Shogi<K> {
         self.end_of(state).map(|end| end.outcome)
     }
 
-    /// The values of the mover's pieces, on the board and in hand, less those of the opponent's.
+    /// Returns the value of the mover's pieces, on the board and in hand, minus that of the opponent's.
     fn material(&self, state: &Board) -> i32 {
         let value = |kind: usize| self.variant.kinds[kind].value;
         let on_board = state.cells.iter().filter_map(|cell| cell.piece());
@@ -321,7 +319,7 @@ impl<K: StateKey> Sides<K> for Shogi<K> {
 impl<K: StateKey> Ends<Board> for Shogi<K> {
     fn end_of(&self, state: &Board) -> Option<End> {
         match self.moves.king_rule(state) {
-            // Adjudicated, the capture of the king is known and still to be played.
+            // Under adjudication the capture of the king is still to be played.
             Some(true) => {
                 let plies = u16::from(self.variant.ending == Ending::Adjudicated);
                 Some(End { outcome: Outcome::Win, plies })
@@ -382,7 +380,7 @@ impl<K: StateKey> Planes<Board> for Shogi<K> {
 
     fn read(&self, planes: &[u8]) -> Option<Board> {
         let board = planes::read(&self.variant, planes)?;
-        // A board that does not survive its key has more pieces than there are, or fewer kings.
+        // A board that differs after packing has too many pieces, or too few kings.
         (self.state(self.key(&board)) == Some(board)).then_some(board)
     }
 }

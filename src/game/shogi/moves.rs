@@ -1,25 +1,25 @@
-//! Moves on a board: where pieces go, who attacks what, and which moves are legal.
+//! Moves on a board: targets of pieces, attacks, and legal moves.
 //!
-//! The mover's moves are found piece by piece as sets of target squares (bits), from tables of
-//! steps and of rays. A move that is neither the king's nor of a piece that shields the king from a
-//! sliding piece cannot leave an unchecked king attacked, so that few moves have to be tried out.
+//! The mover's moves are generated piece by piece as bit sets of target squares, from tables of steps and of
+//! rays. While the king is not in check, only moves of the king or of a piece that shields it from a sliding
+//! piece can leave it attacked, so few moves have to be tried out.
 
 use super::board::{Board, Cell, Owner};
 use super::variant::{Directions, Ending, MAX_KINDS, MAX_SQUARES, Promotion, Variant};
 
-/// A set of squares, one bit each.
+/// Set of squares, one bit each.
 pub(super) type Squares = u32;
 
-/// A move as the mover sees the board.
+/// Move as the mover sees the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Move {
-    /// A piece goes from one square to another, and is promoted there or not.
+    /// Move of a piece from one square to another, with or without promotion.
     Board { from: u8, to: u8, promotes: bool },
-    /// A piece of a kind comes from the hand.
+    /// Drop of a piece from the hand.
     Drop { kind: u8, to: u8 },
 }
 
-/// The squares that lie in one direction, the nearest first.
+/// Squares in one direction, the nearest first.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ray {
     length: u8,
@@ -33,25 +33,25 @@ impl Ray {
     }
 }
 
-/// The board's geometry for the pieces of a variant.
+/// Geometry of the board for the pieces of a variant.
 #[derive(Clone, Debug)]
 pub(super) struct PieceMoves {
     variant: Variant,
     squares: usize,
     rays: [[Ray; 8]; MAX_SQUARES],
-    /// Steps of the mover's pieces, by kind and square.
+    /// Target squares of the mover's steps, by kind and square.
     steps: [[Squares; MAX_SQUARES]; MAX_KINDS],
-    /// In which directions a piece steps, by the code of its cell and seen from the square it goes
-    /// to: bit `d` says that a piece standing in direction `d` from there steps to it.
+    /// Directions from which a piece steps to a square, by the code of its cell: bit `d` is set if a piece
+    /// that is in direction `d` as seen from the square steps to it.
     steps_from: [Directions; 32],
-    /// The same of slides.
+    /// Directions from which a piece slides to a square.
     slides_from: [Directions; 32],
-    /// The row where the mover's pieces promote, and the one nearest to the mover.
+    /// Last row, where the mover's pieces promote, and the row nearest to the mover.
     far_row: Squares,
     home_row: Squares,
 }
 
-/// The direction that leads back.
+/// Returns the opposite directions.
 fn reversed(directions: Directions) -> Directions {
     directions.rotate_left(4)
 }
@@ -83,8 +83,8 @@ impl PieceMoves {
                 let reached = directions(kind.steps).filter_map(|d| rays[square][d].iter().next());
                 *targets = reached.fold(0, |set, target| set | 1 << target);
             }
-            // The mover's piece goes opposite to where it is seen from its target; the opponent's
-            // has turned round once more.
+            // Seen from its target, the mover's piece is in the opposite direction of its move; the
+            // opponent's is rotated once more.
             let (own, other) = (Cell::of(Owner::Mover, index), Cell::of(Owner::Opponent, index));
             steps_from[usize::from(own.0)] = reversed(kind.steps);
             slides_from[usize::from(own.0)] = reversed(kind.slides);
@@ -104,17 +104,17 @@ impl PieceMoves {
         }
     }
 
-    /// The variant whose moves these are.
+    /// Returns the variant.
     pub(super) fn variant(&self) -> &Variant {
         &self.variant
     }
 
-    /// Whether a piece of `owner` could capture on `square`.
+    /// Returns `true` if a piece of `owner` could capture on `square`.
     pub(super) fn is_attacked(&self, board: &Board, square: usize, owner: Owner) -> bool {
         (0..8).any(|direction| self.attacker(board, square, owner, direction))
     }
 
-    /// Whether the first piece in a direction is one of `owner` that goes to `square`.
+    /// Returns `true` if the first piece in a direction belongs to `owner` and moves to `square`.
     #[inline]
     fn attacker(&self, board: &Board, square: usize, owner: Owner, direction: usize) -> bool {
         let bit = 1 << direction;
@@ -131,12 +131,12 @@ impl PieceMoves {
         false
     }
 
-    /// Whether the player's king is attacked; a captured king is not.
+    /// Returns `true` if the player's king is on the board and attacked.
     pub(super) fn in_check(&self, board: &Board, owner: Owner) -> bool {
         board.king(owner).is_some_and(|king| self.is_attacked(board, king, owner.other()))
     }
 
-    /// The mover's pieces that shield their king from a sliding piece.
+    /// Returns the mover's pieces that shield their king from a sliding piece.
     fn shields(&self, board: &Board, king: usize) -> Squares {
         let mut shields = 0;
         for (direction, ray) in self.rays[king].iter().enumerate() {
@@ -151,7 +151,7 @@ impl PieceMoves {
         shields
     }
 
-    /// Where the mover's piece on `from` goes: empty squares and those of the opponent.
+    /// Returns the squares that the mover's piece on `from` attacks or defends.
     #[inline]
     fn targets(&self, board: &Board, from: usize, kind: usize) -> Squares {
         let mut targets = self.steps[kind][from];
@@ -166,13 +166,14 @@ impl PieceMoves {
         targets
     }
 
-    /// The squares that the piece on `from` attacks or defends, whoever owns it; none for no piece.
+    /// Returns the squares that the piece on `from`, of either owner, attacks or defends; none if there is no
+    /// piece.
     pub(super) fn attacks(&self, board: &Board, from: usize) -> Squares {
         let Some((owner, kind)) = board.cells[from].piece() else { return 0 };
         if owner == Owner::Mover {
             return self.targets(board, from, kind);
         }
-        // Steps on the board turned round, turned back.
+        // Steps on the rotated board, rotated back.
         let turned = self.steps[kind][self.squares - 1 - from];
         let mut targets = turned.reverse_bits() >> (Squares::BITS as usize - self.squares);
         for direction in directions(reversed(self.variant.kinds[kind].slides)) {
@@ -186,8 +187,8 @@ impl PieceMoves {
         targets
     }
 
-    /// How the game has ended with captures of the king: `Some(true)` if the mover has won,
-    /// `Some(false)` if the mover has lost. Mates are not seen here.
+    /// Returns the result by capture or try of a king: `Some(true)` if the mover has won, `Some(false)` if
+    /// the mover has lost. Mates are not detected.
     pub(super) fn king_rule(&self, board: &Board) -> Option<bool> {
         if self.variant.ending == Ending::Mate {
             return None;
@@ -207,13 +208,13 @@ impl PieceMoves {
         }
     }
 
-    /// Calls `visit` with the mover's legal moves in ascending order of their actions until it says
-    /// to stop; tells whether it did.
+    /// Calls `visit` with the mover's legal moves in ascending order of their actions until it returns
+    /// `true`; returns `true` if it did.
     pub(super) fn visit(&self, board: &Board, visit: impl FnMut(Move) -> bool) -> bool {
         self.king_rule(board).is_none() && self.visit_undecided(board, visit)
     }
 
-    /// The same on a board on which [`PieceMoves::king_rule`] has found no end.
+    /// [`PieceMoves::visit`] for a board on which [`PieceMoves::king_rule`] returned `None`.
     pub(super) fn visit_undecided(
         &self,
         board: &Board,
@@ -263,7 +264,7 @@ impl PieceMoves {
         false
     }
 
-    /// Whether a move without and one with promotion are allowed.
+    /// Returns whether the move is allowed without promotion, and with it.
     fn promotions(&self, kind: usize, from: usize, to: usize) -> (bool, bool) {
         if self.variant.kinds[kind].promotes_to.is_none() {
             return (true, false);
@@ -278,18 +279,18 @@ impl PieceMoves {
         }
     }
 
-    /// Whether a piece of the mover could never move from a square.
+    /// Returns `true` if a piece of the mover could never move from a square.
     pub(super) fn is_stuck(&self, kind: usize, square: usize) -> bool {
         let slides = directions(self.variant.kinds[kind].slides);
         self.steps[kind][square] == 0
             && slides.into_iter().all(|direction| self.rays[square][direction].length == 0)
     }
 
-    /// The empty squares on which the mover may drop a kind, mates by pawn not considered.
+    /// Returns the empty squares on which the mover may drop a kind, without regard to mate by a pawn.
     fn droppable(&self, board: &Board, kind: usize, empty: Squares) -> Squares {
         let mut squares = empty;
         if !self.variant.drops.immobile {
-            // Pieces that lose all their moves lose them on the farthest row.
+            // Pieces that can become stuck do so on the farthest row.
             let stuck = bits(squares & self.far_row).filter(|&square| self.is_stuck(kind, square));
             squares &= !stuck.fold(0, |set: Squares, square| set | 1 << square);
         }
@@ -302,7 +303,7 @@ impl PieceMoves {
         squares
     }
 
-    /// All squares on the file of a square.
+    /// Returns all squares on the file of a square.
     pub(super) fn file_of(&self, square: usize) -> Squares {
         let column = square % self.variant.columns;
         (0..self.variant.rows).fold(0, |set, row| set | 1 << (row * self.variant.columns + column))
@@ -321,7 +322,7 @@ impl PieceMoves {
         !self.in_check(&after, Owner::Mover)
     }
 
-    /// Whether dropping the kind would be a forbidden mate by a pawn.
+    /// Returns `true` if dropping the kind would be a forbidden mate by a pawn.
     fn is_forbidden_mate(&self, board: &Board, kind: usize, to: usize) -> bool {
         if self.variant.drops.pawn_mate || !self.variant.is_pawn(kind) {
             return false;
@@ -336,7 +337,7 @@ impl PieceMoves {
         !self.visit(&after, |_| true)
     }
 
-    /// The board after a move, as the other player sees it.
+    /// Returns the board after a move, as the other player sees it.
     #[inline]
     pub(super) fn play(&self, board: &Board, played: Move) -> Board {
         let mut after = *board;
@@ -345,7 +346,7 @@ impl PieceMoves {
                 let (from, to) = (usize::from(from), usize::from(to));
                 let taken = after.cells[to];
                 if !taken.is_empty() {
-                    // A captured king is gone: it is held by nobody.
+                    // A captured king is in nobody's hand.
                     match self.variant.kinds[taken.kind()].in_hand {
                         0 => after.lose_king(Owner::Opponent),
                         kind => after.hands[0][kind - 1] += 1,
@@ -368,13 +369,13 @@ impl PieceMoves {
     }
 }
 
-/// The numbers of the directions in a set.
+/// Returns the indices of the directions in a set.
 #[inline]
 fn directions(set: Directions) -> impl Iterator<Item = usize> {
     bits(Squares::from(set))
 }
 
-/// The squares in a set, ascending.
+/// Returns the squares in a set, ascending.
 #[inline]
 pub(super) fn bits(mut set: Squares) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {

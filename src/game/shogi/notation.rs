@@ -1,5 +1,4 @@
-//! Positions and moves as text: SFEN, USI moves, and drawn boards. [`reading`](super::reading) is
-//! the way back.
+//! Positions and moves as text: SFEN, USI moves, and drawn boards. [`reading`](super::reading) parses them.
 
 use super::Shogi;
 use super::board::{Board, Cell, Owner};
@@ -7,14 +6,14 @@ use super::moves::Move;
 use super::variant::{Kind, Variant};
 use crate::game::{Drawn, Held, PieceKind, Position, Side, StateKey};
 
-/// The name of a square as `side`, to move, sees it: file from the right, rank from the top.
+/// Returns the name of a square as numbered for the mover `side`: file from the right, rank from the top.
 pub(super) fn square_name(variant: &Variant, side: Side, square: u8) -> String {
     let square = absolute(variant, side, usize::from(square));
     let (row, column) = (square / variant.columns, square % variant.columns);
     format!("{}{}", variant.columns - column, char::from(b'a' + row as u8))
 }
 
-/// From a square as `side` sees it to one as the first player does, and back.
+/// Converts a square between the views of `side` and of the first player.
 pub(super) fn absolute(variant: &Variant, side: Side, square: usize) -> usize {
     match side {
         Side::First => square,
@@ -40,7 +39,7 @@ pub(super) fn usi<K: StateKey>(game: &Shogi<K>, side: Side, played: Move) -> Str
     }
 }
 
-/// The board as the first player sees it: its owners are Mover for the first player.
+/// Returns the board as the first player sees it, with the first player as [`Owner::Mover`].
 fn as_first<K: StateKey>(game: &Shogi<K>, position: &Position<Board>) -> Board {
     match position.side {
         Side::First => position.state,
@@ -48,7 +47,7 @@ fn as_first<K: StateKey>(game: &Shogi<K>, position: &Position<Board>) -> Board {
     }
 }
 
-/// A piece as SFEN writes it.
+/// Returns a piece in SFEN.
 fn sfen_piece(variant: &Variant, owner: Owner, kind: usize) -> String {
     let letter = variant.kinds[kind].letter;
     let letter = if owner == Owner::Mover { letter } else { letter.to_ascii_lowercase() };
@@ -56,7 +55,7 @@ fn sfen_piece(variant: &Variant, owner: Owner, kind: usize) -> String {
     format!("{plus}{letter}")
 }
 
-/// A hand as SFEN writes it, empty if there is nothing.
+/// Returns a hand in SFEN; an empty text for an empty hand.
 fn sfen_hand(variant: &Variant, board: &Board, owner: Owner) -> String {
     let kinds = (1..=variant.hand_kinds()).rev();
     let held = kinds.map(|kind| (kind, board.hands[owner.index()][kind - 1]));

@@ -6,7 +6,8 @@ use crate::game::PlaneKinds;
 
 const OWNERS: [Owner; 2] = [Owner::Mover, Owner::Opponent];
 
-/// A plane a kind, promoted ones among them, and a plane a kind that can be held, of each owner.
+/// Returns the kinds with planes: for each owner all kinds on the board, including promoted ones, and all
+/// that can be held.
 pub(super) fn of(variant: &Variant) -> PlaneKinds {
     let name = |kind: usize| variant.kinds[kind].name;
     PlaneKinds {
@@ -15,7 +16,7 @@ pub(super) fn of(variant: &Variant) -> PlaneKinds {
     }
 }
 
-/// The number of the plane of an owner's pieces of a kind, and of those of a kind in hand.
+/// Returns the plane index of an owner's pieces of a kind on the board, and that of those in hand.
 fn places(variant: &Variant) -> (impl Fn(Owner, usize) -> usize, impl Fn(Owner, usize) -> usize) {
     let (kinds, held) = (variant.kinds.len(), variant.hand_kinds());
     (
@@ -41,8 +42,8 @@ pub(super) fn write(variant: &Variant, board: &Board, out: &mut [u8]) {
     }
 }
 
-/// The board of some planes; `None` if they are not of the right number, if two pieces stand on one
-/// square, or if there are more pieces of a kind than the game has.
+/// Reads planes; `None` if their number is wrong, if a square has two pieces, or if there are more pieces of
+/// a kind than the game has.
 pub(super) fn read(variant: &Variant, planes: &[u8]) -> Option<Board> {
     let squares = variant.squares();
     if planes.len() != of(variant).count() * squares {
@@ -73,7 +74,7 @@ pub(super) fn read(variant: &Variant, planes: &[u8]) -> Option<Board> {
             counts[kind] += plane[0];
         }
     }
-    // One king of each owner is left to the key, which knows of captured ones.
+    // Packing checks for missing kings, because it knows whether they can be captured.
     let fits = counts[0] <= 2 && counts[1..].iter().all(|&count| count <= variant.copies);
     fits.then_some(board)
 }

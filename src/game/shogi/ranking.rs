@@ -1,37 +1,35 @@
-//! Positions numbered without gaps, for games that are small enough to be held whole.
+//! Numbering of positions without gaps, for games small enough for full enumeration.
 //!
 //! A position's *rank* is, from the most significant digit down:
 //!
 //! 1. the squares of the two kings, up to the left-right mirror;
-//! 2. the *cohort*: of every kind how many pieces are in either hand, and on the board with either
-//!    owner, promoted or not;
-//! 3. where the pieces of the cohort stand: group by group of like pieces the number of their
-//!    combination among the squares that are still free.
+//! 2. the *cohort*: for every kind the number of pieces in either hand, and on the board with either owner,
+//!    promoted or not;
+//! 3. the squares of the cohort's pieces: for each group of like pieces the index of their combination among
+//!    the squares still free.
 //!
-//! All pieces of the game are somewhere, so that nothing else is needed. Left out are the positions
-//! in which the mover's king stands on the farthest rank: it has won before. Where the mirror
-//! leaves both kings in place a position and its image have two ranks and the smaller counts; the
-//! other is never used.
+//! These determine a position, because captured pieces stay in the game. Positions with the mover's king on
+//! the farthest rank are left out: it has won before. If the mirror leaves both kings in place, a position
+//! and its image have two numbers; the smaller is the rank and the other is unused.
 
 use super::board::{Board, Cell, Owner};
 use super::moves::{Squares, bits};
 use super::variant::{Ending, MAX_HAND_KINDS, MAX_PIECES, Variant};
 
-/// No pair of kings.
+/// Marker: no pair of kings.
 const NO_PAIR: u8 = u8::MAX;
-/// No way to have two of a kind: there are fewer or more of them.
+/// Marker: not a way to have two pieces of a kind, but fewer or more.
 const NO_WAY: u8 = u8::MAX;
-/// No such cohort: more pieces than there are, or than there is room for.
+/// Marker: no cohort, since its pieces need more squares than there are.
 const NO_COHORT: u32 = u32::MAX;
-/// The most squares of a board whose positions are ranked: sets of squares are indices into tables.
+/// Maximum number of squares of a ranked board: sets of squares index tables.
 pub(super) const MOST_SQUARES: usize = 12;
-/// Bits of the field in which the pieces of one kind are counted, and how many such counts there
-/// are: at most six sorts of piece (in either hand, on the board with either owner, promoted or
-/// not), each a digit to base 3.
+/// Bits of the field that counts the pieces of one kind, and number of values of such a count: six digits to
+/// base 3, one for each sort of piece (in either hand; on the board with either owner, promoted or not).
 const FIELD: u32 = 10;
 const COUNTS: usize = 3usize.pow(6);
 
-/// How many squares are in a set. The processors that this must run on cannot all count bits.
+/// Sizes of sets, in a table because some supported processors have no instruction to count bits.
 static SIZES: [u8; 1 << MOST_SQUARES] = sizes();
 
 const fn sizes() -> [u8; 1 << MOST_SQUARES] {
@@ -48,71 +46,71 @@ fn size(set: Squares) -> u32 {
     u32::from(SIZES[set as usize])
 }
 
-/// The numbers of a variant's positions.
+/// Bijection between a variant's positions and ranks.
 #[derive(Clone, Debug)]
 pub(super) struct Ranking {
     squares: usize,
     hand_kinds: usize,
-    /// Of every set of squares its mirror image.
+    /// Mirror image of every set of squares.
     images: Vec<u16>,
-    /// By the squares of the mover's and of the opponent's king.
+    /// Pairs of kings, by the squares of the mover's and of the opponent's king.
     pairs: Vec<KingPair>,
-    /// The squares of each pair.
+    /// Squares of each pair.
     kings: Vec<(u8, u8)>,
-    /// Placements with one pair of kings, all cohorts together.
+    /// Number of placements with one pair of kings, all cohorts together.
     placements: u32,
-    /// What a piece on the board adds to the counts, by its cell, and one in hand.
+    /// Weight of a piece in [`Counts`]: on the board by its cell, and in hand.
     weights: [u64; 32],
     hand_weights: [[u64; MAX_HAND_KINDS]; 2],
-    /// By kind and the count of its pieces: which of the ways to have two of the kind it is.
+    /// Index of the way to have two pieces of a kind, by kind and count.
     ways: Vec<[u8; COUNTS]>,
-    /// How many ways there are for each kind.
+    /// Number of ways for each kind.
     way_counts: Vec<u32>,
-    /// By the ways of all kinds: the cohort.
+    /// Cohort by the ways of all kinds.
     cohort_of: Vec<u32>,
     cohorts: Vec<Cohort>,
-    /// The first placement of each cohort.
+    /// First placement of each cohort.
     firsts: Vec<u32>,
-    /// Of every [`STEP`]th placement its cohort.
+    /// Cohort of every [`STEP`]th placement.
     near: Vec<u16>,
-    /// Of every cohort the one that the other player sees.
+    /// Cohort that the other player sees, for each cohort.
     turned: Vec<u16>,
-    /// Of every set and number `n` its `n`th square.
+    /// Elements of every set, ascending.
     nths: Vec<[u8; MOST_SQUARES]>,
 }
 
-/// A pair of kings.
+/// Pair of kings.
 #[derive(Clone, Copy, Debug)]
 struct KingPair {
     number: u8,
-    /// The number is that of the mirror images.
+    /// `true` if the number is that of the mirror images.
     image: bool,
-    /// The mirror leaves both where they are.
+    /// `true` if the mirror leaves both kings in place.
     still: bool,
 }
 
-/// Like pieces on the board.
+/// Group of like pieces on the board.
 #[derive(Clone, Copy, Debug, Default)]
 struct LikePieces {
     cell: Cell,
     count: u8,
-    /// How many ways there are to place them.
+    /// Number of ways to place them.
     ways: u32,
 }
 
-/// What pieces there are where, the kings left out.
+/// Distribution of the pieces without the kings over hands, owners and promotion.
 #[derive(Clone, Copy, Debug)]
 struct Cohort {
-    /// The groups that are not empty.
+    /// Groups of pieces on the board.
     groups: [LikePieces; MAX_PIECES],
     group_count: u8,
     hands: [[u8; MAX_HAND_KINDS]; 2],
-    /// Which kinds each owner holds: bit `k`.
+    /// Kinds in each owner's hand: bit `k`.
     held: [u16; 2],
     counts: Counts,
 }
 
-/// Of every kind the sorts of its pieces, a field each.
+/// Number of pieces of each sort, one field for each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts(u64);
 
@@ -128,11 +126,10 @@ impl Counts {
     }
 }
 
-/// The sets of squares of a position by the code of what stands there, and those of its mirror
-/// image; the kings are not looked at.
+/// Sets of squares of a position and of its mirror image, by the code of the piece; kings are ignored.
 pub(super) type Views = [[u16; 32]; 2];
 
-/// A placement's number is below this many of a step of [`Ranking::near`].
+/// Stride of [`Ranking::near`].
 const STEP: u32 = 1 << 9;
 
 impl Cohort {
@@ -143,8 +140,8 @@ impl Cohort {
 }
 
 impl Ranking {
-    /// The ranking of a variant's positions; `None` where there are too many to be numbered in 32
-    /// bits, or where kings are not captured.
+    /// Makes the ranking of a variant. Returns `None` unless its ending is [`Ending::Adjudicated`], it has
+    /// two pieces of each kind, at most [`MOST_SQUARES`] squares and fewer than 2^32 ranks.
     pub(super) fn new(variant: &Variant) -> Option<Ranking> {
         let (squares, hand_kinds) = (variant.squares(), variant.hand_kinds());
         let fits = squares <= MOST_SQUARES && FIELD as usize * hand_kinds <= 64;
@@ -178,7 +175,7 @@ impl Ranking {
         u32::try_from(ranks).ok().map(|_| ranking)
     }
 
-    /// What follows from the cohorts.
+    /// Fills the tables that follow from the cohorts.
     fn finish(&mut self) {
         let mut cohort = 0;
         for placement in (0..self.placements).step_by(STEP as usize) {
@@ -268,7 +265,7 @@ impl Ranking {
                 let Sort::Placed(cell) = *sort else { continue };
                 let count = if pair { 2 } else { 1 };
                 if free < u32::from(count) {
-                    // More pieces than squares: there are no such positions.
+                    // More pieces than squares: no position has this cohort.
                     self.cohort_of.push(NO_COHORT);
                     return Some(());
                 }
@@ -286,13 +283,13 @@ impl Ranking {
         Some(())
     }
 
-    /// How many ranks there are; every rank is below.
+    /// Returns the number of ranks.
     pub(super) fn len(&self) -> u32 {
         self.placements * self.kings.len() as u32
     }
 
-    /// The rank of a position and of its mirror image; `None` if it has none (a king is missing or
-    /// has won, or pieces are).
+    /// Returns the rank of a position and its mirror image; `None` if a king is missing or has won, or pieces
+    /// are missing.
     #[inline]
     pub(super) fn rank(&self, board: &Board) -> Option<u32> {
         let kings = [board.king(Owner::Mover)?, board.king(Owner::Opponent)?];
@@ -312,13 +309,13 @@ impl Ranking {
         self.rank_sets(kings, self.cohort(Counts(counts))?, &mut views, [(0, 0); 3])
     }
 
-    /// All squares.
+    /// Returns all squares.
     #[inline(always)]
     pub(super) fn all(&self) -> Squares {
         (1 << self.squares) - 1
     }
 
-    /// The cohort of some counts; `None` if there is none.
+    /// Returns the cohort of some counts; `None` if there is none.
     #[inline(always)]
     pub(super) fn cohort(&self, Counts(mut counts): Counts) -> Option<usize> {
         let mut number = 0;
@@ -333,39 +330,39 @@ impl Ranking {
             .map(|c| c as usize)
     }
 
-    /// The cohort that the other player sees, and its counts.
+    /// Returns the cohort that the other player sees, and its counts.
     #[inline(always)]
     pub(super) fn turned(&self, cohort: usize) -> (usize, Counts) {
         let turned = usize::from(self.turned[cohort]);
         (turned, self.cohorts[turned].counts)
     }
 
-    /// What a piece on the board, by the code of its cell, adds to the counts.
+    /// Returns the weight of a piece on the board, by the code of its cell.
     #[inline(always)]
     pub(super) fn weight(&self, code: usize) -> u64 {
         self.weights[code & 31]
     }
 
-    /// What a piece of a kind in hand of an owner adds to the counts.
+    /// Returns the weight of a piece of a kind in hand of an owner.
     #[inline(always)]
     pub(super) fn hand_weight(&self, owner: usize, kind: usize) -> u64 {
         self.hand_weights[owner][kind - 1]
     }
 
-    /// A set's mirror image.
+    /// Returns the mirror image of a set.
     #[inline(always)]
     pub(super) fn image(&self, set: u16) -> u16 {
         self.images[usize::from(set)]
     }
 
-    /// Whether the mirror leaves both kings where they are.
+    /// Returns `true` if the mirror leaves both kings in place.
     #[inline(always)]
     pub(super) fn is_still(&self, [own, their]: [usize; 2]) -> bool {
         self.pairs[own * self.squares + their].still
     }
 
-    /// The rank of a position and of its mirror image, of which `views` gives the sets but for
-    /// `changes`: codes and the squares that come or go. `None` if a king has won.
+    /// Returns the rank of a position and its mirror image, whose sets are `views` after `changes`: codes and
+    /// squares to toggle. `None` if a king has won.
     #[inline(always)]
     pub(super) fn rank_sets(
         &self,
@@ -400,8 +397,8 @@ impl Ranking {
         Some(first + place_in(pair.image))
     }
 
-    /// The position of a rank below [`Ranking::len`]: its cohort, what kinds its mover and the
-    /// opponent hold (bit `k`), and the squares of the kings; the others' sets go to `sets`.
+    /// Unranks a rank below [`Ranking::len`]: returns its cohort, the kinds in hand of the mover and of the
+    /// opponent (bit `k`), and the squares of the kings, and writes the sets of the other pieces to `sets`.
     #[inline(always)]
     pub(super) fn unrank_sets(
         &self,
@@ -436,7 +433,7 @@ impl Ranking {
         (number, cohort.held, [usize::from(own), usize::from(their)])
     }
 
-    /// The position of a rank below [`Ranking::len`].
+    /// Returns the position of a rank below [`Ranking::len`].
     pub(super) fn unrank(&self, rank: u32) -> Board {
         let mut sets = [0; 32];
         let (cohort, _, kings) = self.unrank_sets(rank, &mut sets);
@@ -452,13 +449,13 @@ impl Ranking {
     }
 }
 
-/// The number of a placement in its cohort, of which `set_of` gives the squares of each cell.
+/// Returns the index of a placement within its cohort; `set_of` returns the squares of each cell.
 #[inline]
 fn place(cohort: &Cohort, mut free: Squares, set_of: impl Fn(usize) -> Squares) -> u32 {
     let mut place = 0;
     for group in cohort.groups() {
         let set = set_of(usize::from(group.cell.0 & 31));
-        // The free squares below the lowest of the set, and below the highest.
+        // Count of the free squares below the lowest of the set, then below the highest.
         let lowest = set & set.wrapping_neg();
         let mut way = size(free & lowest.wrapping_sub(1));
         if group.count == 2 {
@@ -471,14 +468,14 @@ fn place(cohort: &Cohort, mut free: Squares, set_of: impl Fn(usize) -> Squares) 
     place
 }
 
-/// Where a piece of a kind is.
+/// Sort of a piece: in hand or on the board, and of which owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sort {
     Held(Owner),
     Placed(Cell),
 }
 
-/// Everywhere a piece of a kind can be; the order is part of the ranking.
+/// Returns all sorts of the pieces of a kind; their order is part of the ranking.
 fn sorts_of(variant: &Variant, kind: usize) -> Vec<Sort> {
     let owners = [Owner::Mover, Owner::Opponent];
     let forms = std::iter::once(kind).chain(variant.kinds[kind].promotes_to);
@@ -486,7 +483,8 @@ fn sorts_of(variant: &Variant, kind: usize) -> Vec<Sort> {
     owners.map(Sort::Held).into_iter().chain(placed).collect()
 }
 
-/// The two numbers of a pair by its own: the larger is the largest whose triangle is not above.
+/// Returns the two elements of a pair by its index; `second` is the largest number with a triangular number
+/// of at most `way`.
 fn pair_of(way: u32) -> (u32, u32) {
     let mut second = 1;
     while second * (second + 1) / 2 <= way {
@@ -495,14 +493,14 @@ fn pair_of(way: u32) -> (u32, u32) {
     (way - second * (second - 1) / 2, second)
 }
 
-/// All squares of a set, ascending.
+/// Returns the squares of a set, ascending.
 fn nth_squares(set: Squares) -> [u8; MOST_SQUARES] {
     let mut squares = [0; MOST_SQUARES];
     squares.iter_mut().zip(bits(set)).for_each(|(place, square)| *place = square as u8);
     squares
 }
 
-/// By squares of the mover's and the opponent's king the pair, and the squares of every pair.
+/// Returns the pairs by the squares of the mover's and of the opponent's king, and the squares of every pair.
 fn king_pairs(variant: &Variant) -> (Vec<KingPair>, Vec<(u8, u8)>) {
     let squares = variant.squares();
     let none = KingPair { number: NO_PAIR, image: false, still: false };

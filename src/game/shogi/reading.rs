@@ -1,4 +1,4 @@
-//! Text read as a position: SFEN, moves in USI, drawn boards.
+//! Parsing of positions: SFEN, moves in USI, drawn boards.
 
 use super::Shogi;
 use super::board::{Board, Cell, Owner};
@@ -11,10 +11,10 @@ fn wrong<T>(what: impl Into<Hinted>) -> Result<T, NotationError> {
     Err(NotationError::new(what))
 }
 
-/// Reads SFEN, `start` (which is `from`), `startpos`, moves played from `from`, USI's `position`
-/// line, or a drawn board.
+/// Reads SFEN, `start` (which is `from`), `startpos`, moves played from `from`, USI's `position` line, or a
+/// drawn board.
 ///
-/// Of moves every position is given, the one they begin with first.
+/// Moves give all positions, including the one before the first move.
 pub(super) fn parse_line<K: StateKey>(
     game: &Shogi<K>,
     text: &str,
@@ -61,7 +61,7 @@ fn is(word: Option<&&str>, name: &str) -> bool {
     word.is_some_and(|word| word.eq_ignore_ascii_case(name))
 }
 
-/// Whether text is a board over several lines, as opposed to SFEN and moves.
+/// Returns `true` if text is a board over several lines rather than SFEN and moves.
 fn is_drawn(text: &str, words: &[&str]) -> bool {
     let names = ["start", "startpos", "sfen", "position", "moves"];
     let first = words.first();
@@ -122,7 +122,7 @@ fn play_named<K: StateKey>(
     position: &Position<Board>,
     name: &str,
 ) -> Option<Position<Board>> {
-    // Where promotion is forced the + may be left out.
+    // Where promotion is forced, the `+` may be left out.
     let forced = game.variant().promotion == Promotion::Forced;
     let also = if forced { format!("{name}+") } else { name.to_string() };
     let mut found = None;
@@ -135,7 +135,7 @@ fn play_named<K: StateKey>(
     found.map(|action| game.advance(position, action))
 }
 
-/// What the mover can do with the piece that a move names.
+/// Returns advice on an illegal move: the legal moves of the piece it names.
 fn instead<K: StateKey>(game: &Shogi<K>, position: &Position<Board>, name: &str) -> String {
     let who = game.side_name(position.side);
     let actions = game.actions(&position.state);
@@ -163,7 +163,7 @@ fn instead<K: StateKey>(game: &Shogi<K>, position: &Position<Board>, name: &str)
     }
 }
 
-/// A number of things, `1 rank` or `2 ranks`.
+/// Returns a number of things: `1 rank`, `2 ranks`.
 fn counted(count: usize, thing: &str) -> String {
     format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
@@ -215,7 +215,7 @@ fn check_rows(variant: &Variant, what: &str, rows: usize) -> Result<(), Notation
     wrong(format!("{what} has {ranks} where {} has {}", variant.name, variant.rows))
 }
 
-/// Reads one rank of SFEN, which messages call `what`.
+/// Reads one rank of SFEN, called `what` in messages.
 fn read_rank(
     variant: &Variant,
     row: usize,
@@ -265,7 +265,7 @@ fn kind_of_letter(variant: &Variant, letter: char) -> Option<(Owner, usize)> {
     Some((owner, kind))
 }
 
-/// A piece on the board, or what is wrong with it.
+/// Reads a piece on the board.
 fn read_piece(variant: &Variant, letter: char, promoted: bool) -> Result<Cell, Hinted> {
     if promoted && !letter.is_alphabetic() {
         return Err("a + without a piece behind it".into());
@@ -290,7 +290,7 @@ fn read_piece(variant: &Variant, letter: char, promoted: bool) -> Result<Cell, H
     }
 }
 
-/// The letters of the kinds that can be held.
+/// Returns the letters of the kinds that can be held.
 fn letters(variant: &Variant) -> String {
     let kinds = (1..=variant.hand_kinds()).rev();
     kinds.map(|kind| variant.kinds[kind].letter.to_string()).collect::<Vec<_>>().join(" ")
@@ -341,8 +341,7 @@ fn read_hands(variant: &Variant, text: &str, board: &mut Board) -> Result<(), No
     }
 }
 
-/// Looks whether a board, as the first player sees it, can be a position, and turns it to its
-/// mover.
+/// Checks that a board, as the first player sees it, can be a position, and rotates it to its mover's view.
 fn finish<K: StateKey>(
     game: &Shogi<K>,
     board: Board,
@@ -396,7 +395,7 @@ fn finish<K: StateKey>(
     Ok(Position { state, side })
 }
 
-/// That no piece of the mover, `side`, stands where it may not have been dropped or moved to.
+/// Checks that no piece of the mover, `side`, is where it may not have been dropped or moved to.
 fn check_pawns<K: StateKey>(
     game: &Shogi<K>,
     state: &Board,
@@ -441,7 +440,7 @@ fn check_pawns<K: StateKey>(
     Ok(())
 }
 
-/// Reads what [`diagram`](super::notation::diagram) writes, followed by whose move it is.
+/// Reads the output of [`GameExt::diagram`], followed by the side to move.
 fn read_diagram<K: StateKey>(
     game: &Shogi<K>,
     text: &str,
@@ -488,7 +487,7 @@ fn unnamed<K: StateKey>(game: &Shogi<K>, line: &str) -> NotationError {
     NotationError::new(format!("line '{line}' does not begin with {first} or {second}"))
 }
 
-/// What a line of a drawn board says that a player holds; nothing for `-`.
+/// Returns the pieces that a line of a drawn board names as held; an empty text for `-`.
 fn held_by<K: StateKey>(
     game: &Shogi<K>,
     who: Option<Side>,

@@ -1,22 +1,22 @@
-//! What a game of the shogi family is: its board, its pieces, and the rules in which games differ.
+//! Description of a game of the shogi family: its board, its pieces, and the rules in which the games differ.
 //!
-//! A variant is plain data. The engine ([`Shogi`](super::Shogi)) reads nothing else, so a game of
-//! the family is added by describing it here.
+//! A variant is plain data and the only input of the engine ([`Shogi`](super::Shogi)), so adding a game of
+//! the family means describing it here.
 
-/// The most squares a board has.
+/// Maximum number of squares of a board.
 pub const MAX_SQUARES: usize = 25;
-/// The most kinds of pieces that can be held in hand.
+/// Maximum number of kinds of pieces that can be held in hand.
 pub const MAX_HAND_KINDS: usize = 5;
-/// The most kinds of pieces, promoted ones among them.
+/// Maximum number of kinds of pieces, including promoted ones.
 pub(super) const MAX_KINDS: usize = 15;
-/// The most pieces of both sides together but the kings.
+/// Maximum number of pieces of both sides together, without the kings.
 pub(super) const MAX_PIECES: usize = 12;
 
-/// A set of the eight directions as their owner sees the board: bit 0 is straight ahead, and the
-/// others follow clockwise.
+/// Set of the eight directions as the piece's owner sees the board: bit 0 is straight ahead, and the others
+/// follow clockwise.
 pub(super) type Directions = u8;
 
-/// The directions of the pieces' moves.
+/// Directions in which pieces move.
 pub mod towards {
     use super::Directions;
 
@@ -28,98 +28,97 @@ pub mod towards {
     pub const DIAGONAL: Directions = 0b1010_1010;
     /// All eight.
     pub const ALL: Directions = 0xff;
-    /// A gold general's: all but the diagonals that lead back.
+    /// Directions of a gold general: all but the diagonals that lead back.
     pub const GOLD: Directions = 0b1101_0111;
-    /// A silver general's: the diagonals, and straight ahead.
+    /// Directions of a silver general: the diagonals, and straight ahead.
     pub const SILVER: Directions = DIAGONAL | AHEAD;
-    /// Nowhere.
+    /// No direction.
     pub const NONE: Directions = 0;
 }
 
-/// A kind of piece.
+/// Kind of piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
-    /// What it is called.
+    /// English name.
     pub name: &'static str,
-    /// Its letter in SFEN, a capital; a promoted kind has the letter of what it was.
+    /// Letter in SFEN, a capital; a promoted kind has the letter of its unpromoted kind.
     pub letter: char,
-    /// Its Japanese name, in one character.
+    /// Japanese name, in one character.
     pub japanese: char,
-    /// Where it goes one square.
+    /// Directions in which it moves one square.
     pub steps: Directions,
-    /// Where it goes any number of squares.
+    /// Directions in which it moves any number of squares.
     pub slides: Directions,
-    /// The kind it promotes to.
+    /// Kind to which it promotes.
     pub promotes_to: Option<usize>,
-    /// The kind it is in the hand of who captures it.
+    /// Kind that it becomes in the hand of the player who captures it.
     pub in_hand: usize,
-    /// What it is worth to a player who counts material.
+    /// Value to a player who counts material.
     pub value: i32,
 }
 
-/// When pieces promote.
+/// Rule of promotion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Promotion {
-    /// When a move begins or ends on the last rank the player may promote; a piece that could not
-    /// move again must.
+    /// The player may promote when a move begins or ends on the last rank; a piece that could not move again
+    /// must promote.
     Chosen,
-    /// A piece that moves to the last rank must.
+    /// A piece that moves to the last rank must promote.
     Forced,
 }
 
-/// What may not be dropped where. A drop always goes to an empty square.
+/// Restrictions on drops. A drop always goes to an empty square.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drops {
-    /// A piece may be dropped where it can never move.
+    /// `true` if a piece may be dropped where it can never move.
     pub immobile: bool,
-    /// Two pawns of a player may stand on one file. A pawn is what steps straight ahead and nowhere
-    /// else.
+    /// `true` if two pawns of a player may be on one file. A pawn is a piece that only steps straight ahead.
     pub two_pawns: bool,
-    /// A pawn may be dropped to give mate.
+    /// `true` if dropping a pawn may give mate.
     pub pawn_mate: bool,
 }
 
-/// How the game ends.
+/// Rule by which the game ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// A player who has no move that leaves the king unattacked has lost.
+    /// A player without a move that leaves the king unattacked loses.
     Mate,
-    /// Kings are captured, and win by reaching the last rank (*try*). Adjudicated: a game is over,
-    /// won, when the mover could capture the king, and otherwise over, lost, when the opponent's
-    /// king stands on the mover's home rank. (Tanaka 2009 counts so.)
+    /// Kings are captured, and win by reaching the last rank (*try*). The game ends before the capture: the
+    /// mover has won if the opponent's king can be captured, and otherwise has lost if that king is on the
+    /// mover's home rank (as in Tanaka 2009).
     Adjudicated,
-    /// The same with captures of the king played as moves: a game is over when a king has been
-    /// captured, or stands on its last rank where it cannot be captured, whoever is to move.
+    /// Like [`Ending::Adjudicated`], but captures of the king are played as moves: the game ends when a king
+    /// has been captured, or is on its last rank and cannot be captured, whichever side is to move.
     Played,
 }
 
-/// A game of the family.
+/// Game of the family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
-    /// Its name, `minishogi`.
+    /// Name of the game, such as `minishogi`.
     pub name: &'static str,
-    /// What people call it.
+    /// Name for people.
     pub title: &'static str,
-    /// How many ranks the board has.
+    /// Number of ranks.
     pub rows: usize,
-    /// How many files it has.
+    /// Number of files.
     pub columns: usize,
-    /// The kinds: first the king, then those that can be held in hand, in the order in which SFEN
-    /// lists hands backwards, then the promoted ones.
+    /// Kinds of pieces: first the king, then those that can be held in hand, in the reverse order of SFEN's
+    /// hands, then the promoted ones.
     pub kinds: &'static [Kind],
-    /// How many of each kind but the king there are, both sides together.
+    /// Number of pieces of each kind except the king, both sides together.
     pub copies: u8,
-    /// Where it starts, in SFEN.
+    /// Initial position, in SFEN.
     pub start: &'static str,
-    /// When pieces promote.
+    /// Rule of promotion.
     pub promotion: Promotion,
-    /// What may not be dropped.
+    /// Restrictions on drops.
     pub drops: Drops,
-    /// How the game ends.
+    /// Rule by which the game ends.
     pub ending: Ending,
-    /// Whether a table keeps the side to move, because endless play favours one side.
+    /// `true` if tables distinguish the side to move, because infinite play favours one side.
     pub keeps_sides: bool,
-    /// Raised whenever a change of the rules' code could change a table.
+    /// Version of the rules' code, raised whenever a change could change a table.
     pub rules_version: u32,
 }
 
@@ -208,7 +207,7 @@ const SMALL_ANIMAL_KINDS: [Kind; 4] = {
     ]
 };
 
-/// The same on 3×3 squares without giraffes: small enough to be solved in a moment, by any method.
+/// Dōbutsu shōgi on 3×3 squares without giraffes: any method solves it in a moment.
 pub const SMALL_ANIMAL_SHOGI: Variant = Variant {
     name: "animal-shogi-3x3",
     title: "Animal shogi on 3x3",
@@ -219,36 +218,36 @@ pub const SMALL_ANIMAL_SHOGI: Variant = Variant {
     ..ANIMAL_SHOGI
 };
 
-/// Every variant there is, by name.
+/// All named variants.
 pub const VARIANTS: [&Variant; 3] = [&MINISHOGI, &ANIMAL_SHOGI, &SMALL_ANIMAL_SHOGI];
 
 impl Variant {
-    /// How many squares the board has.
+    /// Returns the number of squares.
     pub const fn squares(&self) -> usize {
         self.rows * self.columns
     }
 
-    /// A square's left-right mirror image.
+    /// Returns the left-right mirror image of a square.
     pub fn mirrored(&self, square: usize) -> usize {
         square - square % self.columns + (self.columns - 1 - square % self.columns)
     }
 
-    /// How many kinds can be held in hand; they are the kinds 1 to this.
+    /// Returns the number of kinds that can be held in hand: the kinds 1 to this number.
     pub fn hand_kinds(&self) -> usize {
         self.kinds.iter().enumerate().filter(|(i, kind)| *i > 0 && kind.in_hand == *i).count()
     }
 
-    /// Whether a kind is one that another promotes to.
+    /// Returns `true` for a promoted kind.
     pub fn is_promoted(&self, kind: usize) -> bool {
         self.kinds[kind].in_hand != kind
     }
 
-    /// Whether a kind is a pawn: it steps straight ahead and nowhere else.
+    /// Returns `true` for a pawn: a piece that only steps straight ahead.
     pub fn is_pawn(&self, kind: usize) -> bool {
         self.kinds[kind].steps == towards::AHEAD && self.kinds[kind].slides == towards::NONE
     }
 
-    /// The variant of a name.
+    /// Returns the variant of a name.
     pub fn named(name: &str) -> Option<&'static Variant> {
         VARIANTS.into_iter().find(|variant| variant.name == name)
     }

@@ -1,4 +1,4 @@
-//! The moves of a table of blocks that does not store them, made anew layer by layer.
+//! Moves of a table of blocks that does not store them, derived layer by layer.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,9 +13,9 @@ use crate::graph::view::add_up;
 use crate::parallel::{self, Spare};
 use crate::table::{Memory, TableError};
 
-/// Makes the moves of the rows of some game's blocks, whatever bits it has.
+/// Source of moves for the rows of a game's blocks, independent of the implementation of `Bits`.
 pub trait Deriver: Send + Sync {
-    /// The layer of some keys; `None` if they are not those of a layer with this number, ascending.
+    /// Returns the layer of ascending keys; `None` if they are not keys of a layer with this number in order.
     fn layer(
         &self,
         number: u32,
@@ -23,8 +23,8 @@ pub trait Deriver: Send + Sync {
         memory: &Memory,
     ) -> Result<Option<Layer>, TableError>;
 
-    /// The moves of a task of a layer to rows of it and the next, whose first rows have the ids
-    /// `bases`; `None` if one leads nowhere.
+    /// Returns the moves of a task of a layer to rows of it and the next, whose first rows have the ids
+    /// `bases`; `None` if a move leads to no state.
     fn moves(
         &self,
         layers: [&Layer; 2],
@@ -34,7 +34,7 @@ pub trait Deriver: Send + Sync {
     ) -> Option<Rows>;
 }
 
-/// The deriver of a game that has blocks, as fast as this processor can be.
+/// Returns the deriver of a game that has blocks, the fastest that this processor supports.
 pub(crate) fn deriver<G: Game>(game: &G) -> Box<dyn Deriver> {
     #[cfg(target_arch = "x86_64")]
     if Instructions::are_there() {
@@ -77,7 +77,7 @@ impl<B: Bits> Deriver for (Blocks<B>, Group) {
 }
 
 impl Layer {
-    /// The layer of ascending keys, closed.
+    /// Returns the closed layer of ascending keys.
     pub(super) fn of_keys<B: Bits>(
         rules: &Blocks<B>,
         number: u32,
@@ -104,33 +104,33 @@ impl Layer {
     }
 }
 
-/// A layer and the id of its first row.
+/// Layer and the id of its first row.
 pub(in crate::graph) type Numbered = (Layer, u32);
 
-/// The moves of the rows of a layer, made in tasks.
+/// Moves of the rows of a layer, made in tasks.
 pub(in crate::graph) struct DerivedMoves<'a> {
     deriver: &'a dyn Deriver,
     /// The layer and the next.
     layers: [Arc<Numbered>; 2],
-    /// Memory that has served before.
+    /// Reused buffers.
     spare: Spare<(Workspace, Rows)>,
 }
 
 impl<'a> DerivedMoves<'a> {
-    /// The moves of a layer to rows of it and the next.
+    /// Returns the moves of the first layer, which lead to rows of both.
     pub(crate) fn new(deriver: &'a dyn Deriver, layers: [Arc<Numbered>; 2]) -> DerivedMoves<'a> {
         DerivedMoves { deriver, layers, spare: Spare::default() }
     }
 
-    /// The rows of each task, counted from the first of the layer.
+    /// Returns the rows of each task, counted from the first of the layer.
     pub(crate) fn pieces(&self) -> Vec<Range<usize>> {
         let layer = &self.layers[0].0;
         let rows = |task: usize| layer.rows_before(task)..layer.rows_before(task + 1);
         (0..layer.tasks()).map(rows).collect()
     }
 
-    /// Calls `visit` with the offsets of a task's rows among its edges, one more than there are
-    /// rows, and the ids to which the edges lead. False if one leads nowhere, or if that is.
+    /// Calls `visit` with the offsets of a task's rows among its edges (one more than there are rows) and the
+    /// ids of the edges' targets. Returns `false` if a move leads to no state or `visit` does.
     pub(crate) fn visit(
         &self,
         task: usize,

@@ -1,4 +1,4 @@
-//! The states of a layer as bitmaps, one for each block.
+//! States of a layer as bitmaps, one for each block.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
@@ -7,36 +7,35 @@ use crate::game::Orientations;
 use crate::parallel;
 use crate::table::{Memory, Room, TableError, prefetch};
 
-/// Words of bitmaps that one task takes: so many states of a block lead to what is still in the
-/// processor's cache from one another, and a layer has tasks enough for all threads.
+/// Words of bitmaps in a task: few enough that the successors of a block's states stay in the CPU cache, and
+/// a layer has enough tasks for all threads.
 const TASK: usize = 1 << 13;
-/// How many rows are made before they are written, and how many where memory is short.
+/// Number of rows made before they are written, and the number if memory is short.
 const ROWS_AT_ONCE: [usize; 2] = [1 << 20, 1 << 18];
-/// Bytes below which it is.
+/// Free bytes below which memory is short.
 const SHORT: u64 = 1 << 29;
-/// In how many slices a layer is found that lies in a file. Every slice looks at all states of the
-/// layer before it, but makes the moves that lead into it alone.
+/// Number of slices in which a layer is found if its bitmap lies in a file. Every slice reads all states of
+/// the layer before, but makes only the moves that lead into the slice.
 const SLICES: usize = 8;
 /// Words that one count of rows covers.
 const PAIR: usize = 2;
-/// Words in which rows are counted: so few that a count fits in two bytes. They are a part of a task.
+/// Words over which rows are counted: the count fits in two bytes, and a task consists of whole stretches.
 const STRETCH: usize = 1 << 10;
-/// Stretches that are counted at once.
+/// Stretches counted in a task.
 const COUNTED: usize = 1 << 4;
 
-/// The states of a layer as bits.
+/// States of a layer as bits.
 pub struct Layer {
     pub number: u32,
-    /// The canonical occupied squares of each block, ascending.
+    /// Canonical occupied squares of each block, ascending.
     pub blocks: Vec<u32>,
     /// Words of each block.
     pub words: usize,
-    /// Bit `place` of a block: the state is there.
+    /// Bitmap: bit `place` of a block is set if the layer contains the state.
     pub bits: Room<AtomicU64>,
-    /// Of every [`PAIR`] words, how many rows of the same stretch come before them, once the layer is
-    /// closed.
+    /// Number of rows of the same stretch before each [`PAIR`] of words; filled when the layer is closed.
     counts: Room<u16>,
-    /// Of every stretch, how many rows come before it.
+    /// Number of rows before each stretch.
     firsts: Vec<u32>,
     pub rows: usize,
 }
@@ -49,22 +48,22 @@ impl Layer {
         Ok(Layer { number, blocks, words, bits, counts, firsts: Vec::new(), rows: 0 })
     }
 
-    /// The bit of a state: the word it is in, and where.
+    /// Returns the bit of a state: its word and its position there.
     #[inline(always)]
     pub fn bit(&self, block: usize, place: u32) -> (usize, u32) {
         (block * self.words + (place / 64) as usize, place % 64)
     }
 
-    /// Marks a state as found; tells whether it was not.
+    /// Marks a state as found; returns `true` if it was new.
     #[inline(always)]
     pub fn mark(&self, (word, bit): (usize, u32)) -> bool {
         let (word, bit) = (&self.bits[word], 1 << bit);
-        // Most are known: looking costs less than writing.
+        // Most bits are set already, and a load costs less than a write.
         word.load(Ordering::Relaxed) & bit == 0 && word.fetch_or(bit, Ordering::Relaxed) & bit == 0
     }
 
-    /// The blocks in ranges that are marked one after another: all at once in memory, and where bits
-    /// lie in a file so few that memory may hold them meanwhile.
+    /// Returns the blocks in ranges that are marked one after another: a single range in memory; if the
+    /// bitmap lies in a file, ranges small enough that memory may hold each.
     pub fn slices(&self) -> Vec<Range<usize>> {
         let (blocks, slices) =
             (self.blocks.len(), if self.bits.is_in_a_file() { SLICES } else { 1 });
@@ -77,13 +76,13 @@ impl Layer {
         self.bits.len().div_ceil(TASK)
     }
 
-    /// How many rows come before those of a task, in a closed layer.
+    /// Returns the number of rows before those of a task, in a closed layer.
     pub fn rows_before(&self, task: usize) -> usize {
         let word = task * TASK;
         if word < self.bits.len() { self.row((word, 0)) as usize } else { self.rows }
     }
 
-    /// The tasks of a closed layer in groups of about [`ROWS_AT_ONCE`] rows.
+    /// Groups the tasks of a closed layer into about [`ROWS_AT_ONCE`] rows each.
     pub fn groups(&self, memory: &Memory) -> Vec<Range<usize>> {
         let rows_at_once = ROWS_AT_ONCE[usize::from(memory.left() < SHORT)];
         let mut groups: Vec<Range<usize>> = Vec::new();
@@ -100,7 +99,7 @@ impl Layer {
         groups
     }
 
-    /// The blocks of a task that have states, each with its words.
+    /// Returns the blocks of a task that have states, each with its words.
     pub fn pieces(&self, task: usize) -> impl Iterator<Item = (usize, Range<usize>)> + '_ {
         let begin = task * TASK;
         let words = begin..self.bits.len().min(begin + TASK);
@@ -115,7 +114,7 @@ impl Layer {
         blocks.map(own).filter(has_states)
     }
 
-    /// Counts the rows, now that no state will be added.
+    /// Counts the rows, after the last state was added.
     pub fn close(&mut self) {
         let bits = &self.bits;
         let count = |first: usize, counts: &mut [u16]| -> Vec<u32> {
@@ -146,19 +145,19 @@ impl Layer {
             .collect();
     }
 
-    /// Tells the processor that the row of a bit will be asked for.
+    /// Prefetches the words that [`Layer::row`] will read for a bit.
     #[inline(always)]
     pub fn fetch(&self, (word, _): (usize, u32)) {
         prefetch(&self.bits[word]);
         prefetch(&self.counts[word / PAIR]);
     }
 
-    /// The row within the layer of a state that is there.
+    /// Returns the row within the layer of a state that it contains.
     #[inline(always)]
     pub fn row(&self, (word, bit): (usize, u32)) -> u32 {
         let load = |word: usize| self.bits[word].load(Ordering::Relaxed);
-        // The other word of the pair counts if it is the first: without a branch, which would be foreseen
-        // wrong every other time.
+        // Counts the other word of the pair if it is the first, without a branch, which would often be
+        // mispredicted.
         let is_second = (word % PAIR) as u64;
         let before = load(word - word % PAIR) & is_second.wrapping_neg();
         let own = load(word) & ((1 << bit) - 1);
@@ -171,8 +170,8 @@ impl Layer {
         self.bits[word].load(Ordering::Relaxed) >> bit & 1 == 1
     }
 
-    /// Takes words of a block until they have so many states or more, whose places in the block it gives,
-    /// in `room`.
+    /// Takes words of a block until they contain at least `most` states; returns their places, stored in
+    /// `room`.
     #[inline(always)]
     pub fn take_places<'a>(
         &self,
@@ -180,8 +179,8 @@ impl Layer {
         most: usize,
         room: &'a mut Vec<u32>,
     ) -> &'a [u32] {
-        // Most words have none, one or two: so many are written in any case, for a branch would often
-        // be foreseen wrong.
+        // Most words have at most two states: three slots are always written, to avoid a branch
+        // misprediction.
         const AT_LEAST: usize = 3;
         if room.len() < most + 64 + AT_LEAST {
             room.resize(most + 64 + AT_LEAST, 0);
@@ -189,7 +188,7 @@ impl Layer {
         let mut count = 0;
         for word in words.by_ref() {
             let mut bits = self.bits[word].load(Ordering::Relaxed);
-            // As many as there are words is a power of two.
+            // The number of words is a power of two.
             let first = (word & (self.words - 1)) as u32 * 64;
             let (mut at, end) = (count, count + bits.count_ones() as usize);
             for slot in &mut room[at..at + AT_LEAST] {
@@ -210,24 +209,24 @@ impl Layer {
         &room[..count]
     }
 
-    /// The place of a block among those of the layer.
+    /// Returns the index of a block in the layer.
     pub fn index(&self, occupied: u32) -> Option<usize> {
         self.blocks.binary_search(&occupied).ok()
     }
 
-    /// The same of a block for whose sake the layer was made.
+    /// Returns the index of a block that the layer was created to contain.
     pub fn led_to(&self, occupied: u32) -> usize {
         self.index(occupied).expect("a block that placements lead to is there")
     }
 }
 
-/// A layer whose rows are known, with the orientations of each.
+/// Layer whose rows are known, with the orientations of each.
 pub(super) struct Closed {
     pub layer: Layer,
     pub orientations: Room<AtomicU16>,
 }
 
-/// Tells a state in which orientations a move reaches it.
+/// Adds the orientations in which a move reaches a state.
 #[inline(always)]
 pub(super) fn reach(state: &AtomicU16, Orientations(reached): Orientations) {
     if state.load(Ordering::Relaxed) & reached != reached {

@@ -1,11 +1,10 @@
-//! The order of a layered game whose states come in [`Blocks`]: layer by layer, without sorting.
+//! Builder of tables of layered games whose states come in [`Blocks`]: layer by layer, without sorting.
 //!
-//! A layer is a bitmap for each block, three layers of which are all that is held in memory beside
-//! the rows that are being written. Expanding a layer sets bits in the next layer's bitmaps; the
-//! row of a state is the number of bits before its own. A layer's moves are made twice: once to
-//! find the states of the next layer, and once more, when those are closed under passes and so have
-//! their rows, to write where each leads. Rows are in the order of their keys, so the table is the
-//! one that [`ByKey`](super::by_key) makes.
+//! A layer is a bitmap for each block; memory holds three layers and the rows being written. Expanding a
+//! layer sets bits in the next layer's bitmaps; the row of a state is the number of bits before its own. The
+//! moves of a layer are made twice: first to find the states of the next layer, and again, once that is
+//! closed under passes and has its rows, to write their targets. Rows are in key order, so the table equals
+//! the one that [`ByKey`](super::by_key) makes.
 
 mod derive;
 mod layer;
@@ -31,27 +30,27 @@ use crate::parallel::{self, Spare};
 use crate::progress::Progress;
 use crate::table::{Counts, Draft, Ints, Lengths, Memory, Room, TableError};
 
-/// Enumerates a game that has blocks.
+/// Enumeration of a game that has blocks.
 pub(super) struct ByBlock<B: Bits> {
     rules: Blocks<B>,
     group: Group,
     state: BuildState,
-    /// The layer whose keys are written and whose edges are not.
+    /// Layer whose keys are written and whose edges are not.
     layer: Closed,
-    /// What it leads to, not yet closed.
+    /// Successors of the layer, not yet closed.
     next: Layer,
-    /// Whether orientations take two bytes.
+    /// `true` if orientations take two bytes.
     wide: bool,
-    /// Whether moves are not stored.
+    /// `true` if moves are not stored.
     derived: bool,
     memory: Memory,
 }
 
-/// Tells where passes lead in which orientations they do.
+/// Adds to the targets of passes the orientations in which these reach them.
 fn pass_on<B: Bits>(rules: &Blocks<B>, group: &Group, closed: &Closed, passes: &Passes) {
     let Closed { layer, orientations } = closed;
     parallel::map_ranges(passes.len(), parallel::GRAIN, &|some| {
-        // A block costs more to prepare than a pass, and those of a block stand together.
+        // Preparing a block costs more than a pass, and the passes of a block are adjacent.
         for of_block in passes[some].chunk_by(|a, b| a.0 == b.0) {
             let number = of_block[0].0 as usize;
             let block = rules.block(layer.blocks[number]);
@@ -77,7 +76,7 @@ impl<'a, G: Game, B: Bits> Builder<'a, G> for ByBlock<B> {
     ) -> Result<Self, GraphError> {
         let lengths = resumed.as_ref().map(|(_, lengths)| lengths);
         let (wide, derived) = (has_wide_orientations(game), plan.derived);
-        // No board of 32 squares has more actions than a byte holds.
+        // No board of 32 squares has more actions than fit in a byte.
         let actions = (!derived).then_some(false);
         declare(draft, 1, actions, lengths)?;
         Ints::grow(draft, "orientations", wide, lengths)?;
@@ -133,14 +132,12 @@ impl<'a, G: Game, B: Bits> Builder<'a, G> for ByBlock<B> {
         let counts = self.append_edges(draft, &next, progress)?;
         self.state.counts.push(counts);
         pass_on(&self.rules, &self.group, &next, &passes);
-        tracing::info!(
-            layer = self.layer.layer.number,
-            states = self.layer.layer.rows,
-            blocks = self.layer.layer.blocks.len(),
-            finding = finding.as_secs_f64(),
-            seconds = started.elapsed().as_secs_f64(),
-            "layer complete"
-        );
+        let Layer { number, rows, blocks, .. } = &self.layer.layer;
+        let (blocks, seconds) = (blocks.len(), started.elapsed().as_secs_f64());
+        progress.log(format_args!(
+            "layer complete layer={number} states={rows} blocks={blocks} finding={:.6} seconds={seconds:.6}",
+            finding.as_secs_f64()
+        ));
         self.layer = next;
         if self.layer.layer.rows == 0 {
             return Ok(false);
@@ -185,7 +182,7 @@ impl<B: Bits> ByBlock<B> {
         })
     }
 
-    /// Appends the kinds and edges of the layer, now that where they lead is known.
+    /// Appends the kinds and edges of the layer, whose targets are known now.
     fn append_edges(
         &mut self,
         draft: &mut Draft,
@@ -213,7 +210,7 @@ impl<B: Bits> ByBlock<B> {
         };
         in_groups((layer, &self.memory), &make, &mut |made: Vec<Option<Rows>>| {
             for rows in made {
-                // Whatever moves lead to has been found, unless the draft was not ours.
+                // Every target has been found, unless the draft is invalid.
                 let rows = rows.ok_or_else(|| draft.astray())?;
                 census.add(&rows.census);
                 progress.advance(rows.census.table.states);
@@ -236,8 +233,7 @@ impl<B: Bits> ByBlock<B> {
     }
 }
 
-/// Makes something of every task of a layer and writes it, in groups: what was made is written while
-/// more is made.
+/// Makes something of each task of a layer and writes it, one group of tasks while the next is made.
 fn in_groups<T: Send>(
     (layer, memory): (&Layer, &Memory),
     make: &(dyn Fn(usize) -> T + Sync),
@@ -256,7 +252,7 @@ fn in_groups<T: Send>(
     write(made)
 }
 
-/// The layer that a layer's placements may lead to, without states.
+/// Returns the layer that a layer's placements may lead to, without states.
 fn empty_next<B: Bits>(
     rules: &Blocks<B>,
     layer: &Layer,
@@ -279,8 +275,8 @@ fn empty_next<B: Bits>(
     Layer::new(layer.number + 1, next, memory)
 }
 
-/// Marks what a layer leads to in a slice of the next; with the first slice, adds to the layer what passes lead
-/// to, and gives the states that must pass.
+/// Marks the successors of a layer in a slice of the next. With the first slice, also adds the targets of
+/// passes to the layer and returns the states that must pass.
 fn find_slice<B: Bits>(
     rules: &Blocks<B>,
     layer: &Layer,
@@ -298,8 +294,7 @@ fn find_slice<B: Bits>(
     passes.concat()
 }
 
-/// Closes a layer under passes and marks what it leads to, slice by slice; gives the states that must
-/// pass.
+/// Closes a layer under passes and marks its successors slice by slice; returns the states that must pass.
 fn find<B: Bits>(rules: &Blocks<B>, layer: &mut Layer, next: &Layer) -> Passes {
     let slices = next.slices().into_iter();
     let passes: Vec<Passes> = slices.map(|slice| find_slice(rules, layer, next, &slice)).collect();
@@ -307,7 +302,7 @@ fn find<B: Bits>(rules: &Blocks<B>, layer: &mut Layer, next: &Layer) -> Passes {
     passes.concat()
 }
 
-/// The layer of the roots, what it leads to, and the row of each root.
+/// Returns the layer of the roots, its successors, and the row of each root.
 fn begin<B: Bits>(
     rules: &Blocks<B>,
     group: &Group,
@@ -336,8 +331,7 @@ fn begin<B: Bits>(
     Ok((closed, next, rows))
 }
 
-/// Reads the layer that was to be expanded when a checkpoint was written, and finds again what it
-/// leads to.
+/// Reads the layer to be expanded from a draft with a checkpoint, and finds its successors again.
 fn reload<B: Bits>(
     rules: &Blocks<B>,
     draft: &Draft,

@@ -1,4 +1,4 @@
-//! What is done with a task of a layer, compiled for the processor's own instructions.
+//! Work on a task of a layer, compiled for the processor's instruction set.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -10,40 +10,40 @@ use crate::graph::StateKind;
 use crate::graph::census::Census;
 use crate::table::prefetch;
 
-/// The states of a layer that must pass: block and place.
+/// Block and place of each state of a layer that must pass.
 pub(super) type Passes = Vec<(u32, u32)>;
 
-/// States of one block that are looked at together, placement by placement.
+/// Target number of states of a block that are processed together, placement by placement.
 const TOGETHER: usize = 1 << 15;
 
-/// The states of a part of a task, with what is found of them.
+/// States of a part of a task, and the results found for them.
 #[derive(Default)]
 pub struct States {
-    /// Where they are in their block, and behind them anything.
+    /// Places in their block; entries beyond the number of states are unspecified.
     places: Vec<u32>,
-    /// Their movers' squares.
+    /// Squares of their movers.
     pub movers: Vec<u32>,
-    /// How many placements each has.
+    /// Number of placements of each state.
     pub moves: Vec<u32>,
-    /// Those that have one placement.
+    /// States that have the current placement.
     found: Found,
-    /// By which symmetries that leads them where it does.
+    /// Symmetries by which that placement leads to canonical forms.
     ties: Vec<u8>,
-    /// Those whose mover must pass.
+    /// States whose mover must pass.
     pub passing: Vec<u32>,
 }
 
-/// By which symmetries one move of several states leads to canonical forms.
+/// Symmetries by which one move of several states leads to canonical forms.
 #[derive(Clone, Copy)]
 pub enum Ties<'a> {
-    /// By the same for all.
+    /// One symmetry for all.
     By(Symmetry),
-    /// By any of a set for each.
+    /// Any of a set for each.
     Each(&'a [u8]),
 }
 
 impl Ties<'_> {
-    /// The orientations that the `at`th of the states hands on.
+    /// Returns the orientations in which the successor of the `at`th state, whose own are given, is reached.
     #[inline(always)]
     pub fn carry(self, group: &Group, own: Orientations, at: usize) -> Orientations {
         match self {
@@ -53,10 +53,10 @@ impl Ties<'_> {
     }
 }
 
-/// Loops call these; closures around vector instructions might not be compiled for the processor with
-/// what calls them.
+/// These methods are not closures, because closures around vector instructions might not be compiled for the
+/// processor's instruction set along with their callers.
 impl States {
-    /// Takes some states from words of a block until there are none; tells whether there were words.
+    /// Takes states from words of a block; returns `false` if no words are left.
     #[inline(always)]
     fn take<B: Bits>(
         &mut self,
@@ -75,15 +75,15 @@ impl States {
         true
     }
 
-    /// Begins to count the placements of the movers that are there.
+    /// Starts to count the placements of the movers.
     #[inline(always)]
     pub fn begin(&mut self) {
         self.moves.clear();
         self.moves.resize(self.movers.len(), 0);
     }
 
-    /// Finds those that have a placement, and counts it: of these states the numbers, where in the block
-    /// they are led to, and the symmetries that lead there.
+    /// Finds and counts the states that have a placement. Returns their indices, the places of their
+    /// successors in the target block, and the symmetries that lead there.
     #[inline(always)]
     pub fn place<B: Bits>(
         &mut self,
@@ -98,7 +98,7 @@ impl States {
         (states, places, ties)
     }
 
-    /// Finds those that must pass, once all placements are counted.
+    /// Finds the states that must pass, after all placements are counted.
     #[inline(always)]
     pub fn pass<B: Bits>(&mut self, block: &Block<B>) {
         let States { movers, moves, found, passing, .. } = self;
@@ -107,7 +107,7 @@ impl States {
         if passing.is_empty() {
             return;
         }
-        // Those where the opponent could place.
+        // Keeps states whose opponent can place.
         let others = passing.iter().map(|&state| block.occupied ^ movers[state as usize]);
         let others: Vec<u32> = others.collect();
         let mut can = vec![0; others.len()];
@@ -119,37 +119,36 @@ impl States {
     }
 }
 
-/// How many places in the next layer are known before they are looked at. They are far apart in
-/// memory, which the processor fetches meanwhile.
+/// Prefetch distance in places of the next layer, whose rows are far apart in memory.
 const AHEAD: usize = 16;
 
-/// What a task works with: memory that has served before.
+/// Reused buffers of a task.
 #[derive(Default)]
 pub struct Workspace {
     states: States,
     edges: Edges,
-    /// Of each placement where its edges end, and of each state where its next is put.
+    /// End of each placement's edges, and (`cursors`) the slot of each state's next edge.
     ends: Vec<usize>,
     cursors: Vec<u32>,
-    /// The blocks that placements lead to, and the places in one that are yet to be marked.
+    /// Blocks that placements lead to, and (`before`) the places in one of them that are yet to be marked.
     targets: Vec<usize>,
     before: Vec<u32>,
 }
 
-/// Expands a task of a layer: marks what its placements lead to in a slice of the next, and with the
-/// first slice closes it under passes.
+/// Expands a task: marks successors in a slice of the next layer; the first slice also closes it under
+/// passes.
 pub(super) struct Find<'a, B: Bits> {
     pub rules: &'a Blocks<B>,
     pub layer: &'a Layer,
     pub next: &'a Layer,
-    /// The blocks of the slice.
+    /// Blocks of the slice.
     pub slice: Range<usize>,
     pub task: usize,
     pub workspace: &'a mut Workspace,
 }
 
 impl<B: Bits> Work for Find<'_, B> {
-    /// The states that must pass.
+    /// States that must pass.
     type Output = Passes;
 
     #[inline(always)]
@@ -158,7 +157,7 @@ impl<B: Bits> Work for Find<'_, B> {
         let Workspace { states: some, targets, before, .. } = workspace;
         let closes = slice.start == 0;
         let mut passes = Vec::new();
-        // The block of the places before, which are fetched while those of the next placement are found.
+        // Block of the previous placement's successors, marked while those of the current one are prefetched.
         let mut block_before = 0;
         before.clear();
         for (number, mut words) in layer.pieces(task) {
@@ -166,7 +165,7 @@ impl<B: Bits> Work for Find<'_, B> {
             targets.clear();
             targets.extend(block.placements.iter().map(|p| next.led_to(p.to.occupied)));
             while some.take(rules, layer, block, &mut words) {
-                // Once more for those that passes lead to, where nobody must pass.
+                // The second round is for the targets of passes, which cannot pass themselves.
                 for again in [false, true] {
                     for (placement, &to) in block.placements.iter().zip(&*targets) {
                         let is_in = slice.contains(&to);
@@ -218,39 +217,39 @@ impl<B: Bits> Work for Find<'_, B> {
     }
 }
 
-/// What a task of a layer adds to the table.
+/// Rows that a task of a layer adds to the table.
 #[derive(Default)]
 pub struct Rows {
     pub kinds: Vec<u8>,
-    /// How many edges each row has: as many as a board has squares, or fewer.
+    /// Number of edges of each row, at most the number of squares.
     pub edge_counts: Vec<u8>,
     pub targets: Vec<u32>,
     pub actions: Vec<u8>,
     pub census: Census,
 }
 
-/// Makes the rows of a task: with `EDGES` where their moves lead, with `STATES` all else; then it
-/// tells the next layer in which orientations it is reached.
+/// Makes the rows of a task: with `EDGES` their moves; with `STATES` their counts, and the orientations in
+/// which they reach the next layer; with both, their kinds.
 pub(super) struct Emit<'a, B: Bits, const EDGES: bool, const STATES: bool>(pub Task<'a, B>);
 
-/// Rows that are to be made.
+/// Input of [`Emit`].
 pub(super) struct Task<'a, B: Bits> {
     pub rules: &'a Blocks<B>,
     pub group: &'a Group,
     pub layer: &'a Layer,
     pub next: &'a Layer,
-    /// Of the rows of both layers; not looked at without `STATES`.
+    /// Orientations of the rows of both layers; unused without `STATES`.
     pub orientations: [&'a [AtomicU16]; 2],
-    /// The ids of the first rows of both layers.
+    /// Ids of the first rows of both layers.
     pub bases: [u32; 2],
     pub task: usize,
     pub workspace: &'a mut Workspace,
-    /// Where to put them: memory that has served before.
+    /// Reused buffers for the result.
     pub rows: Rows,
 }
 
 impl<B: Bits, const EDGES: bool, const STATES: bool> Work for Emit<'_, B, EDGES, STATES> {
-    /// `None` where a move leads to no state of the next layer, which is not that of these rows.
+    /// `None` if a move leads to no state of `next`, which then is not the layer after these rows.
     type Output = Option<Rows>;
 
     #[inline(always)]
@@ -269,7 +268,7 @@ impl<B: Bits, const EDGES: bool, const STATES: bool> Work for Emit<'_, B, EDGES,
         let Workspace { states: some, edges, ends, cursors, .. } = workspace;
         let (order, pass) = (group.order(), rules.pass().0 as u8);
         let load = |own: &AtomicU16| Orientations(own.load(Ordering::Relaxed));
-        // Until somebody passes the first player is to move where the discs are even.
+        // Until a player passes, the first player moves when the number of discs is even.
         let rarer = Side::ALL[usize::from(layer.number % 2 == 0)];
         let mut row = layer.rows_before(task);
         let mut astray = false;
@@ -290,7 +289,7 @@ impl<B: Bits, const EDGES: bool, const STATES: bool> Work for Emit<'_, B, EDGES,
                 some.pass(block);
                 some.passing.iter().for_each(|&state| some.moves[state as usize] = 1);
                 if EDGES {
-                    // Where the edges of each state begin.
+                    // Start of each state's edges.
                     let mut end = rows.targets.len() as u32;
                     cursors.clear();
                     cursors.extend(some.moves.iter().map(|moves| {
@@ -324,7 +323,7 @@ impl<B: Bits, const EDGES: bool, const STATES: bool> Work for Emit<'_, B, EDGES,
                         if !STATES {
                             astray |= !next.contains(bit);
                         } else if let Some(theirs) = theirs.get(row as usize) {
-                            // Whoever writes rows has found them, unless the draft was not ours.
+                            // Present whenever rows are written, unless the draft is invalid.
                             prefetch(theirs);
                         }
                         if EDGES {
@@ -409,11 +408,11 @@ impl<B: Bits, const EDGES: bool, const STATES: bool> Work for Emit<'_, B, EDGES,
 /// Placements of states.
 #[derive(Default)]
 struct Edges {
-    /// The number of the state of each.
+    /// Index of the state of each placement.
     states: Vec<u32>,
-    /// The place of where each leads in its block, and then its row.
+    /// Place of each successor in its block, later replaced by its row.
     rows: Vec<u32>,
-    /// The symmetries that lead to the canonical form of where each leads, where there are several.
+    /// Symmetries that lead to each successor's canonical form, for placements with more than one.
     ties: Vec<u8>,
 }
 
@@ -425,13 +424,13 @@ impl Edges {
     }
 }
 
-/// The keys of a task's rows.
+/// Collects the keys of a task's rows.
 pub(super) struct Keys<'a, B: Bits> {
     pub rules: &'a Blocks<B>,
     pub layer: &'a Layer,
     pub task: usize,
     pub workspace: &'a mut Workspace,
-    /// Where to put them: memory that has served before.
+    /// Reused buffer for the result.
     pub keys: Vec<u64>,
 }
 
@@ -454,7 +453,7 @@ impl<B: Bits> Work for Keys<'_, B> {
 }
 
 impl Rows {
-    /// The same memory without rows.
+    /// Returns the buffers without rows.
     pub fn emptied(mut self) -> Rows {
         self.kinds.clear();
         self.edge_counts.clear();

@@ -1,4 +1,4 @@
-//! Edges that lead over layers.
+//! Edges that skip layers.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,9 +9,9 @@ use crate::hint::Hinted;
 
 /// Edges whose targets are not known yet.
 pub(super) struct Jumps<K> {
-    /// By the layer to which they lead: each edge's number in the table, and its record.
+    /// Number in the table and record of each edge, by the layer it leads to.
     pub edges: BTreeMap<u32, Vec<(u64, Record<K>)>>,
-    /// The targets of the last edges of the table, from the first on that leads to one of these.
+    /// Targets of the table's last edges, starting at the first edge in `edges`.
     targets: VecDeque<u32>,
 }
 
@@ -20,8 +20,8 @@ impl<K: StateKey> Jumps<K> {
         Jumps { edges: BTreeMap::new(), targets: VecDeque::new() }
     }
 
-    /// Takes up the edges of a layer that do not lead to the next, the table having `edges` edges
-    /// before those of the layer.
+    /// Adds the edges of a layer that do not lead to the next; `edges` is the number of edges in the table
+    /// before the layer's. Fails if one leads to no later layer.
     pub(super) fn add<G: Game>(
         &mut self,
         game: &G,
@@ -49,8 +49,8 @@ impl<K: StateKey> Jumps<K> {
         Ok(())
     }
 
-    /// Takes up the targets of edges that `arrive`, the table having so many edges before those of
-    /// the layer in work.
+    /// Sets the targets of edges that reach the current layer; `edges` is the number of edges before that
+    /// layer's.
     pub(super) fn arrive(&mut self, arrived: impl Iterator<Item = (u64, u32)>, edges: u64) {
         let first = edges - self.targets.len() as u64;
         for (edge, target) in arrived {
@@ -58,7 +58,7 @@ impl<K: StateKey> Jumps<K> {
         }
     }
 
-    /// Takes up the targets of a layer's edges, the last of `edges`; gives all that can be written.
+    /// Appends the targets of a layer's edges, the last of `edges`; returns all targets that can be written.
     pub(super) fn settle(&mut self, targets: Vec<u32>, edges: u64) -> Vec<u32> {
         if self.edges.is_empty() && self.targets.is_empty() {
             return targets;

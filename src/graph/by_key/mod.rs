@@ -1,20 +1,18 @@
-//! Tables whose rows are sorted keys, layer by layer.
+//! Builder of tables whose rows are sorted keys, layer by layer.
 //!
-//! The successors of a layer are written down as records and sorted in shards, each a range of keys;
-//! what is distinct is the next layer, already in the order of its rows. So the bytes of a table
-//! depend on nothing but its identity. A layered game's states carry orientations and plies, and its
-//! layers are closed under passes. Where play may go round a layer is a ply, and keys that earlier
-//! plies have are dropped.
+//! The successors of a layer are kept as records and sorted in shards, each a range of keys; the distinct
+//! keys are the next layer, already in row order. The bytes of a table thus depend only on its identity. In a
+//! layered game states carry orientations and plies, and layers are closed under passes. In a game with
+//! cycles a layer is a ply, and keys of earlier plies are dropped.
 //!
-//! Memory is bounded: rows lie in the draft, and where the records of a layer do not fit they are
-//! made in slices, each of some of the shards. Every slice makes the layer's moves anew and keeps
-//! those that lead into it.
+//! Memory is bounded: rows lie in the draft, and if the records of a layer do not fit, they are made in
+//! slices of some shards each. Every slice makes all moves of the layer and keeps those that lead into it.
 //!
-//! Edges that jump over layers wait in memory until their layer is found, and so do the targets of
-//! all edges behind the first of them. Meanwhile no checkpoint is written.
+//! Edges that skip layers wait in memory until their layer is found, and so do the targets of all edges after
+//! the first of them. No checkpoint is written meanwhile.
 //!
-//! With [`Plan::checks_only`] the player to move at the roots gives check with every move, the
-//! other plays everything: the tree that a tsume solver searches.
+//! With [`Plan::checks_only`] the player to move at the roots gives check with every move, and the other
+//! plays every move: the tree of a search for mates by checks.
 
 mod jumps;
 mod shard;
@@ -40,7 +38,7 @@ use crate::parallel::{self, GRAIN, Spare, lock};
 use crate::progress::Progress;
 use crate::table::{Counts, Draft, Ints, Lengths, Memory, Room};
 
-/// Enumerates a game into sorted keys.
+/// Enumeration of a game into sorted keys.
 pub(super) struct ByKey<'a, G: Game> {
     game: &'a G,
     plan: &'a Plan<G::State>,
@@ -53,57 +51,56 @@ pub(super) struct ByKey<'a, G: Game> {
 
 const INCONSISTENT: &str = "a key is no position's, or a move leads to none that was found";
 
-/// How many rows are written at a time.
+/// Number of rows written at a time.
 const GROUP: usize = 1 << 20;
 
-/// How many shards are sorted and placed at a time where each can be placed at once.
+/// Number of shards sorted and placed at a time, where each can be placed at once.
 const AT_ONCE: usize = 128;
 
-/// By how much the memory of records exceeds their size: what vectors have to spare, and the holes
-/// that those leave that had to grow.
+/// Memory of records over their size: spare capacity of vectors, and holes left by those that grew.
 const SPARE_ROOM: f64 = 1.6;
 
-/// The layer whose moves are made.
+/// Layer whose moves are made.
 struct Source<'a, K> {
     number: u32,
-    /// The keys of all rows so far, and those of the layer.
+    /// Keys of all rows so far, and (`keys`) those of the layer.
     known: &'a [K],
     keys: &'a [K],
     rows: Range<usize>,
-    /// Orientations, plies (where depth is bounded) and the index of the layer, in a layered game.
+    /// Orientations, plies (if depth is bounded) and index of the layer, in a layered game.
     sets: Vec<u16>,
     plies: Vec<u16>,
     index: Option<BucketIndex>,
 }
 
 impl<K: StateKey> Source<'_, K> {
-    /// The row of a key of the layer.
+    /// Returns the row of a key of the layer.
     fn find(&self, key: K) -> Option<usize> {
         Some(self.rows.start + self.index.as_ref()?.find(self.keys, key)?)
     }
 }
 
-/// Where a move leads.
+/// Target layer of a move.
 enum Lead {
-    /// To the next layer.
+    /// The next layer.
     Next,
-    /// By a pass, within the layer.
+    /// Layer of the source itself, by a pass.
     Pass,
-    /// To a layer with this number.
+    /// The layer with this number.
     Jump(u32),
 }
 
-/// Rows in the order of their numbers, as they are written.
+/// Rows in ascending order, as they are written.
 #[derive(Default)]
 struct Rows {
     kinds: Vec<u8>,
-    /// How many edges each has.
+    /// Number of edges of each row.
     degrees: Vec<u16>,
     actions: Vec<u16>,
     census: Census,
 }
 
-/// The result of a task; edges are numbered from the task's first.
+/// Result of a task; edges are numbered from the task's first.
 struct Made<K> {
     rows: Rows,
     /// Records by shard of the slice.
@@ -111,18 +108,18 @@ struct Made<K> {
     /// Edges of passes, with their targets.
     passes: Vec<(u32, u32)>,
     jumps: Vec<(u32, Record<K>)>,
-    /// Whether a key is no position's, or a pass leads to none of the layer.
+    /// `true` if a key is invalid or a pass leads out of the layer.
     is_inconsistent: bool,
 }
 
-/// All that the first look at a layer's moves gives, besides records.
+/// Results of the first slice of a layer, besides records.
 struct First<K> {
-    /// The number of each task's first edge in the layer.
+    /// Number in the layer of each task's first edge.
     bases: Vec<u32>,
     edges: u64,
     passes: Vec<(u32, u32)>,
     jumps: Vec<(u32, Record<K>)>,
-    /// Rows that are not written yet, and the counts of those that are.
+    /// Rows that are not written yet, and (`census`) the counts of those that are.
     held: Vec<Rows>,
     census: Census,
 }
@@ -134,16 +131,16 @@ impl<K> First<K> {
     }
 }
 
-/// Records of one shard: of every task the number of its first edge in the layer, and its records.
+/// Records of one shard: for each task the number in the layer of its first edge, and its records.
 type Parts<K> = Vec<(u32, Vec<Record<K>>)>;
 
-/// How a layer is cut.
+/// Partition of a layer into shards and slices.
 struct Cut<K> {
     partition: Partition<K>,
-    /// About how many edges a row has; 0 where few rows are cut.
+    /// Approximate number of edges of a row; 0 if the layer is too small to be cut.
     degree: f64,
     slices: usize,
-    /// Where the targets of the layer's edges lie.
+    /// Memory for the targets of the layer's edges.
     memory: Memory,
 }
 
@@ -213,13 +210,11 @@ impl<'a, G: Game> Builder<'a, G> for ByKey<'a, G> {
             None => (self.write_last(&layer, draft, progress)?, 0),
         };
         self.state.counts.push(self.counts(&layer, &census, draft)?);
-        tracing::info!(
-            layer = layer.number,
-            states = layer.rows.len(),
-            new,
-            seconds = started.elapsed().as_secs_f64(),
-            "layer complete"
-        );
+        let (number, states, seconds) =
+            (layer.number, layer.rows.len(), started.elapsed().as_secs_f64());
+        progress.log(format_args!(
+            "layer complete layer={number} states={states} new={new} seconds={seconds:.6}"
+        ));
         let goes_on = new > 0 || !self.jumps.edges.is_empty();
         if goes_on {
             self.state.offsets.push(self.state.states() + new);
@@ -233,25 +228,25 @@ impl<'a, G: Game> Builder<'a, G> for ByKey<'a, G> {
     }
 }
 
-/// Ranges of so many, of which the last may be shorter, that make up `0..len`.
+/// Splits `0..len` into ranges of `most`, the last of which may be shorter.
 fn ranges(len: usize, most: usize) -> impl Iterator<Item = Range<usize>> {
     (0..len).step_by(most).map(move |from| from..len.min(from + most))
 }
 
-/// Ranges of states for one task each; many enough for all threads, however uneven they are.
+/// Splits states into a range for each task, enough for all threads even if tasks are uneven.
 fn task_ranges(states: Range<usize>) -> Vec<Range<usize>> {
     let (first, states) = (states.start, states.len());
     let tasks = (states / 2048).clamp(1, rayon::current_num_threads() * 8);
     (0..tasks).map(|t| first + states * t / tasks..first + states * (t + 1) / tasks).collect()
 }
 
-/// Whether an action, or how many there are in a state, takes two bytes.
+/// Returns `true` if actions and the number of a state's moves take two bytes.
 fn has_wide_actions<G: Game>(game: &G) -> bool {
     game.layers().is_none() || game.action_count() > 255
 }
 
 impl<G: Game> ByKey<'_, G> {
-    /// Writes the states of the first layer: the roots, and where their passes lead.
+    /// Writes the states of the first layer: the roots and the targets of their passes.
     fn begin(&mut self, draft: &mut Draft) -> Result<(), GraphError> {
         let game = self.game;
         let record = |root: &Position<G::State>| {
@@ -273,7 +268,7 @@ impl<G: Game> ByKey<'_, G> {
         self.append(draft, &found)
     }
 
-    /// That the arrays are what a checkpoint says, whoever wrote it.
+    /// Checks that the arrays match the checkpoint, which may be damaged.
     fn check(&self, draft: &mut Draft) -> Result<(), GraphError> {
         let first = self.plan.roots.first().map_or(0, |root| self.game.layer(&root.state));
         if !self.state.fits(draft, first) {
@@ -296,7 +291,7 @@ impl<G: Game> ByKey<'_, G> {
         Ok(())
     }
 
-    /// The last layer known, from the draft.
+    /// Reads the last known layer from the draft.
     fn layer<'k>(
         &self,
         draft: &Draft,
@@ -316,8 +311,8 @@ impl<G: Game> ByKey<'_, G> {
         Ok(Source { number: self.state.next_layer(), known, keys, rows, sets, plies, index })
     }
 
-    /// Writes the rows and edges of a layer and the states of the next; gives the counts of those, and
-    /// how many these are. `None`, with nothing written, if they are more than the plan allows.
+    /// Writes the rows and edges of a layer and the states of the next. Returns the counts of the former and
+    /// the number of the latter; `None`, with nothing written, if they are more than the plan allows.
     fn follow(
         &mut self,
         layer: &Source<'_, G::Key>,
@@ -333,7 +328,7 @@ impl<G: Game> ByKey<'_, G> {
         let (before, mut first, mut new) = (self.state.edges, First::new(), 0);
         let (mut held, mut arriving, mut passed) = (Vec::new(), Vec::new(), Vec::new());
         let mut targets: Room<AtomicU32> = memory.zeros(0)?;
-        // Where passes lead must be known before the first slice is placed.
+        // The targets of passes must be known before the first slice is placed.
         let looks = if self.is_layered && *slices > 1 { 2 } else { 1 };
         for number in 0..looks * slices {
             let (is_first, slice) = (number == 0, number % slices);
@@ -350,14 +345,14 @@ impl<G: Game> ByKey<'_, G> {
                     targets[edge as usize].store(to, Ordering::Relaxed);
                 }
             }
-            // The targets of edges that arrive from earlier layers stand behind those of the layer.
+            // The targets of edges that arrive from earlier layers follow those of the layer.
             for (&(_, record), edge) in arriving.iter().zip(first.edges as u32..) {
                 let shard = partition.shard(record.key, self.game.facts().key_bits);
                 if shards.contains(&shard) {
                     parts[shard - shards.start].push((0, vec![Record { edge, ..record }]));
                 }
             }
-            // While some shards are sorted, the states of those before them are written.
+            // States of the previous shards are written while the next are sorted.
             let at_once = if self.is_layered { parts.len().max(1) } else { AT_ONCE };
             let (mut some, mut parts, mut shard) = (Vec::new(), parts.into_iter(), shards.start);
             loop {
@@ -413,8 +408,8 @@ impl<G: Game> ByKey<'_, G> {
         Ok(Some((first.census, new)))
     }
 
-    /// The records of a layer that lead into some shards, by shard; with the first slice writes the
-    /// rows, and tells all else of them.
+    /// Returns a layer's records that lead into some shards, by shard. In the first slice, writes rows and
+    /// fills `first`.
     fn records(
         &mut self,
         layer: &Source<'_, G::Key>,
@@ -452,7 +447,7 @@ impl<G: Game> ByKey<'_, G> {
             if first.edges > u64::from(u32::MAX) {
                 return Err(GraphError::TooManyMoves { layer: layer.number, moves: first.edges });
             }
-            // What might turn out to be too much is not written before that is known.
+            // With `max_states`, rows are held back until the layer is known to fit.
             match self.plan.max_states {
                 Some(_) => first.held.append(&mut rows),
                 None => self.write(draft, rows, &mut first.census)?,
@@ -461,7 +456,7 @@ impl<G: Game> ByKey<'_, G> {
         Ok(parts)
     }
 
-    /// Writes the rows of a layer that is the last: only passes, which stay in it, are followed.
+    /// Writes the rows of the last layer: only passes, which stay in it, are followed.
     fn write_last(
         &mut self,
         layer: &Source<'_, G::Key>,
@@ -494,8 +489,8 @@ impl<G: Game> ByKey<'_, G> {
         Ok(census)
     }
 
-    /// How many moves a layer of a layered game has, where they might be more than can be numbered:
-    /// counting them costs less than making them.
+    /// Returns the number of moves of a layer of a layered game if it may exceed the limit, else 0; counting
+    /// moves costs less than making them.
     fn moves(&self, layer: &Source<'_, G::Key>) -> u64 {
         let depth = self.plan.max_depth.unwrap_or(u32::MAX);
         let of = |at: usize| {
@@ -512,7 +507,7 @@ impl<G: Game> ByKey<'_, G> {
         parallel::map_ranges(rows, GRAIN, &|some| some.map(of).sum::<u64>()).iter().sum()
     }
 
-    /// How to cut a layer, by a sample of its moves.
+    /// Chooses the partition of a layer by a sample of its moves.
     fn cut(&self, layer: &Source<'_, G::Key>, draft: &Draft) -> Result<Cut<G::Key>, GraphError> {
         let memory = draft.memory(self.plan.max_memory);
         let states = layer.rows.len();
@@ -528,7 +523,7 @@ impl<G: Game> ByKey<'_, G> {
         let degree = sample.len() as f64 / f64::from(asked);
         let edges = degree * states as f64;
         let (left, targets) = (memory.left() as f64, 4.1 * edges);
-        // Targets are written here and there, which is slow in a file.
+        // Targets are written at random, which is slow in a file.
         let (room, memory) = match targets < 0.5 * left {
             true => (left - targets, memory),
             false => (left, draft.memory(Some(0))),
@@ -545,8 +540,8 @@ impl<G: Game> ByKey<'_, G> {
         })
     }
 
-    /// The kind of a row; calls `each` with every edge that is followed. Where the layer is not
-    /// followed only passes are. `None` if the key is no position's.
+    /// Returns the kind of a row and calls `each` with every edge that is followed; without `follows`,
+    /// only passes. `None` if the key is invalid.
     fn row(
         &self,
         layer: &Source<'_, G::Key>,
@@ -610,7 +605,7 @@ impl<G: Game> ByKey<'_, G> {
             let task = tasks[task].clone();
             let (mut rows, mut passes, mut jumps) = (Rows::default(), Vec::new(), Vec::new());
             let (mut records, mut is_inconsistent) = (Vec::new(), false);
-            // What shards take of one task differs little: memory that was never used is dear.
+            // Shards are about equally full, so capacity is reserved exactly: fresh memory is expensive.
             let room = degree * task.len() as f64 / partition.shards() as f64;
             let room = (room * 1.2) as usize + 8;
             records.resize_with(shards.len(), Vec::new);
@@ -649,9 +644,8 @@ impl<G: Game> ByKey<'_, G> {
         })
     }
 
-    /// Adds a row whose actions are there from a place on, and counts it. A board that is there with
-    /// both sides to move is another row with the other side, of the same layer: it is counted from
-    /// the side that is to move more rarely.
+    /// Adds a row whose actions are those from `first` on, and counts it. A board reachable with both sides
+    /// to move is two rows of a layer; it is counted once, at the row of the side that moves more rarely.
     fn push(
         &self,
         layer: &Source<'_, G::Key>,
@@ -667,7 +661,7 @@ impl<G: Game> ByKey<'_, G> {
             return census.add_plain(kind, moves as u32);
         }
         let (own, state) = (Orientations(layer.sets[at]), || game.state(layer.keys[at]));
-        // Also such as are not followed.
+        // States that are not followed may have to pass too.
         let is_frontier = kind == StateKind::Frontier;
         let passes = passes || is_frontier && state().is_some_and(|state| game.must_pass(&state));
         census.add_row(kind, moves as u32, passes, own, group.order());
@@ -687,7 +681,7 @@ impl<G: Game> ByKey<'_, G> {
         census.with_both += u64::from(both.count_ones());
     }
 
-    /// The counts of a layer.
+    /// Returns the counts of a layer.
     fn counts(
         &self,
         layer: &Source<'_, G::Key>,
@@ -701,7 +695,7 @@ impl<G: Game> ByKey<'_, G> {
         let is_folded = self.game.group().order() > 1;
         let folded = if is_folded { None } else { self.game.with_folding(true) };
         let Some(folded) = folded else { return Ok(census.counts(keys.len() as u64)) };
-        // The classes under all symmetries of a layer that is not folded.
+        // Classes under all symmetries of a layer that is not folded.
         let mut classes: Room<G::Key> = draft.memory(self.plan.max_memory).zeros(keys.len())?;
         parallel::map_mut(&mut classes, GRAIN, &|first, classes| {
             for (class, &key) in classes.iter_mut().zip(&keys[first..]) {
@@ -712,7 +706,7 @@ impl<G: Game> ByKey<'_, G> {
         Ok(census.counts(classes.chunk_by(|a, b| a == b).count() as u64))
     }
 
-    /// Sorts the records of shards and finds which keys are new.
+    /// Sorts the records of shards and finds the new keys.
     fn distinct(&self, known: &[G::Key], parts: Vec<Parts<G::Key>>) -> Vec<Shard<G::Key>> {
         let parts: Vec<_> = parts.into_iter().map(Mutex::new).collect();
         parallel::map(parts.len(), &|shard| {
@@ -730,7 +724,7 @@ impl<G: Game> ByKey<'_, G> {
         })
     }
 
-    /// The keys of ascending records: which of them earlier plies have, and where.
+    /// Returns the shard of ascending records; finds the rows of keys that earlier plies have.
     fn shard(&self, known: &[G::Key], records: &[Record<G::Key>]) -> Shard<G::Key> {
         let edges = records.iter().map(|record| record.edge).collect();
         let room = records.len() / 2;
@@ -770,13 +764,13 @@ impl<G: Game> ByKey<'_, G> {
                 shard.passed.extend(self.pass(key, Orientations(set), ply));
             }
         }
-        // Of memory that was never used no more than it takes.
+        // Fresh memory is expensive, so none is kept unused.
         shard.new.shrink_to_fit();
         shard.led_to.shrink_to_fit();
         shard
     }
 
-    /// The state to which a pass leads, if a state must pass and is to be followed.
+    /// Returns the target of the pass if a state must pass and is to be followed.
     fn pass(&self, key: G::Key, own: Orientations, ply: u16) -> Option<Record<G::Key>> {
         let game = self.game;
         let state = game.state(key).filter(|state| game.must_pass(state))?;
@@ -786,7 +780,7 @@ impl<G: Game> ByKey<'_, G> {
         Some(Record { key: canonical.key, edge: 0, orientations, ply: ply + 1 })
     }
 
-    /// Closes shards, of which the first has a number, under the passes that lead to their layer.
+    /// Closes shards, the first of which is number `first`, under the passes that lead to their layer.
     fn close(
         &self,
         shards: &mut [Shard<G::Key>],
@@ -811,7 +805,7 @@ impl<G: Game> ByKey<'_, G> {
         Ok(())
     }
 
-    /// Appends rows; `census` takes them in.
+    /// Appends rows, and adds their counts to `census`.
     fn write(
         &mut self,
         draft: &mut Draft,
@@ -848,7 +842,7 @@ impl<G: Game> ByKey<'_, G> {
     }
 }
 
-/// The kind of a row whose moves are not followed.
+/// Returns the kind of a row whose moves are not followed.
 fn unfollowed<G: Game>(game: &G, state: &G::State) -> StateKind {
     if game.is_terminal(state) { StateKind::Terminal } else { StateKind::Frontier }
 }

@@ -6,17 +6,17 @@ use super::super::sort::Record;
 use crate::game::StateKey;
 use crate::parallel;
 
-/// A shard of distinct keys, ascending.
+/// Shard of distinct keys, ascending.
 pub(super) struct Shard<K> {
     /// New keys.
     pub new: Vec<K>,
-    /// Orientations and plies of these, in a layered game.
+    /// Orientations and plies of the new keys, in a layered game.
     pub reached: Vec<(u16, u16)>,
     /// Number of edges that lead to each key, and its row if it is known.
     pub led_to: Vec<(u32, Option<u32>)>,
-    /// The edges, in the order of the keys.
+    /// Edges in the order of the keys.
     pub edges: Vec<u32>,
-    /// States to which passes of the new ones lead.
+    /// States that passes of the new ones lead to.
     pub passed: Vec<Record<K>>,
 }
 
@@ -47,7 +47,7 @@ impl<K: StateKey> Shard<K> {
     }
 }
 
-/// Gives the new keys of shards their rows from `first` on, and the edges their targets.
+/// Assigns rows from `first` on to the new keys of shards, and targets to the edges.
 pub(super) fn place<K: StateKey>(shards: &[Shard<K>], first: u32, targets: &[AtomicU32]) {
     let mut bases = Vec::with_capacity(shards.len());
     let mut base = first;

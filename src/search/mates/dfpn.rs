@@ -1,7 +1,7 @@
-//! One thread's df-pn: the recursion, the path, and the disproofs that rest on it.
+//! Df-pn of one thread: the recursion, the path, and the disproofs that depend on it.
 //!
-//! Numbers are those of the player to move: `phi` is 0 where the mover reaches what he wants (a win, or no loss),
-//! `delta` where he cannot. A position's phi is the least delta of its children, its delta the sum of their phi.
+//! Numbers are those of the player to move: `phi` is 0 if the mover reaches their goal (a win, or no loss),
+//! `delta` if not. A position's phi is the least delta of its children, its delta the sum of their phi.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
@@ -13,28 +13,28 @@ use super::{Call, LONGEST_LINE, MateSearch, Mating, Role};
 use crate::game::Action;
 use crate::game::shogi::Board;
 
-/// A set of positions of the path, by depth.
+/// Set of positions of the path, by depth.
 type Bases = u128;
-/// The base of what the limit of the path's length decided; it is never discharged.
+/// Base of results decided by the limit on the path's length; it is never discharged.
 const LIMIT: Bases = 1 << 127;
 const LONGEST: usize = 126;
-/// The most bases with which a disproof is kept.
+/// Maximum number of bases of a disproof that is kept.
 const KEPT_BASES: usize = 4;
-/// Counters of the path's boards by hash, so that most lookups of the path end at once.
+/// Number of counters of the path's boards by hash, which let most lookups of the path end at once.
 const FILTER: usize = 1024;
-/// Nodes between two looks at the limits.
+/// Number of nodes between two checks of the limits.
 const PERIOD: u64 = 256;
 
-/// What is known of a position.
+/// Knowledge about a position.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Value {
     phi: u32,
     delta: u32,
     bases: Bases,
-    /// Length of the proof, where there is one.
+    /// Length of the proof, if there is one.
     pub plies: u8,
     role: Role,
-    /// The table has not been asked, or contained nothing.
+    /// `true` if the table has not been consulted or contained nothing.
     fresh: bool,
 }
 
@@ -61,13 +61,13 @@ impl Value {
         self.phi == 0 || self.delta == 0
     }
 
-    /// Returns true where the attacker wins.
+    /// Returns `true` if the attacker wins.
     pub(super) fn is_proven(&self) -> bool {
         self.numbers().0 == 0
     }
 }
 
-/// A position in the search.
+/// Position in the search.
 #[derive(Clone, Copy)]
 struct Here<N> {
     node: N,
@@ -83,29 +83,29 @@ struct Child<N> {
     value: Value,
 }
 
-/// What the children of a position say of it.
+/// Summary of a position's children.
 struct Summed {
     value: Value,
-    /// The child to search next, and the least delta among the others.
+    /// Child to search next, and (`second`) the least delta among the others.
     best: usize,
     second: u32,
-    /// What the delta counts beside the largest number.
+    /// Part of delta beside the largest number.
     others: u32,
 }
 
-/// The search of one thread.
+/// Search of one thread.
 pub(super) struct Worker<'a, M: Mating> {
     rules: &'a M,
     table: &'a Table,
     call: &'a Call<'a>,
     thread: usize,
     nodes: u64,
-    /// The most nodes of this thread.
+    /// Maximum number of nodes of this thread.
     most: u64,
     stopped: bool,
     path: Vec<Place>,
     filter: [u8; FILTER],
-    /// The children of all positions of the path.
+    /// Children of all positions of the path.
     children: Vec<Child<M::Node>>,
     conditional: FxHashMap<Place, Vec<Place>>,
     kept: usize,
@@ -134,7 +134,7 @@ impl<'a, M: Mating> Worker<'a, M> {
         }
     }
 
-    /// Decides a root; `None` where the limit comes first.
+    /// Decides a root; `None` if a limit is reached first.
     pub(super) fn root(&mut self, board: &Board, bound: u8) -> Option<Value> {
         let role = self.call.options.role;
         let here = self.here(self.rules.root(board, role), role, bound);
@@ -182,7 +182,7 @@ impl<'a, M: Mating> Worker<'a, M> {
                 break value;
             }
             let child = self.children[best];
-            // What the child's number may grow to before this delta reaches its threshold.
+            // Threshold of the child's number at which this delta reaches its own.
             let child_phi = delta - others;
             let child_delta =
                 phi.min(second.saturating_add(second / 4).saturating_add(1)).min(NEVER);
@@ -223,12 +223,12 @@ impl<'a, M: Mating> Worker<'a, M> {
         }
     }
 
-    /// Puts a position's children on the stack, up to one that decides it; returns whether there is one.
+    /// Pushes a position's children on the stack, up to one that decides it; returns `true` if there is one.
     fn generate(&mut self, here: &Here<M::Node>, fresh: bool, from: usize) -> bool {
         let (rules, role) = (self.rules, here.role);
         let checks_only = self.call.options.checks_only && role == Role::Attacks;
         let plies = if here.place.plies == UNBOUNDED { UNBOUNDED } else { here.place.plies - 1 };
-        // Children of a new position are mostly new: the table is asked when they are visited.
+        // Children of a new position are mostly new: the table is consulted when they are visited.
         let lazy = fresh && role == Role::Attacks;
         let mut decided = false;
         rules.moves(&here.node, role, checks_only, |action, node| {
@@ -246,7 +246,7 @@ impl<'a, M: Mating> Worker<'a, M> {
         decided
     }
 
-    /// What is known of a position before it is searched.
+    /// Returns the knowledge about a position before it is searched.
     fn look_up(&self, here: &Here<M::Node>) -> Value {
         let Here { role, place, hash, .. } = here;
         match self.table.get(place, *hash) {
@@ -262,7 +262,7 @@ impl<'a, M: Mating> Worker<'a, M> {
         self.unseen(here)
     }
 
-    /// What is known of a position without the table.
+    /// Returns the knowledge about a position without the table.
     fn unseen(&self, here: &Here<M::Node>) -> Value {
         let Here { role, place, hash, .. } = here;
         if let Some((won, plies)) = self.rules.over(&here.node, *role) {
@@ -279,7 +279,7 @@ impl<'a, M: Mating> Worker<'a, M> {
     }
 
     fn first_value(&self, here: &Here<M::Node>) -> Value {
-        // Threads begin with slightly different numbers, so that they take different ways.
+        // Threads start with slightly different numbers, so that they explore different branches.
         let noise = if self.thread == 0 {
             0
         } else {
@@ -296,7 +296,7 @@ impl<'a, M: Mating> Worker<'a, M> {
         }
     }
 
-    /// The position of the path that has the same board and at least the means.
+    /// Returns the position of the path that has the same board and at least the means.
     #[inline]
     fn repeated(&self, place: &Place, hash: u64) -> Option<Bases> {
         if self.filter[hash as usize % FILTER] == 0 {
@@ -306,14 +306,14 @@ impl<'a, M: Mating> Worker<'a, M> {
         Some(1 << depth)
     }
 
-    /// The bases of a conditional disproof, if all are on the path.
+    /// Returns the bases of a conditional disproof, if all are on the path.
     fn rests(&self, place: &Place) -> Option<Bases> {
         let depth = |base: &Place| self.path.iter().rposition(|earlier| earlier.dominates(base));
         let bases = self.conditional.get(place)?;
         bases.iter().try_fold(0, |set, base| Some(set | 1 << depth(base)?))
     }
 
-    /// Sums the children of a position up.
+    /// Sums up the children of a position.
     fn summed(&self, role: Role, from: usize) -> Summed {
         let (mut least, mut second, mut best) = (NEVER, NEVER, from);
         let (mut largest, mut unsolved) = (0u32, 0u32);
@@ -337,7 +337,7 @@ impl<'a, M: Mating> Worker<'a, M> {
                 bases = value.bases;
             }
         }
-        // The largest number stands for all, so that what several children share is not counted again and again.
+        // The largest number stands for all, so that shared subtrees do not count repeatedly.
         let others = unsolved.saturating_sub(1);
         let sum = (largest + others).min(NEVER - 1);
         let delta = if least == 0 { NEVER } else { sum };
@@ -376,7 +376,7 @@ impl<'a, M: Mating> Worker<'a, M> {
         self.conditional.insert(*place, bases);
     }
 
-    /// The line of a proof: the attacker's shortest known win against the defender's longest known resistance.
+    /// Returns the line of a proof: the attacker's shortest known win against the longest known resistance.
     pub(super) fn line(&mut self, board: &Board, value: Value) -> Vec<Action> {
         let (mut line, mut value) = (Vec::new(), value);
         let role = self.call.options.role;
@@ -390,9 +390,9 @@ impl<'a, M: Mating> Worker<'a, M> {
         line
     }
 
-    /// The next move of a proof's line.
+    /// Returns the next move of a proof's line.
     fn next_of_line(&mut self, here: &Here<M::Node>) -> Option<Child<M::Node>> {
-        // Where the table has lost the proofs of the children, they are found again.
+        // If the table has lost the proofs of the children, they are searched again.
         self.decide(here)?;
         let mut children = Vec::new();
         let plies = if here.place.plies == UNBOUNDED { UNBOUNDED } else { here.place.plies - 1 };

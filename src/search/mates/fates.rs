@@ -1,29 +1,29 @@
-//! What mates prove of the moves of a position.
+//! Results that mates prove for the moves of a position.
 
 use super::{Found, MateSearch, Options, Role, Rules, Verdict};
 use crate::game::shogi::{Board, Shogi};
 use crate::game::{Action, Game, GameExt, Outcome, WideKey};
 
-/// What has been proven of a move, for its player.
+/// Proven result of a move, for its player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// Nothing.
+    /// Nothing is proven.
     Open,
-    /// The player wins within so many plies, this move among them.
+    /// The player wins within so many plies, this move included.
     Wins(u32),
-    /// The opponent has a mate by checks: the player loses within so many plies, this move among them.
+    /// The player loses within so many plies, this move included, by a mate by checks or an end of the game.
     Loses(u32),
 }
 
-/// Bytes of the table for each node that may be searched, and the most of them.
+/// Bytes of the table for each node that may be searched, and the maximum.
 const MEMORY: (u64, u64) = (64, 16 << 20);
 
 /// Judges the moves of a position that is not over.
 ///
-/// The mover's mate by checks is searched for in `nodes` positions. If there is one, its first move wins, and of each
-/// other move it is asked, in an equal share of as many positions again, whether a mate by checks follows every reply.
-/// If none is found, a move that ends the game wins, and of each other it is asked whether it allows the opponent to
-/// end the game at once or a mate by checks. The answer depends on the arguments alone.
+/// First the mover's mate by checks is searched for in `nodes` positions. If there is one, its first move
+/// wins, and each other move is tested, within an equal share of as many positions again, for a mate by
+/// checks after every reply. If none is found, a move that ends the game wins, and each other is tested for
+/// letting the opponent end the game at once or mate by checks. The result depends on the arguments alone.
 pub fn fates(
     rules: &Rules,
     game: &Shogi<WideKey>,

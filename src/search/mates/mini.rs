@@ -1,8 +1,8 @@
-//! Minishogi as the mate search plays it: sets of squares, the board never turned.
+//! Minishogi for the mate search: bitboards of squares, without turning the board.
 //!
-//! The attacker's pieces move towards row 0 whoever is to move. Squares and kinds are numbered as in
-//! [`shogi`](crate::game::shogi). A board's key is a number in base 21, one digit a square, so that a move changes
-//! it by one addition a square.
+//! The attacker's pieces move towards row 0, whoever is to move. Squares and kinds are numbered as in
+//! [`shogi`](crate::game::shogi). A board's key is a number in base 21, one digit a square, so that a move
+//! changes it by one addition a square.
 
 use super::{Mating, Role};
 use crate::game::Action;
@@ -14,11 +14,11 @@ const ALL: Squares = (1 << SQUARES) - 1;
 const KINDS: usize = 10;
 const HELD: usize = 5;
 const PAWN: usize = 1;
-/// The rows where the attacker's and the defender's pieces promote.
+/// Rows in which the attacker's and the defender's pieces promote.
 const ZONES: [Squares; 2] = [0b11111, 0b11111 << 20];
 const FILE: Squares = 0b00001_00001_00001_00001_00001;
 
-/// A position: owner 0 is the attacker, 1 the defender.
+/// Position; owner 0 is the attacker, 1 the defender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     key: u128,
@@ -26,32 +26,32 @@ pub struct Position {
     /// Pieces in hand, three bits a kind.
     hands: [u16; 2],
     kings: [u8; 2],
-    /// 0 for nothing, 1 + kind for the attacker's pieces, 11 + kind for the defender's.
+    /// Cell contents: 0 for nothing, 1 + kind for the attacker's pieces, 11 + kind for the defender's.
     cells: [u8; SQUARES],
 }
 
-/// A move: from a square, or of a kind in hand.
+/// Move from a square, or drop of a kind in hand.
 #[derive(Clone, Copy)]
 enum Move {
     Board { from: usize, to: usize, promotes: bool },
     Drop { kind: usize, to: usize },
 }
 
-/// Geometry of the board, and the rules made of it.
+/// Geometry of the board, and the rules derived from it.
 #[derive(Debug)]
 pub struct Mini {
     rays: [[Squares; SQUARES]; 8],
-    /// By owner, kind and square.
+    /// Target squares of steps, by owner, kind and square.
     steps: [[[Squares; SQUARES]; KINDS]; 2],
     powers: [u128; SQUARES],
 }
 
-/// What stands around a player's king.
+/// Checks and pins around a player's king.
 struct Around {
     checkers: u32,
     /// Squares where a piece other than the king meets the check.
     evasions: Squares,
-    /// The pieces that shield the king, each with the squares it may go to.
+    /// Pinned pieces, each with the squares it may go to.
     pins: [(Squares, Squares); 8],
     pinned: usize,
 }
@@ -70,7 +70,7 @@ fn kind_of(cell: u8) -> usize {
     usize::from(if cell > KINDS as u8 { cell - KINDS as u8 } else { cell }) - 1
 }
 
-/// The first square of a set in a direction; the set must not be empty.
+/// Returns the first square of a set in a direction; the set must not be empty.
 #[inline]
 fn first(direction: usize, set: Squares) -> usize {
     if matches!(direction, 2..=5) {
@@ -80,7 +80,7 @@ fn first(direction: usize, set: Squares) -> usize {
     }
 }
 
-/// The directions in which a kind slides: 1 the even ones, 2 the odd ones.
+/// Directions in which a kind slides: 1 the even ones, 2 the odd ones.
 const SLIDES: [u8; KINDS] = [0, 0, 0, 0, 2, 1, 0, 0, 2, 1];
 const PROMOTED: [usize; KINDS] = [0, 6, 7, 0, 8, 9, 0, 0, 0, 0];
 const IN_HAND: [usize; KINDS] = [0, 1, 2, 3, 4, 5, 1, 2, 4, 5];
@@ -97,7 +97,7 @@ impl Default for Mini {
 }
 
 impl Mini {
-    /// The rules.
+    /// Returns the rules.
     pub fn new() -> Mini {
         const TOWARDS: [(i32, i32); 8] =
             [(-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1)];
@@ -148,7 +148,7 @@ impl Mini {
         position.own[owner] &= !(1 << square);
     }
 
-    /// The squares a piece attacks, its own side's among them.
+    /// Returns the squares that a piece attacks, including those of its own side's pieces.
     #[inline]
     fn attacks(&self, owner: usize, kind: usize, square: usize, occupied: Squares) -> Squares {
         let mut attacked = self.steps[owner][kind][square];
@@ -196,7 +196,7 @@ impl Mini {
         around
     }
 
-    /// The squares that a player attacks, through the other's king.
+    /// Returns the squares that a player attacks, through the other's king.
     fn attacked(&self, position: &Position, by: usize) -> Squares {
         let king = 1 << position.kings[1 - by];
         let occupied = (position.own[0] | position.own[1]) & !king;
@@ -204,7 +204,7 @@ impl Mini {
         bits(position.own[by]).fold(0, |set, at| set | attacks(at))
     }
 
-    /// The pieces of a player whose departure from a line gives check, each with its line.
+    /// Returns the pieces of a player that give check by leaving a line, each with its line.
     fn discoverers(&self, position: &Position, us: usize) -> ([(Squares, Squares); 8], usize) {
         let (king, occupied) =
             (usize::from(position.kings[1 - us]), position.own[0] | position.own[1]);
@@ -228,7 +228,7 @@ impl Mini {
         (found, count)
     }
 
-    /// Calls `visit` with the legal moves of a player, those that do not give check left out if asked.
+    /// Calls `visit` with the legal moves of a player; with `checks_only`, only with those that give check.
     fn visit(
         &self,
         position: &Position,
@@ -291,7 +291,7 @@ impl Mini {
         }
     }
 
-    /// The squares on which a player may drop a pawn, occupied or not.
+    /// Returns the squares on which a player may drop a pawn, occupied or not.
     fn pawn_squares(&self, position: &Position, us: usize) -> Squares {
         let pawn = (1 + PAWN + KINDS * us) as u8;
         let mut squares = ALL & !ZONES[us];
@@ -342,12 +342,12 @@ impl Mini {
     }
 }
 
-/// A square as a player sees the board, from one as the attacker does, and back.
+/// Converts a square between the attacker's view of the board and a player's.
 fn turned(us: usize, square: usize) -> usize {
     if us == 0 { square } else { SQUARES - 1 - square }
 }
 
-/// The number of a move in the game, where the mover sees the board.
+/// Returns the number of a move in the game, in which the mover sees the board.
 fn action(us: usize, played: Move) -> Action {
     let seen = |square| turned(us, square);
     Action(match played {

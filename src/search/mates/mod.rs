@@ -1,46 +1,45 @@
-//! Exact mate search in games of the shogi family: forced wins found by df-pn, and positions without one proven
-//! to have none.
+//! Exact mate search in games of the shogi family: finds forced wins by df-pn, or proves that there are none.
 //!
-//! One player *attacks*. The attacker wins where every defence loses within finitely many plies; infinite play is
-//! no win. [`MateSearch::search`] finds a win or proves that there is none, [`MateSearch::shortest`] finds the
-//! shortest. By checks alone, or with every move; a player without a move has lost, but the move that leaves none
-//! without giving check is none of a mate by checks. [`fates`] judges each move of a position.
+//! One player *attacks*. The attacker wins if every defence loses within finitely many plies; infinite play
+//! is no win. [`MateSearch::search`] finds a win or proves that there is none, [`MateSearch::shortest`] finds
+//! the shortest. The attacker plays checks only, or every move. A player without a move has lost, but a mate
+//! by checks excludes a move that stalemates without giving check. [`fates`] judges each move of a position.
 //!
 //! # Method
 //!
 //! df-pn (Nagai, *Df-pn Algorithm for Searching AND/OR Trees and Its Applications*, 2002) with thresholds
-//! enlarged by a quarter (Pawlewicz and Lew 2007), and the largest number plus one for each other child in place of
-//! the sum (weak proof numbers, Ueda et al. 2008). Positions differ in their board and in the attacker's *means*:
-//! pieces in hand, and the plies that remain.
+//! enlarged by a quarter (Pawlewicz and Lew 2007), and the largest number plus one for each other child in
+//! place of the sum (weak proof numbers, Ueda et al. 2008). Positions differ in their board and in the
+//! attacker's *means*: pieces in hand, and the plies that remain.
 //!
 //! **Dominance.** Let `x ≤ y` if both have the same board and player to move, and the attacker of `y` has at
-//! least the means of `x`. On one board the two hands add up to the same, so the defender of `y` has at most the
-//! pieces of `x`. Then every move of the attacker in `x` is legal in `y`, every move of the defender in `y` is
-//! legal in `x`, and the positions after it are again `≤`. For board moves this is plain; a drop needs the piece and
-//! else depends on the board alone. So does *two pawns on a file*. So does *mate by a pawn drop*: the dropped pawn
-//! stands next to the king and gives the only check, which no drop can meet, so whether it is mate does not depend on
-//! hands. Hence a win in `x` within n plies is one in `y`, and no win in `y` means none in `x`. Check is a matter of
-//! the board, so the same holds by checks.
+//! least the means of `x`. On one board the two hands have the same sum, so the defender of `y` has at most
+//! the pieces of `x`. Then every move of the attacker in `x` is legal in `y`, every move of the defender in
+//! `y` is legal in `x`, and the positions after it are again `≤`. For board moves this is plain; a drop needs
+//! the piece and otherwise depends on the board alone. So does *two pawns on a file*. So does *mate by a pawn
+//! drop*: the dropped pawn stands next to the king and gives the only check, which no drop can meet, so
+//! whether it is mate does not depend on hands. Hence a win in `x` within n plies is one in `y`, and no win
+//! in `y` means none in `x`. Check depends on the board alone, so the same holds by checks.
 //!
-//! **Graph history.** A proof never rests on history: a finite tree of which every path ends in a win. A disproof may
-//! rest on a repetition. Kishimoto and Müller (*A General Solution to the Graph History Interaction
-//! Problem*, 2004) keep such a disproof apart and reuse it only on the path on which it holds. Here it is kept with
-//! its *bases*, the positions of the path that were met again (base-twin algorithm of Breuker et al. 2001), and
-//! reused on any path that contains them all. A child that is `≤` a position of the path counts as disproven on
-//! the basis of that position.
+//! **Graph history.** A proof never depends on history: it is a finite tree in which every path ends in a
+//! win. A disproof may depend on a repetition. Kishimoto and Müller (*A General Solution to the Graph History
+//! Interaction Problem*, 2004) keep such a disproof apart and reuse it only on the path on which it holds.
+//! Here it is kept with its *bases*, the positions of the path that were met again (base-twin algorithm of
+//! Breuker et al. 2001), and reused on any path that contains them all. A child that is `≤` a position of the
+//! path counts as disproven on the basis of that position.
 //!
-//! Why it is right: a disproof of N with bases B stands for a set D that contains N, in which each attacker's position
-//! has all its moves, and each defender's position one move, into something `≤` an element of D, B, or the set L of
-//! positions without a win. Children's sets are united; a position whose own disproof completes is in D and leaves B.
-//! At the root B is empty. Suppose then that some x `≤` d ∈ D were won, x with the fewest plies. If the attacker moves
-//! in x, the winning move is legal in d and leads from d to something `≤` e ∈ D ∪ L; the position after it in x is
-//! `≤` e too, and won in fewer plies: a contradiction (e ∈ L by dominance). If the defender moves in x, the reply of D
-//! is legal in x and leads, in the same way, to a won position in fewer plies. So nothing in D is won. Only disproofs
-//! without bases enter the shared table; the others belong to one thread and one search, and are dropped where room is
-//! short.
+//! Correctness: a disproof of N with bases B stands for a set D that contains N, in which each attacker's
+//! position has all its moves, and each defender's position one move, into something `≤` an element of D, B,
+//! or the set L of positions without a win. The children's sets are united; a position whose own disproof
+//! completes is in D and leaves B. At the root B is empty. Suppose some x `≤` d ∈ D is won, x with the fewest
+//! plies. If the attacker moves in x, the winning move is legal in d and leads from d to something `≤` e ∈ D
+//! ∪ L; the position after it in x is `≤` e too, and won in fewer plies: a contradiction (e ∈ L by
+//! dominance). If the defender moves in x, the reply of D is legal in x and leads, in the same way, to a won
+//! position in fewer plies. So nothing in D is won. Only disproofs without bases enter the shared table; the
+//! others belong to one thread and one search, and are dropped when memory is short.
 //!
-//! A path of 126 plies is not followed further. What rests on that limit has a base that never leaves, so that it is
-//! stored nowhere and the root is [`Verdict::Open`].
+//! A path of 126 plies is not followed further. Results that depend on this limit have a base that never
+//! leaves, so they are not stored, and the root is [`Verdict::Open`].
 
 mod dfpn;
 mod fates;
@@ -60,12 +59,12 @@ pub use mini::Mini;
 pub use plain::Plain;
 use table::{Table, UNBOUNDED};
 
-/// Part that the mover of a position has in the search.
+/// Role of a position's mover in the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// The mover wants to win.
+    /// Player who wants to win.
     Attacks = 0,
-    /// The mover wants not to lose.
+    /// Player who wants not to lose.
     Defends = 1,
 }
 
@@ -75,25 +74,24 @@ impl Role {
     }
 }
 
-/// Rules as the search plays them: positions that know who attacks.
+/// Rules as the search plays them: positions that contain the attacker.
 ///
-/// Implementations promise dominance, as the documentation of the module states it. A game without hands has it at
-/// once.
+/// Implementations guarantee dominance as the module defines it, which is trivial in a game without hands.
 pub trait Mating: Sync {
-    /// A position.
+    /// Position of the search.
     type Node: Copy + Send;
 
-    /// The position of a board whose mover has a role.
+    /// Returns the position of a board whose mover has a role.
     fn root(&self, board: &Board, role: Role) -> Self::Node;
 
-    /// A number of at most 110 bits that tells boards apart, hands left out.
+    /// Returns a number of at most 110 bits that identifies the board without hands.
     fn board(&self, node: &Self::Node) -> u128;
 
-    /// The attacker's pieces in hand: at most five kinds of three bits, each at most 3.
+    /// Returns the attacker's pieces in hand: at most five kinds of three bits, each at most 3.
     fn hand(&self, node: &Self::Node) -> u16;
 
-    /// Calls `visit` with the legal moves of a player and the positions after them; by checks, with those of the
-    /// attacker's that give check or win. None where the game is over.
+    /// Calls `visit` with the legal moves of a player and the positions after them; with `checks_only`, of
+    /// the attacker's moves only those that give check or win. Visits none if the game is over.
     fn moves(
         &self,
         node: &Self::Node,
@@ -102,11 +100,11 @@ pub trait Mating: Sync {
         visit: impl FnMut(Action, Self::Node),
     );
 
-    /// The number of the defender's moves in a position that is not [over](Mating::over).
+    /// Returns the number of the defender's moves in a position that is not [over](Mating::over).
     fn replies(&self, node: &Self::Node) -> u32;
 
-    /// Returns whether the attacker has won, and in how many plies, where a rule other than the lack of moves
-    /// has ended the game.
+    /// Returns `true` if the attacker has won, and the plies, if a rule other than lack of moves ended the
+    /// game.
     fn over(&self, _node: &Self::Node, _role: Role) -> Option<(bool, u8)> {
         None
     }
@@ -115,9 +113,9 @@ pub trait Mating: Sync {
 /// Rules of a game of the shogi family for the mate search.
 #[derive(Debug)]
 pub enum Rules {
-    /// Minishogi.
+    /// Rules of minishogi.
     Mini(Box<Mini>),
-    /// Any of them.
+    /// Rules of any game of the family.
     Plain(Box<Plain>),
 }
 
@@ -130,59 +128,59 @@ impl Rules {
         }
     }
 
-    /// Returns the rules of a game; `None` of games outside the shogi family.
+    /// Returns the rules of a game; `None` for games outside the shogi family.
     pub fn of_game<G: Game>(game: &G) -> Option<Rules> {
         Some(Rules::of(&game.shogi_boards()?.variant()))
     }
 }
 
-/// The most plies of a line.
+/// Maximum number of plies of a line.
 pub const LONGEST_LINE: usize = 256;
 
 /// Result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The attacker wins.
+    /// Win of the attacker.
     Mate {
         /// Length of the win; 127 for all wins of 127 plies and more.
         plies: u32,
-        /// Whether no win is shorter: proven. If not, `plies` is an upper bound of the shortest.
+        /// `true` if the win is proven to be the shortest; otherwise `plies` is an upper bound.
         is_shortest: bool,
-        /// A line of that win, ended early where the table has lost the rest and the limit is reached, or after
-        /// [`LONGEST_LINE`] plies.
+        /// Line of the win, cut short if the table has lost the rest at the limit, or after [`LONGEST_LINE`]
+        /// plies.
         line: Vec<Action>,
     },
-    /// Proven: the attacker has no win of the kind asked for.
+    /// Proof that the attacker has no win of the requested kind.
     NoMate,
-    /// The limit was reached first.
+    /// Limit reached before a proof.
     Open,
 }
 
-/// A verdict and its price.
+/// Verdict and its cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// The verdict.
+    /// Verdict of the search.
     pub verdict: Verdict,
-    /// Positions whose moves were generated.
+    /// Number of positions whose moves were generated.
     pub nodes: u64,
 }
 
-/// What to search for, and for how long.
+/// Options and limits of a search.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
     /// Role of the root's mover.
     pub role: Role,
-    /// The attacker gives check with every move.
+    /// `true` if the attacker must give check with every move.
     pub checks_only: bool,
-    /// The plies within which the attacker must win; at most 125.
+    /// Plies within which the attacker must win; at most 125.
     pub max_plies: Option<u32>,
-    /// The most positions whose moves are generated.
+    /// Maximum number of positions whose moves are generated.
     pub nodes: u64,
-    /// Threads that share the work.
+    /// Number of threads that share the work.
     pub threads: usize,
-    /// The time at which the search gives up.
+    /// Time at which the search stops.
     pub deadline: Option<Instant>,
-    /// A flag that ends the search when it is set.
+    /// Flag that stops the search when it is set.
     pub stop: Option<&'a AtomicBool>,
 }
 
@@ -200,12 +198,12 @@ impl Default for Options<'_> {
     }
 }
 
-/// A mate search with its table, which several threads may use at once and which later searches profit from.
+/// Mate search with its table, which several threads may use at once and later searches reuse.
 #[derive(Debug)]
 pub struct MateSearch<'a> {
     rules: &'a Rules,
     table: Table,
-    /// Bases of conditional disproofs that a thread keeps.
+    /// Number of conditional disproofs that a thread keeps.
     conditional: usize,
 }
 
@@ -217,7 +215,8 @@ struct Call<'a> {
 }
 
 impl<'a> MateSearch<'a> {
-    /// A search whose table and conditional disproofs take about `memory` bytes (the latter once for each thread).
+    /// Returns a search with about `memory` bytes for table and conditional disproofs (the latter for each
+    /// thread).
     pub fn new(rules: &'a Rules, memory: usize) -> MateSearch<'a> {
         let (table, conditional) = (Table::new(memory / 8 * 7), (memory / 8 / 128).max(64));
         MateSearch { rules, table, conditional }
@@ -228,8 +227,9 @@ impl<'a> MateSearch<'a> {
         self.found(board, options, false)
     }
 
-    /// Searches for the shortest win of the attacker, within [`Options::max_plies`] if given. By checks, a limit may
-    /// leave a win that is not proven to be the shortest; with every move nothing is known then.
+    /// Searches for the shortest win of the attacker, within [`Options::max_plies`] if given. If a limit is
+    /// reached, a search by checks may return a win that is not proven to be the shortest; a search with
+    /// every move returns [`Verdict::Open`].
     pub fn shortest(&self, board: &Board, options: &Options) -> Found {
         self.found(board, options, true)
     }
@@ -266,7 +266,7 @@ impl<'a> MateSearch<'a> {
         }
     }
 
-    /// Decides whether the attacker wins within a bound; `None` where the limit comes first.
+    /// Decides whether the attacker wins within a bound; `None` if a limit is reached first.
     fn solve<M: Mating>(&self, rules: &M, board: &Board, bound: u8, call: &Call) -> Option<Value> {
         call.done.store(false, Relaxed);
         let run = |thread| Worker::new(rules, self, call, thread).root(board, bound);
@@ -284,7 +284,7 @@ impl<'a> MateSearch<'a> {
     }
 }
 
-/// Shortens a win until the next shorter one is disproven: right where disproofs are cheap. Returns whether it was.
+/// Shortens a win until the next shorter one is disproven (`true`), which suits cheap disproofs.
 fn shorten(solve: impl Fn(u8) -> Option<Value>, mut value: Value) -> (Value, bool) {
     while value.plies >= 2 {
         match solve(value.plies - 2) {
@@ -295,7 +295,7 @@ fn shorten(solve: impl Fn(u8) -> Option<Value>, mut value: Value) -> (Value, boo
     (value, true)
 }
 
-/// Raises the bound until there is a win: right where the cost multiplies with the bound.
+/// Raises the bound until there is a win, which suits costs that multiply with the bound.
 fn lengthen(solve: impl Fn(u8) -> Option<Value>, least: u8, most: u8) -> Option<(Value, bool)> {
     for bound in (least..most).step_by(2) {
         let value = solve(bound)?;

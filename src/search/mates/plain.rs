@@ -1,21 +1,21 @@
-//! Games of the shogi family as the mate search plays them, by the game's own rules.
+//! Games of the shogi family for the mate search, by the game's own rules.
 
 use super::{Mating, Role};
 use crate::game::shogi::{Board, Cell, Ending, Owner, Shogi, Variant};
 use crate::game::{Action, Game, GameExt, Outcome, WideKey};
 
-/// Any game of the family: slower than rules of its own, and their check.
+/// Rules of any game of the family: slower than specialized rules, and a check of them.
 #[derive(Clone, Debug)]
 pub struct Plain(Shogi<WideKey>);
 
 impl Plain {
-    /// The rules of a variant.
+    /// Returns the rules of a variant.
     pub fn new(variant: &Variant) -> Plain {
         Plain(Shogi::new(variant, false))
     }
 }
 
-/// A board as its mover sees it, with the part the mover has.
+/// Board as its mover sees it, with the mover's role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
     board: Board,
@@ -52,7 +52,7 @@ impl Mating for Plain {
     ) {
         let mates_end = self.0.variant().ending == Ending::Mate;
         self.0.for_each_successor(&node.board, |action, board| {
-            // A lion that reaches the last rank wins as a check does; a stalemate is no check.
+            // A lion that reaches the last rank counts as a check; a stalemate does not.
             let reaches = || !mates_end && self.0.result(&board) == Some(Outcome::Loss);
             if !checks_only || self.0.in_check(&board) || reaches() {
                 visit(action, Seen { board, role: role.other() });

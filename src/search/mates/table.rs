@@ -1,45 +1,44 @@
 //! Table of mate search results, bounded in memory, shared by threads without locks.
 //!
 //! A cluster holds five entries behind a version number (a sequence lock): a reader that meets a writer reads
-//! again, so no entry is ever put together from two. An entry contains the whole position: lookups cannot
-//! collide. An entry that is replaced costs work and never correctness, because nothing is concluded from
-//! what is missing.
+//! again, so it never combines parts of two entries. An entry contains the whole position, so lookups cannot
+//! collide. Replacing an entry costs work but never correctness: nothing is concluded from missing entries.
 
 use std::array::from_fn;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU64, fence};
 
-/// A proof or disproof number that stands for "never"; larger sums stay below it.
+/// Proof or disproof number that stands for "never"; larger sums stay below it.
 pub(super) const NEVER: u32 = (1 << 22) - 1;
-/// Remaining plies without a bound.
+/// Number of remaining plies without a bound.
 pub(super) const UNBOUNDED: u8 = 127;
-/// The highest bit of each kind's three in a hand, which stays 0.
+/// Highest of the three bits of each kind in a hand, which stays 0.
 const GUARDS: u16 = 0b100_100_100_100_100;
 const ENTRIES: usize = 5;
 const KEY_HIGH: u64 = (1 << 48) - 1;
 
-/// A position as the table knows it: the board with the search's mode (112 bits), and the attacker's means,
-/// which are the pieces in hand and the plies that remain.
+/// Position as the table identifies it: the board with the search's mode (112 bits), and the attacker's
+/// means, which are the pieces in hand and the plies that remain.
 ///
 /// On one board the pieces in the attacker's hand determine those in the defender's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Place {
-    /// The board, the player to move and the kind of search.
+    /// Board, player to move and kind of search.
     pub board: u128,
-    /// The attacker's pieces in hand, three bits a kind.
+    /// Attacker's pieces in hand, three bits a kind.
     pub hand: u16,
-    /// The plies within which the attacker must win.
+    /// Plies within which the attacker must win.
     pub plies: u8,
 }
 
 impl Place {
-    /// Checks that the attacker has at least the means of `other` on the same board.
+    /// Returns `true` if the attacker has at least the means of `other` on the same board.
     #[inline]
     pub(super) fn dominates(&self, other: &Place) -> bool {
         self.board == other.board && self.plies >= other.plies && covers(self.hand, other.hand)
     }
 
-    /// Mixes the board into the number that selects its cluster.
+    /// Hashes the board to the number that selects its cluster.
     #[inline]
     pub(super) fn hash(&self) -> u64 {
         let mixed =
@@ -49,7 +48,7 @@ impl Place {
     }
 }
 
-/// Checks that a hand has at least as many pieces of every kind as another.
+/// Returns `true` if a hand has at least as many pieces of every kind as another.
 #[inline]
 fn covers(hand: u16, other: u16) -> bool {
     ((hand | GUARDS) - other) & GUARDS == GUARDS
@@ -58,11 +57,11 @@ fn covers(hand: u16, other: u16) -> bool {
 /// Result of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stored {
-    /// Nothing is known.
+    /// No entry.
     Nothing,
-    /// The attacker wins within so many plies ([`UNBOUNDED`]: more than can be counted).
+    /// Win of the attacker within so many plies ([`UNBOUNDED`]: more than can be counted).
     Proven(u8),
-    /// The attacker cannot win within the plies that remain.
+    /// Proof that the attacker cannot win within the remaining plies.
     Disproven,
     /// Proof and disproof number.
     Numbers(u32, u32),
@@ -75,13 +74,13 @@ struct Cluster {
     words: [AtomicU64; 3 * ENTRIES],
 }
 
-/// The table.
+/// Clusters of entries.
 #[derive(Debug)]
 pub(super) struct Table {
     clusters: Vec<Cluster>,
 }
 
-/// The third word of an entry: numbers, work and plies.
+/// Third word of an entry: numbers, work and plies.
 #[derive(Clone, Copy)]
 struct Data(u64);
 
@@ -107,7 +106,7 @@ impl Data {
 }
 
 impl Table {
-    /// A table of at most `memory` bytes, one cluster at least.
+    /// Returns a table of at most `memory` bytes, with at least one cluster.
     pub(super) fn new(memory: usize) -> Table {
         let count = (memory / size_of::<Cluster>()).max(1);
         Table { clusters: (0..count).map(|_| Cluster::default()).collect() }
@@ -118,7 +117,7 @@ impl Table {
         &self.clusters[((u128::from(hash) * self.clusters.len() as u128) >> 64) as usize]
     }
 
-    /// Looks a position up. Proofs of smaller means and disproofs of larger ones answer too.
+    /// Looks up a position. Proofs with smaller means and disproofs with larger ones apply too.
     #[inline]
     pub(super) fn get(&self, place: &Place, hash: u64) -> Stored {
         let cluster = self.cluster(hash);
@@ -133,7 +132,7 @@ impl Table {
         }
     }
 
-    /// Stores a result in place of an older one of the position, or of what took the least work.
+    /// Stores a result in place of an older one of the position, or of the entry that took the least work.
     pub(super) fn put(&self, place: &Place, hash: u64, stored: Stored, work: u32) {
         let (numbers, plies) = match stored {
             Stored::Nothing => return,
@@ -187,7 +186,7 @@ impl Cluster {
         found
     }
 
-    /// Writes an entry; the caller holds the lock. An entry that gives way ages the others.
+    /// Writes an entry; the caller holds the lock. Replacing another entry ages the rest.
     fn write(&self, place: &Place, data: Data) {
         let low = place.board as u64;
         let second = (place.board >> 64) as u64 | u64::from(place.hand) << 48;
@@ -195,7 +194,7 @@ impl Cluster {
             let old = Data(self.word(3 * entry + 2));
             let same = self.word(3 * entry) == low && self.word(3 * entry + 1) == second;
             let (proof, disproof) = old.numbers();
-            // Numbers, and results that the new one includes, are of no use beside it.
+            // Numbers, and results that the new one includes, are obsolete.
             let (new_proof, new_disproof) = data.numbers();
             let useless = same
                 && ((proof > 0 && disproof > 0 && old.plies() == place.plies)

@@ -1,21 +1,21 @@
-//! Graphs with cycles, solved exactly: who wins and in how many plies, or proven bounds of both
-//! where a subtree is cut off.
+//! Exact solution of graphs with cycles: winner and number of plies, or proven bounds where a subtree is cut
+//! off.
 //!
-//! A game with cycles may never end, so its values are not found by walking the layers backwards once. [`iterate`]
-//! sweeps all states until nothing changes (value iteration: Bellman 1957; Shapley 1953). It knows no rules: how a
-//! finished game ended and, where it matters, who is to move is handed in with the [`CyclicGraph`].
+//! A game with cycles may never end, so one walk backwards over layers does not find its values. [`iterate`]
+//! sweeps all states until nothing changes (value iteration: Bellman 1957; Shapley 1953). It knows no rules:
+//! the [`CyclicGraph`] provides the ends of finished games and, where it matters, the side to move.
 //!
 //! # Values
 //!
-//! A [`Prospect`] is what the mover may look forward to: a win or loss with
-//! its distance, a draw, or a win or loss by play without end. A state has an interval of them, and
+//! A [`Prospect`] is an outcome that the mover can expect: a win or loss with its distance, a draw, or a win
+//! or loss by infinite play. A state has an interval of them, and
 //!
 //! ```text
 //! lower(s) = max over successors t of before(upper(t))
 //! upper(s) = max over successors t of before(lower(t))
 //! ```
 //!
-//! where `before` turns the sign and puts the end one ply further off. What is fixed:
+//! where `before` reverses the sign and moves the end one ply further away. Fixed values are:
 //!
 //! | kind | lower | upper |
 //! |---|---|---|
@@ -23,35 +23,33 @@
 //! | frontier: moves not followed | loss in 2 | win in 1 |
 //! | restricted: some left out | as above, loss in 2 without edges | at least a win without end |
 //!
-//! All others begin at the value of play without end ([`Repetition`](crate::game::Repetition)), and
-//! the fixed point that sweeps reach from there is the answer.
+//! All others start at the value of infinite play ([`Repetition`](crate::game::Repetition)); the solution is
+//! the fixed point that sweeps reach from there.
 //!
 //! # Why this is exact
 //!
-//! *One player against the other.* A bound leads only to bounds of the other sort, so the pairs
-//! (state, bound) form a graph of their own, and on it a plain game between a hero, who moves in
-//! every `lower`, and an opponent, who moves in every `upper`. Play without end has one value h for
-//! the hero, −1, 0 or +1, throughout a play: 0 if it is a draw, −1 if it is not known, and if the
-//! second player wins it, +1 or −1 as the hero is that player or not, who moves in turn.
+//! *One player against the other.* A bound depends only on bounds of the other kind, so the pairs (state,
+//! bound) form a graph of their own, with an ordinary game on it between a hero, who moves in every `lower`,
+//! and an opponent, who moves in every `upper`. Infinite play has one value h for the hero, −1, 0 or +1,
+//! throughout a play: 0 if it is a draw, −1 if it is unknown, and if the second player wins it, +1 or −1
+//! depending on whether the hero is that player, since the players alternate.
 //!
-//! *Horizon.* After n sweeps a value is that of the game stopped after n plies, with h where it is
-//! stopped and what is fixed where that is met before.
+//! *Horizon.* After n sweeps a value is that of the game stopped after n plies, with h at the stop and the
+//! fixed values where they are met earlier.
 //!
-//! *Convergence.* A sweep is monotone, and `before` keeps h on its place, so that sweeping commutes
-//! with cutting all values off at h from below, and from above. Cut off from below the values
-//! begin at their least and only rise; cut off from above they only fall. So a value that has left
-//! h never comes back and moves on in the same direction only; there are finitely many values,
-//! so a sweep that changes nothing comes, and what it leaves is the value of the endless game: all
-//! that either can force in any number of plies, and h where neither can force better.
+//! *Convergence.* A sweep is monotone, and `before` maps h to h, so sweeping commutes with clipping all
+//! values at h from below, and from above. Clipped from below, values start at their minimum and only rise;
+//! clipped from above, they only fall. So a value that has left h never returns and keeps moving in one
+//! direction. There are finitely many values, so some sweep changes nothing, and its values are those of the
+//! infinite game: the best that either player can force in any number of plies, and h if neither can.
 //!
-//! *Ends known early stay.* Let a value be a win in d after n sweeps, and let it later become a win
-//! in d' < d. The play that forces it takes at most d' plies. Were d' ≤ n, it would have been there
-//! after n sweeps. So d ≥ d' + 1 ≥ n + 2: **an end at most n + 1 plies away is final after n
-//! sweeps.** Where, as usual, games are lost in an even and won in an odd number of plies,
-//! d ≥ d' + 2, and an end at most n + 2 plies away is final. Nothing in the table above is further
-//! off than its path by more than 2 plies, so unless the ends handed in are, each bound becomes
-//! an end at most once and is final then. Losses are wins of the other. A state both of whose
-//! bounds are final is *decided* and is not swept again.
+//! *Ends known early stay.* Let a value be a win in d after n sweeps, and let it later become a win in d' <
+//! d. The play that forces it takes at most d' plies. If d' ≤ n, it would have been found after n sweeps. So
+//! d ≥ d' + 1 ≥ n + 2: **an end at most n + 1 plies away is final after n sweeps.** Where, as usual, games
+//! are lost in an even and won in an odd number of plies, d ≥ d' + 2, and an end at most n + 2 plies away is
+//! final. No fixed value above is more than 2 plies further away than its path, so unless the given ends are,
+//! each bound becomes an end at most once and is final then. Losses are wins of the other player. A state
+//! both of whose bounds are final is *decided* and is not swept again.
 
 use std::ops::Range;
 
@@ -71,8 +69,7 @@ mod reference;
 #[cfg(test)]
 mod tests;
 
-/// Solves a table of sorted keys of a game that may go round in circles. Returns its values and whether an interrupted
-/// process had begun.
+/// Solves a table of sorted keys of a game with cycles. Returns its values, and `true` if a run was resumed.
 pub(super) fn solve<G: Game>(
     game: &G,
     table: &Table,
@@ -81,14 +78,14 @@ pub(super) fn solve<G: Game>(
     (checkpoint, progress): (&Checkpoint, &dyn Progress),
     log: &mut Log<'_>,
 ) -> Result<(Vec<Value>, bool), SweepError> {
-    // A key that is no position passed its checksum, so it was written wrong; `verify` names it.
+    // An invalid key that passed its checksum was written wrong; `verify` reports it.
     let position = |row: usize| graph.position(game, row);
     let end = |row: usize| {
         let end = position(row).and_then(|position| game.end(&position.state));
         end.map_or((Outcome::Loss, 0), |end| (end.outcome, end.plies))
     };
     let is_second = |row: usize| position(row).is_some_and(|found| found.side == Side::Second);
-    // Every edge asks for both its ends, and unpacking a key takes longer than all else: so the sides are found once.
+    // Every edge needs the sides of both ends, and unpacking a key dominates the cost: sides are found once.
     let rows = if repetition == Repetition::SecondPlayerWins { graph.states() } else { 0 };
     let second: Vec<u8> = parallel::column(rows, |row| u8::from(is_second(row)));
     let edges_of = |row| graph.edges_of(row);
@@ -108,58 +105,56 @@ const INTERIOR: u8 = StateKind::Interior as u8;
 const TERMINAL: u8 = StateKind::Terminal as u8;
 const RESTRICTED: u8 = StateKind::Restricted as u8;
 
-/// How the game of a terminal row ended for its mover, and the plies to that end: 0 where it is
-/// already over.
+/// Function that returns a terminal row's outcome for its mover, and the plies to that end: 0 if it is over.
 type GameEnd<'a> = dyn Fn(usize) -> (Outcome, u16) + Sync + 'a;
 
-/// Whether the player to move in a row is the one who did not open the game.
+/// Function that returns `true` if the player to move in a row is the one who did not open the game.
 type SecondToMove<'a> = dyn Fn(usize) -> bool + Sync + 'a;
 
-/// A graph that may have cycles.
+/// Graph that may have cycles.
 ///
 /// Rows are numbered below 2³². Nothing is copied: the slices may be mapped files.
 #[derive(Clone, Copy)]
 pub(super) struct CyclicGraph<'a> {
-    /// What each row is: 0 interior, 1 terminal, 2 frontier, 3 restricted. One per row.
+    /// Kind of each row: 0 interior, 1 terminal, 2 frontier, 3 restricted.
     pub kinds: &'a [u8],
-    /// The rows that edges lead to. The same one twice is harmless.
+    /// Target rows of edges; duplicates are harmless.
     pub moves: StoredMoves<'a>,
-    /// The ends of terminal rows.
+    /// Ends of terminal rows.
     pub end: &'a GameEnd<'a>,
-    /// Who is to move; asked only if the second player wins by repetition. Every edge must then
-    /// turn it.
+    /// Side to move; used only if the second player wins by repetition. Every edge must then change it.
     pub second_to_move: &'a SecondToMove<'a>,
-    /// What play without end counts as.
+    /// Value of infinite play.
     pub repetition: Repetition,
 }
 
-/// A graph that is not what [`CyclicGraph`] asks for.
+/// Graph that violates the requirements of [`CyclicGraph`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("row {row} {what}")]
 pub(super) struct MalformedGraph {
-    /// The first row that is wrong.
+    /// First row with a fault.
     pub row: usize,
-    /// What is wrong with it.
+    /// Description of the fault.
     pub what: &'static str,
 }
 
 impl CyclicGraph<'_> {
-    /// How many rows there are.
+    /// Returns the number of rows.
     fn states(&self) -> usize {
         self.kinds.len()
     }
 
-    /// The rows that a row's edges lead to.
+    /// Returns the target rows of a row's edges.
     #[inline]
     fn edges(&self, row: usize) -> &[u32] {
         self.moves.of(row)
     }
 
-    /// That the graph can be solved: edges lead to rows, interior rows have edges and finished and
-    /// unfollowed ones none, and every edge turns the side to move if that matters. The offsets
-    /// must have been checked.
+    /// Checks that the graph can be solved: edges lead to rows, interior rows have edges, terminal and
+    /// frontier rows have none, and every edge changes the side to move if that matters. Offsets must be
+    /// valid.
     ///
-    /// The solvers rely on it; on a graph that fails it they may panic or not come to an end.
+    /// The solvers rely on this: on other graphs they may panic or not terminate.
     fn check(&self) -> Result<(), MalformedGraph> {
         let wrong = |row| self.fault(row).map(|what| MalformedGraph { row, what });
         parallel::find_map(self.states(), wrong).map_or(Ok(()), Err)
@@ -186,7 +181,7 @@ impl CyclicGraph<'_> {
         None
     }
 
-    /// Whether a row's value comes from its moves.
+    /// Returns `true` if a row's value depends on its moves.
     #[inline]
     fn has_moves(&self, row: usize) -> bool {
         matches!(self.kinds[row], INTERIOR | RESTRICTED) && !self.edges(row).is_empty()
@@ -197,14 +192,13 @@ impl CyclicGraph<'_> {
         self.kinds[row] == RESTRICTED
     }
 
-    /// Whether lower and upper bounds are the same everywhere: nothing is cut off and play without
-    /// end has a value.
+    /// Returns `true` if lower and upper bounds coincide: nothing is cut off and infinite play has a value.
     fn bounds_coincide(&self) -> bool {
         let cut = |row: usize| (!matches!(self.kinds[row], INTERIOR | TERMINAL)).then_some(row);
         self.repetition != Repetition::Unknown && parallel::find_map(self.states(), cut).is_none()
     }
 
-    /// A row's bounds before the first sweep.
+    /// Returns a row's bounds before the first sweep.
     fn at_first<const BOUNDS: usize>(&self, row: usize) -> Bounds<BOUNDS> {
         let cut_off = Value::CUT_OFF;
         let Value { lower, upper } = match self.kinds[row] {
@@ -236,22 +230,22 @@ impl CyclicGraph<'_> {
     }
 }
 
-/// The bounds kept of a state: lower and upper, or only one of them where they coincide.
+/// Bounds kept of a state: lower and upper, or only one of them where they coincide.
 ///
 /// Bound `i` of a state depends on bound `BOUNDS − 1 − i` of its successors.
 type Bounds<const BOUNDS: usize> = [Prospect; BOUNDS];
 
-/// Solves a graph by sweeps, each from the values before it (Jacobi), until one changes nothing. States that are decided
-/// are left out of later sweeps.
+/// Solves a graph by sweeps, each from the values before it (Jacobi), until one changes nothing. Decided
+/// states are left out of later sweeps.
 ///
-/// The n-th sweep finds the ends that are n plies away, so there are as many sweeps as the longest forced game has
-/// plies, and one that confirms. In the record of a sweep `residual` is the largest change of a bound: the difference in
-/// plies between two ends with the same winner, 1 for any other change, 0 if there was none. `changed` says how many
-/// states had a bound changed, and `decided` how many with moves have, since the beginning, bounds that are both ends
-/// and final. The graph must pass [`CyclicGraph::check`].
+/// The n-th sweep finds the ends that are n plies away, so there are as many sweeps as the longest forced
+/// game has plies, and one to confirm. In the record of a sweep `residual` is the largest change of a bound:
+/// the difference in plies between two ends with the same winner, 1 for any other change, 0 for none.
+/// `changed` is the number of states with a changed bound, and `decided` the number of states with moves
+/// whose bounds are, so far, both ends and final. The graph must pass [`CyclicGraph::check`].
 ///
-/// Returns one interval per state, its mover's, and whether an interrupted process had begun. Memory: 8 bytes per state
-/// and up to 16 per state with moves.
+/// Returns one interval per state, its mover's, and `true` if an interrupted run was resumed. Takes 8 bytes
+/// of memory per state and up to 16 per state with moves.
 fn iterate(
     graph: &CyclicGraph<'_>,
     checkpoint: &Checkpoint,
@@ -273,7 +267,7 @@ fn sweep<const BOUNDS: usize>(
     let states = graph.states();
     let at_first = || parallel::column(states, |row| graph.at_first::<BOUNDS>(row));
     let mut values = at_first();
-    // The winner makes the last move: wins are in an odd number of plies, losses in an even.
+    // The winner makes the last move: wins take an odd number of plies, losses an even one.
     let uneven = |row: usize| {
         let end = values[row][0];
         let odd = u16::from(end.outcome() == Outcome::Win);
@@ -281,7 +275,7 @@ fn sweep<const BOUNDS: usize>(
         (graph.kinds[row] == TERMINAL && uneven).then_some(row)
     };
     let lead = if parallel::find_map(states, uneven).is_some() { 1 } else { 2 };
-    // Those without moves are known before the first sweep, and most of them lie behind.
+    // Rows without moves are known before the first sweep, and most of them come last.
     let unknown = (0..states).rev().find(|&row| graph.has_moves(row)).map_or(0, |row| row + 1);
     let saved = checkpoint.load::<_, ()>(&mut values[..unknown]);
     let saved = saved.filter(|saved| saved.first() == Some(0));
@@ -310,7 +304,7 @@ fn sweep<const BOUNDS: usize>(
         }
     }
     let interval = |value: Bounds<BOUNDS>| Value { lower: value[0], upper: value[BOUNDS - 1] };
-    // Not in parallel: so the vector is reused where the sizes are the same.
+    // Sequential, so that the vector is reused where the sizes are the same.
     Ok((values.into_iter().map(interval).collect(), resumed))
 }
 
@@ -349,7 +343,7 @@ impl<const BOUNDS: usize> Backup for CyclicBackup<'_, BOUNDS> {
         new
     }
 
-    /// In plies between two ends with the same winner, and 1 for any other change.
+    /// Returns the difference in plies between two ends with the same winner, and 1 for any other change.
     fn change(&self, old: Bounds<BOUNDS>, new: Bounds<BOUNDS>) -> f64 {
         let apart = |(old, new): (Prospect, Prospect)| match (old.distance(), new.distance()) {
             (Some(a), Some(b)) if old.outcome() == new.outcome() => a.abs_diff(b),
@@ -359,7 +353,7 @@ impl<const BOUNDS: usize> Backup for CyclicBackup<'_, BOUNDS> {
     }
 
     fn is_final(&self, value: Bounds<BOUNDS>, sweep: usize) -> bool {
-        // The furthest distance also stands for those beyond it, and may still turn out shorter.
+        // The longest distance also stands for longer ones, and may still become shorter.
         let last = (sweep + self.lead).min(usize::from(Prospect::MAX_DISTANCE) - 1);
         value.iter().all(|bound| bound.distance().is_some_and(|plies| usize::from(plies) <= last))
     }

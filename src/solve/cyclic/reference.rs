@@ -1,4 +1,4 @@
-//! The same values by plain means, to check against: nothing here is shared with the solver.
+//! Values of small graphs by plain means, to check the solver against. Shares no code with it.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use crate::game::Repetition;
 use crate::solve::sweep::StoredMoves;
 use crate::solve::value;
 
-/// A small graph, written out.
+/// Small graph, written out.
 #[derive(Clone, Debug)]
 pub struct Toy {
     pub states: Vec<ToyState>,
@@ -32,7 +32,7 @@ pub struct ToyState {
 }
 
 impl Toy {
-    /// Hands the graph to a solver.
+    /// Passes the graph to a solver.
     pub fn with_graph<T>(&self, run: impl FnOnce(&CyclicGraph<'_>) -> T) -> T {
         let kinds: Vec<u8> = self.states.iter().map(|state| state.kind.byte()).collect();
         let targets: Vec<u32> = self.states.iter().flat_map(|s| s.moves.clone()).collect();
@@ -68,7 +68,7 @@ impl Kind {
     }
 }
 
-/// A prospect in words; the later, the better for the mover.
+/// Prospect spelled out; the later variants are better for the mover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Value {
     Loss(u32),
@@ -97,7 +97,7 @@ impl Value {
         }
     }
 
-    /// −2 and +2 for ends, −1 and +1 for play without end, 0 for draws.
+    /// Returns −2 and +2 for ends, −1 and +1 for infinite play, 0 for draws.
     fn class(self) -> i8 {
         match self {
             Value::Loss(_) => -2,
@@ -109,7 +109,7 @@ impl Value {
     }
 }
 
-/// The bounds in words.
+/// Converts an interval to spelled-out bounds.
 pub fn spelled(interval: value::Value) -> (Value, Value) {
     let of = |prospect: value::Prospect| match (prospect.outcome(), prospect.distance()) {
         (outcome, Some(plies)) => Value::of_end(outcome, plies),
@@ -136,7 +136,7 @@ fn backed_up(state: &ToyState, values: &[(Value, Value)]) -> Option<(Value, Valu
     Some((lower, upper))
 }
 
-/// Sweeps over everything, from the value of play without end, until nothing changes.
+/// Sweeps all states, from the value of infinite play, until nothing changes.
 pub fn by_sweeps(toy: &Toy) -> Vec<(Value, Value)> {
     let cut_off = (Value::Loss(2), Value::Win(Reverse(1)));
     let value_of = |state: &ToyState, backed_up: Option<(Value, Value)>| match state.kind {
@@ -165,8 +165,8 @@ pub fn by_sweeps(toy: &Toy) -> Vec<(Value, Value)> {
     }
 }
 
-/// The classes of both bounds by attractor sets: for every class c, what the hero can force to be
-/// at least c, being pessimistic for the hero in all that is not known.
+/// Returns the classes of both bounds by attractor sets: for every class c, the places from which the hero
+/// can force at least c, with everything unknown going against the hero.
 pub fn by_attractors(toy: &Toy) -> Vec<(i8, i8)> {
     let reached: Vec<(i8, BTreeSet<Place>)> =
         [-1, 0, 1, 2].map(|class| (class, forced(toy, class))).into();
@@ -174,16 +174,15 @@ pub fn by_attractors(toy: &Toy) -> Vec<(i8, i8)> {
         let holding = reached.iter().filter(|(_, places)| places.contains(&place));
         holding.map(|(class, _)| *class).max().unwrap_or(-2)
     };
-    // What the mover gets at most is what the opponent, being the hero, leaves.
+    // The mover's upper bound is what the opponent, as the hero, cannot prevent.
     (0..toy.states.len()).map(|row| (best((row, true)), -best((row, false)))).collect()
 }
 
-/// A state, and whether the hero is to move.
+/// State, and `true` if the hero is to move.
 type Place = (usize, bool);
 
-/// The places from which the hero forces a class or better. If play without end is good enough,
-/// these are those where the opponent cannot force less: the most places that agree with their
-/// moves; otherwise the fewest.
+/// Returns the places from which the hero forces a class or better. If infinite play is good enough, these
+/// are those where the opponent cannot force less, the greatest fixed point; otherwise the least.
 fn forced(toy: &Toy, class: i8) -> BTreeSet<Place> {
     let places = || (0..toy.states.len()).flat_map(|row| [(row, true), (row, false)]);
     let of_hero = |(row, hero): Place, value: Value| {
@@ -219,7 +218,7 @@ fn forced(toy: &Toy, class: i8) -> BTreeSet<Place> {
     }
 }
 
-/// The classes of bounds.
+/// Returns the classes of bounds.
 pub fn classes(values: &[(Value, Value)]) -> Vec<(i8, i8)> {
     values.iter().map(|(lower, upper)| (lower.class(), upper.class())).collect()
 }

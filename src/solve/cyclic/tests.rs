@@ -12,15 +12,15 @@ use crate::progress::Silent;
 use crate::solve::value;
 use crate::table::Scratch;
 
-/// The values of a graph, its sweeps, and whether they went on from a checkpoint.
+/// Values of a graph, its sweeps, and `true` if a checkpoint was resumed.
 type Solution = (Vec<value::Value>, Vec<SweepRecord>, bool);
 
-/// Solves a graph with its checkpoint in a directory; a kill is acted after the sweep `stop`.
+/// Solves a graph with its checkpoint in a directory; simulates a kill after the sweep `stop`.
 fn swept_in(dir: &Path, after: Duration, toy: &Toy, stop: usize) -> Solution {
     let checkpoint = Checkpoint::at(Scratch::of(dir), "it".to_string(), after);
     let mut each = |number: usize, _: &SweepRecord| {
         if number == stop {
-            // Unwinds without a word on stderr.
+            // Unwinds without a message on stderr.
             resume_unwind(Box::new("interrupted"));
         }
     };
@@ -41,7 +41,7 @@ fn spelled_out(values: &[value::Value]) -> Vec<(Value, Value)> {
     values.iter().map(|&interval| spelled(interval)).collect()
 }
 
-/// Ends the sweeps after the `at`th, as a kill would, and goes on from what was saved.
+/// Stops the sweeps after the `at`th, as a kill would, and resumes from the checkpoint.
 fn interrupted(toy: &Toy, at: usize) {
     let (values, sweeps, _) = swept(toy);
     let dir = tempfile::tempdir().unwrap();
@@ -49,7 +49,7 @@ fn interrupted(toy: &Toy, at: usize) {
     let ended = catch_unwind(AssertUnwindSafe(|| solve(at))).is_ok();
     assert_eq!(ended, sweeps.len() < at);
     let saved = dir.path().join("solve.partial").exists();
-    // What an interrupted sweep found is not saved yet.
+    // The results of an interrupted sweep are not saved yet.
     assert!(saved || at == 1 || sweeps.len() < 2, "nothing was saved of {toy:?}");
     assert_eq!(solve(usize::MAX), (values, sweeps, saved), "{toy:?}");
 }
@@ -102,7 +102,7 @@ fn two_states_for_ever() {
 
 #[test]
 fn a_win_out_of_a_cycle_has_the_shortest_distance() {
-    // 0 and 1 go round; 0 may also leave for a loss in 2 of the other, which 1 prefers to put off.
+    // 0 and 1 form a cycle; 0 may also leave for the other player's loss in 2, which 1 prefers to put off.
     let states = vec![
         interior(&[1, 2]),
         interior(&[0, 4]),
@@ -153,7 +153,7 @@ fn restricted_states_win_by_their_moves_and_are_never_proven_lost() {
 #[test]
 fn the_second_player_wins_what_does_not_end_and_the_first_flees_into_a_draw() {
     let side = |second_to_move, moves: &[u32]| ToyState { second_to_move, ..interior(moves) };
-    // 0 and 1 go round with draws at hand for the second player only; in 2 and 3 for the first.
+    // 0 and 1 form a cycle that only the second player can leave for a draw; 2 and 3 one for the first.
     let states = vec![
         side(false, &[1]),
         side(true, &[0, 5]),
@@ -197,7 +197,7 @@ fn what_is_no_graph_is_named() {
     assert_eq!(fault(Repetition::SecondPlayerWins, same_side).row, 0);
 }
 
-/// What a random state is made of: kind, moves, end, side.
+/// Parts of a random state: kind, moves, end, side.
 type Parts = (u8, Vec<Index>, (usize, u16), bool);
 
 fn any_toy(plies: std::ops::Range<u16>) -> impl Strategy<Value = Toy> {
@@ -208,7 +208,7 @@ fn any_toy(plies: std::ops::Range<u16>) -> impl Strategy<Value = Toy> {
         Repetition::SecondPlayerWins,
         Repetition::Unknown,
     ]);
-    // Nearby moves make long games; without kinds cut off both bounds are the same.
+    // Nearby moves make long games; without cut-off kinds both bounds are equal.
     let shape = (1..9usize, any::<bool>(), any::<bool>());
     (repetition, prop::collection::vec(parts, 1..40), shape)
         .prop_map(|(repetition, parts, shape)| assemble(repetition, parts, shape))
@@ -247,7 +247,7 @@ fn assemble(
     Toy { states: states.collect(), repetition }
 }
 
-/// Plies as drawn, or as is usual for the outcome if none were.
+/// Returns the drawn number of plies, or the usual one for the outcome if it is 0.
 fn ending((outcome, plies): (usize, u16)) -> u16 {
     if plies == 0 { u16::from(outcome == Outcome::Win.index()) } else { plies - 1 }
 }
@@ -284,7 +284,7 @@ proptest! {
     }
 }
 
-/// A graph large enough for many threads.
+/// Returns a graph large enough for many threads.
 fn large(repetition: Repetition, whole: bool) -> Toy {
     let mut seed = 2002u64;
     let mut draw = |below: u64| {
@@ -294,7 +294,7 @@ fn large(repetition: Repetition, whole: bool) -> Toy {
     let count = 60_000;
     let states = (0..count).map(|row| {
         let second_to_move = row % 2 == 1;
-        // An odd number of rows away, so that the side turns.
+        // An odd number of rows away, so that the side changes.
         let moves = (0..1 + draw(4)).map(|_| (row + count - 21 + 2 * draw(16)) % count);
         let moves: Vec<u32> = moves.map(|target| target as u32).collect();
         let (kind, moves) = match draw(40) {

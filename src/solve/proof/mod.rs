@@ -1,47 +1,43 @@
-//! The proof of a table from moves made anew from the rules: a second road to every row and value,
+//! Proof of a table from moves derived again from the rules: an independent check of every row and value,
 //! written apart from the enumeration and the solvers.
 //!
 //! # What is proven
 //!
-//! *The states.* From the roots all moves are followed, ply by ply, through rows of the table
-//! alone, and at the end every row must have been met. On the way each row's key must be the
-//! canonical one of its position, its kind what rules and bounds make it, and its edges the moves
-//! that were followed; where layers are plies, it must lie in that of its ply. So the rows are the
-//! states that can be reached, and a circle that nothing leads into is none of them. Orientations
-//! must be those that roots and predecessors give.
+//! *The states.* From the roots all moves are followed, ply by ply, through rows of the table only, and at
+//! the end every row must have been reached. On the way each row's key must be the canonical one of its
+//! position, its kind the one that rules and bounds give, and its edges the moves that were followed; where
+//! layers are plies, it must lie in the layer of its ply. So the rows are the reachable states, without
+//! cycles that nothing leads into. Orientations must be those that roots and predecessors give.
 //!
-//! *The values.* Every value is compared with what the rules say of an end, or with the best of
-//! what its successors' values give, which is an end one ply further off. In a layered game that
-//! proves it, by induction from the last layer. In a game that may go round in circles call (state,
-//! bound) a node: its moves lead to the nodes of the successors' other bounds, and along every play
-//! the same player, the hero, moves in the lower ones. Then the *ends* (wins and losses with a
-//! distance) are right:
+//! *The values.* Every value is compared with the end that the rules give, or with the best of its
+//! successors' values, where an end is one ply further away. In a layered game this proves it, by induction
+//! from the last layer. In a game with cycles call (state, bound) a node: its moves lead to the nodes of the
+//! successors' other bounds, and along every play the same player, the hero, moves in the lower ones. Then
+//! the *ends* (wins and losses with a distance) are right:
 //!
-//! * An end in the table can be forced. By induction on its distance: a win in d has a move to a
-//!   loss in d − 1; of a loss in d every move leads to a win in at most d − 1.
-//! * An end that can be forced is in the table. By induction on the distance d at which best play
-//!   forces it: a win in d has a move to a loss that best play forces in d − 1, and that stands in
-//!   the table so, hence the node is a win in at most d, and not in less by the first point;
-//!   likewise a loss.
+//! * An end in the table can be forced. By induction on its distance: a win in d has a move to a loss in d −
+//!   1; every move of a loss in d leads to a win in at most d − 1.
+//! * An end that can be forced is in the table. By induction on the distance d at which best play forces it:
+//!   a win in d has a move to a loss that best play forces in d − 1, and the table contains that, hence the
+//!   node is a win in at most d, and not in less by the first point; likewise a loss.
 //!
-//! *Play without end.* Agreement with the successors is not enough for the rest, since the nodes of
-//! a circle may agree on anything. But at a node where neither player can force an end, both can go
-//! on for ever: each has a move that keeps the other from forcing one. Who leaves such nodes
-//! against that loses by an end, which is worse than anything without. So the value is what play
-//! without end counts for, by the convention alone, and that is what is compared. Two things would
-//! break this and are looked at. A drawn end may be better than play without end; where the
-//! convention is not a draw itself, a table that has one is refused (the games there are have
-//! none). And a restricted mover is given a win without end at least in the upper bound; there the
-//! convention must be that nothing is known of play without end, which gives the same.
+//! *Infinite play.* Agreement with the successors does not suffice for the other nodes, since the nodes of a
+//! cycle may agree on anything. But at a node where neither player can force an end, both can play on for
+//! ever: each has a move that keeps the other from forcing one. A player who leaves such nodes otherwise
+//! loses by an end, which is worse than anything without one. So the value is that of infinite play by the
+//! convention alone, and the proof compares it with that. Two cases would break this and are checked. A drawn
+//! end may be better than infinite play; unless the convention is a draw itself, a table with a drawn end is
+//! refused (the built-in games have none). And a restricted mover gets at least a win without end in the
+//! upper bound; there the convention must be that infinite play is unknown, which gives the same.
 //!
-//! A distance as long as there is room for is refused too, because ends further off share it, and
-//! the inductions do not hold.
+//! A distance of the maximum that can be stored is refused too: ends further away share it, and the
+//! inductions fail.
 //!
-//! *The counts*, layer by layer, are those of the rows in all senses in which they are counted. A
-//! rank and its state belong together where a row has them.
+//! *The counts*, layer by layer, are those of the rows, in each of the ways of counting. A rank and its state
+//! must match where a row has them.
 //!
-//! *Not proven*: the rules themselves; the record of sweeps; the conventions in words; that a bound
-//! which cuts nothing off was asked for.
+//! *Not proven*: the rules themselves; the record of sweeps; the conventions in words; that a bound which
+//! cuts nothing off was requested.
 
 mod room;
 mod stored;
@@ -62,33 +58,32 @@ use crate::parallel;
 use crate::progress::Progress;
 use crate::table::{Counts, Memory, Room, RootValue, Table, TableError, Tally, prefetch};
 
-/// What [`prove`] found.
+/// Result of [`prove`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verified {
-    /// How many states were looked at.
+    /// Number of rows of the table.
     pub states: u64,
-    /// How many moves were made from the rules.
+    /// Number of moves derived from the rules.
     pub edges: u64,
-    /// Whether there were values, and they were proven.
+    /// `true` if the table has values, which were proven.
     pub solved: bool,
-    /// A row that is wrong, if there is one: the lowest of the first ply that has any.
+    /// Wrong row, if there is one: the lowest of the first ply that has any.
     pub counterexample: Option<Counterexample>,
 }
 
-/// A row that is wrong.
+/// Wrong row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counterexample {
-    /// Its number.
+    /// Number of the row.
     pub row: usize,
-    /// The state in the game's notation; the mover is the first player where the table does not
-    /// tell.
+    /// State in the game's notation; the mover is the first player if the table does not record the side.
     pub state: String,
-    /// What is wrong with it.
+    /// Description of the fault.
     pub what: String,
 }
 
-/// Proves a table whose checksums have been checked from its rules: every row, move and value.
-/// Fails where the manifest or an array is wrong as a whole.
+/// Proves every row, move and value of a table from its rules; the checksums must have been checked. Fails if
+/// the manifest or an array is wrong as a whole.
 pub fn prove<G: Game>(
     game: &G,
     table: &Table,
@@ -136,7 +131,7 @@ pub fn prove<G: Game>(
     })
 }
 
-/// The last layer, if moves out of some row of it were not followed.
+/// Returns the last layer if it has rows whose moves were not followed.
 fn last_layer_with_frontier(rows: &Graph) -> Option<u32> {
     let last = rows.layer_of(rows.states().checked_sub(1)?)?;
     let mut in_last = (0..rows.states()).rev().take_while(|&row| rows.layer_of(row) == Some(last));
@@ -144,30 +139,30 @@ fn last_layer_with_frontier(rows: &Graph) -> Option<u32> {
     in_last.any(cut).then_some(last)
 }
 
-/// A row and what is wrong with it.
+/// Wrong row and its fault.
 type Wrong = Option<(usize, String)>;
 
 fn lower(a: Wrong, b: Wrong) -> Wrong {
     a.into_iter().chain(b).min_by_key(|wrong| wrong.0)
 }
 
-/// What was found, layer by layer; where rows have no layer, ply by ply.
+/// Findings by layer; by ply where rows have no layer.
 type Layers = BTreeMap<u32, Found>;
 
-/// What was found in a layer.
+/// Findings in a layer.
 #[derive(Clone, Copy, Default)]
 struct Found {
     table: Tally,
-    /// The actual positions for which the rows stand, where the table has orientations.
+    /// Positions that the rows stand for, where the table has orientations.
     reachable: Tally,
     /// Boards that are reachable with either side to move, and positions as the mover sees them.
     with_both: u64,
     mover_relative: u64,
-    /// Rows of which no mirror image comes before in the table.
+    /// Rows without a mirror image earlier in the table.
     canonical: u64,
     /// Ends that the mover has won.
     won: u64,
-    /// Outcomes and scores that are proven, and distances that are exact.
+    /// Numbers of proven outcomes, proven scores and exact distances.
     outcomes: u64,
     scores: u64,
     distances: u64,
@@ -190,13 +185,13 @@ impl Found {
     }
 }
 
-/// What the rules say of a row.
+/// Properties of a row by the rules.
 struct Made {
     kind: StateKind,
     end: Option<Fate>,
-    /// Whether the second player is to move.
+    /// `true` if the second player is to move.
     second: bool,
-    /// The moves that are followed, with their rows.
+    /// Moves that are followed, with their rows.
     moves: Vec<(Action, usize)>,
 }
 
@@ -204,26 +199,26 @@ struct Proof<'a, G: Game> {
     game: &'a G,
     rows: &'a Graph,
     finder: Finder<'a, G>,
-    /// The player who may only give check.
+    /// Player who may only give check.
     attacker: Option<Side>,
-    /// The ply from which on moves are not followed.
+    /// Ply from which on moves are not followed.
     max_depth: u32,
-    /// The layer whose moves are not followed because there was no room.
+    /// Layer whose moves are not followed because of the bound on states.
     cut_layer: Option<u32>,
-    /// The layer of the first row.
+    /// Layer of the first row.
     first_layer: u32,
     columns: Option<Columns>,
     discounts: Option<Discounts>,
-    /// A bit a row: whether a root or a move leads to it.
+    /// Bitmap of the rows that a root or a move leads to.
     reached: Room<AtomicU64>,
-    /// The orientations that roots and predecessors give every row, where the table has them.
+    /// Orientations that roots and predecessors give each row, where the table has them.
     orientations: Room<AtomicU16>,
-    /// The game with all its symmetries, where the table is not folded.
+    /// Game with all its symmetries, where the table is not folded.
     folded: Option<G>,
 }
 
 impl<G: Game> Proof<'_, G> {
-    /// Marks the roots; gives their rows.
+    /// Marks the roots; returns their rows.
     fn roots(&self, plan: &Plan<G::State>) -> Vec<Option<usize>> {
         let reach = |root: &Position<G::State>| {
             let (row, ties) = self.finder.find(root, 0, None)?;
@@ -235,7 +230,7 @@ impl<G: Game> Proof<'_, G> {
 
     fn reach(&self, row: usize, orientations: Orientations) {
         let (word, bit) = (&self.reached[row / 64], 1 << (row % 64));
-        // Most are known: looking costs less than writing.
+        // Most bits are set already, and a load costs less than a write.
         if word.load(Ordering::Relaxed) & bit == 0 {
             word.fetch_or(bit, Ordering::Relaxed);
         }
@@ -247,7 +242,7 @@ impl<G: Game> Proof<'_, G> {
         }
     }
 
-    /// Proves ply after ply until one has a wrong row; gives what was found.
+    /// Proves ply after ply until one has a wrong row; returns the findings.
     fn plies(&self, progress: &dyn Progress) -> (Layers, Wrong) {
         let (mut layers, mut done) = (Layers::new(), vec![0u64; self.reached.len()]);
         for ply in 0.. {
@@ -268,12 +263,12 @@ impl<G: Game> Proof<'_, G> {
         (layers, None)
     }
 
-    /// Proves the rows of a ply, marking those to which their moves lead, and adds what is found.
+    /// Proves the rows of a ply, marks the rows that their moves lead to, and adds the findings.
     fn ply(&self, ply: u32, open: &[u64], layers: &mut Layers, progress: &dyn Progress) -> Wrong {
-        /// How many words of 64 rows a task takes.
+        /// Number of words of 64 rows in a task.
         const WORDS: usize = 1 << 6;
         let prove = |words: Range<usize>| {
-            // Rows ascend, so few layers take turns.
+            // Rows ascend, so layers change rarely.
             let (mut found, at, mut moves) = (Vec::new(), Cell::new(0), Vec::new());
             let (mut states, stored) = (0, RefCell::new(Word::default()));
             let rows = words.filter(|&word| open[word] != 0).flat_map(|word| {
@@ -310,8 +305,8 @@ impl<G: Game> Proof<'_, G> {
         first
     }
 
-    /// Tells the processor what proving some rows will ask for, all of which it fetches at the same
-    /// time: one after another it is most of the time that a proof takes.
+    /// Prefetches the data that proving some rows will read, because cache misses dominate the time of a
+    /// proof.
     fn fetch(&self, stored: &Word, rows: impl Iterator<Item = usize>) {
         for row in rows {
             let Some(edges) = stored.edges(row) else { continue };
@@ -327,7 +322,7 @@ impl<G: Game> Proof<'_, G> {
         }
     }
 
-    /// Proves one row; gives back the vector of its moves for the next.
+    /// Proves one row; returns the vector of its moves for reuse.
     fn row(
         &self,
         ply: u32,
@@ -388,7 +383,7 @@ impl<G: Game> Proof<'_, G> {
         };
         let own = self.rows.orientations(row).unwrap_or_default();
         let sides = Side::ALL.map(|side| own.with(side, game.group().order()));
-        // From the side that is rarer: only after a pass does the other player move in its layer.
+        // Counted at the rarer side: the other player moves in a layer only after a pass.
         let rare = if (layer.unwrap_or(ply) ^ self.first_layer) & 1 == 0 {
             Side::Second
         } else {
@@ -451,8 +446,8 @@ impl<G: Game> Proof<'_, G> {
         }
     }
 
-    /// How many of the boards that these symmetries make of a state with a player to move are
-    /// reachable with the other to move too.
+    /// Returns the number of boards, among a state's images under `symmetries` with `side` to move, that are
+    /// also reachable with the other side to move.
     fn with_both(&self, state: &G::State, side: Side, symmetries: u8) -> u64 {
         let Some(swapped) = self.game.swapped(state).filter(|_| symmetries != 0) else { return 0 };
         let swapped = Position { state: swapped, side: side.other() };
@@ -463,8 +458,8 @@ impl<G: Game> Proof<'_, G> {
         u64::from((group.carry(symmetries, ties) & theirs).count_ones())
     }
 
-    /// Whether no mirror image of a position has a smaller key and a row of its own, which in a
-    /// table that is folded none has.
+    /// Returns `true` if no mirror image of a position has a smaller key and its own row; always in a folded
+    /// table.
     fn comes_first(&self, position: &Position<G::State>) -> bool {
         let Some(folded) = &self.folded else { return true };
         let key = self.game.key(&position.state);
@@ -476,7 +471,7 @@ impl<G: Game> Proof<'_, G> {
     }
 
     fn action_name(&self, side: Side, action: Action) -> String {
-        // What is stored may be no action at all, and have no name.
+        // A stored action may be out of range and have no name.
         match usize::from(action.0) < self.game.action_count() {
             true => self.game.action_name(side, action),
             false => format!("action {}", action.0),
@@ -489,12 +484,12 @@ impl<G: Game> Proof<'_, G> {
             text = self.game.notation(&position);
             Ok(())
         };
-        // A row that is no position is shown as such.
+        // A row without a valid position keeps the default text.
         self.rows.visit(self.game, &mut std::iter::once(row), visit).ok();
         text
     }
 
-    /// The first row that is not reached, or in other orientations.
+    /// Returns the first row that is not reached, or reached in other orientations than stored.
     fn not_reached(&self) -> Wrong {
         parallel::find_map(self.rows.states(), |row| {
             if self.reached[row / 64].load(Ordering::Relaxed) >> (row % 64) & 1 == 0 {
@@ -508,7 +503,7 @@ impl<G: Game> Proof<'_, G> {
         })
     }
 
-    /// That the manifest says of the rows, roots and values what was found.
+    /// Checks that the manifest's entries for rows, roots and values match the findings.
     fn manifest(
         &self,
         table: &Table,

@@ -1,4 +1,4 @@
-//! That a table was cut off where there was no room for more.
+//! Check that a table was cut off only where the next layer exceeded the bound on states.
 
 use rayon::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::graph::Plan;
 use crate::parallel::{self, GRAIN};
 
 impl<G: Game> Proof<'_, G> {
-    /// That the last ply had to be cut off, if the bound of the number of states has done it.
+    /// Checks that the last ply had to be cut off, if the bound on the number of states cut it off.
     pub(super) fn room_left(&self, plan: &Plan<G::State>) -> Wrong {
         let most = plan.max_states? as usize;
         let room = most.checked_sub(self.rows.states());
@@ -21,7 +21,7 @@ impl<G: Game> Proof<'_, G> {
             (0..self.rows.states()).rev().take_while(|&row| self.rows.layer_of(row) == Some(last));
         let begin = rows.last()?;
         let mut beyond: Vec<G::Key> = Vec::new();
-        /// How many rows are followed before the states they lead to are counted.
+        /// Number of rows followed before their successors are counted.
         const AT_ONCE: usize = 1 << 16;
         for first in (begin..self.rows.states()).step_by(AT_ONCE) {
             let some = AT_ONCE.min(self.rows.states() - first);
@@ -38,7 +38,7 @@ impl<G: Game> Proof<'_, G> {
         Some((begin, "its layer was cut off, but there is room for the next".to_string()))
     }
 
-    /// The keys of the states to which a row leads and that are not in the table.
+    /// Returns the keys of a row's successors that are not in the table.
     fn beyond(&self, row: usize, ply: u32) -> Vec<G::Key> {
         let mut found = Vec::new();
         let visit = &mut |_: usize, position: Position<G::State>| {

@@ -1,4 +1,4 @@
-//! The values of a table as the proof reads them, and what they should be.
+//! Values of a table as the proof reads them, and their expected values.
 
 use std::fmt;
 
@@ -10,16 +10,16 @@ use crate::solve::columns::Values;
 use crate::solve::value::{Prospect, Value};
 use crate::table::{Array, Table, TableError};
 
-/// What the mover gets, written apart from [`Prospect`]; the later in order, the better.
+/// Result for the mover, written independently of [`Prospect`]; later in order is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Fate {
-    /// The score; ±1 or 0 in games without scores.
+    /// Score; ±1 or 0 in games without scores.
     pub score: i16,
-    /// Plies to the end if the mover is behind, minus them if not.
+    /// Plies to the end if the mover is behind, otherwise minus them.
     delay: i32,
 }
 
-/// The plies of play without end.
+/// Plies of infinite play.
 const NEVER: i32 = i32::MAX;
 
 impl Fate {
@@ -35,12 +35,12 @@ impl Fate {
         Fate::new(score_of(prospect), prospect.distance())
     }
 
-    /// Plies to the end, if there is one.
+    /// Returns the plies to the end, if there is one.
     fn plies(self) -> Option<u16> {
         u16::try_from(self.delay.abs()).ok()
     }
 
-    /// The same for the player who moves there, a ply earlier.
+    /// Returns the result for the player who moves to this one, a ply earlier.
     fn a_ply_before(self) -> Fate {
         Fate::new(-self.score, self.plies().map(|plies| plies + 1))
     }
@@ -61,12 +61,12 @@ impl fmt::Display for Fate {
     }
 }
 
-/// The value columns of a table, and what its convention says of play without end.
+/// Value columns of a table, and its convention for infinite play.
 pub(super) struct Columns {
     pub values: Values,
     layered: bool,
-    /// Where a layered game is cut off, or distances are left out, bounds are of scores and not of
-    /// distances: the largest score.
+    /// Largest score, if bounds are of scores and not of distances: in a layered game that is cut off or
+    /// whose distances are left out.
     by_score: Option<i16>,
 }
 
@@ -92,7 +92,7 @@ impl Columns {
         Ok(Some(Columns { values, layered, by_score }))
     }
 
-    /// What play without end counts for, at least and at most.
+    /// Returns the value of infinite play, as lower and upper bound.
     fn without_end(&self, second: bool) -> (Fate, Fate) {
         const WIN: Fate = Fate::new(1, None);
         const LOSS: Fate = Fate::new(-1, None);
@@ -104,7 +104,7 @@ impl Columns {
         }
     }
 
-    /// Proves the value of a row whose moves are in the table; gives it.
+    /// Proves and returns the value of a row whose moves are in the table.
     pub(super) fn prove(&self, row: usize, made: &Made) -> Result<Value, String> {
         let value = self.values.get(row);
         let successors = made.moves.iter().map(|&(_, target)| self.values.get(target));
@@ -142,7 +142,7 @@ impl Columns {
         successors: impl Iterator<Item = Value>,
         made: &Made,
     ) -> Result<(), String> {
-        // A frontier's mover could be lost by the second ply or win with the first.
+        // The mover of a frontier state may lose by the second ply or win with the first.
         let cut_off = (Fate::new(-1, Some(2)), Fate::new(1, Some(1)));
         let open = made.end.is_none() && made.kind != StateKind::Frontier;
         let expected = match made.end {
@@ -157,7 +157,7 @@ impl Columns {
                 let (mut lower, mut upper) = (None, None);
                 for successor in successors {
                     let least = Fate::of(successor.upper).a_ply_before();
-                    // Most bounds are the same.
+                    // Most bounds are equal.
                     let most = match successor.lower == successor.upper {
                         true => least,
                         false => Fate::of(successor.lower).a_ply_before(),
@@ -167,7 +167,7 @@ impl Columns {
                 if made.kind == StateKind::Restricted {
                     upper = upper.max(Some(Fate::new(1, None)));
                 }
-                // Only a restricted row has no moves.
+                // Only a restricted row may have no moves.
                 (lower.unwrap_or(cut_off.0), upper.unwrap_or(cut_off.1))
             }
             None => cut_off,
@@ -195,7 +195,7 @@ impl Columns {
     }
 }
 
-/// Bounds of the score, and the distance where it is known, from the values of the successors.
+/// Returns the bounds of the score, and the distance if it is known, from the values of the successors.
 fn best_scores(successors: impl Iterator<Item = Value> + Clone) -> (i16, i16, Option<u16>) {
     let best = |of: fn(&Value) -> Prospect| successors.clone().map(|s| -score_of(of(&s))).max();
     let (lower, upper) = (best(|s| s.upper).unwrap_or(0), best(|s| s.lower).unwrap_or(0));
@@ -215,16 +215,16 @@ fn best_scores(successors: impl Iterator<Item = Value> + Clone) -> (i16, i16, Op
     (lower, upper, plies.map(|(nearest, furthest)| if lower < 0 { furthest } else { nearest }))
 }
 
-/// In more bits than are stored, so that any may turn its sign.
+/// Returns the score in more bits than are stored, so that any sign can be reversed.
 fn score_of(prospect: Prospect) -> i16 {
     prospect.score().0.into()
 }
 
-/// The column of discounted values.
+/// Column of discounted values.
 pub(super) struct Discounts {
     value: Array<f32>,
     discount: f32,
-    /// By how much a value may differ from what its successors give.
+    /// Largest difference allowed between a value and what its successors give.
     tolerance: f32,
 }
 
@@ -235,7 +235,7 @@ impl Discounts {
         if value.len() as u64 != table.manifest().counts.table.states {
             return Err(table.damaged_manifest("its columns' lengths do not fit"));
         }
-        // One sweep in topological order leaves nothing to be forgiven, nor one that changed nothing.
+        // One sweep in topological order needs no tolerance, nor does a last sweep that changed nothing.
         let exact = discounted.order == Order::Topological.name()
             || discounted.sweeps.last().is_some_and(|sweep| sweep.changed == 0);
         let tolerance = if exact { 0.0 } else { discounted.theta as f32 };

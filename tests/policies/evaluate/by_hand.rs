@@ -1,4 +1,4 @@
-//! Figures of a hand-made policy on hand-made values, worked out by hand.
+//! Figures of a hand-made policy on hand-made values, computed by hand.
 
 use std::sync::Arc;
 use yomikiri::any::{AnyGame, AnyState};
@@ -11,7 +11,7 @@ use yomikiri_measure::policy::{Answers, Batch, Policy};
 
 use crate::common::solved::board_4x4;
 
-/// Two positions of 4×4 whose values are invented.
+/// Two positions of 4×4 with invented values.
 struct Invented(AnyGame);
 
 fn truth(score: i8, distance: u16) -> Truth {

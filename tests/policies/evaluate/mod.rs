@@ -1,5 +1,5 @@
-//! Figures of policies on the 4×4 board: from the table, from the rules alone, folded or not, on
-//! one thread or two; and on the tables of the shogi family.
+//! Figures of policies on the 4×4 board, from the table and from the rules alone, folded and not, on one
+//! thread and two; and on tables of the shogi family.
 
 mod by_hand;
 mod shogi;
@@ -29,7 +29,7 @@ use crate::common::solved::{board_4x4, opened, solved};
 use crate::common::tables::Tables;
 
 const POLICIES: [&str; 4] = ["random", "greedy", "weights", "perfect"];
-/// The nonterminal actual positions of 4×4.
+/// Number of nonterminal actual positions of 4×4.
 const JUDGED: u64 = 62_789 - 6_168;
 
 struct Opened {
@@ -86,7 +86,7 @@ fn folded() -> &'static (Opened, AccuracyReport) {
     })
 }
 
-/// Those that there are.
+/// Returns the sets that are present.
 fn sets(figures: &FiguresBySet) -> Vec<&Figures> {
     let all = [&figures.all, &figures.decisive_outcome];
     all.into_iter().chain(&figures.decisive_score).collect()
@@ -112,7 +112,7 @@ fn assert_close(found: &FiguresBySet, wanted: &FiguresBySet, what: &str) {
     assert_eq!(sets(found).len(), sets(wanted).len(), "{what}");
     for (set, (found, wanted)) in sets(found).into_iter().zip(sets(wanted)).enumerate() {
         let (found, wanted) = (numbers(found), numbers(wanted));
-        // Means are compared, the counts must be equal.
+        // Means may differ by rounding; counts must be equal.
         let states = wanted[0].max(1.0);
         let close = found.iter().zip(&wanted).all(|(a, b)| (a - b).abs() / states < 1e-9);
         assert!(close && found[..3] == wanted[..3], "{what}, set {set}: {found:?} for {wanted:?}");
@@ -213,7 +213,7 @@ fn folding_changes_no_figure() {
     }
 }
 
-/// That two documents are the same but for the last digits of numbers that are no counts.
+/// Checks that two documents are equal up to the last digits of fractions.
 fn assert_alike(a: &Value, b: &Value, what: &str) {
     match (a, b) {
         (Value::Object(a), Value::Object(b)) => {
@@ -244,7 +244,7 @@ fn one_position_a_row_stands_for_all_of_them() {
             let report = AccuracyReport::new(&source, measured).unwrap();
             let mut json = serde_json::to_value(&report).unwrap();
             for policy in json["policies"].as_array_mut().unwrap() {
-                // What can only be said of all images is not said of one.
+                // Figures by square need all images.
                 let apart = orienting == Orienting::First;
                 assert_eq!(policy["squares"].take() == Value::Array(Vec::new()), apart);
             }
@@ -278,7 +278,7 @@ fn files_that_cannot_be_written_are_told_before_the_work() {
     assert!(ran.refused("twice").contains("named twice"), "{ran:?}");
     let ran = tables.run(&["report", "--csv", &mine, "--html", &nowhere]);
     assert!(ran.ended(1, "one of two").contains("cannot write"), "{ran:?}");
-    // Nothing was enumerated, and what was there is as it was.
+    // Nothing was enumerated, and the old file is unchanged.
     assert_eq!(std::fs::read_to_string(&mine).unwrap(), "mine");
     assert_eq!(std::fs::read_dir(tables.root()).unwrap().count(), 2);
 }
@@ -320,7 +320,7 @@ fn only_proven_positions_are_judged() {
     let table = &report.table;
     assert!(!table.complete);
     assert!(0 < table.judged_states && table.judged_states < table.nonterminal_states);
-    // By the columns alone: a row is judged if its score and its successors' are proven.
+    // Recounts from the columns: a row is judged if its score and its successors' are proven.
     let solved = &opened.solved;
     let graph = Graph::open(solved.game(), solved.table()).unwrap();
     let proven = |row: usize| solved.value(row).score().is_some();

@@ -1,4 +1,4 @@
-//! Figures of policies on tables of the shogi family: by rank, by keys and by the plain rules.
+//! Figures of policies on tables of the shogi family: by rank, by keys and by independent rules.
 
 use std::collections::HashSet;
 use std::sync::OnceLock;
@@ -19,13 +19,13 @@ use crate::common::solved::named;
 use crate::common::tables::{Tables, edge_offsets};
 
 const POLICIES: [&str; 3] = ["random", "greedy", "perfect"];
-/// The states of the 3x3 game, and those whose game goes on.
+/// Number of states of the 3x3 game, and of nonterminal ones.
 const STATES: u64 = 245_788;
 const OPEN: u64 = 94_521;
 
 type Known = OnceLock<(Opened, AccuracyReport)>;
 
-/// The whole 3x3 game.
+/// Returns the whole 3x3 game.
 fn small(known: &'static Known, index: Index) -> &'static (Opened, AccuracyReport) {
     known.get_or_init(|| {
         let game = named("animal-shogi-3x3");
@@ -46,7 +46,7 @@ fn by_keys() -> &'static (Opened, AccuracyReport) {
     small(&KNOWN, Index::Keys)
 }
 
-/// What so many plies of minishogi lead to.
+/// Returns the positions of minishogi reached in some plies.
 fn minishogi(root: &str, max_depth: Option<u32>) -> (Opened, AccuracyReport) {
     let game = named("minishogi");
     let roots = vec![game.parse_position(root, &game.start()).unwrap()];
@@ -57,19 +57,19 @@ fn minishogi(root: &str, max_depth: Option<u32>) -> (Opened, AccuracyReport) {
     (opened, report)
 }
 
-/// What five plies lead to where White's king is nearly mated.
+/// Returns the positions reached in five plies from one in which White's king is nearly mated.
 fn bounded() -> &'static (Opened, AccuracyReport) {
     static KNOWN: Known = OnceLock::new();
     KNOWN.get_or_init(|| minishogi("k4/2P2/1G3/5/K4 b - 1", Some(5)))
 }
 
-/// All that a single pawn leads to: a whole table in which some wins are by play without end.
+/// Returns all positions reached from a single pawn: a whole table in which some wins are by infinite play.
 fn pawn() -> &'static (Opened, AccuracyReport) {
     static KNOWN: Known = OnceLock::new();
     KNOWN.get_or_init(|| minishogi("k4/5/1P3/5/K4 b - 1", None))
 }
 
-/// How much a policy likes a move, by the position after it and who has moved.
+/// A policy's rating of a move, by the position after it and the player who made it.
 type Rule = fn(&Position, plain_shogi::Side) -> i32;
 
 fn random(_after: &Position, _mover: plain_shogi::Side) -> i32 {
@@ -93,7 +93,7 @@ fn greedy(after: &Position, mover: plain_shogi::Side) -> i32 {
     all(mover) - all(mover.other())
 }
 
-/// The figures of a rule on every state of the 3x3 game.
+/// Returns the figures of a rule on every state of the 3x3 game.
 fn plain_figures(rule: Rule) -> FiguresBySet {
     let mut figures = FiguresBySet::default();
     for (sfen, &(own, plies)) in plain_shogi::three_by_three() {
@@ -180,7 +180,7 @@ fn layers_are_plies_where_they_are_known() {
     }
 }
 
-/// Perfect everywhere: the outcome and, where that is judged, the plies.
+/// Checks that `perfect` keeps every outcome and, where plies are compared, the plies.
 fn assert_perfect(report: &AccuracyReport) {
     let perfect = &report.policies[2];
     assert_eq!(perfect.policy, "perfect");
@@ -197,7 +197,7 @@ fn perfect_is_perfect_everywhere() {
         assert_perfect(report);
         assert!(report.policies[2].total.all.timed > 0);
     }
-    // Wins without end have no plies to keep.
+    // Wins by infinite play have no plies to keep.
     let pawn = &pawn().1;
     let all = &pawn.policies[0].total.all;
     assert!(pawn.table.complete && pawn.table.judged_states == all.states);
@@ -209,7 +209,7 @@ fn perfect_is_perfect_everywhere() {
     );
 }
 
-/// Black captures towards the shortest win, which is 7 plies long: one move only.
+/// Black captures towards the shortest win in 7 plies, which only one move keeps.
 #[test]
 fn perfect_takes_the_shortest_win() {
     let (opened, _) = by_rank();
@@ -235,14 +235,14 @@ fn perfect_takes_the_shortest_win() {
     assert_eq!(best, ["3c3b"]);
 }
 
-/// Rows that are judged, and those of them in which distances are, by the columns alone.
+/// Counts rows that are judged, and those in which distances are compared, from the columns alone.
 fn counted(table: &Table) -> (u64, u64) {
     let kinds = table.array::<u8>("kinds").unwrap();
     let offsets = edge_offsets(table);
     let targets = table.array::<u32>("edge_targets").unwrap();
     let [lower, upper] =
         ["prospect_lower", "prospect_upper"].map(|name| table.array::<i16>(name).unwrap());
-    // Wins and losses without end are ±1.
+    // Wins and losses by infinite play are ±1.
     let exact = |row: usize| lower[row] == upper[row] && lower[row].abs() > 1;
     let [lower, upper] = [&lower, &upper]
         .map(|bounds| bounds.iter().map(|bound| bound.signum()).collect::<Vec<i16>>());
@@ -281,8 +281,8 @@ fn only_proven_rows_are_judged() {
     assert!(text.contains("those whose moves' results are all proven"), "{text}");
 }
 
-/// Of a bounded table: positions proven to be won with a move that is not, and those at risk, with
-/// the mean share of the moves that are proven to win there, and to lose.
+/// Counts the positions of a bounded table that are proven won with an unproven move, and those at risk, with
+/// the mean shares of moves proven to win and to lose.
 fn forced(opened: &Opened) -> ([u64; 2], [f64; 3]) {
     let (table, states) = (&opened.solved, opened.solved.states());
     let (mut counts, mut shares) = ([0; 2], [0.0; 3]);
@@ -342,7 +342,7 @@ fn what_is_proven_of_some_moves_is_told() {
         assert_eq!((perfect.won_kept, perfect.won_thrown), (Some(1.0), Some(0.0)));
         assert!(perfect.at_risk_lost.is_none_or(|lost| lost == 0.0));
     }
-    // A bounded table judges few positions and proves something in many.
+    // A bounded table judges few positions and proves some moves of many.
     let (judged, some) = (bounded().1.table.judged_states, forced(&bounded().0).0);
     assert!(judged > 0 && some[0] + some[1] > judged, "{judged} {some:?}");
     assert!(by_rank().1.policies.iter().all(|policy| policy.forced.is_none()));
@@ -399,7 +399,7 @@ fn the_report_as_json_has_no_scores() {
         }],
     });
     assert_eq!(json["table"], table);
-    // At the root four of five moves lose at once, the fifth wins as soon as can be.
+    // At the root four of five moves lose at once, and the fifth wins as soon as possible.
     let blunder = |states: f64| serde_json::json!({ "expected_states": states, "share": states });
     let figures = serde_json::json!({
         "states": 1,
@@ -465,7 +465,7 @@ fn the_command_makes_the_table_and_measures_the_game_s_policies() {
     let ran = tables.run(&["report", "--table", "animal-shogi-3x3", "-q", "--by", "layer"]);
     assert!(ran.refused("layers").contains("does not keep layers; give moves"), "{ran:?}");
 
-    // Its worst mistakes: a win into a loss by every move that it may choose, and of perfect play none.
+    // Its worst mistakes turn a win into a loss with every move it may choose; perfect play makes none.
     let json = tables.json(&[&args[..], &["--policy", "greedy", "--mistakes", "4"]].concat());
     let worst = json["policies"][0]["costliest"].as_array().unwrap();
     let places: HashSet<&str> = worst.iter().map(|it| it["position"].as_str().unwrap()).collect();
@@ -480,13 +480,13 @@ fn the_command_makes_the_table_and_measures_the_game_s_policies() {
     assert_eq!(json["policies"][0]["costliest"], serde_json::json!([]));
     let text = tables.ok(&[&args[..], &["--mistakes", "1"]].concat());
     assert!(text.contains("greedy, costly mistake 1") && text.contains("2.000 of the result lost"));
-    // In games they go by how often they are met: half of the games begin so, and all moves but one lose.
+    // In games, mistakes are weighted by visits: half of the games begin here, and all moves but one lose.
     let played =
         ["report", "--table", "animal-shogi-3x3", "-q", "--policy", "greedy", "--mistakes", "1"];
     let json = tables.json(&played);
     let first = &json["games"]["policies"][0]["costliest"][0];
     assert_eq!(first["position"], "elc/3/CLE b - 1");
-    // A few come back to it.
+    // A few games return to it.
     let met = first["met"].as_f64().unwrap();
     assert!((0.5..0.5 + 1e-8).contains(&met), "{met}");
     assert_eq!(first["outcome_lost"], 1.6);

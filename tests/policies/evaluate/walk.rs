@@ -1,5 +1,5 @@
-//! Figures of policies on 4×4 by the rules alone: every actual position by breadth-first search,
-//! values by recursion, policies written anew. No table, no graph, no symmetry.
+//! Figures of policies on 4×4 by the rules alone: actual positions by breadth-first search, values by
+//! recursion, policies reimplemented. No table, no graph, no symmetry.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
@@ -7,7 +7,7 @@ use yomikiri::game::othello::{Board, Othello};
 use yomikiri::game::{Action, Empties, Game, GameExt, Position};
 use yomikiri_measure::evaluate::{Figures, FiguresBySet};
 
-/// The built-in weights of 4×4, in tenths.
+/// Built-in weights of 4×4, in tenths.
 #[rustfmt::skip]
 pub const WEIGHTS: [i64; 16] = [
     10, -6, -6, 10,
@@ -16,7 +16,7 @@ pub const WEIGHTS: [i64; 16] = [
     10, -6, -6, 10,
 ];
 
-/// How much a policy likes a move, by the board before and after it, each as its mover sees it.
+/// A policy's rating of a move, by the board before and after it, each as its mover sees it.
 pub type Rule = fn(&Board, &Board) -> i64;
 
 pub fn random(_before: &Board, _after: &Board) -> i64 {
@@ -63,13 +63,13 @@ impl Walk {
         walk
     }
 
-    /// Every actual position whose game goes on, in OBF.
+    /// Returns every nonterminal actual position in OBF.
     pub fn positions(&self) -> impl Iterator<Item = String> {
         let open = self.positions.iter().filter(|at| !self.game.is_terminal(&at.state));
         open.map(|position| self.game.notation(position))
     }
 
-    /// The mover's score under best play.
+    /// Returns the mover's score under best play.
     fn solve(&mut self, board: &Board) -> i32 {
         if let Some(&known) = self.scores.get(board) {
             return known;
@@ -86,7 +86,7 @@ impl Walk {
         score
     }
 
-    /// The figures of a policy by disc count.
+    /// Returns the figures of a policy by disc count.
     pub fn figures(&self, rule: Rule) -> BTreeMap<u32, FiguresBySet> {
         let mut layers: BTreeMap<u32, FiguresBySet> = BTreeMap::new();
         for position in &self.positions {

@@ -8,25 +8,24 @@ use serde_json::Value;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Game, GameExt, Position, Side, StateKey};
 use yomikiri::graph::Graph;
+use yomikiri::input::NpyHeader;
 use yomikiri::table::{HEADER_BYTES, Table, crc32};
 
 use crate::common::solved::{board_4x4, rows};
 use crate::common::tables::{Tables, assert_same_files, files, solved_4x4};
 
-/// An exported array's payload; its header says what states.json says.
+/// Returns an exported array's payload, checking its header against states.json.
 fn payload(dir: &Path, states: &Value, name: &str, dtype: &str, shape: &[u64]) -> Vec<u8> {
     let bytes = fs::read(dir.join(name)).unwrap();
-    let header = npyz::NpyHeader::from_reader(&bytes[..]).unwrap();
-    assert_eq!(header.shape(), shape, "{name}");
-    assert_eq!(header.dtype().descr(), format!("'{dtype}'"), "{name}");
+    let header = NpyHeader::read(&bytes[..]).unwrap();
+    assert_eq!((&header.shape[..], &header.descr[..]), (shape, dtype), "{name}");
     let file = &states["files"][name];
     assert_eq!((&file["dtype"], &file["shape"]), (&dtype.into(), &shape.into()), "{name}");
     assert_eq!(file["crc32"], format!("{:08x}", crc32(&bytes)), "{name}");
     bytes[HEADER_BYTES..].to_vec()
 }
 
-/// Reads an export back and compares every file with the rules; gives the positions with their
-/// rows.
+/// Reads an export back, checks every file against the rules, and returns the positions with their rows.
 fn read(game: &AnyGame, dir: &Path) -> Vec<(AnyPosition, usize)> {
     let states: Value =
         serde_json::from_slice(&fs::read(dir.join("states.json")).unwrap()).unwrap();
@@ -76,7 +75,7 @@ fn every_position_of_a_layered_table_is_written_once() {
     let distinct: HashSet<_> = all.iter().map(|(position, _)| *position).collect();
     assert_eq!(distinct.len(), all.len());
     assert!(all.is_sorted_by_key(|(_, row)| *row));
-    // Within a row by side, then by symmetry, as the table's orientations are.
+    // Within a row, positions are ordered by side, then by symmetry, like the table's orientations.
     let mut rest = all.iter();
     let keys = graph.keys().of::<u64>();
     for (row, &key) in keys.iter().enumerate() {
@@ -113,7 +112,7 @@ fn rows_of_games_with_cycles_are_written_with_their_images_if_complete() {
     for (position, row) in all.iter().chain(&once) {
         assert_eq!((table.find(position), position.side), (Some(*row), Side::First));
     }
-    // A position and its mirror image, but once where they are the same.
+    // A position and its mirror image, once if they are equal.
     let game = table.game();
     let mut rest = all.iter();
     for (position, row) in &once {
@@ -162,7 +161,7 @@ fn an_export_replaces_only_what_an_export_wrote() {
     let out = tables.place("out");
     let export = |table| tables.run(&["export", "--states", table, "--out", out.to_str().unwrap()]);
     let states = || fs::read_to_string(out.join("states.json")).unwrap();
-    // An empty directory is as good as none.
+    // An empty directory may be overwritten.
     fs::create_dir(&out).unwrap();
     assert_eq!(export("othello-4x4-depth4").code, 0);
     let short = files(&out);
@@ -173,7 +172,7 @@ fn an_export_replaces_only_what_an_export_wrote() {
     assert_ne!(whole, short);
     assert!(states().contains("\"othello-4x4\""));
 
-    // With predictions beside it the same export is left alone, and another refused.
+    // With predictions beside it, the same export is left alone, and another one is refused.
     fs::write(out.join("logits.npy"), "mine").unwrap();
     assert!(export("othello-4x4").stdout.contains("already there"));
     let line = export("othello-4x4-depth4");
@@ -181,7 +180,7 @@ fn an_export_replaces_only_what_an_export_wrote() {
     fs::remove_file(out.join("logits.npy")).unwrap();
     assert_eq!(files(&out), whole);
 
-    // What a killed export left is cleared away.
+    // Leftovers of a killed export are removed.
     let partial = tables.place("out.partial");
     fs::create_dir(&partial).unwrap();
     fs::write(partial.join("planes.npy"), "half").unwrap();

@@ -1,4 +1,4 @@
-//! Policies from outside: what is exported for them, predictions in files, programs that are asked.
+//! External policies: exports for them, predictions in files, and programs.
 
 mod export;
 mod predictions;
@@ -10,7 +10,7 @@ use std::path::Path;
 use crate::common::tables::Tables;
 use serde_json::Value;
 
-/// Writes an array as NumPy does; `shape` as Python writes it.
+/// Writes an array as NumPy does; `shape` is formatted as in Python.
 fn write_npy(path: &Path, descr: &str, shape: &str, payload: &[u8]) {
     let mut header =
         format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}").into_bytes();
@@ -32,7 +32,7 @@ fn short_floats(numbers: &[f64]) -> Vec<u8> {
     numbers.iter().flat_map(|&number| (number as f32).to_le_bytes()).collect()
 }
 
-/// The report of some policies on a table, each policy's name replaced by its place.
+/// Returns the report of some policies on a table, with each policy's name replaced by its index.
 fn report(tables: &Tables, table: &str, policies: &[&str]) -> Value {
     let args: Vec<&str> = policies.iter().flat_map(|policy| ["--policy", policy]).collect();
     let mut json = tables.json(&[&["report", "-q", "--table", table][..], &args].concat());
@@ -43,7 +43,7 @@ fn report(tables: &Tables, table: &str, policies: &[&str]) -> Value {
     json
 }
 
-/// That all policies have exactly the figures of the first.
+/// Checks that all policies have exactly the figures of the first.
 fn assert_same_figures(tables: &Tables, table: &str, policies: &[&str]) {
     let json = report(tables, table, policies);
     let found = json["policies"].as_array().unwrap();

@@ -12,7 +12,7 @@ use crate::common::Random;
 use crate::common::solved::named;
 use crate::common::tables::{Tables, copy_dir, solved_4x4};
 
-/// A game's exported positions, and what `greedy` says of them.
+/// A game's exported positions, with the answers of `greedy`.
 struct Greedily {
     game: AnyGame,
     dir: PathBuf,
@@ -34,8 +34,8 @@ impl Greedily {
         Greedily { game, dir, positions, batch, answers }
     }
 
-    /// Numbers of the legal actions in rows of all actions, `other` standing for the others; the
-    /// rows in the order `order`.
+    /// Returns rows of all actions in the order `order`, with `numbers` for legal actions and `other`
+    /// elsewhere.
     fn rows(&self, numbers: &[f64], other: f64, order: &[usize]) -> Vec<f64> {
         let mut rows = Vec::new();
         for &at in order {
@@ -54,7 +54,7 @@ impl Greedily {
         format!("({}, {})", self.positions.len(), self.game.action_count())
     }
 
-    /// A new directory with the positions of the export, in an order; as text or as planes.
+    /// Writes the positions of the export in an order to a new directory, as text or as planes.
     fn positions_into(&self, dir: &Path, order: &[usize], as_planes: bool) {
         fs::create_dir(dir).unwrap();
         let (rows, columns) = self.game.shape();
@@ -79,7 +79,7 @@ impl Greedily {
     }
 }
 
-/// The numbers below `count` in a random order.
+/// Returns the numbers below `count` in a random order.
 fn shuffled(count: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     let mut random = Random(7);
@@ -87,8 +87,7 @@ fn shuffled(count: usize) -> Vec<usize> {
     order
 }
 
-/// Predictions of the export itself, in its own order and shuffled, by every kind of file that can
-/// say what `greedy` does.
+/// Checks predictions of `greedy` in the export's own order and shuffled, in every kind of file.
 fn agrees_with_greedy(tables: &Tables, table: &str) {
     tables.ok(&["export", "--states", "-q", table]);
     let greedy = Greedily::read(table, tables.place(&format!("{table}-states")));
@@ -110,7 +109,7 @@ fn agrees_with_greedy(tables: &Tables, table: &str) {
         let other = if name == "logits" { 50.0 } else { 0.0 };
         let rows = greedy.rows(numbers, other, &order);
         write_npy(&dir.join(format!("{name}.npy")), "<f8", &greedy.shape(), &floats(&rows));
-        // What it finds moves worth, not only which it chooses.
+        // Scores of moves, not only the chosen ones.
         write_npy(&dir.join("scores.npy"), "<f8", &greedy.shape(), &floats(&scores));
         named.push(format!("predictions:{}", dir.display()));
     }
@@ -161,7 +160,7 @@ fn actions_are_played_and_one_row_may_be_told_twice() {
     write_npy(&probable.join("probabilities.npy"), "<f4", &shape, &short_floats(&rows));
     let named = [&dir, &probable].map(|dir| format!("predictions:{}", dir.display()));
     assert_same_figures(&tables, "othello-4x4", &[&named[0], &named[1]]);
-    // Twice the same is no contradiction, but twice something else is.
+    // Duplicate rows may be equal, but must not differ.
     let legal = greedy.batch.actions()[greedy.batch.range(17)].to_vec();
     assert!(legal.len() > 1, "row 17 has a choice");
     let mut other = first.clone();
@@ -172,7 +171,7 @@ fn actions_are_played_and_one_row_may_be_told_twice() {
     assert!(line.contains("actions.npy") && line.contains("rows 17 and 56621"), "{line}");
 }
 
-/// A small table with its export and predictions of it that are right; what can be wrong with them.
+/// A small table with its export and valid predictions, to be corrupted.
 struct Broken {
     tables: Tables,
     dir: PathBuf,
@@ -192,7 +191,7 @@ impl Broken {
         Broken { tables, dir, count: lines.len(), lines }
     }
 
-    /// A fresh copy of the export with uniform logits in it.
+    /// Returns a fresh copy of the export with uniform logits.
     fn fresh(&self) -> PathBuf {
         let dir = self.tables.place("broken");
         let _ = fs::remove_dir_all(&dir);
@@ -201,7 +200,7 @@ impl Broken {
         dir
     }
 
-    /// Writes an array of as many zeros as there are positions and actions, edited.
+    /// Writes an array of one zero for each position and action, after an edit.
     fn array(&self, dir: &Path, name: &str, edit: impl FnOnce(&mut [f64])) {
         let mut numbers = vec![0.0; self.count * 17];
         edit(&mut numbers);
@@ -209,7 +208,7 @@ impl Broken {
         write_npy(&dir.join(name), "<f8", &shape, &floats(&numbers));
     }
 
-    /// That the directory is refused in one line with all these words in it.
+    /// Checks that the directory is refused in one line that contains all these words.
     fn refused(&self, dir: &Path, words: &[&str]) {
         let policy = format!("predictions:{}", dir.display());
         let ran = self.tables.run(&["report", "--table", "othello-4x4", "--policy", &policy]);
@@ -230,7 +229,7 @@ fn half_precision_rounded_values_and_the_best_move_are_taken() {
     let greedy = Greedily::read("othello-4x4", export);
     let straight: Vec<usize> = (0..greedy.positions.len()).collect();
     let n = straight.len();
-    // Discs turned over, or 1 for a pass: halves hold such numbers exactly.
+    // Discs flipped, or 1 for a pass: 16-bit floats represent such numbers exactly.
     let logits = greedy.rows(&greedy.answers.scores, -7.5, &straight);
     let halves: Vec<u8> =
         logits.iter().flat_map(|&x| half::f16::from_f64(x).to_le_bytes()).collect();
@@ -252,7 +251,7 @@ fn half_precision_rounded_values_and_the_best_move_are_taken() {
     let of = |at: usize, what: &str| &json["policies"][at][what];
     assert_eq!(of(1, "total"), of(2, "total"));
     assert_ne!(of(1, "total"), of(3, "total"));
-    // Whoever takes what turns over the most is greedy.
+    // Playing the most flips is greedy.
     assert_eq!(of(0, "total"), of(3, "total"));
     assert_eq!(of(1, "values"), of(3, "values"));
     assert_eq!(of(3, "values")["reliability"][9]["predicted"], 1.0);
@@ -381,7 +380,7 @@ fn positions_that_do_not_fit_are_told_in_one_line() {
     fs::write(dir.join("side.npy"), bytes).unwrap();
     broken.refused(&dir, &["side.npy, row 8", "2 is no side"]);
 
-    // Fewer positions than are asked about: the first that is missing is named.
+    // Fewer positions than requested: the first missing one is named.
     let dir = broken.fresh();
     for name in ["planes.npy", "side.npy"] {
         fs::remove_file(dir.join(name)).unwrap();

@@ -11,21 +11,21 @@ use crate::common::tables::{Tables, solved_4x4};
 
 const START: &str = "-----OX--XO----- X;";
 
-/// A shell script of a test as a policy.
+/// Returns a policy that runs a shell script.
 fn script(tables: &Tables, text: &str) -> String {
     let path = tables.place("policy.sh");
     fs::write(&path, text).unwrap();
     format!("exec:sh '{}'", path.display())
 }
 
-/// A Python program as a policy.
+/// Returns a policy that runs a Python program.
 fn python(tables: &Tables, text: &str) -> String {
     let path = tables.place("policy.py");
     fs::write(&path, text).unwrap();
     format!("exec:python3 '{}'", path.display())
 }
 
-/// The loop of a policy in Python, with what it answers.
+/// Returns the main loop of a policy in Python, with its answer.
 fn answering(answer: &str) -> String {
     format!(
         "import json, sys\n\
@@ -39,7 +39,7 @@ fn answering(answer: &str) -> String {
     )
 }
 
-/// That a report on 4x4 with the policy is refused in one line with all these words in it.
+/// Checks that a report on 4x4 with the policy fails in one line that contains all these words.
 fn refused(tables: &Tables, policy: &str, more: &[&str], words: &[&str]) -> String {
     let args = ["report", "--table", "othello-4x4", "--policy", policy];
     let ran = tables.run(&[&args[..], more].concat());
@@ -79,7 +79,7 @@ fn programs_are_told_enough_to_play_games_with_cycles() {
     let tables = Tables::new();
     tables.ok(&["enumerate", "-q", "--game", "animal-shogi-3x3"]);
     tables.ok(&["value-iterate", "-q"]);
-    // Every legal move equally often, and a look at what is told.
+    // Plays uniformly, and checks the requests.
     let policy = python(
         &tables,
         &answering(
@@ -144,7 +144,7 @@ fn positions_that_a_program_has_learned_from_are_measured_apart() {
     let other = tables.json(&with(&[&policy, "--policy", &seven]));
     assert!(other["policies"][0]["splits"].is_null());
     assert_ne!(other["policies"][1]["splits"], found["splits"]);
-    // Where nothing says so, the report does.
+    // If the training positions are unknown, the report warns.
     let line = "may have learned from these";
     assert!(tables.ok(&with(&[&policy])).contains(line));
     for more in [&[trained.as_str()][..], &["random"], &[policy.as_str(), "--split", "test"]] {
@@ -168,7 +168,7 @@ fn programs_that_do_not_run_are_told_in_one_line() {
     refused(&tables, &policy, &[], &["exit status: 3", "the last word"]);
     let policy = python(&tables, "import no_such_module");
     refused(&tables, &policy, &[], &["exit status: 1", "ModuleNotFoundError", "no_such_module"]);
-    // Greeted, it dies at the first question.
+    // It dies at the first request after the greeting.
     let policy = script(&tables, "read line; echo '{\"id\": 0}'; read line; kill -9 $$");
     refused(&tables, &policy, &[], &["signal: 9"]);
     let policy = script(&tables, "read line; exec >&-; exec sleep 60");
@@ -247,13 +247,13 @@ fn an_illegal_move_is_told_with_its_position() {
     refused(&tables, &policy, &[], &["action 0 is no legal move", START, "1, 4, 11, 14"]);
 }
 
-/// Whether a process is there, and is no zombie.
+/// Returns `true` if a process exists and is not a zombie.
 fn is_alive(pid: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     !stat.is_empty() && !stat.rsplit(')').next().unwrap_or("").trim_start().starts_with('Z')
 }
 
-/// The number of the process that a script wrote to a file.
+/// Returns the process id that a script wrote to a file.
 fn pid_in(path: &Path) -> String {
     let begun = Instant::now();
     loop {
@@ -274,7 +274,7 @@ fn ends_soon(pid: &str, what: &str) {
     }
 }
 
-/// A script that tells its process and then does what it is told.
+/// Returns a script that writes its process id and then runs `then`.
 fn tells_pid(tables: &Tables, then: &str) -> (String, PathBuf) {
     let pid = tables.place("pid");
     let _ = fs::remove_file(&pid);
@@ -287,7 +287,7 @@ fn a_program_that_stalls_is_stopped() {
     let stalls = [
         "read line; echo thinking >&2; exec sleep 600",
         "read line; echo '{\"id\": 0}'; echo thinking >&2; exec sleep 600",
-        // Never reads, so that what it is told does not even fit the pipe.
+        // Never reads, so that the request does not even fit the pipe.
         "echo '{\"id\": 0}'; echo thinking >&2; exec sleep 600",
     ];
     for then in stalls {
@@ -300,7 +300,7 @@ fn a_program_that_stalls_is_stopped() {
     }
 }
 
-/// A wrapper, and what it starts, which holds its output open and says its number.
+/// Returns a wrapper whose child holds its output open, and the file with the child's process id.
 fn wrapper(tables: &Tables, then: &str) -> (String, PathBuf) {
     let pid = tables.place("child");
     let _ = fs::remove_file(&pid);
@@ -312,7 +312,7 @@ fn wrapper(tables: &Tables, then: &str) -> (String, PathBuf) {
 fn what_a_program_starts_ends_with_it() {
     let tables = solved();
     let greeting = "read line; echo '{\"id\": 0}'";
-    // Dead while it answers, though its child holds the output open: in the midst of a line too.
+    // Dies while it answers, even within a line, while its child holds the output open.
     for half in ["", "printf '{\"id\": 1, \"act'; "] {
         let then = format!("{greeting}; read line; echo 'out of luck' >&2; {half}exit 3");
         let (policy, pid) = wrapper(&tables, &then);
@@ -340,7 +340,7 @@ fn a_program_that_mixes_its_batch_is_found_out() {
         \x20       reply['scores'] = [[a * 0.1 + mean for a in p['legal']] for p in positions]";
     let policy = python(&tables, &answering(mean));
     refused(&tables, &policy, &[], &["depends on what it is asked about", "by itself"]);
-    // Whoever draws a move may draw another one the next time.
+    // A policy that draws its moves may draw others the next time.
     let drawn = "import random\n\
         \x20       reply['actions'] = [random.choice(p['legal']) for p in positions]";
     let policy = python(&tables, &answering(drawn));
@@ -353,7 +353,7 @@ fn programs_end_with_the_report() {
         return;
     }
     let tables = solved();
-    // One that does not end when its input does.
+    // A program that does not end when its input does.
     let (policy, pid) = tells_pid(
         &tables,
         "read line; echo '{\"id\": 0}'; trap '' TERM INT; while :; do sleep 0.05; done",
@@ -386,7 +386,7 @@ fn a_report_that_is_killed_takes_its_program_with_it() {
     let tables = solved();
     let greeting = "read line; echo '{\"id\": 0}'";
     for signal in ["-KILL", "-TERM", "-INT"] {
-        // One that ends with its input, and the child of one that does not.
+        // A program that ends with its input, and the child of one that does not.
         let ends = tells_pid(&tables, &format!("{greeting}; while read line; do sleep 0.01; done"));
         killed_with_its_report(&tables, signal, ends);
         let stays = wrapper(&tables, &format!("{greeting}; while :; do sleep 0.05; done"));
@@ -406,8 +406,7 @@ fn killed_with_its_report(tables: &Tables, signal: &str, (policy, pid): (String,
     ends_soon(&pid, signal);
 }
 
-/// A best response leaves a lost game lost, but the probabilities of what it leaves add up to a hair
-/// less than 1.
+/// A best response leaves a lost game lost, but the probabilities of its results sum to slightly less than 1.
 #[test]
 fn nothing_less_than_nothing_is_lost() {
     let tables = solved();

@@ -1,4 +1,4 @@
-//! The shogi family in text: SFEN, moves in USI, drawn boards, and what is said of broken ones.
+//! Notation of the shogi family: SFEN, moves in USI, drawn boards, and errors for broken ones.
 
 mod refusals;
 
@@ -21,7 +21,7 @@ fn animal_shogi() -> Shogi<WideKey> {
     rules(&ANIMAL_SHOGI)
 }
 
-/// Reads text and writes what it is in SFEN.
+/// Reads text and writes the position in SFEN.
 fn sfen_of<K: StateKey>(game: &Shogi<K>, text: &str) -> String {
     match game.parse_position(text, &game.start()) {
         Ok(position) => game.notation(&position),
@@ -84,7 +84,7 @@ fn moves_are_played_from_where_they_begin() {
     ] {
         assert_eq!(sfen_of(&game, text), "rb1gk/2s1p/5/PG1S1/K2BR w - 1", "{text:?}");
     }
-    // Bare moves and `start` begin at the root that is given, `startpos` where the game does.
+    // Bare moves and `start` begin at the given root, `startpos` at the start of the game.
     let root = game.parse_position(AFTER_TWO, &game.start()).unwrap();
     let from_root = |text: &str| game.notation(&game.parse_position(text, &root).unwrap());
     for text in ["start", "", "start moves", "moves"] {
@@ -129,7 +129,7 @@ fn drawn_boards_are_read_as_people_write_them() {
     ] {
         assert_eq!(sfen_of(&game, text), sfen, "{text}");
     }
-    // Without a word about it Black is to move.
+    // Without a side to move Black is to move.
     assert_eq!(sfen_of(&game, &game.diagram(&game.start())), MINISHOGI.start);
     let animal = animal_shogi();
     assert_eq!(
@@ -209,7 +209,7 @@ fn boards_are_drawn_in_japanese() {
     assert_eq!(draw(&small, "1l1/3/CL+c b 2E 1"), drawn);
 }
 
-/// Nothing that can be written makes reading panic, and what is read is a position.
+/// Checks that reading never panics, and that any result is a position.
 fn reads_or_refuses(variant: &Variant, text: &str) -> Result<(), TestCaseError> {
     let game = rules(variant);
     match game.parse_position(text, &game.start()) {
@@ -267,7 +267,7 @@ proptest! {
         }
     }
 
-    /// Positions with some characters exchanged, put in or left out.
+    /// Positions with some characters replaced, inserted or removed.
     #[test]
     fn damaged_positions_are_read_or_refused(
         which in 0..POSITIONS.len(),

@@ -1,4 +1,4 @@
-//! What is said of text that is no position: what, where, and what would be right.
+//! Errors for invalid positions: the fault, its place, and the valid form.
 
 use yomikiri::game::shogi::{ANIMAL_SHOGI, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
 use yomikiri::game::{Game, GameExt, StateKey};
@@ -6,7 +6,7 @@ use yomikiri::hint::Hint;
 
 use super::{animal_shogi, minishogi, rules, sfen_of};
 
-/// What is said of text that is no position.
+/// Returns the error for invalid text.
 fn refusal<K: StateKey>(game: &Shogi<K>, text: &str) -> String {
     match game.parse_position(text, &game.start()) {
         Ok(position) => panic!("{text:?} was read as {}", game.notation(&position)),
@@ -178,7 +178,7 @@ fn impossible_hands_are_named() {
     for (hands, expected) in cases {
         assert_eq!(with(hands), expected, "{hands}");
     }
-    // So many that a count of them would run over.
+    // More than a `u8` can count.
     assert!(with(&"P".repeat(1000)).contains("have more of 'P'"));
 }
 
@@ -229,7 +229,7 @@ fn impossible_boards_are_named() {
             ),
         ],
     );
-    // The same in check when it is that side's move, and promoted pawns anywhere.
+    // Valid: the side to move in check, and promoted pawns anywhere.
     let game = minishogi();
     for sfen in [
         "k3R/5/5/5/4K w - 1",
@@ -239,7 +239,7 @@ fn impossible_boards_are_named() {
     ] {
         assert_eq!(sfen_of(&game, sfen), sfen);
     }
-    // In animal shogi chicks stand anywhere, and a lion may be left to be captured.
+    // In animal shogi chicks may be anywhere, and a lion may be left to be captured.
     let animal = animal_shogi();
     for sfen in ["C1l/3/3/L1c b - 1", "2l/C2/C2/L2 b - 1", "l1G/3/3/2L b - 1", "lL1/3/3/3 w - 1"] {
         assert_eq!(sfen_of(&animal, sfen), sfen);

@@ -1,4 +1,4 @@
-//! Damages of one place each: what once ended badly, and what sums do not tell.
+//! Single damages: some that once ended badly, and some that no sum reveals.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::{edit_text, make_fit};
 use crate::common::solved::named;
 use crate::common::tables::forge;
 
-/// Damages of one place each that have been seen to end in a panic, or to take memory.
+/// A table, a description, and a damage that once caused a panic or took much memory.
 pub(super) type Hole = (&'static str, &'static str, fn(&Path));
 pub(super) const HOLES: [Hole; 20] = [
     ("othello-4x4", "another game", |dir| game(dir, "othello-8x8")),
@@ -77,7 +77,7 @@ pub(super) const HOLES: [Hole; 20] = [
     }),
 ];
 
-/// Makes every rank of animal shogi on 3x3 reachable, as bits and counts say; gives their number.
+/// Makes every rank of animal shogi on 3x3 reachable in bits and counts; returns the number of ranks.
 fn every_rank(dir: &Path) -> u32 {
     let ranks = named("animal-shogi-3x3").ranks().unwrap().count();
     forge(dir, "reachable", |payload| {
@@ -101,7 +101,7 @@ fn game(dir: &Path, name: &str) {
     edit_text(dir, |manifest| manifest["identity"]["game"] = json!(name));
 }
 
-/// Moves one of what a layer counts to the next, which leaves the sum as it was.
+/// Moves a count from a layer to the next, so that the sum stays.
 fn shift(dir: &Path, count: &str) {
     edit_text(dir, |manifest| {
         for (layer, by) in [(3, 1), (4, -1)] {
@@ -111,7 +111,7 @@ fn shift(dir: &Path, count: &str) {
     });
 }
 
-/// Changes that leave every sum and length as it was.
+/// Changes that leave every sum and length unchanged.
 pub(super) const UNPROVEN: [Hole; 10] = [
     ("othello-4x4", "boards of another layer", |dir| shift(dir, "distinct_boards")),
     ("othello-4x4", "mover-relative states", |dir| shift(dir, "mover_relative")),
@@ -133,7 +133,7 @@ pub(super) const UNPROVEN: [Hole; 10] = [
     }),
 ];
 
-/// Sets every byte of an array that is `from` to another.
+/// Replaces every byte `from` of an array by `to`.
 fn recolour(dir: &Path, array: &str, from: u8, to: u8) {
     let change = |payload: &mut [u8]| {
         payload.iter_mut().filter(|byte| **byte == from).for_each(|byte| *byte = to);

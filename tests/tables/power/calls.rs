@@ -1,4 +1,4 @@
-//! What a command asks of the system, as strace tells it.
+//! System calls of a command, as recorded by strace.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,20 +7,20 @@ use std::process::{Command, Stdio};
 
 use crate::common::needs::is_there;
 
-/// A system call as strace writes it, and what it gave.
+/// A system call as written by strace, with its return value.
 pub struct Call<'a> {
     pub name: &'a str,
     pub arguments: Vec<&'a str>,
     pub gave: u64,
 }
 
-/// Hexadecimal digits as bytes: `\x61\x62`.
+/// Parses hexadecimal digits, `\x61\x62`, as bytes.
 pub fn bytes_of(text: &str) -> Vec<u8> {
     text.split("\\x").skip(1).map(|digits| u8::from_str_radix(&digits[..2], 16).unwrap()).collect()
 }
 
 impl<'a> Call<'a> {
-    /// `None` for what failed, and for what is no call.
+    /// Parses a line; `None` for failed calls and other lines.
     pub fn of(line: &'a str) -> Option<Call<'a>> {
         let (call, gave) = line.rsplit_once(" = ")?;
         let (name, arguments) = call.trim_end().strip_suffix(')')?.split_once('(')?;
@@ -28,7 +28,7 @@ impl<'a> Call<'a> {
         Some(Call { name, arguments: arguments.split(", ").collect(), gave })
     }
 
-    /// The path that stands behind the number of a file.
+    /// Returns the path in an argument.
     pub fn path(&self, place: usize) -> PathBuf {
         PathBuf::from(String::from_utf8(bytes_of(self.arguments[place])).unwrap())
     }
@@ -37,7 +37,7 @@ impl<'a> Call<'a> {
         self.arguments[place].parse().unwrap()
     }
 
-    /// Whether the power may fail before it: what is written does not matter until it is synced.
+    /// Returns whether the power may fail before it: writes do not matter until they are synced.
     pub fn matters(&self) -> bool {
         !["lseek", "write", "pwrite64", "ftruncate"].contains(&self.name)
     }
@@ -47,7 +47,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// What strace tells of a command: one call a line, calls in two halves put together.
+/// Runs a command and returns its calls, one per line, with interrupted ones joined.
 pub fn traced(tables: &Path, args: &[&str]) -> Vec<String> {
     const CALLS: &str = "openat,lseek,write,pwrite64,ftruncate,fsync,fdatasync,mkdir,\
         rename,renameat,renameat2,unlink,unlinkat,rmdir";
@@ -73,7 +73,7 @@ pub fn traced(tables: &Path, args: &[&str]) -> Vec<String> {
     calls
 }
 
-/// Whether strace is there and may trace.
+/// Returns whether strace exists and may trace.
 pub fn has_strace() -> bool {
     let there = Command::new("strace").args(["-o", "/dev/null", "true"]).status();
     let there = there.is_ok_and(|status| status.success());

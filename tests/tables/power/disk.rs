@@ -1,4 +1,4 @@
-//! A model of a disk: what the system has, and what is there when the power is back.
+//! A model of a disk: the state seen by programs, and the states possible after a power loss.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,19 +11,19 @@ use crate::common::tables::files;
 type Bytes = Rc<Vec<u8>>;
 type Names = BTreeMap<String, usize>;
 
-/// A file or a directory, as the system has it and as the disk surely has it.
+/// A file or a directory: as programs see it, and as the disk must have kept it.
 #[derive(Clone, Default)]
 struct Node {
     bytes: Bytes,
     kept_bytes: Bytes,
     names: Names,
     kept_names: Names,
-    /// What has become of names since the directory was synced.
+    /// Changes of names since the directory was synced.
     pending: Vec<Change>,
     is_dir: bool,
 }
 
-/// A name that is gone, one that has come, or both at once.
+/// A name that was removed, one that was added, or both at once.
 #[derive(Clone)]
 struct Change {
     number: usize,
@@ -38,14 +38,13 @@ impl Change {
     }
 }
 
-/// Which of the pending changes have come to the disk: all or none, or one alone not so.
+/// Pending changes that reached the disk: all or none of them, with one exception.
 type Came = (bool, Option<usize>);
 
-/// What is there when the power is back: what files hold, and whether it is lost to zeros; `None`
-/// is a directory.
+/// Files after a power loss: their content, and `true` if it was lost to zeros; `None` for a directory.
 pub type Image = BTreeMap<PathBuf, Option<(Bytes, bool)>>;
 
-/// What tells images apart, as long as one of each is kept.
+/// Key that identifies an image, as long as one of each is kept.
 pub type Key = Vec<(PathBuf, Option<(*const Vec<u8>, bool)>)>;
 
 pub fn key_of(image: &Image) -> Key {
@@ -63,7 +62,7 @@ pub fn write(image: &Image, to: &Path) {
     }
 }
 
-/// The directory in which a program works, and the files below it.
+/// Directory in which a program works, and the files below it.
 #[derive(Clone)]
 pub struct Disk {
     root: PathBuf,
@@ -72,7 +71,7 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// A disk that has what lies in a directory.
+    /// Returns a disk with the content of a directory.
     pub fn of(root: &Path) -> Disk {
         let top = Node { is_dir: true, ..Node::default() };
         let mut disk = Disk { root: root.to_path_buf(), nodes: vec![top], changes: 0 };
@@ -96,7 +95,7 @@ impl Disk {
         node.pending.clear();
     }
 
-    /// The node at a path; `None` if it lies elsewhere, or if there is none.
+    /// Returns the node at a path; `None` if it is missing or lies elsewhere.
     fn find(&self, path: &Path) -> Option<usize> {
         path.strip_prefix(&self.root).ok()?.components().try_fold(0, |dir, part| {
             let Component::Normal(name) = part else { panic!("{} is not plain", path.display()) };
@@ -104,7 +103,7 @@ impl Disk {
         })
     }
 
-    /// The directory of a path, and the name there.
+    /// Returns the directory of a path, and the name in it.
     fn place(&self, path: &Path) -> (usize, String) {
         let name = path.file_name().unwrap().to_str().unwrap();
         (self.find(path.parent().unwrap()).expect("a known directory"), name.to_string())
@@ -142,7 +141,7 @@ impl Disk {
         image
     }
 
-    /// What is there after each way in which the power may fail now.
+    /// Returns an image of each way in which the power may fail now.
     pub fn images(&self) -> impl Iterator<Item = Image> {
         let pending = self.nodes.iter().flat_map(|node| &node.pending);
         let buts = pending.map(|change| Some(change.number)).chain([None]);
@@ -150,7 +149,7 @@ impl Disk {
         came.flat_map(|came| [false, true].map(|zeros| self.image(came, zeros)))
     }
 
-    /// What the system has.
+    /// Returns the image that programs see.
     pub fn now(mut self) -> Image {
         (0..self.nodes.len()).for_each(|node| self.sync(node));
         self.image((true, None), false)
@@ -158,7 +157,7 @@ impl Disk {
 }
 
 impl Disk {
-    /// Does again what a call did. `at` says where in its file each open file stands.
+    /// Replays a call. `at` has the offset of each open file.
     pub fn follow(&mut self, call: &Call, at: &mut BTreeMap<String, usize>) {
         let file = |place: usize| call.arguments[place].split('<').next().unwrap().to_string();
         let at_path = |dir: usize| call.path(dir).join(call.path(dir + 1));

@@ -1,13 +1,13 @@
-//! The search that keeps the best few moves of every position.
+//! Beam search: keeps the best few moves of every position.
 //!
-//! The successors of a position get the network's values, the best moves by them are kept (the first
-//! of equals), and what they lead to is searched by negamax. A successor without a move is lost for
-//! its mover, surely, and a position that has one needs no other move; such an end is worth more the
-//! sooner it comes, and always more than what the network says. Equal positions of a ply are
+//! The network evaluates the successors of a position, the moves with the best values are kept (the first
+//! of equals), and their successors are searched by negamax. A successor without a move is a proven loss for
+//! its mover, and a position with such a successor needs no other move. Ends are worth more the
+//! sooner they come, and always more than the network's values. Equal positions of a ply are
 //! searched once.
 //!
-//! Values inside are the mover's probability to win; a loss in `d` plies is `-(1 - d/256)`, a win
-//! in `d` plies `1 + (1 - d/256)`, so that `1 - v` is the other side's.
+//! Values are the mover's probability to win; a loss in `d` plies is `-(1 - d/256)`, a win
+//! in `d` plies `1 + (1 - d/256)`, so that `1 - v` is the other side's value.
 
 use rustc_hash::FxHashMap;
 
@@ -15,12 +15,12 @@ use super::{FEATURES, Minishogi, Values, features};
 use yomikiri::game::shogi::Board;
 use yomikiri::game::{Action, Game, GameExt, Position};
 
-/// How wide and how deep to search.
+/// Width and depth of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beam {
-    /// How many moves a position keeps, at least 1.
+    /// Number of moves kept in a position, at least 1.
     pub width: usize,
-    /// How many plies are read, at least 1, the move itself among them.
+    /// Depth in plies including the move itself, at least 1.
     pub plies: usize,
 }
 
@@ -30,25 +30,25 @@ impl Default for Beam {
     }
 }
 
-/// A loss in so many plies, to its mover.
+/// Returns the value of a loss in `plies` plies for its mover.
 pub(super) fn loss_in(plies: usize) -> f64 {
     -(1.0 - plies.min(255) as f64 / 256.0)
 }
 
-/// A successor at the root and what became of it.
+/// A move at the root with its value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Judged {
     /// The move.
     pub action: Action,
-    /// What the move is worth to the mover of the root: the searched value where it was kept.
+    /// Value for the mover of the root; searched if the move was kept.
     pub value: f64,
-    /// Whether it was among the best at first sight, so that it was searched.
+    /// `true` if the network ranked it among the best, so that it was searched.
     pub kept: bool,
 }
 
 impl Beam {
-    /// Judges the legal moves of a position that is not over, those in `excluded` (one flag a move,
-    /// in the order of actions; may be empty) never being kept.
+    /// Evaluates the legal moves of a position that is not over. Moves in `excluded` (one flag per move
+    /// in the order of actions; may be empty) are not kept.
     pub fn judge(
         &self,
         game: &Minishogi,
@@ -72,14 +72,14 @@ impl Beam {
         judged
     }
 
-    /// The places of the best successors.
+    /// Returns the indices of the best successors.
     fn keep(&self, after: &[Successor], excluded: &[bool]) -> Vec<usize> {
         let mut order: Vec<usize> = (0..after.len()).collect();
         order.retain(|&i| !excluded.get(i).is_some_and(|&excluded| excluded));
         let worth = |i: usize| 1.0 - after[i].value;
         order.sort_by(|&a, &b| worth(b).total_cmp(&worth(a)));
         order.truncate(self.width);
-        // A sure win needs no other.
+        // A proven win needs no alternative.
         if order.first().is_some_and(|&i| after[i].ended) {
             order.retain(|&i| after[i].ended);
         }
@@ -91,7 +91,7 @@ impl Beam {
 struct Successor {
     action: Action,
     position: Position<Board>,
-    /// The network's value, or that of an end.
+    /// Value by the network, or of an end.
     value: f64,
     ended: bool,
 }
@@ -100,12 +100,12 @@ struct Tree<'a> {
     game: &'a Minishogi,
     values: &'a dyn Values,
     beam: Beam,
-    /// By depth and position, which tells the side to move.
+    /// Values by depth and position; the depth implies the side to move.
     known: FxHashMap<(usize, Board), f64>,
 }
 
 impl Tree<'_> {
-    /// The successors of a position, which are so many plies from the root.
+    /// Returns the successors of a position, which are `depth` plies from the root.
     fn successors(&self, position: &Position<Board>, depth: usize) -> Vec<Successor> {
         let (mut after, mut rows) = (Vec::new(), Vec::new());
         self.game.for_each_successor(&position.state, |action, state| {
@@ -122,7 +122,7 @@ impl Tree<'_> {
         after
     }
 
-    /// What a position is worth to its mover, so many plies from the root.
+    /// Returns the value of a position, `depth` plies from the root, for its mover.
     fn value(&mut self, at: &Successor, depth: usize) -> f64 {
         if at.ended || depth == self.beam.plies {
             return at.value;
@@ -139,7 +139,7 @@ impl Tree<'_> {
     }
 }
 
-/// Moves that were not searched are worth no more than the worst that was.
+/// Limits the values of moves that were not searched to the worst searched value.
 fn limit(judged: &mut [Judged]) {
     let worst = judged.iter().filter(|judged| judged.kept).map(|judged| judged.value);
     let worst = worst.fold(f64::INFINITY, f64::min);
@@ -154,7 +154,7 @@ mod tests {
     use super::super::sample::{Bumpy, position, positions};
     use super::*;
 
-    /// The value of a state to its mover by plain recursion; `depth` plies after the root.
+    /// Computes the value of a state for its mover by plain recursion, `depth` plies from the root.
     fn reference(game: &Minishogi, beam: &Beam, at: &Position<Board>, depth: usize) -> f64 {
         let evaluate = |position: &Position<Board>, depth| {
             if game.is_terminal(&position.state) {

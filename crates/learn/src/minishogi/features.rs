@@ -1,41 +1,41 @@
-//! A position of minishogi as numbers: who attacks what, who stands where, and what is in hand.
+//! Features of a minishogi position: attacks, occupied squares and pieces in hand.
 //!
-//! The numbers of a position, squares `s` being `row * 5 + column` as the mover sees the board (row
-//! 0 farthest from the mover), and kinds `k` being 0 king, 1 pawn, 2 silver, 3 gold, 4 bishop, 5
-//! rook, a promoted piece counting as the kind it was:
+//! Squares `s` are `row * 5 + column` as the mover sees the board (row 0 is farthest from the mover).
+//! Kinds `k` are 0 king, 1 pawn, 2 silver, 3 gold, 4 bishop, 5 rook; a promoted piece counts as its
+//! unpromoted kind.
 //!
-//! | from | how many | what |
+//! | from | count | features |
 //! |---|---|---|
-//! | 0 | 150 | `25 k + s`: how many of the mover's pieces of kind `k` attack square `s` |
-//! | 150 | 150 | `150 + 25 k + s`: the same of the opponent's pieces |
-//! | 300 | 25 | `300 + s`: 1 where a piece of the mover stands |
-//! | 325 | 25 | `325 + s`: 1 where a piece of the opponent stands |
-//! | 350 | 5 | `350 + k - 1`: how many of kind `k` the mover holds |
-//! | 355 | 5 | `355 + k - 1`: how many of kind `k` the opponent holds |
+//! | 0 | 150 | `25 k + s`: number of the mover's pieces of kind `k` that attack square `s` |
+//! | 150 | 150 | `150 + 25 k + s`: number of the opponent's pieces that do |
+//! | 300 | 25 | `300 + s`: 1 if a piece of the mover is there |
+//! | 325 | 25 | `325 + s`: 1 if a piece of the opponent is there |
+//! | 350 | 5 | `350 + k - 1`: number of pieces of kind `k` in the mover's hand |
+//! | 355 | 5 | `355 + k - 1`: number of pieces of kind `k` in the opponent's hand |
 //! | 360 | 1 | 1 if the mover is the first player, who loses by repetition |
 //!
-//! A square is attacked by what could go there if an opposing piece stood there, so that defended
-//! pieces count too; sliding pieces see as far as the first piece.
+//! A piece attacks the squares it could move to if an opposing piece stood there, so that defended
+//! pieces count too; sliding pieces attack up to the first piece.
 
 use super::Minishogi;
 use yomikiri::game::shogi::{Board, MINISHOGI, Owner};
 use yomikiri::game::{Position, Side};
 
-/// How many numbers a position is.
+/// Number of features.
 pub const FEATURES: usize = 361;
 
 const SQUARES: usize = MINISHOGI.squares();
-/// Kinds of pieces, promoted ones counted with what they were.
+/// Number of kinds of pieces, promoted ones counted as their unpromoted kind.
 const KINDS: usize = 6;
 const OCCUPIED: usize = 2 * KINDS * SQUARES;
 const HELD: usize = OCCUPIED + 2 * SQUARES;
 const FIRST: usize = HELD + 2 * (KINDS - 1);
 
-/// Writes the numbers of a position.
+/// Writes the features of a position.
 ///
 /// # Panics
 ///
-/// When `out` is not [`FEATURES`] long.
+/// If `out` is not [`FEATURES`] long.
 pub fn write(game: &Minishogi, position: &Position<Board>, out: &mut [f32]) {
     assert_eq!(out.len(), FEATURES, "one place a number");
     out.fill(0.0);
@@ -60,7 +60,7 @@ pub fn write(game: &Minishogi, position: &Position<Board>, out: &mut [f32]) {
     out[FIRST] = if position.side == Side::First { 1.0 } else { 0.0 };
 }
 
-/// Adds the numbers of positions to the end of `rows`, one position after the other.
+/// Appends the features of positions to `rows`, one position after the other.
 pub fn append<'a>(
     game: &Minishogi,
     positions: impl IntoIterator<Item = &'a Position<Board>>,
@@ -79,8 +79,8 @@ mod tests {
     use super::*;
     use yomikiri::game::GameExt;
 
-    /// Steps (row, column) of a piece as its owner sees the board, and whether it repeats them,
-    /// written out by hand from its name.
+    /// Returns the steps (row, column) of a piece as its owner sees the board, and `true` for those it
+    /// repeats, written by hand.
     fn goes(name: &str) -> Vec<((i32, i32), bool)> {
         let straight = [(-1, 0), (1, 0), (0, -1), (0, 1)];
         let diagonal = [(-1, -1), (-1, 1), (1, -1), (1, 1)];

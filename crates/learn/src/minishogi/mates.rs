@@ -1,17 +1,17 @@
-//! Positions that are mate, and positions one move before it, from games of two random movers.
+//! Mate positions and positions one move before mate, from games of two random movers.
 //!
 //! Every game that ends in mate gives two positions: the last, whose mover is mated (target 0), and
-//! the one before, whose mover gives mate (target 1). So both kinds are equally many among the
-//! games; a set takes half of each. Games that end otherwise (a mover who is not in check and has
-//! no move, or more than [`GAME_PLIES`] plies) give nothing. The rules are the engine's: a mate by
-//! a dropped pawn is no move, so it does not occur.
+//! the one before, whose mover mates (target 1). Both kinds are therefore equally frequent, and a set
+//! takes half of each. Games that end otherwise (a mover who is not in check and has
+//! no move, or more than [`GAME_PLIES`] plies) give nothing. Mate by a dropped pawn is illegal
+//! and does not occur.
 //!
-//! Positions are distinct, mirror images together, and come with their mirror images, one right
-//! after the other, each with the same side to move. The set of a position depends on a hash of the
-//! board's canonical key alone, so that no board is in both sets, nor its mirror image, nor
-//! the same board with the other side's name on it.
+//! Positions are distinct up to reflection. Each is followed by its mirror image
+//! with the same side to move. The set of a position depends only on a hash of the
+//! board's canonical key, so that no board is in both sets, neither reflected nor with the
+//! other side to move.
 //!
-//! Games are numbered and taken in order; game `i` is fixed by the seed and `i`.
+//! Games are numbered and taken in order; the seed and `i` determine game `i`.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;
@@ -24,13 +24,13 @@ use yomikiri::game::shogi::Board;
 use yomikiri::game::{Game, GameExt, Position};
 use yomikiri::progress::Progress;
 
-/// After how many plies a game is broken off and gives nothing.
+/// Number of plies after which a game is abandoned.
 pub const GAME_PLIES: usize = 512;
 
-/// How many games are played before their positions are sorted into the sets.
+/// Number of games played before their positions are assigned to the sets.
 const GAMES_AT_ONCE: u64 = 4096;
 
-/// The purpose of the games' random numbers, beside others of the same seed.
+/// Purpose of the games' random numbers; others of the same seed have different ones.
 const MATES: u64 = 1;
 
 /// A position and its target.
@@ -38,28 +38,27 @@ const MATES: u64 = 1;
 pub struct Example {
     /// The position.
     pub position: Position<Board>,
-    /// The mover's probability to win.
+    /// Probability that the mover wins.
     pub target: f32,
 }
 
-/// The positions of a seed.
+/// Positions of a seed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mates {
-    /// The training set.
+    /// Training set.
     pub train: Vec<Example>,
-    /// The held-out set.
+    /// Held-out set.
     pub held_out: Vec<Example>,
-    /// How many games were looked at.
+    /// Number of games played.
     pub games: u64,
 }
 
-/// The two kinds of positions and their targets.
+/// Kinds of positions and their targets.
 const MATED: (usize, f32) = (0, 0.0);
 const GIVES_MATE: (usize, f32) = (1, 1.0);
 
-/// Plays the games until both sets are full: `n / 2` mated positions (rounded down) and as many as
-/// are missing to `n` whose mover gives mate. `counts` are those of the training and the held-out
-/// set, mirror images counted.
+/// Plays games until both sets are full. A set of `n` has `n / 2` mated positions (rounded down); the mover
+/// mates in the others. `counts` are the sizes of the training and the held-out set, mirror images included.
 pub fn generate(game: &Minishogi, counts: [usize; 2], seed: u64, progress: &dyn Progress) -> Mates {
     let total = counts[0] + counts[1];
     progress.begin_with("looking for mates", Some(total as u64), "positions");
@@ -90,10 +89,10 @@ pub fn generate(game: &Minishogi, counts: [usize; 2], seed: u64, progress: &dyn 
     Mates { train, held_out, games }
 }
 
-/// A set that fills.
+/// A set being filled.
 struct Set {
     examples: Vec<Example>,
-    /// How many positions of each kind are still missing.
+    /// Number of missing positions of each kind.
     missing: [usize; 2],
 }
 
@@ -106,7 +105,7 @@ impl Set {
         self.missing == [0, 0]
     }
 
-    /// Adds a position, and its mirror image if it is another and there is room for it.
+    /// Adds a position, and its mirror image if that is different and the set is not full.
     fn add(&mut self, game: &Minishogi, position: Position<Board>, (kind, target): (usize, f32)) {
         self.examples.push(Example { position, target });
         self.missing[kind] -= 1;
@@ -118,7 +117,7 @@ impl Set {
     }
 }
 
-/// Returns true for boards of the held-out set.
+/// Returns `true` for boards of the held-out set.
 fn is_held_out(game: &Minishogi, board: &Board, [train, held_out]: [usize; 2]) -> bool {
     let key = game.canonical(board).key;
     let hash = seeded(0, &key.0).next_u64();
@@ -126,7 +125,7 @@ fn is_held_out(game: &Minishogi, board: &Board, [train, held_out]: [usize; 2]) -
     place < held_out as u128
 }
 
-/// The last two positions of a random game, if it ends in mate.
+/// Returns the last two positions of a random game, if it ends in mate.
 fn last_two(game: &Minishogi, random: &mut Xoshiro256PlusPlus) -> Option<[Position<Board>; 2]> {
     let mut last = game.start();
     let mut before = None;
@@ -191,7 +190,7 @@ mod tests {
         };
         let (train, held_out) = (boards(&mates.train), boards(&mates.held_out));
         assert!(train.is_disjoint(&held_out));
-        // But for the last of each kind, which may have found no room, all have their images.
+        // All positions have their images, except perhaps the last of each kind if its set was full.
         let missing = |set: &[Example], boards: &HashSet<Board>| {
             let own: HashSet<_> = set.iter().map(|e| e.position.state).collect();
             boards.difference(&own).count()

@@ -1,17 +1,17 @@
-//! A value network for minishogi: its features, its training data, its search.
+//! A value network for minishogi: features, training data, search.
 //!
-//! The network's output is the mover's probability to win. Code that needs a network takes it as
+//! The network returns the mover's probability to win; its users take it as
 //! [`Values`].
 //!
 //! * [`features`]: a position as 361 numbers;
-//! * `mates`: positions that are mate, or one move before it, from random games;
-//! * `selfplay`: games of the network against itself, with targets for every position in them;
-//! * [`beam`]: the search that keeps a few moves a position;
-//! * [`player`]: it as a policy, with the search for mates before it;
+//! * `mates`: mate positions, and those one move before, from random games;
+//! * `selfplay`: games of the network against itself, with targets for their positions;
+//! * [`beam`]: the search, which keeps a few moves per position;
+//! * [`player`]: the search as a policy, preceded by a search for mates;
 //! * [`quick`]: a trained network as [`Values`];
-//! * `tactics`: positions some of whose moves are proven, to measure players.
+//! * `tactics`: positions with some proven moves, to measure players.
 //!
-//! Results depend on the arguments alone, to the bit: not on threads, not on time.
+//! Results depend only on the arguments, to the bit, not on threads or time.
 
 pub mod beam;
 pub mod features;
@@ -28,23 +28,22 @@ pub use features::FEATURES;
 use yomikiri::game::WideKey;
 use yomikiri::game::shogi::{MINISHOGI, Shogi};
 
-/// The rules of minishogi as all of this uses them.
+/// Rules of minishogi with the key type of this module.
 pub type Minishogi = Shogi<WideKey>;
 
-/// The rules; canonical keys are those of left-right mirror images together.
+/// Returns the rules; left-right mirror images have the same canonical key.
 pub fn rules() -> Minishogi {
     Shogi::new(&MINISHOGI, true)
 }
 
 /// A value network.
 pub trait Values: Send + Sync {
-    /// Writes for each row of [`FEATURES`] numbers the mover's probability to win, strictly between
-    /// 0 and 1 or at one of them.
+    /// Writes the mover's probability to win, from 0 to 1, for each row of [`FEATURES`] numbers.
     ///
     /// The value of a row must not depend on the other rows, to the last bit.
     ///
     /// # Panics
     ///
-    /// When `rows` is not [`FEATURES`] times as long as `out`.
+    /// If `rows` is not [`FEATURES`] times as long as `out`.
     fn values(&self, rows: &[f32], out: &mut [f32]);
 }

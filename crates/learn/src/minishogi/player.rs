@@ -1,10 +1,10 @@
-//! The value network as a player: the beam's search, and before it the search for a mate by checks.
+//! The value network as a player: a search for mates by checks, then beam search.
 //!
-//! A win that is proven is played, the shortest proof, and equal ones share. Otherwise moves that
-//! are proven to lose are left out (if every move loses, the longest proof is played), and of the
-//! others the beam's best is played; equal ones share. A move's score is what it is worth inside
-//! the search (see [`beam`](super::beam)); moves the beam did not keep have no probability. The
-//! position's value is that of the move it plays.
+//! A proven win is played by the shortest proof; equal ones share the probability. Otherwise moves
+//! that are proven to lose are excluded (if every move loses, the longest proof is played), and the
+//! beam's best of the others are played with equal probability. A move's score is its value in
+//! the search (see [`beam`](super::beam)); moves that the beam did not keep have probability 0. The
+//! position's value is that of the chosen move.
 
 use rayon::prelude::*;
 
@@ -19,13 +19,12 @@ use yomikiri::search::mates::{Fate, Rules, fates};
 use yomikiri_measure::policy::card::{Card, file};
 use yomikiri_measure::policy::{Answers, Batch, NetworkSpec, Policy, share_best};
 
-/// How a player searches.
+/// Settings of a player's search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Search {
     /// The beam.
     pub beam: Beam,
-    /// How many positions the search for mates by checks may look at in each position; 0 for no
-    /// search.
+    /// Maximum number of positions that the search for mates by checks visits per position; 0 disables it.
     pub mate: usize,
 }
 
@@ -38,9 +37,8 @@ pub struct Player<V> {
     mating: Rules,
 }
 
-/// Reads a network that is to play `game` as a specification says: one ply ahead and 4 moves wide
-/// unless it says otherwise, without a search for mates. Fails where the network is for
-/// another game.
+/// Loads a network as a player of `game`. The defaults of the specification are one ply, 4 moves wide, no
+/// search for mates. Fails if the network is for another game.
 pub fn load(
     name: String,
     spec: &NetworkSpec,
@@ -63,12 +61,12 @@ pub fn load(
 }
 
 impl<V: Values> Player<V> {
-    /// A player of a name.
+    /// Returns a player with this name.
     pub fn new(name: String, values: V, search: Search) -> Player<V> {
         Player { name, values, search, game: rules(), mating: Rules::of(&MINISHOGI) }
     }
 
-    /// All legal moves of a position, judged.
+    /// Evaluates all legal moves of a position.
     fn judge(&self, position: &Position<Board>) -> Vec<Judged> {
         let (game, beam) = (&self.game, self.search.beam);
         if self.search.mate == 0 {
@@ -103,8 +101,7 @@ impl<V: Values> Player<V> {
     }
 }
 
-/// Gives moves whose fate is proven their values; they are kept, and where one wins nothing else
-/// is.
+/// Sets the values of moves with a proven fate and keeps them; if one wins, only winning moves are kept.
 fn settle(judged: &mut [Judged], fates: impl Iterator<Item = Fate> + Clone) {
     let won = fates.clone().any(|fate| matches!(fate, Fate::Wins(_)));
     for (judged, fate) in judged.iter_mut().zip(fates) {
@@ -140,7 +137,7 @@ impl<G: Game, V: Values> Policy<G> for Player<V> {
             )));
         }
         let planes = game.plane_kinds().count() * self.game.variant().squares();
-        // Whatever type of keys the caller's rules have, planes are the same.
+        // Planes are the same whatever key type the caller's rules have.
         let own = |position: &Position<G::State>| {
             let mut written = vec![0; planes];
             game.write_planes(&position.state, &mut written);
@@ -204,7 +201,7 @@ mod tests {
     #[test]
     fn proven_wins_are_played_and_proven_losses_avoided() {
         let game = rules();
-        // Mate in 3 by either drop; the values alone see nothing of it in one ply.
+        // Mate in 3 by either drop, which the values do not show at one ply.
         let won = position(&game, "2k1S/4p/1gS2/4b/1KR2 b RGPb 1");
         let player = player(1, 4_000);
         let chosen = ask(&player, &game, &won).unwrap();

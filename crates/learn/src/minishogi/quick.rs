@@ -1,26 +1,25 @@
-//! Inference of a value network on rows of numbers most of which are 0.
+//! Fast inference of a value network on sparse inputs.
 //!
-//! Of the 361 numbers of a position about 57 are not 0, so that the first layer is a sum of that
-//! many columns. Rows are worked out one by one, and every sum in the order of its inputs: a row's
-//! value is the same whatever else is evaluated, on one processor as on another. Another order of
-//! the same sums gives other last bits, so a value is that of [`Network`] to about six digits and
-//! not to all.
+//! About 57 of a position's 361 numbers are not 0, so the first layer is a sum of that
+//! many columns. Rows are evaluated one by one, with every sum in the order of its inputs: a row's
+//! value is the same whatever else is evaluated, on every processor. [`Network`] sums in another order,
+//! so that its values agree to about six digits only.
 
 use super::{FEATURES, Values};
 use crate::network::{Activation, Architecture, Head, Network, Parameter};
 use crate::onnx::read;
 
-/// The name of the network's only answer.
+/// Name of the network's only head.
 pub const HEAD: &str = "win";
 
-/// What a value network with hidden layers of so many units is built of.
+/// Returns the architecture of a value network with hidden layers of these sizes.
 pub fn architecture(hidden: &[usize]) -> Architecture {
     let head = Head { name: HEAD.to_string(), outputs: 1, activation: Activation::Sigmoid };
     let (hidden, activation) = (hidden.to_vec(), Activation::Relu);
     Architecture::Mlp { inputs: FEATURES, hidden, activation, heads: vec![head] }
 }
 
-/// A layer: what each input adds to all sums, input by input.
+/// A layer: the weights of each input for all outputs, input by input.
 #[derive(Clone, Debug)]
 struct Columns {
     columns: Vec<f32>,
@@ -34,7 +33,7 @@ pub struct Quick {
 }
 
 impl Quick {
-    /// The values of a network; `None` if it is not of an [`architecture`] of this module.
+    /// Prepares a network; `None` unless it has an [`architecture`] of this module.
     pub fn of(network: &Network) -> Option<Quick> {
         let layer = |pair: &[Parameter]| {
             let [weight, bias] = pair else { unreachable!("weights come in pairs") };

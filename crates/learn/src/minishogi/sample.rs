@@ -1,4 +1,4 @@
-//! Positions to try things on, and values that need no network.
+//! Test positions, and values that need no network.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use crate::chance::{below, seeded};
 use yomikiri::game::shogi::Board;
 use yomikiri::game::{Game, GameExt, Position};
 
-/// So many positions of random games that are not over, each once.
+/// Returns `count` distinct positions of random games that are not over.
 pub(super) fn positions(game: &Minishogi, count: usize) -> Vec<Position<Board>> {
     let (mut known, mut found) = (HashSet::new(), Vec::new());
     for number in 0.. {
@@ -34,7 +34,7 @@ pub(super) fn position(game: &Minishogi, sfen: &str) -> Position<Board> {
     game.parse_position(sfen, &game.start()).unwrap()
 }
 
-/// A fixed function of the numbers, as uneven as a network's.
+/// A fixed function of the features, as uneven as a network.
 pub(super) struct Bumpy;
 
 impl Values for Bumpy {

@@ -1,20 +1,20 @@
-//! Self-play of a value network, and the targets of its positions.
+//! Self-play of a value network, and targets for its positions.
 //!
-//! A game opens with 0 to [`SelfPlay::random_plies`] random moves, every number equally likely, and
-//! goes on with the move after which the opponent's value is the smallest, the first of equals; a
-//! successor without a move is lost for sure. The game ends
+//! A game opens with 0 to [`SelfPlay::random_plies`] random moves, every number equally likely.
+//! Then each move minimises the opponent's value, the first of equals; a
+//! successor without a move is a proven loss. The game ends
 //!
 //! * without a move: the mover has lost;
-//! * when a position, the side to move in it, occurs for the fourth time: the first player has
-//!   lost, as tables of minishogi value infinite play. That who gives check all the while loses
-//!   instead is not looked at, as it is not there;
+//! * when a position with the same side to move occurs for the fourth time: the first player has
+//!   lost, as infinite play counts in minishogi tables. The rule that perpetual check loses
+//!   is ignored, as in the tables;
 //! * after [`SelfPlay::plies`] plies, without a result.
 //!
-//! **Targets** are taken from the last position backwards. V is the network's value and R the
-//! return, the mover's both: at the end R is the result (0 lost, 1 won; without a result V), before
+//! **Targets** are computed from the last position backwards. V is the network's value and R the
+//! return, both the mover's: at the end R is the result (0 lost, 1 won; without a result V), before
 //! it `R_i = 1 - ((1 - γ) V(s_{i+1}) + γ R_{i+1})`, and the target of a position is
-//! `(1 - α) V(s_i) + α R_i`. Positions before the last random move are left out: what follows them
-//! says nothing of them.
+//! `(1 - α) V(s_i) + α R_i`. Positions before the last random move are left out, since the following
+//! moves are no evidence of their value.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
@@ -29,10 +29,10 @@ use yomikiri::game::shogi::Board;
 use yomikiri::game::{Game, GameExt, Position, Side};
 use yomikiri::progress::Progress;
 
-/// The purpose of the games' random numbers, beside others of the same seed.
+/// Purpose of the games' random numbers; others of the same seed have different ones.
 const SELF_PLAY: u64 = 2;
 
-/// How often a position occurs in a game that ends by it.
+/// Number of occurrences of a position that end a game.
 const REPEATED: u8 = 4;
 
 /// Settings of games and of learning from them: options of the command too.
@@ -55,19 +55,19 @@ pub struct SelfPlay {
     pub gamma: f32,
 }
 
-/// Reads a share in single precision.
+/// Parses a share in single precision.
 fn narrow_share(text: &str) -> Result<f32, String> {
     share(text).map(|share| share as f32)
 }
 
-/// How games ended, and the positions in them.
+/// Games by their end, and the positions in them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Played {
-    /// The positions of all games, in the order of games and plies, with their targets.
+    /// Positions of all games with their targets, in the order of games and plies.
     pub examples: Vec<Example>,
-    /// Games that ended without a move for the player to move, won by the first player.
+    /// Games won by the first player, in which the second had no move.
     pub first_wins: u64,
-    /// The same, won by the second player.
+    /// Games won by the second player, in which the first had no move.
     pub second_wins: u64,
     /// Games that ended by repetition.
     pub repeated: u64,
@@ -85,7 +85,7 @@ impl Played {
     }
 }
 
-/// Plays the games of a seed from a number on; numbers tell the games of a seed apart.
+/// Plays the games of a seed, numbered from `first`; the number determines the game.
 pub fn play(
     game: &Minishogi,
     values: &dyn Values,
@@ -109,7 +109,7 @@ pub fn play(
     all
 }
 
-/// What the network says of positions.
+/// Returns the network's values of positions.
 fn values_of(game: &Minishogi, values: &dyn Values, positions: &[Position<Board>]) -> Vec<f32> {
     let mut rows = Vec::new();
     features::append(game, positions, &mut rows);
@@ -126,12 +126,12 @@ fn play_one(
 ) -> Played {
     let random_plies = below(&mut random, plan.random_plies + 1);
     let mut last = game.start();
-    // The positions since the last random move.
+    // Positions since the last random move.
     let mut positions = vec![last];
     let mut seen = FxHashMap::from_iter([(last, 1)]);
     let mut played = Played::default();
     let mut ply = 0;
-    // The result of the last position's mover, if there is one.
+    // Result for the last position's mover, if any.
     let result = loop {
         let mut after = Vec::new();
         game.for_each_successor(&last.state, |_, state| {
@@ -172,7 +172,7 @@ fn play_one(
     played
 }
 
-/// The place of the smallest number, the first of equals.
+/// Returns the index of the smallest number, the first of equals.
 fn smallest(numbers: &[f32]) -> usize {
     let mut best = 0;
     for (at, number) in numbers.iter().enumerate() {
@@ -183,8 +183,8 @@ fn smallest(numbers: &[f32]) -> usize {
     best
 }
 
-/// The targets of a game's positions, whose values are `own`, each its mover's; `result` is that of
-/// the last position's mover, `None` if there is none.
+/// Returns the targets of a game's positions. `own` are their values, each for its mover; `result` is that of
+/// the last position's mover, `None` without a result.
 pub fn targets(own: &[f32], result: Option<f32>, alpha: f32, gamma: f32) -> Vec<f32> {
     let mut targets = own.to_vec();
     let mut next: Option<(f32, f32)> = None;
@@ -219,7 +219,7 @@ mod tests {
             found.iter().zip(expected).all(|(a, b): (&f32, f32)| (a - b).abs() < 1e-6),
             "{found:?}"
         );
-        // Without a result the last value stands for itself.
+        // Without a result R is the last value.
         assert_eq!(targets(&[0.25], None, 0.5, 0.8), [0.25]);
         assert!(targets(&[], None, 0.2, 0.8).is_empty());
     }

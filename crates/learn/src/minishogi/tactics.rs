@@ -1,12 +1,12 @@
-//! Test positions some of whose moves are proven to win or lose, and how players move in them.
+//! Test positions with moves proven to win or lose, and measurements of players in them.
 //!
-//! Tables bounded by plies hold few positions of minishogi all of whose moves are proven. So a
-//! player is measured on positions near the ends of random games, of whose moves the mate search
-//! ([`fates`]) proves something with [`NODES`] positions:
+//! Tables bounded by plies contain few positions of minishogi with all moves proven. So a
+//! player is measured in positions near the ends of random games in which the mate search
+//! ([`fates`]) proves some moves within [`NODES`] positions:
 //!
-//! * *won*: the mover has a mate by checks, but not with one move. Measured is the probability of a move
-//!   that keeps a proven win; another move may win too, so it is a lower bound.
-//! * *at risk*: some moves allow a mate by checks and others are not known to. Measured is the
+//! * *won*: the mover has a mate by checks, but not in one move. The measure is the probability of a move
+//!   that keeps a proven win; other moves may win too, so it is a lower bound.
+//! * *at risk*: some moves allow a mate by checks and others are not known to. The measure is the
 //!   probability of a move that allows one.
 
 use rayon::prelude::*;
@@ -20,20 +20,20 @@ use yomikiri::hint::Hinted;
 use yomikiri::search::mates::{Fate, Rules, fates};
 use yomikiri_measure::policy::{Answers, Batch, Policy};
 
-/// The nodes of the search for mates.
+/// Maximum number of positions of the search for mates.
 pub const NODES: u64 = 2_000;
 
-/// The most plies between a position and the end of its game.
+/// Maximum number of plies between a position and the end of its game.
 const NEAR: usize = 16;
 
-/// The purpose of the games' random numbers, beside others of the same seed.
+/// Purpose of the games' random numbers; others of the same seed have different ones.
 const TACTICS: u64 = 5;
 
-/// The games generated together, and the most for each position.
+/// Games generated at a time, as `GAMES_EACH` is the maximum per position.
 const GAMES_AT_ONCE: u64 = 64;
 const GAMES_EACH: u64 = 200;
 
-/// A position, and what is proven of its moves.
+/// A position with the proven fates of its moves.
 type Judged = (Position<Board>, Vec<(Action, Fate)>);
 
 /// Positions of both kinds.
@@ -45,16 +45,16 @@ pub struct TestSet {
     pub at_risk: Vec<Judged>,
 }
 
-/// How a player moves in the positions of a test set: mean probabilities.
+/// Mean probabilities with which a player plays moves in a test set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shares {
-    /// In won positions: of moves that keep a proven win.
+    /// Probability, in won positions, of moves that keep a proven win.
     pub kept: f64,
-    /// In positions at risk: of moves that lose by force.
+    /// Probability, in positions at risk, of moves that lose by force.
     pub lost: f64,
 }
 
-/// A position near the end of a random game, with at least two moves.
+/// Returns a position near the end of a random game, with at least two moves.
 fn late(game: &Minishogi, seed: u64, number: u64) -> Option<Position<Board>> {
     let mut random = seeded(seed, &[TACTICS, number]);
     let mut positions = vec![game.start()];
@@ -74,7 +74,7 @@ fn late(game: &Minishogi, seed: u64, number: u64) -> Option<Position<Board>> {
 }
 
 impl TestSet {
-    /// Generates `count` positions of each kind, or fewer if `200 count` games do not have them.
+    /// Generates `count` positions of each kind, or fewer if `200 count` games do not contain them.
     pub fn generate(count: usize, seed: u64) -> TestSet {
         let (game, mating) = (rules(), Rules::of(&MINISHOGI));
         let judge = |position: Position<Board>| {
@@ -112,7 +112,7 @@ impl TestSet {
         set
     }
 
-    /// The positions as SFEN, one a line with its kind as a remark: roots of a table that proves
+    /// Returns the positions as SFEN, one per line with its kind as a comment: roots for a table that proves
     /// them, and positions for a report.
     pub fn to_text(&self) -> String {
         let game = rules();
@@ -122,7 +122,7 @@ impl TestSet {
         won.chain(at_risk).map(line).collect()
     }
 
-    /// Measures a player; `None` where there are no positions of a kind.
+    /// Measures a player; `None` if there are no positions of a kind.
     pub fn measure(&self, player: &dyn Policy<Minishogi>) -> Result<Option<Shares>, Hinted> {
         let wins = |fate: Fate| matches!(fate, Fate::Wins(_));
         let kept = share(&self.won, player, wins)?;
@@ -135,7 +135,7 @@ fn loses(fate: Fate) -> bool {
     matches!(fate, Fate::Loses(_))
 }
 
-/// The mean probability of moves whose fate counts; `None` without positions.
+/// Returns the mean probability of moves whose fate counts; `None` without positions.
 fn share(
     positions: &[Judged],
     player: &dyn Policy<Minishogi>,

@@ -1,7 +1,7 @@
-//! Regression of the final number of discs, on games of other players (the article of 2022).
+//! Regression of the final number of discs on games of other players; source in `docs/results/learned.md`.
 //!
-//! Every player plays every other, with both sides. The target of a position is the share of all
-//! squares that its mover holds at the end. The test set is of whole games, not positions:
+//! Every player plays every player on both sides. The target of a position is the share of all
+//! squares that its mover holds at the end. The test set consists of whole games, because
 //! positions of one game share their target.
 
 use rayon::prelude::*;
@@ -62,17 +62,17 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The optimiser.
+    /// Returns the optimiser.
     pub fn method(&self) -> Method {
         self.optimiser.method(self.learning_rate)
     }
 
-    /// How positions are laid out: own, other and empty square by square.
+    /// Returns the layout of positions: own, other and empty for each square.
     pub fn encoding(&self, board: (usize, usize)) -> Encoding {
         Encoding::of(Layout::Interleaved, &[Plane::Mover, Plane::Opponent, Plane::Empty], board)
     }
 
-    /// The network on a board.
+    /// Returns the architecture for a board.
     pub fn architecture(&self, board: (usize, usize)) -> Architecture {
         let head = Head { name: "discs".to_string(), outputs: 1, activation: self.output };
         Architecture::Mlp {
@@ -84,10 +84,10 @@ impl Settings {
     }
 }
 
-/// A board, and the share of squares that its mover holds at the end.
+/// A board, and the share of squares that its mover holds at the end of the game.
 type Example = ([u64; 2], f32);
 
-/// Trains by disc regression.
+/// Disc regression.
 pub struct Discs {
     encoding: Encoding,
     settings: Settings,
@@ -96,13 +96,13 @@ pub struct Discs {
     trainer: Trainer,
 }
 
-/// Into how many parts a batch is cut; a constant, for sums are made part by part.
+/// Number of parts of a batch; constant, because it determines the order of summation.
 const PARTS: usize = 4;
-/// One game in so many is in the test set.
+/// Number of games per game of the test set.
 const TEST_ONE_IN: usize = 10;
 
 impl Discs {
-    /// Plays the games; the players are those of the settings.
+    /// Plays the games between `players`, which are those of the settings.
     pub fn new<G: Game>(
         game: &G,
         settings: Settings,
@@ -140,7 +140,7 @@ impl Discs {
         Ok(Discs { encoding: settings.encoding(game.shape()), settings, train, test, trainer })
     }
 
-    /// The mean squared error on the test games.
+    /// Returns the mean squared error on the test games.
     fn test_loss(&self) -> f64 {
         let (network, count) = (&self.trainer.network, self.test.len());
         let losses: Vec<f64> = self
@@ -151,7 +151,7 @@ impl Discs {
         losses.into_iter().sum()
     }
 
-    /// The same of a constant answer, the mean of the training targets.
+    /// Returns the mean squared error of a constant answer, the mean of the training targets.
     fn constant_loss(&self) -> f64 {
         let mean = self.train.iter().map(|(_, share)| f64::from(*share)).sum::<f64>()
             / self.train.len() as f64;
@@ -160,8 +160,8 @@ impl Discs {
     }
 }
 
-/// The answers for some examples, the sum of their squared errors over `count`, and its gradient by
-/// the answers.
+/// Evaluates some examples; returns the pass, the sum of their squared errors over `count`, and its gradient
+/// with respect to the answers.
 fn pass<'a>(
     network: &'a Network,
     part: &[Example],

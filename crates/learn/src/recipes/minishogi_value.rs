@@ -1,9 +1,9 @@
 //! A value network for minishogi, trained on mates, then by self-play.
 //!
-//! The first iterations are epochs of positions that are mate, or one move before it, shuffled anew
+//! The first iterations are epochs of mate positions and positions one move before mate, reshuffled
 //! each time; a part of them is held out. Each further iteration plays games of the network against
-//! itself and trains on their positions, for some epochs, with targets from the results and the
-//! network's own values; mates can be mixed in (rehearsal), so that they stay learned. The loss is
+//! itself and trains on their positions for some epochs, with targets from the results and the
+//! network's own values. Mates can be mixed in (rehearsal), so that they stay learned. The loss is
 //! the cross-entropy of the target and the network's answer.
 
 use serde::{Deserialize, Serialize};
@@ -71,14 +71,14 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Adam, with the constants of the source.
+    /// Returns Adam with the constants of the source.
     pub fn method(&self) -> Method {
         let rate = self.learning_rate;
         Method::Adam { rate, beta1: 0.9, beta2: 0.999, epsilon: 1e-7, weight_decay: 0.0 }
     }
 }
 
-/// Trains on mates, then by self-play.
+/// Training on mates, then by self-play.
 pub struct MinishogiValue {
     game: Minishogi,
     settings: Settings,
@@ -86,14 +86,14 @@ pub struct MinishogiValue {
     trainer: Trainer,
 }
 
-/// Into how many parts a batch is cut; a constant, for sums are made part by part.
+/// Number of parts of a batch; constant, because it determines the order of summation.
 const PARTS: usize = 2;
 
-/// Progress is reported after so many positions.
+/// Number of positions between reports of progress.
 const REPORTED: usize = 1 << 14;
 
 impl MinishogiValue {
-    /// Generates the positions at mate and the initial weights.
+    /// Generates the mate positions and the initial weights.
     pub fn new(settings: Settings, progress: &dyn Progress) -> Result<MinishogiValue, Hinted> {
         check_size(&architecture(&settings.hidden))?;
         let game = rules();
@@ -104,13 +104,13 @@ impl MinishogiValue {
         Ok(MinishogiValue { game, settings, mates, trainer })
     }
 
-    /// The network as it is, for inference.
+    /// Returns the current network for inference.
     fn values(&self) -> Quick {
         Quick::of(&self.trainer.network).expect("the network is built as a value network")
     }
 
-    /// The accuracy on the held-out positions (of all, of those that are mate, and of those one
-    /// move before it), and the mean loss.
+    /// Returns the accuracy on the held-out positions (all, mates, and those one move before) and the mean
+    /// loss.
     pub fn held_out(&self) -> Row {
         let values = self.values();
         let (mut right, mut all, mut lost) = ([0u32; 2], [0u32; 2], 0.0);
@@ -146,8 +146,8 @@ impl MinishogiValue {
         row
     }
 
-    /// The play of the network, one ply ahead and with the beam of the source, in positions of
-    /// [`tactics`](crate::minishogi::tactics); random play beside it.
+    /// Measures the network in positions of [`tactics`](crate::minishogi::tactics), at one ply and with the
+    /// beam of the source, and random play for comparison.
     pub fn tactics(&self, tests: &TestSet) -> Result<Row, Hinted> {
         let mut row = Row::new();
         let mut add = |name: &str, shares: Option<Shares>| {
@@ -166,8 +166,8 @@ impl MinishogiValue {
         Ok(row)
     }
 
-    /// An epoch of some examples; gives the mean loss. `schedule` is the factor of the learning
-    /// rate when a share of the examples is done.
+    /// Trains an epoch on some examples and returns the mean loss. `schedule` maps the completed share of the
+    /// examples to the factor of the learning rate.
     fn epoch(
         &mut self,
         mut order: Vec<Example>,
@@ -201,7 +201,7 @@ impl MinishogiValue {
         Ok(total / order.len().max(1) as f64)
     }
 
-    /// An iteration of self-play and the fit to it.
+    /// Plays an iteration of self-play and trains on it.
     fn self_play(&mut self, iteration: u64, progress: &dyn Progress) -> Result<Row, Hinted> {
         progress.note("playing");
         let Settings { play, mate_epochs, seed, .. } = self.settings;
@@ -235,25 +235,25 @@ impl MinishogiValue {
     }
 }
 
-/// The purposes of random numbers, beside others of the same seed.
+/// Purposes of random numbers; others of the same seed have different ones.
 const EPOCH: u64 = 3;
 const REHEARSAL: u64 = 4;
 
-/// The learning rate schedule: the factor when the share `done` of the mates is over. It falls from
+/// Returns the factor of the learning rate after the share `done` of the mates. It falls from
 /// 1 to `last` along half a cosine (Loshchilov and Hutter 2017).
 fn schedule(done: f64, last: f64) -> f64 {
     last + (1.0 - last) * 0.5 * (1.0 + libm::cos(std::f64::consts::PI * done))
 }
 
-/// A probability clamped away from 0 and 1, where the logarithm is infinite.
+/// Clamps a probability away from 0 and 1, where the logarithm is infinite.
 fn clamped(probability: f32) -> f64 {
     f64::from(probability) * (1.0 - 2.0 * EDGE) + EDGE
 }
 
-/// The least distance from 0 and 1.
+/// Minimum distance from 0 and 1.
 const EDGE: f64 = 1e-6;
 
-/// The sum of the cross-entropies of positions over `count`, and its gradient.
+/// Returns the sum of the cross-entropies of positions over `count`, with its gradient.
 fn gradient(network: &Network, (numbers, targets): (Vec<f32>, Vec<f32>), count: usize) -> Gradient {
     let pass = Pass::new(network, numbers, None);
     let (mut loss, mut errors) = (0.0, Vec::with_capacity(targets.len()));

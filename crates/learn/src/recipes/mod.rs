@@ -1,4 +1,4 @@
-//! The ways of training, one file each; [`parts`] and `replay` hold their data.
+//! Training recipes, one file each; [`parts`] and `replay` hold their data.
 
 pub mod discs;
 pub mod minishogi_value;
@@ -12,10 +12,10 @@ pub mod td;
 use super::network::Architecture;
 use yomikiri::hint::Hinted;
 
-/// The most weights of a network: training takes 16 bytes for each, and more for a thread.
+/// Maximum number of weights of a network: training takes 16 bytes for each, plus more per thread.
 const WEIGHTS: u64 = 100_000_000;
 
-/// Checks that a network is small enough to be trained.
+/// Checks that a network is small enough for training.
 pub fn check_size(architecture: &Architecture) -> Result<(), Hinted> {
     let shapes = architecture.shapes().into_iter().map(|(_, shape, _)| shape);
     let of = |shape: Vec<usize>| shape.into_iter().fold(1, |all, n| (n as u64).saturating_mul(all));

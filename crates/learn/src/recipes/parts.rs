@@ -1,4 +1,4 @@
-//! A table's positions by the part they belong to: training, validation and test.
+//! A table's positions by split: training, validation and test.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use yomikiri::any::AnyGame;
 use yomikiri::game::{FoldedWords, Game, Splits, name_word};
 use yomikiri_measure::evaluate::{MeasureError, Piece, Source};
 
-/// How many positions a piece has at least, but for the last: an inference takes a piece,
-/// and of a large table's pieces a small share is left.
+/// Minimum number of positions in a piece, except the last. Inference takes a piece at a time, and sampling
+/// leaves few positions of each piece of a large table.
 const AT_ONCE: usize = 1024;
 
-/// The positions of one part, or a stable sample of them, in the order of their source.
+/// Positions of one split, or a stable sample of them, in the order of their source.
 #[derive(Clone, Debug)]
 pub struct Part {
     game: AnyGame,
@@ -21,8 +21,8 @@ pub struct Part {
 }
 
 impl Part {
-    /// Takes a source apart: of each [`Split`](yomikiri::game::Split) the share `shares` says, the
-    /// smaller being part of the larger. All that is kept is in memory.
+    /// Divides a source into splits and keeps the share `shares` of each [`Split`](yomikiri::game::Split) in
+    /// memory. A smaller sample is part of a larger one.
     pub fn of_all(
         source: &dyn Source,
         splits: Splits,
@@ -57,13 +57,13 @@ impl Part {
         Ok(parts.map(part))
     }
 
-    /// Its positions, piece by piece.
+    /// Returns the positions, piece by piece.
     pub fn pieces(&self) -> &[Arc<Piece>] {
         &self.pieces
     }
 }
 
-/// The same positions in the same order, in fewer pieces.
+/// Merges pieces into fewer, keeping the order of positions.
 fn gather(all: impl IntoIterator<Item = Piece>) -> Vec<Arc<Piece>> {
     let mut pieces: Vec<Piece> = Vec::new();
     for piece in all {

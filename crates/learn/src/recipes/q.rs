@@ -1,13 +1,13 @@
 //! Q-learning with a replay buffer and a target network.
 //!
 //! The replay buffer holds each decision with the position of the next one. The target of a move's
-//! Q-value is the reward (1 won, 0 drawn, −1 lost) or, where the game goes on, γ times the best
-//! Q-value there, negated if the other player decides there (Watkins 1989; for two players Littman
-//! 1994). Passes are no decisions.
+//! Q-value is the reward (1 won, 0 drawn, −1 lost) or, if the game goes on, γ times the best
+//! Q-value of the next decision, negated if it is the other player's (Watkins 1989; for two players Littman
+//! 1994). Passes are not decisions.
 //!
-//! What makes this stable where a plain version is not (Mnih et al. 2015): a batch is sampled from
+//! Several measures keep this stable (Mnih et al. 2015): a batch is sampled from
 //! many games, whose positions are less alike than those of one; targets come from an older copy of
-//! the network, the target network; the online network chooses the move there (van Hasselt, Guez
+//! the network, the target network; the online network chooses the next move (van Hasselt, Guez
 //! and Silver 2016), since the maximum of uncertain values is biased upwards; only legal moves
 //! count; and the loss is Huber's.
 
@@ -32,17 +32,17 @@ use yomikiri_measure::policy::{Answers, Batch, Policy};
 /// The settings of training.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
-    /// How positions are laid out.
+    /// Layout of positions.
     pub layout: Layout,
-    /// The units of each hidden layer.
+    /// Number of units of each hidden layer.
     pub hidden: Vec<usize>,
-    /// The names of the opponents, each played from both sides; self-play if there are none.
+    /// Names of the opponents, each played from both sides; empty for self-play.
     pub opponents: Vec<String>,
-    /// The iterations: games, then the fit to the replay buffer.
+    /// Number of iterations: games, then the fit to the replay buffer.
     pub iterations: u64,
-    /// The games of an iteration with each side against each opponent.
+    /// Number of games of an iteration with each side against each opponent.
     pub games: u64,
-    /// How it plays and fits.
+    /// Settings of exploration and of the fit.
     #[serde(flatten)]
     pub fit: Fit,
 }
@@ -87,7 +87,7 @@ pub struct Fit {
 }
 
 impl Fit {
-    /// Checks the numbers, and fills in ε and γ where they are not given.
+    /// Checks the numbers, and sets ε and γ to these defaults where they are missing.
     pub fn settled(mut self, epsilon: [f64; 2], gamma: f64) -> Result<Fit, Hinted> {
         self.gamma.get_or_insert(gamma);
         self.epsilon = match self.epsilon[..] {
@@ -103,21 +103,21 @@ impl Fit {
     }
 }
 
-/// The δ of the Huber loss (Huber 1964): the gradient of larger errors is that of δ.
+/// δ of the Huber loss (Huber 1964): larger errors have the gradient of δ.
 const HUBER_DELTA: f64 = 1.0;
 
 impl Settings {
-    /// The optimiser.
+    /// Returns the optimiser.
     pub fn method(&self) -> Method {
         self.fit.optimiser.method(self.fit.learning_rate)
     }
 
-    /// How positions are laid out.
+    /// Returns the layout of positions.
     pub fn encoding(&self, board: (usize, usize)) -> Encoding {
         Encoding::of(self.layout, self.layout.planes(), board)
     }
 
-    /// The network on a board.
+    /// Returns the architecture for a board.
     pub fn architecture(&self, board: (usize, usize)) -> Architecture {
         let outputs = board.0 * board.1 + 1;
         let head = Head { name: "q".to_string(), outputs, activation: self.fit.output };
@@ -130,34 +130,34 @@ impl Settings {
     }
 }
 
-/// Into how many parts a batch is cut; a constant, for sums are made part by part.
+/// Number of parts of a batch; constant, because it determines the order of summation.
 const PARTS: usize = 2;
 /// Games played in parallel.
 const LANES: usize = 64;
 
-/// A game that is going on.
+/// A game in progress.
 struct Lane<S> {
     position: Position<S>,
     random: Xoshiro256PlusPlus,
-    /// The opponent and the learner's side; the learner plays both sides without one.
+    /// Opponent and learner's side; `None` if the learner plays both sides.
     opponent: Option<(usize, Side)>,
-    /// The last decision of each side, until the next one or the end.
+    /// Last decision of each side, until its next one or the end.
     pending: [Option<Experience>; 2],
     over: bool,
 }
 
-/// The results of games against an opponent, as sums.
+/// Sums of results of games against an opponent.
 #[derive(Clone, Debug, Default)]
 struct Results {
     games: u32,
     wins: u32,
     draws: u32,
-    /// Discs at the end, the learner's and the opponent's.
+    /// Discs at the end, the learner's; `theirs` are the opponent's.
     discs: u32,
     theirs: u32,
 }
 
-/// Trains by Q-learning.
+/// Q-learning.
 pub struct QLearning<G: Game> {
     game: G,
     encoding: Encoding,
@@ -169,7 +169,7 @@ pub struct QLearning<G: Game> {
 }
 
 impl<G: Game> QLearning<G> {
-    /// Before the first game; the opponents are those of the settings.
+    /// Returns the state before the first game; `opponents` are those of the settings.
     pub fn new(game: G, settings: Settings, opponents: Vec<Box<dyn Policy<G>>>) -> QLearning<G> {
         let network = Network::new(settings.architecture(game.shape()), settings.fit.seed);
         let encoding = settings.encoding(game.shape());
@@ -193,14 +193,13 @@ impl<G: Game> QLearning<G> {
         (0..).zip(games).map(lane).collect()
     }
 
-    /// The board of a state, as the replay buffer stores it.
+    /// Returns the board of a state in the form of the replay buffer.
     fn board(&self, state: &G::State) -> [u64; 2] {
         let (own, other) = self.game.squares(state).unwrap_or_default();
         [own, other]
     }
 
-    /// Plays games to their end and stores their decisions; adds to the results against each
-    /// opponent.
+    /// Plays games to their end, stores their decisions and adds to the results against each opponent.
     fn play(
         &mut self,
         lanes: &mut [Lane<G::State>],
@@ -247,7 +246,7 @@ impl<G: Game> QLearning<G> {
         Ok(())
     }
 
-    /// Chooses moves in the lanes named, each with its legal actions.
+    /// Chooses moves in some lanes, given with their legal actions.
     fn decide(
         &mut self,
         lanes: &mut [Lane<G::State>],
@@ -266,7 +265,7 @@ impl<G: Game> QLearning<G> {
             let lane = &mut lanes[at];
             let side = lane.position.side;
             for (whose, pending) in lane.pending.iter_mut().enumerate() {
-                // In self-play the next decision is the other side's; with an opponent, its own.
+                // The next decision is the other side's in self-play, the learner's own against an opponent.
                 if let Some(experience) = pending.take() {
                     let sign = if whose == side.index() { 1 } else { -1 };
                     self.replay.push(Experience { next: board, sign, ..experience });
@@ -286,7 +285,7 @@ impl<G: Game> QLearning<G> {
         }
     }
 
-    /// Ends a lane's game if it is over: pending decisions get their reward.
+    /// Ends a lane's game if it is over, and rewards its pending decisions.
     fn end(&mut self, lane: &mut Lane<G::State>, results: &mut [Results]) {
         let state = &lane.position.state;
         if !self.game.is_terminal(state) {
@@ -315,7 +314,7 @@ impl<G: Game> QLearning<G> {
         }
     }
 
-    /// The targets of the Q-values of some decisions.
+    /// Returns the targets of the Q-values of some decisions.
     fn targets(&self, experiences: &[Experience]) -> Vec<f32> {
         let inputs = self.encoding.boards(experiences.iter().map(|experience| experience.next));
         let answers = |network| Pass::new(network, inputs.clone(), None).answers.swap_remove(0);
@@ -341,7 +340,7 @@ impl<G: Game> QLearning<G> {
         experiences.iter().enumerate().map(of).collect()
     }
 
-    /// A step on a random batch of the replay buffer; gives its loss.
+    /// Makes a step on a random batch of the replay buffer and returns its loss.
     fn step(&mut self, random: &mut Xoshiro256PlusPlus, factor: f64) -> Result<f64, Hinted> {
         let all = self.replay.experiences();
         let batch: Vec<Experience> =
@@ -360,7 +359,7 @@ impl<G: Game> QLearning<G> {
     }
 }
 
-/// Huber's loss of the Q-values of decisions over `count`, and its gradient.
+/// Returns Huber's loss of the Q-values of decisions over `count`, with its gradient.
 fn gradient(
     network: &Network,
     encoding: &Encoding,

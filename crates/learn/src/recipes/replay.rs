@@ -1,27 +1,26 @@
-//! The replay buffer: decisions of earlier games, and what followed.
+//! Replay buffer: earlier decisions with their consequences.
 
 use bytemuck::{Pod, Zeroable};
 
 use crate::network::Parameter;
 
-/// A decision and what followed (Lin 1992). Boards are the squares of the mover and of the
-/// opponent.
+/// A decision and its consequence (Lin 1992). Boards are the squares of the mover and of the opponent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Experience {
-    /// The position in which a move was chosen.
+    /// Position of the decision.
     pub before: [u64; 2],
-    /// The next position in which a move is chosen, as its own mover sees it.
+    /// Position of the next decision, as its own mover sees it.
     pub next: [u64; 2],
-    /// The result for the player who chose, if the game ended before the next decision.
+    /// Result for the player who chose, if the game ended before the next decision.
     pub reward: f32,
-    /// The action.
+    /// Chosen action.
     pub action: u16,
-    /// 1 if the next decision is of the same player, −1 if it is the other's, 0 if there is none.
+    /// 1 if the next decision is by the same player, −1 if by the other, 0 if there is none.
     pub sign: i16,
 }
 
-/// The latest decisions; the oldest are dropped.
+/// The latest decisions; new ones replace the oldest.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Replay {
     capacity: usize,
@@ -29,18 +28,18 @@ pub(super) struct Replay {
     experiences: Vec<Experience>,
 }
 
-/// The numbers of an experience in a checkpoint, which holds its bytes as floats.
+/// Number of floats of an experience in a checkpoint, which stores its bytes as floats.
 const NUMBERS: usize = size_of::<Experience>() / size_of::<f32>();
-/// The name of the buffer in a checkpoint, before the place of the oldest.
+/// Name of the buffer in a checkpoint, followed by the index of the oldest experience.
 const NAME: &str = "replay, oldest at ";
 
 impl Replay {
-    /// An empty buffer.
+    /// Returns an empty buffer.
     pub(super) fn new(capacity: usize) -> Replay {
         Replay { capacity: capacity.max(1), next: 0, experiences: Vec::new() }
     }
 
-    /// Adds an experience, in the place of the oldest if the buffer is full.
+    /// Adds an experience, replacing the oldest if the buffer is full.
     pub(super) fn push(&mut self, experience: Experience) {
         if self.experiences.len() < self.capacity {
             self.experiences.push(experience);
@@ -50,19 +49,20 @@ impl Replay {
         }
     }
 
-    /// All experiences.
+    /// Returns all experiences.
     pub(super) fn experiences(&self) -> &[Experience] {
         &self.experiences
     }
 
-    /// The buffer as a parameter of a checkpoint, in its own order: experiences are drawn by place.
+    /// Converts the buffer to a parameter of a checkpoint. It keeps its order, because experiences are drawn
+    /// by index.
     pub(super) fn to_parameter(&self) -> Parameter {
         let numbers = bytemuck::cast_slice(&self.experiences).to_vec();
         let shape = vec![self.experiences.len(), NUMBERS];
         Parameter { name: format!("{NAME}{}", self.next), shape, numbers }
     }
 
-    /// The buffer of a checkpoint; `None` if the parameter is no buffer of this capacity.
+    /// Restores the buffer of a checkpoint; `None` if the parameter is not a buffer within this capacity.
     pub(super) fn of_parameter(capacity: usize, parameter: &Parameter) -> Option<Replay> {
         let count = parameter.numbers.len() / NUMBERS;
         let next = parameter.name.strip_prefix(NAME)?.parse().ok()?;

@@ -1,6 +1,6 @@
 //! Supervised learning on a solved table: the best moves and the values.
 //!
-//! Each epoch has every training position once, in a random image. The loss of a position is −log
+//! Each epoch visits every training position once, in a random image. The loss of a position is −log
 //! of the total probability of the best moves (half for those that keep the score, half for those
 //! that keep the outcome), so that the network need not choose among them, plus the squared error
 //! of its value. Only the training split ([`Splits`]) is used.
@@ -93,16 +93,16 @@ pub enum Net {
     Residual,
 }
 
-/// Reads a weight of a loss or a rate.
+/// Parses a weight of a loss or a rate.
 fn weight(text: &str) -> Result<f64, String> {
     real(text, 0.0, 100.0)
 }
 
 impl Settings {
-    /// Checks the numbers, and fills in those that depend on others.
+    /// Checks the numbers, and sets those that depend on others.
     pub fn settled(mut self) -> Result<Settings, Hinted> {
         let wrong = |what: String| Err(Hinted::from(what));
-        // What is left over for the test may come out a hair below nothing.
+        // Rounding can make the test share slightly negative.
         let test = (1.0 - self.train - self.validation).max(0.0);
         Splits::new(0, [self.train, self.validation, test])?;
         for (name, share) in [("share", self.share), ("measured", self.measured)] {
@@ -120,22 +120,22 @@ impl Settings {
         Ok(self)
     }
 
-    /// The split.
+    /// Returns the division into splits.
     pub fn split(&self) -> Splits {
         Splits { seed: 0, train: self.train, validation: self.validation }
     }
 
-    /// The optimiser.
+    /// Returns the optimiser.
     pub fn method(&self) -> Method {
         Method::adam(self.learning_rate, self.weight_decay)
     }
 
-    /// How positions are laid out.
+    /// Returns the layout of positions.
     pub fn encoding(&self, board: (usize, usize)) -> Encoding {
         Encoding::of(Layout::Nchw, Layout::Nchw.planes(), board)
     }
 
-    /// The architecture on a board.
+    /// Returns the architecture for a board.
     pub fn architecture(&self, (rows, columns): (usize, usize)) -> Architecture {
         let head =
             |name: &str, outputs, activation| Head { name: name.to_string(), outputs, activation };
@@ -163,11 +163,11 @@ impl Settings {
 /// Positions with their exact targets.
 struct Examples {
     states: Vec<AnyState>,
-    /// The outcome for the mover, −1 to 1.
+    /// Outcomes for the mover, −1 to 1.
     outcomes: Vec<i8>,
-    /// Where the moves of each begin, and where the last's end.
+    /// Index of each position's first move, and the end of the last one's.
     offsets: Vec<usize>,
-    /// Each legal move, whether it keeps the score and the outcome, and the mover's score after it.
+    /// Legal moves, with `true` if they keep the score and the outcome, and the mover's score after them.
     moves: Vec<(Action, bool, bool, i8)>,
 }
 
@@ -191,7 +191,7 @@ impl Examples {
     }
 }
 
-/// Trains on a table.
+/// Supervised training on a table.
 pub struct Supervised {
     game: AnyGame,
     encoding: Encoding,
@@ -200,11 +200,11 @@ pub struct Supervised {
     trainer: Trainer,
 }
 
-/// The least positions in a part of a batch; a constant, since sums are made part by part.
+/// Minimum number of positions in a part of a batch; constant, because it determines the order of summation.
 const PART: usize = 64;
 
 impl Supervised {
-    /// Trains on these positions, each of which should be given once.
+    /// Prepares training on these positions, which should be distinct.
     pub fn new(game: &AnyGame, train: &Part, settings: Settings) -> Result<Supervised, Hinted> {
         let game = game.folded();
         let mut examples = Examples::default();
@@ -236,12 +236,12 @@ impl Supervised {
         Ok(Supervised { game, encoding, settings, examples, trainer })
     }
 
-    /// How many positions it trains on.
+    /// Returns the number of training positions.
     pub fn examples(&self) -> usize {
         self.examples.states.len()
     }
 
-    /// Inputs and targets of some positions, each in an image.
+    /// Returns inputs and targets of some positions, each in an image.
     fn batch_part(&self, shown: &[(usize, Symmetry)]) -> BatchPart {
         let Supervised { game, examples, .. } = self;
         let width = game.action_count();
@@ -265,12 +265,12 @@ impl Supervised {
     }
 }
 
-/// Inputs and targets of some positions, one after the other.
+/// Inputs and targets of some positions, concatenated.
 #[derive(Default)]
 struct BatchPart {
     inputs: Vec<f32>,
     values: Vec<f32>,
-    /// The legal moves of each.
+    /// Legal moves of each position.
     moves: Vec<Vec<Target>>,
 }
 
@@ -279,12 +279,12 @@ struct Target {
     action: usize,
     keeps_score: bool,
     keeps_outcome: bool,
-    /// The mover's score after it, over the number of squares.
+    /// Score of the mover after it, divided by the number of squares.
     score: f32,
 }
 
-/// The sum of the losses of a part's positions over `count`, with the weights of the value loss and
-/// the score loss, and its gradient.
+/// Returns the sum of the losses of a part's positions over `count`, weighted by the weights of the value
+/// loss and the score loss, with its gradient.
 fn gradient(
     network: &Network,
     part: BatchPart,
@@ -317,7 +317,7 @@ fn gradient(
     pass.backward(loss, errors)
 }
 
-/// `weight` times the logarithm of the sum of eˣ over the logits of moves that count; adds its
+/// Returns `weight` times the logarithm of the sum of eˣ over the logits of moves that count; adds its
 /// gradient to `errors`.
 fn log_sum_exp(
     logits: &[f32],
@@ -374,10 +374,10 @@ impl Learner for Supervised {
     }
 }
 
-/// Gradients are clipped to this norm.
+/// Norm to which gradients are clipped.
 const MAX_NORM: f64 = 5.0;
 
-/// The learning rate schedule: the factor when the share `done` of training is over. It falls from
+/// Returns the factor of the learning rate after the share `done` of training. It falls from
 /// 1 to a fiftieth along half a cosine (Loshchilov and Hutter 2017), after a short warm-up.
 fn schedule(done: f64) -> f64 {
     let warm_up = (done / 0.02).min(1.0);

@@ -1,16 +1,15 @@
-//! The algorithms of the textbook chapter that the thesis of 2002 develops, on a table of a whole
-//! game: Monte Carlo and temporal-difference learning with a value for every state or move, and how
-//! far it is from the truth, exactly, as it learns (Sutton and Barto, *Reinforcement Learning*,
-//! chapters 5 and 6).
+//! Textbook reinforcement learning on a table of a whole game: Monte Carlo and temporal-difference
+//! learning with a value for every state or move, and their exact error as they learn (Sutton and
+//! Barto, *Reinforcement Learning*, chapters 5 and 6; see `docs/results/learned.md`).
 //!
-//! Both sides learn from the same values, always those of the player to move; a game is worth 1, 0
-//! or −1 at its end and nothing before, and nothing is discounted. States that a symmetry carries
-//! into each other are one, as in the table, and so are moves that lead to the same state.
+//! Both sides learn from the same values, always those of the player to move. A game is worth 1, 0
+//! or −1 at its end and nothing before, without discount. Images of a state under symmetries are one
+//! state, as in the table, and moves that lead to the same state are one move.
 //!
-//! Two methods predict how uniformly random play ends, a value for every state: first-visit Monte
-//! Carlo and TD(0). Their truth is the exact expectation. The others learn to play, a value for
-//! every move: their truth is the table. No state comes twice in a game of layers, so that every
-//! visit is a first visit.
+//! Two methods, first-visit Monte Carlo and TD(0), predict the outcome of uniformly random play for
+//! every state; the truth is the exact expectation. The others learn to play, with a value for
+//! every move; the truth is the table. No state of a layered game occurs twice in a game, so that
+//! every visit is a first visit.
 
 use clap::ValueEnum;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -41,12 +40,12 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// Its name on the command line.
+    /// Returns the name on the command line.
     pub fn name(self) -> String {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_string())
     }
 
-    /// Whether it predicts random play, and does not learn to play.
+    /// Returns `true` if it predicts random play instead of learning to play.
     pub fn predicts(self) -> bool {
         matches!(self, Algorithm::MonteCarlo | Algorithm::Td)
     }
@@ -75,40 +74,40 @@ pub struct Settings {
 /// A state of a whole layered game with its solution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
-    /// The numbers of the states to which its moves lead.
+    /// Indices of its successors, one for each move.
     pub moves: Vec<u32>,
-    /// What it is worth to its mover: 1, 0 or −1.
+    /// Value for its mover: 1, 0 or −1.
     pub outcome: i8,
-    /// For how many positions it stands.
+    /// Number of positions that it represents.
     pub positions: u32,
 }
 
-/// A whole layered game with its solution, in memory: its states and moves by number.
+/// A whole layered game with its solution in memory: states and moves by index.
 #[derive(Debug)]
 pub struct Chart {
     root: usize,
-    /// The first move of each state, and the end.
+    /// Index of the first move of each state, and the end.
     first: Vec<usize>,
-    /// Where each move leads.
+    /// Target state of each move.
     targets: Vec<u32>,
-    /// Of each move the first of its state that leads there too, which has the value of both.
+    /// First move of the same state with the same target, for each move; it has the value of both.
     same: Vec<u32>,
-    /// What a state is worth to its mover in truth; of ends, by the rules.
+    /// True value of each state for its mover; of ends by the rules.
     truth: Vec<f64>,
-    /// For how many positions a state stands.
+    /// Number of positions that each state represents.
     weights: Vec<f64>,
-    /// What a state is worth to its mover if all moves are random.
+    /// Value of each state for its mover under random play.
     random: Vec<f64>,
-    /// The states with moves.
+    /// States with moves.
     open: Vec<u32>,
 }
 
 impl Chart {
-    /// The chart of all states of a game, in order, and the number of the start.
+    /// Builds the chart from all states of a game in order, and the index of the start.
     ///
     /// # Panics
     ///
-    /// When a move leads to no state.
+    /// If a move leads to a state that does not exist.
     pub fn new(root: usize, states: impl IntoIterator<Item = State>) -> Chart {
         let mut chart = Chart {
             root,
@@ -139,22 +138,22 @@ impl Chart {
         chart
     }
 
-    /// How many states there are.
+    /// Returns the number of states.
     pub fn states(&self) -> usize {
         self.truth.len()
     }
 
-    /// What random play is worth to the mover of a state.
+    /// Returns the value of a state for its mover under random play.
     pub fn random(&self, row: usize) -> f64 {
         self.random[row]
     }
 
-    /// The state to which a move leads.
+    /// Returns the target state of a move.
     pub fn target(&self, at: usize) -> usize {
         self.targets[at] as usize
     }
 
-    /// What random play is worth in a state: the mean over its moves, each from the next.
+    /// Computes the value of a state under random play: the mean over its moves.
     fn expect(&mut self, row: usize) -> f64 {
         if self.random[row].is_nan() {
             let moves = self.moves(row);
@@ -170,12 +169,12 @@ impl Chart {
         self.random[row]
     }
 
-    /// The numbers of a state's moves.
+    /// Returns the indices of a state's moves.
     pub fn moves(&self, row: usize) -> std::ops::Range<usize> {
         self.first[row]..self.first[row + 1]
     }
 
-    /// Whether the outcome of a state depends on the move.
+    /// Returns `true` if the outcome of a state depends on the move.
     fn is_decisive(&self, row: usize) -> bool {
         let mut worths = self.moves(row).map(|at| self.truth[self.targets[at] as usize]);
         let first = worths.next();
@@ -183,34 +182,33 @@ impl Chart {
     }
 }
 
-/// How far an algorithm was after some games.
+/// Accuracy of an algorithm after some games.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Point {
-    /// So many.
+    /// Number of games.
     pub games: u64,
-    /// The root of the mean square of what the values of all positions with moves differ from the
-    /// truth by.
+    /// Root mean square error of the values of all positions with moves.
     pub error: f64,
-    /// The share of moves that keep the result, in positions where not all do, equals sharing.
+    /// Share of moves that keep the outcome in positions where not all do; moves of equal value share.
     pub right: f64,
 }
 
-/// Values that an algorithm learns, and how it goes on.
+/// An algorithm with its learned values.
 pub struct Tabular<'a> {
     chart: &'a Chart,
     algorithm: Algorithm,
     settings: Settings,
     chance: Xoshiro256PlusPlus,
-    /// Of each state, if the algorithm predicts.
+    /// Values of states, if the algorithm predicts.
     values: Vec<f64>,
-    /// Of each move, at the first that leads to the same state, if it learns to play.
+    /// Values of moves, stored at the first move with the same target, if it learns to play.
     worths: Vec<f64>,
-    /// How many games, or how much of their weight, the mean of a state or move has in it.
+    /// Number of games, or their total weight, in the mean of each state or move.
     weights: Vec<f64>,
 }
 
 impl<'a> Tabular<'a> {
-    /// Begins: nothing is worth anything but ends.
+    /// Starts with the values of ends and 0 for everything else.
     pub fn new(chart: &'a Chart, algorithm: Algorithm, settings: &Settings) -> Tabular<'a> {
         let ends = |row: usize| if chart.moves(row).is_empty() { chart.truth[row] } else { 0.0 };
         Tabular {
@@ -224,7 +222,8 @@ impl<'a> Tabular<'a> {
         }
     }
 
-    /// Plays and learns; gives a point before the first game and after every few.
+    /// Plays and learns; returns a point before the first game and after every few. Calls `each` with the
+    /// games played since the last point.
     pub fn learn(&mut self, mut each: impl FnMut(u64)) -> Vec<Point> {
         let Settings { games, every, .. } = self.settings;
         let mut points = vec![self.measure(0)];
@@ -239,12 +238,12 @@ impl<'a> Tabular<'a> {
         points
     }
 
-    /// What random play is worth to the mover of a state, as far as is known; of methods that predict.
+    /// Returns the learned value of a state for its mover under random play, for algorithms that predict.
     pub fn value(&self, row: usize) -> f64 {
         self.values[row]
     }
 
-    /// What a move is worth to who makes it, as far as is known.
+    /// Returns the learned value of a move for the player who makes it.
     pub fn worth(&self, at: usize) -> f64 {
         match self.algorithm.predicts() {
             true => -self.values[self.chart.targets[at] as usize],
@@ -252,7 +251,7 @@ impl<'a> Tabular<'a> {
         }
     }
 
-    /// How far it is.
+    /// Measures the present accuracy.
     fn measure(&self, games: u64) -> Point {
         let Chart { truth, random, weights, open, .. } = self.chart;
         let (mut squares, mut all, mut right, mut decisive) = (0.0, 0.0, 0.0, 0.0);
@@ -299,7 +298,7 @@ impl<'a> Tabular<'a> {
         moves.start + below(&mut self.chance, moves.len())
     }
 
-    /// The moves that are worth most.
+    /// Returns the moves of greatest value.
     fn best(&self, row: usize) -> Vec<usize> {
         let moves = self.chart.moves(row);
         let most = moves.clone().map(|at| self.worth(at)).fold(f64::MIN, f64::max);
@@ -311,7 +310,7 @@ impl<'a> Tabular<'a> {
         best[below(&mut self.chance, best.len())]
     }
 
-    /// The best move, and now and then any.
+    /// Chooses a best move, or with probability ε any move.
     fn soft_move(&mut self, row: usize) -> usize {
         match unit(&mut self.chance) < self.settings.epsilon {
             true => self.any_move(row),
@@ -319,14 +318,14 @@ impl<'a> Tabular<'a> {
         }
     }
 
-    /// The chance of that move.
+    /// Returns the probability of a move under [`soft_move`](Self::soft_move).
     fn chance_of(&self, row: usize, at: usize) -> f64 {
         let (epsilon, best) = (self.settings.epsilon, self.best(row));
         let among_best = if best.contains(&at) { (1.0 - epsilon) / best.len() as f64 } else { 0.0 };
         epsilon / self.chart.moves(row).len() as f64 + among_best
     }
 
-    /// Plays on from a state: the states and moves, and what the end is worth to who has no move.
+    /// Plays on from a state; returns the states with their moves, and the value of the end for its mover.
     fn play(
         &mut self,
         mut row: usize,
@@ -381,7 +380,7 @@ impl<'a> Tabular<'a> {
 
     fn off_policy(&mut self) {
         let (mut made, mut result) = self.play(self.chart.root, Self::soft_move);
-        // The chances are those of the game, before anything was learned from it.
+        // Probabilities during the game, before anything is learned from it.
         let chances: Vec<f64> = made.iter().map(|&(row, at)| self.chance_of(row, at)).collect();
         let mut weight = 1.0;
         while let Some((row, at)) = made.pop() {
@@ -389,7 +388,7 @@ impl<'a> Tabular<'a> {
             let first = self.chart.same[at] as usize;
             self.weights[first] += weight;
             self.worths[first] += weight / self.weights[first] * (result - self.worths[first]);
-            // What came before is worth what the best moves bring: those of another are left out.
+            // Earlier moves are credited with best play only, so the game is cut at any other move.
             let best = self.best(row);
             if !best.contains(&at) {
                 break;

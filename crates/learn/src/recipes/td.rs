@@ -1,12 +1,12 @@
-//! Temporal-difference learning by self-play, as in the thesis of 2002.
+//! Temporal-difference learning by self-play; source in `docs/results/learned.md`.
 //!
-//! The network gives the probabilities that Black and that White wins from a position. A player
-//! makes the move after which his probability less the other's is the highest, and now and then a
-//! random one. After each move the target for the position before is the answer for the position
-//! now, at the end the result (TD(0): Sutton 1988; afterstates: Sutton and Barto, section 6.8).
+//! The network estimates the probabilities that Black and that White wins from a position. A player
+//! makes the move that maximises the difference of his probability and the other's, and sometimes a
+//! random one. After each move the target for the previous position is the answer for the current
+//! one, at the end the result (TD(0): Sutton 1988; afterstates: Sutton and Barto, section 6.8).
 //!
 //! Many games are played in parallel, each with its own seed, and a step follows the mean of their
-//! gradients; the thesis played one game after the other.
+//! gradients; the source plays one game after the other.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
@@ -51,17 +51,17 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The optimiser.
+    /// Returns the optimiser.
     pub fn method(&self) -> Method {
         Method::Sgd { rate: self.learning_rate }
     }
 
-    /// How positions are laid out: by colour, as in the thesis.
+    /// Returns the layout of positions: by colour, as in the source.
     pub fn encoding(&self, board: (usize, usize)) -> Encoding {
         Encoding::of(Layout::Colours, Layout::Colours.planes(), board)
     }
 
-    /// The network on a board.
+    /// Returns the architecture for a board.
     pub fn architecture(&self, board: (usize, usize)) -> Architecture {
         Architecture::Mlp {
             inputs: self.encoding(board).len(),
@@ -76,16 +76,16 @@ impl Settings {
     }
 }
 
-/// Into how many parts the games are shared; a constant, for sums are made part by part.
+/// Number of parts of the games; constant, because it determines the order of summation.
 const PARTS: usize = 4;
 
-/// A game that is going on.
+/// A game in progress.
 struct Lane<S> {
     position: Position<S>,
     random: Xoshiro256PlusPlus,
-    /// What the network was given for the position after the last move; empty before the first.
+    /// Network input of the position after the last move; empty before the first.
     last: Vec<f32>,
-    /// The steps before it begins.
+    /// Number of steps before it begins.
     wait: usize,
     over: bool,
 }
@@ -97,7 +97,7 @@ struct Errors {
     targets: Vec<f32>,
 }
 
-/// Trains by temporal differences.
+/// Temporal-difference learning.
 pub struct Td<G: Game> {
     game: G,
     encoding: Encoding,
@@ -106,10 +106,10 @@ pub struct Td<G: Game> {
 }
 
 impl<G: Game> Td<G> {
-    /// Before the first game.
+    /// Returns the state before the first game.
     pub fn new(game: G, settings: Settings) -> Td<G> {
-        // Small weights of both signs: all positive ones, as in the thesis's program, make all
-        // hidden units do much the same.
+        // Small weights of both signs: with only positive ones, as in the source's program, all hidden
+        // units behave alike.
         let architecture = settings.architecture(game.shape());
         let encoding = settings.encoding(game.shape());
         let network = Network::uniform(architecture, settings.seed, -0.1, 0.1);
@@ -122,7 +122,7 @@ impl<G: Game> Td<G> {
         Lane { position: self.game.start(), random, last: Vec::new(), wait, over: false }
     }
 
-    /// Makes a move in each game; gives the inputs and targets that follow.
+    /// Makes a move in each game and returns the resulting inputs and targets.
     fn moves(&self, lanes: &mut [Lane<G::State>]) -> Errors {
         let game = &self.game;
         let width = self.encoding.len();
@@ -182,7 +182,7 @@ impl<G: Game> Td<G> {
     }
 }
 
-/// The result of a finished game, 1 for the winner; `None` while it goes on.
+/// Returns the result of a finished game, 1 for the winner; `None` while it goes on.
 fn result<G: Game>(game: &G, position: &Position<G::State>) -> Option<[f32; 2]> {
     if !game.is_terminal(&position.state) {
         return None;
@@ -197,7 +197,7 @@ fn result<G: Game>(game: &G, position: &Position<G::State>) -> Option<[f32; 2]> 
     Some(wins)
 }
 
-/// Half the squared errors over `count`, so that the gradient is the error, and that gradient.
+/// Returns half the squared errors over `count`, so that the gradient is the error, with that gradient.
 fn gradient(network: &Network, errors: Errors, count: usize) -> Gradient {
     let pass = Pass::new(network, errors.inputs, None);
     let weight = 0.5 / count as f64;
@@ -219,7 +219,7 @@ impl<G: Game> Learner for Td<G> {
         let done = iteration * size;
         let games = size.min(self.settings.games - done);
         let factor = 1.0 - 0.95 * (done as f64 / self.settings.games as f64);
-        // Games begin one after the other, so that a step sees all stages of a game.
+        // Games begin at different steps, so that a step covers all stages of a game.
         let plies = self.game.action_count();
         let count = (self.settings.parallel_games as u64).min(games);
         let wait = |at: u64| at as usize * plies / count as usize;
@@ -239,7 +239,7 @@ impl<G: Game> Learner for Td<G> {
             let errors: Vec<Errors> = errors.filter(|errors| !errors.targets.is_empty()).collect();
             let count: usize = errors.iter().map(|errors| errors.targets.len() / 2).sum();
             if count > 0 {
-                // The learning rate is for a full batch; with fewer games it is less.
+                // The learning rate is for a full batch and scales with the number of games.
                 let factor = factor * count as f64 / self.settings.parallel_games as f64;
                 let step = |network: &Network, errors| gradient(network, errors, count);
                 squares += self.trainer.step(errors, factor, None, step)?;

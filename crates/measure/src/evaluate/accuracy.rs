@@ -1,16 +1,13 @@
-//! How often, and by how much, a policy's moves are worse than the best, and how good its values
-//! are.
+//! Loss of a policy's moves against the best ones, and accuracy of its values.
 //!
-//! Policies answer in every judged position of a [`Source`], all of them in one pass, because
-//! getting a position's moves and their values costs more than a cheap policy's answer. Sums are
-//! made of pieces of a fixed size and added in order, so that the number of threads changes no bit
-//! of them.
+//! Policies answer in every judged position of a [`Source`]. All policies share one pass, because computing
+//! the moves of a position and their values costs more than the answer of a cheap policy. Sums are taken over
+//! pieces of a fixed size and added in order, so they are bit-identical for any number of threads.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::details::{DetailSums, Details, HeldOut};
@@ -30,79 +27,79 @@ use yomikiri::progress::Progress;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::TableError;
 
-/// The figures of one policy on one table.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+/// Figures of one policy on one table.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PolicyAccuracy {
-    /// The policy's name.
+    /// Name of the policy.
     pub policy: String,
-    /// On all judged positions.
+    /// Figures on all judged positions.
     pub total: FiguresBySet,
-    /// Apart on those it has learned from and on others; `None` where that is not known.
+    /// Figures by part of the training split; `None` if that is unknown.
     pub splits: Option<FiguresBySplit>,
-    /// Whether it comes from outside and nothing says which positions it has learned from.
+    /// `true` if the policy is external and its training positions are unknown.
     pub may_have_learned: bool,
-    /// More, on all judged positions.
+    /// Details on all judged positions.
     #[serde(flatten)]
     pub details: Details,
-    /// The same on those it has not learned from; `None` where that is not known, or there are none.
+    /// Details on held-out positions; `None` if they are unknown, or there are none.
     #[serde(rename = "held_out")]
     pub held_out_details: Option<HeldOut>,
-    /// Where a bounded table proves something of some moves only; `None` of other tables.
+    /// Figures of positions with moves proven in part; `None` for complete tables.
     pub forced: Option<ForcedFigures>,
-    /// Confidence intervals of the means over decisive positions, where positions are a sample.
+    /// Confidence intervals of the means over decisive positions, if the positions are a sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub intervals: Option<Intervals>,
-    /// Where it gives away the most, if that was asked for and games are not played out; in games
-    /// it counts how often a position is met.
+    /// Costliest mistakes, if requested and games are not played out; games weigh mistakes by how often they
+    /// occur.
     pub costliest: Vec<Mistake>,
 }
 
 impl PolicyAccuracy {
-    /// The figures that say how good it is: on the positions that it has not learned from, where
-    /// there are such, or else on all.
+    /// Returns the figures to judge the policy by: on held-out positions if there are any, else on all.
     pub fn held_out(&self) -> &FiguresBySet {
         let apart = self.splits.as_ref();
         apart.and_then(|apart| Some(apart.of(apart.held_out()?))).unwrap_or(&self.total)
     }
 
-    /// More about the same positions.
+    /// Returns the details on the same positions.
     pub fn held_out_details(&self) -> &Details {
         self.held_out_details.as_ref().map_or(&self.details, |held_out| &held_out.details)
     }
 }
 
-/// What was measured on a table.
+/// Results of measuring on a table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
-    /// In how many positions policies were judged.
+    /// Number of positions in which policies were judged.
     pub judged: u64,
-    /// About how many of them they were asked: the others are images of those.
+    /// Number of positions policies were asked about; the others are images of these.
     pub asked: u64,
-    /// Time of each policy for a position, in seconds of one thread; `None` for perfect, whose answers are the
-    /// table's.
+    /// Time of each policy for a position, in seconds of one thread; `None` for `perfect`, which looks up the
+    /// table.
     pub seconds: Vec<Option<f64>>,
-    /// The figures of each policy.
+    /// Figures of each policy.
     pub policies: Vec<PolicyAccuracy>,
 }
 
-/// What went wrong while policies were measured.
+/// Error while measuring policies.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
     /// The table is damaged.
     #[error("{0}")]
     Damaged(Hinted),
-    /// The values of positions cannot be found.
+    /// The values of positions are unavailable.
     #[error("{0}")]
     Labels(Hinted),
-    /// The same, where it is known which file.
+    /// The table is damaged, in a known file.
     #[error(transparent)]
     Table(#[from] TableError),
     /// A policy failed.
     #[error("policy '{policy}': {error}")]
     Policy {
-        /// Its name.
+        /// Name of the policy.
         policy: String,
-        /// How.
+        /// Cause of the failure.
         error: Hinted,
     },
     /// The results could not be written.
@@ -111,7 +108,7 @@ pub enum MeasureError {
 }
 
 impl MeasureError {
-    /// That a table does not hold what it should.
+    /// Returns the error of an inconsistent table.
     pub fn damaged(what: String) -> MeasureError {
         MeasureError::Damaged(what.into())
     }
@@ -143,14 +140,14 @@ impl Hint for MeasureError {
     }
 }
 
-/// How many pieces are in work before their sums are added.
+/// Number of pieces in flight before their sums are added.
 const WINDOW: usize = 128;
 
-/// Receives every piece in order, with what each policy answered.
+/// Receiver of every piece in order, with each policy's answers.
 pub type Sink<'s> = dyn FnMut(&Piece, &[Answers]) -> std::io::Result<()> + 's;
 
-/// Judges policies in every judged position of a source, or in those that are wanted; `sink` receives
-/// what they answered.
+/// Judges policies in the judged positions of a source, or in the `wanted` ones; passes their answers to
+/// `sink`.
 pub fn measure(
     source: &dyn Source,
     wanted: Option<&Wanted<'_>>,
@@ -203,15 +200,15 @@ pub fn measure(
     Ok(Measured { judged, asked, seconds, policies })
 }
 
-/// What was found out about a piece.
+/// Results for a piece.
 struct Part {
     judged: u64,
     asked: u64,
-    /// One of each policy.
+    /// Sums of each policy.
     sums: Vec<Sums>,
-    /// Time that each took to answer.
+    /// Answering time of each policy.
     taken: Vec<Duration>,
-    /// The piece and what each policy answered, if there is a sink.
+    /// The piece and each policy's answers, if there is a sink.
     piece: Option<Arc<Piece>>,
     answers: Vec<Answers>,
 }
@@ -263,13 +260,13 @@ fn judge(
     Ok(found)
 }
 
-/// Appends what policies do in the positions of a piece: of each one probability a move.
+/// Appends the move probabilities of each policy in a piece.
 pub(super) fn gather(all: &mut Vec<Vec<f64>>, answers: &[Answers]) {
     all.resize_with(answers.len(), Vec::new);
     all.iter_mut().zip(answers).for_each(|(all, part)| all.extend(&part.probabilities));
 }
 
-/// What players do in all positions that games on a table come to: of each one probability an edge of
+/// Returns the move probabilities of each player in all positions that games on a table reach: one an edge of
 /// the unfolded table.
 pub fn play_everywhere(
     table: &SolvedTable,
@@ -287,8 +284,7 @@ pub fn play_everywhere(
     Ok(all)
 }
 
-/// The sums of one policy: over the positions of each part they were divided into when it learned, then
-/// over the others.
+/// Sums of one policy: over each part of its training split, then over all other positions.
 type Sums = [DetailSums; 4];
 
 impl PolicyAccuracy {

@@ -1,10 +1,9 @@
-//! Games between policies that are sampled, for boards too large for a table.
+//! Sampled games between policies, for boards too large for a table.
 //!
-//! Where there is a table, [`games`](super::games()) says exactly what is to be expected; use that.
+//! If there is a table, prefer [`games`](super::games()), which computes expected results exactly.
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::policy::chance::{sample, unit};
@@ -14,48 +13,49 @@ use yomikiri::hint::Hinted;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
 
-/// The results of games, as the first of two policies sees them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+/// Results of games, from the view of the first of two policies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Tally {
-    /// How many games it won.
+    /// Number of games won.
     pub wins: u64,
-    /// How many were drawn.
+    /// Number of games drawn.
     pub draws: u64,
-    /// How many it lost.
+    /// Number of games lost.
     pub losses: u64,
-    /// The sum of its final scores; `None` in games without.
+    /// Sum of the final scores; `None` in games without scores.
     pub score: Option<i64>,
-    /// Whether there were several games, all of them move by move the same: then there is no sample.
+    /// `true` if several games were played and all have the same moves, so that they are not a sample.
     pub identical: bool,
 }
 
 impl Tally {
-    /// How many games there were.
+    /// Returns the number of games.
     pub fn games(&self) -> u64 {
         self.wins + self.draws + self.losses
     }
 
-    /// The share of games that it won.
+    /// Returns the share of games won.
     pub fn won(&self) -> f64 {
         self.wins as f64 / self.games().max(1) as f64
     }
 
-    /// The share of points, a draw being half of one.
+    /// Returns the share of points; a draw counts half.
     pub fn points(&self) -> f64 {
         (self.wins as f64 + 0.5 * self.draws as f64) / self.games().max(1) as f64
     }
 
-    /// The standard error of the share of points.
+    /// Returns the standard error of the share of points.
     pub fn error(&self) -> f64 {
         let (games, mean) = (self.games().max(1) as f64, self.points());
         let squares = self.wins as f64 + 0.25 * self.draws as f64;
         ((squares / games - mean * mean).max(0.0) / games).sqrt()
     }
 
-    /// Counts a game for the one who played `side`.
+    /// Counts a game for the policy that played `side`.
     fn count<G: Game>(&mut self, game: &G, recorded: &Recorded<G::State>, side: Side) {
         let Position { state, side: mover } = &recorded.end;
-        // A game that came back to a position has no result of its own.
+        // A game ended by repetition has no result of its own.
         let endless = match (game.repetition(), mover) {
             (Repetition::SecondPlayerWins, Side::First) => Outcome::Loss,
             (Repetition::SecondPlayerWins, Side::Second) => Outcome::Win,
@@ -75,35 +75,35 @@ impl Tally {
     }
 }
 
-/// Which games are played.
+/// Games to sample.
 #[derive(Clone, Copy, Debug)]
 pub struct Sampling {
-    /// How many with each side.
+    /// Number of games with each side.
     pub games: u64,
-    /// The random moves at the opening of a game.
+    /// Number of random plies at the opening of a game.
     pub random_plies: u32,
     /// The seed.
     pub seed: u64,
 }
 
-/// How many games one thread plays side by side; a constant, for it decides which positions are a
+/// Number of games that a thread plays side by side; constant, because it decides which positions form a
 /// batch.
 const LANES: u64 = 64;
 
-/// How often a position is there when a game is over that may go on for ever.
+/// Number of occurrences of a position that ends a game in which infinite play is possible.
 pub const REPEATED: usize = 4;
 
 /// A game that was played.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recorded<S> {
-    /// The positions in which a move was to be chosen, in order.
+    /// Positions in which a move was chosen, in order.
     pub positions: Vec<Position<S>>,
-    /// The position at the end; it is there for the [`REPEATED`]th time if the game is not over by it.
+    /// Last position; it occurs for the [`REPEATED`]th time if it is not terminal.
     pub end: Position<S>,
 }
 
-/// Plays games of `one` against `other`, first with `one` as the first player, then as the second;
-/// a game depends on its number and the seed, not on threads.
+/// Plays games of `one` against `other`, first with `one` as the first player, then as the second. A game
+/// depends on its number and the seed, not on the number of threads.
 pub fn arena<G: Game>(
     game: &G,
     one: &dyn Policy<G>,
@@ -125,7 +125,7 @@ pub fn arena<G: Game>(
     Ok(tallies)
 }
 
-/// Plays games of a first player against a second one and keeps them.
+/// Plays games of a first player against a second one and returns them.
 pub fn record<G: Game>(
     game: &G,
     players: [&dyn Policy<G>; 2],
@@ -142,14 +142,14 @@ pub fn record<G: Game>(
     Ok(parts?.into_iter().flatten().collect())
 }
 
-/// A game that is going on, with its own random numbers.
+/// A game in progress, with its own random numbers.
 struct Lane<S> {
     position: Position<S>,
     passed: Vec<Position<S>>,
     random: SplitMix64,
 }
 
-/// Plays the games of these numbers; they come in order.
+/// Plays the games of these numbers and returns them in order.
 fn play<G: Game>(
     game: &G,
     players: [&dyn Policy<G>; 2],

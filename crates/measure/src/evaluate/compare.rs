@@ -1,10 +1,8 @@
-//! Two policies position by position: where they differ, and what that costs the one or the other; and
-//! how alike policies choose.
+//! Comparison of two policies position by position, and agreement of policies.
 //!
-//! Either may be several players, one for each seed of the same recipe; then what it gives away in
-//! a position is the mean over its players.
+//! Either may be several players, one for each seed of the same recipe; its loss in a position is then the
+//! mean over its players.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::figures::{Figures, mean};
@@ -14,83 +12,87 @@ use crate::policy::Answers;
 use yomikiri::any::AnyGame;
 use yomikiri::game::GameExt;
 
-/// What is given away is compared as equal up to this.
+/// Losses that differ by no more than this count as equal.
 const EQUAL: f64 = 1e-9;
 
-/// What two policies give away in the same positions.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+/// Losses of two policies in the same positions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Comparison {
-    /// In every judged position.
+    /// Every judged position.
     pub all: Pairs,
-    /// Where the moves differ in outcome.
+    /// Positions whose moves differ in outcome.
     pub decisive_outcome: Pairs,
-    /// Where they differ in score; nothing where there are no scores.
+    /// Positions whose moves differ in score; empty in games without scores.
     pub decisive_score: Pairs,
-    /// Where the difference is the greatest, by score and then by outcome, the greatest first.
+    /// Positions of the greatest difference, by score and then by outcome, in descending order.
     pub costliest: Vec<Difference>,
 }
 
 /// Positions in which two policies were compared.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Pairs {
-    /// How many.
+    /// Number of positions.
     pub states: u64,
-    /// In how many of them their probabilities of moves differ.
+    /// Number of positions in which their move probabilities differ.
     pub states_apart: u64,
-    /// By what is given away of the outcome.
+    /// Comparison by loss of outcome.
     pub outcome: Paired,
-    /// By what is given away of the score; zeros where there are no scores.
+    /// Comparison by loss of score; zeros in games without scores.
     pub score: Paired,
-    /// What each seed of the first and of the second policy gives away of outcome and score, on
-    /// average.
+    /// Mean losses of each seed of the first and of the second policy.
     pub seeds: Vec<[Lost; 2]>,
 }
 
-/// What a policy gives away on average.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+/// Mean loss of a policy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Lost {
-    /// Of the outcome.
+    /// Loss of outcome.
     pub outcome: f64,
-    /// Of the score.
+    /// Loss of score.
     pub score: f64,
 }
 
-/// Who gives away less, and how much on average.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+/// Counts of positions by which policy loses less, and the mean losses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Paired {
-    /// Positions in which the first gives away less.
+    /// Number of positions in which the first loses less.
     pub first_better: u64,
-    /// In which both give away the same.
+    /// Number of positions in which both lose the same.
     pub equal: u64,
-    /// In which the second gives away less.
+    /// Number of positions in which the second loses less.
     pub second_better: u64,
-    /// What the first gives away on average.
+    /// Mean loss of the first.
     pub first_lost: f64,
-    /// What the second gives away on average.
+    /// Mean loss of the second.
     pub second_lost: f64,
 }
 
-/// A position in which one policy gives away more than the other.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+/// A position in which one policy loses more than the other.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Difference {
-    /// The row of the table that it belongs to; of all images of a position only one is kept.
+    /// Row of the position; only one image of a position is kept.
     pub row: u32,
-    /// The position in the game's one-line notation.
+    /// Position in the game's one-line notation.
     pub position: String,
-    /// The board as text.
+    /// Board as text.
     pub diagram: String,
-    /// The name of the side to move.
+    /// Name of the side to move.
     pub mover: String,
-    /// The likeliest move of each policy (of its first seed).
+    /// Likeliest move of each policy (of its first seed).
     pub moves: [String; 2],
-    /// What each gives away of the outcome.
+    /// Loss of outcome of each policy.
     pub outcome_lost: [f64; 2],
-    /// And of the score.
+    /// Loss of score of each policy.
     pub score_lost: [f64; 2],
 }
 
 impl Difference {
-    /// How much more is given away by the worse, of the score and of the outcome.
+    /// Returns the absolute differences of the losses of score and of outcome.
     fn size(&self) -> [f64; 2] {
         [self.score_lost, self.outcome_lost].map(|[first, second]| (first - second).abs())
     }
@@ -140,8 +142,8 @@ impl Pairs {
 }
 
 impl Comparison {
-    /// Adds the positions of a piece. `answers` are those of the first and the second policy for the
-    /// first seed, then for the next; of the greatest differences `most` are kept.
+    /// Adds the positions of a piece. `answers` are those of the first and the second policy for the first
+    /// seed, then for the next; the `most` greatest differences are kept.
     pub fn add(&mut self, game: &AnyGame, piece: &Piece, answers: &[Answers], most: usize) {
         for (at, case) in piece.cases.iter().enumerate() {
             let range = piece.batch.range(at);
@@ -215,7 +217,7 @@ impl Comparison {
         self.costliest.truncate(most);
     }
 
-    /// Makes means of sums, once all positions are added.
+    /// Divides the sums by the numbers of positions, once all are added.
     pub fn averaged(mut self) -> Comparison {
         let sets = [&mut self.all, &mut self.decisive_outcome, &mut self.decisive_score];
         sets.into_iter().for_each(Pairs::averaged);
@@ -223,17 +225,17 @@ impl Comparison {
     }
 }
 
-/// For each two policies, over the positions with a choice, the sum of what their probabilities
-/// have in common: Σ min(p, q) over the moves, which is 1 less the total variation distance.
+/// Agreement of each two policies: the sum over positions with a choice of Σ min(p, q) over the moves, which
+/// is 1 minus the total variation distance.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Agreement {
-    /// Policy by policy, row by row.
+    /// Sums by pair of policies, row by row of the lower triangle.
     sums: Vec<f64>,
     positions: f64,
 }
 
 impl Agreement {
-    /// Adds what policies, always the same ones, answered for a piece.
+    /// Adds the answers of policies, always the same ones, for a piece.
     pub fn add(&mut self, piece: &Piece, answers: &[Answers]) {
         let count = answers.len();
         self.sums.resize(count * count, 0.0);
@@ -256,7 +258,7 @@ impl Agreement {
         }
     }
 
-    /// The mean for two policies by their places, 0 to 1; 0 where there was no position.
+    /// Returns the mean agreement of two policies by their indices, 0 to 1; 0 if there are no positions.
     pub fn of(&self, first: usize, second: usize) -> f64 {
         let count = self.sums.len().isqrt();
         let sum = self.sums.get(first.max(second) * count + first.min(second));
@@ -286,7 +288,7 @@ mod tests {
         let of = |probabilities| Answers { probabilities, ..Answers::default() };
         let mut agreement = Agreement::default();
         agreement.add(&piece, &[of(first), of(even)]);
-        // Where there is a choice: a half, and a quarter.
+        // In the two positions with a choice: a half, and a quarter.
         assert_eq!([agreement.of(0, 1), agreement.of(1, 0)], [0.375; 2]);
         assert_eq!([agreement.of(0, 0), agreement.of(1, 1)], [1.0; 2]);
         assert_eq!(Agreement::default().of(0, 0), 0.0);

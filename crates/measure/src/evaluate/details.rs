@@ -1,8 +1,7 @@
-//! More about a policy's answers than means over all positions: by groups of them, by square, what is
-//! lost and how often, and how good its values are.
+//! Details of a policy's answers beyond the means: by group of positions, by square, distributions of losses,
+//! and accuracy of its values.
 
 use rustc_hash::FxHashMap;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::figures::{Figures, FiguresBySet, outcome_lost, score_lost};
@@ -13,34 +12,34 @@ use yomikiri::any::AnyGame;
 use yomikiri::game::{Action, GameExt, Side};
 
 /// Figures of one policy on some positions, beyond the means.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Details {
-    /// By layer, which is the number of discs, say, or plies from the nearest root; empty where the
-    /// table does not keep plies.
+    /// Groups by layer (number of discs, or plies from the nearest root); empty if the table does not record
+    /// plies.
     pub layers: Vec<Group>,
-    /// By the number of legal moves.
+    /// Groups by the number of legal moves.
     pub by_moves: Vec<Group>,
-    /// By the plies that are left under best play; without positions whose distance is not known
-    /// exactly, or that do not end.
+    /// Groups by the plies to the end under best play; without positions that do not end or whose distance is
+    /// not exact.
     pub by_distance: Vec<Group>,
-    /// By the exact score, or the exact outcome in games without scores.
+    /// Groups by the exact score, or the exact outcome in games without scores.
     pub by_value: Vec<Group>,
-    /// What its moves give away of the score, over these positions; `None` where there are no
-    /// scores.
+    /// Losses of score; `None` in games without scores.
     pub losses: Option<Losses>,
-    /// The same over the positions in which the moves differ in score.
+    /// Losses of score in positions whose moves differ in score.
     pub losses_decisive: Option<Losses>,
-    /// How good its values are; `None` if it gives none.
+    /// Accuracy of the policy's values; `None` if it returns none.
     pub values: Option<ValueFigures>,
-    /// How good the final scores are that it expects; `None` if it gives none, or there are none.
+    /// Accuracy of the final scores it expects; `None` if it returns none, or the game has none.
     pub final_scores: Option<FinalScoreFigures>,
-    /// Where on the board it gives something away; empty where only one of the images of a position
-    /// is asked about, and in games whose moves are no squares.
+    /// Losses by square; empty if policies are asked about one image of a position only, and in games whose
+    /// moves are not squares.
     pub squares: Vec<Square>,
 }
 
 impl Details {
-    /// The figures by groups of positions.
+    /// Returns the figures by groups of positions.
     pub fn groups(&self, by: By) -> &[Group] {
         match by {
             By::Layer => &self.layers,
@@ -51,44 +50,47 @@ impl Details {
     }
 }
 
-/// The details on the positions that say how good a policy is: those it has not learned from.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+/// Details on held-out positions, which a policy was not trained on.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct HeldOut {
-    /// Which part they are: `test`, or `validation` where there is no test.
+    /// Part of the split: `test`, or `validation` if the test part is empty.
     pub split: &'static str,
-    /// The figures.
+    /// Details on that part.
     #[serde(flatten)]
     pub details: Details,
 }
 
-/// The figures of one policy on the positions that have something in common.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+/// Figures of one policy on the positions that share a key.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Group {
-    /// What they have in common.
+    /// Key of the group.
     #[serde(flatten)]
     pub key: Key,
-    /// On these positions.
+    /// Figures on its positions.
     pub figures: FiguresBySet,
 }
 
-/// What a group of positions has in common; in JSON a field of that name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+/// Key of a group of positions; in JSON a field of that name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Key {
-    /// The layer before the move: what [`Words::layers`](super::Words::layers) counts.
+    /// Layer before the move, in the unit [`Words::layers`](super::Words::layers).
     Layer(i32),
-    /// How many legal moves there are.
+    /// Number of legal moves.
     Moves(i32),
     /// Plies to the end under best play.
     Distance(i32),
-    /// The exact score of the mover.
+    /// Exact score of the mover.
     Score(i32),
-    /// The exact outcome of the mover: 1 a win, 0 a draw, −1 a loss.
+    /// Exact outcome of the mover: 1 a win, 0 a draw, −1 a loss.
     Outcome(i32),
 }
 
 impl Key {
-    /// The number.
+    /// Returns the number.
     pub fn number(self) -> i32 {
         match self {
             Key::Layer(n) | Key::Moves(n) | Key::Distance(n) | Key::Score(n) | Key::Outcome(n) => n,
@@ -96,7 +98,7 @@ impl Key {
     }
 }
 
-/// By what positions are grouped.
+/// Groupings of positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// By layer.
@@ -110,7 +112,7 @@ pub enum By {
 }
 
 impl By {
-    /// All of them with their names.
+    /// All groupings with their names.
     pub const ALL: [(&str, By); 4] = [
         ("layer", By::Layer),
         ("moves", By::Moves),
@@ -119,11 +121,11 @@ impl By {
     ];
 }
 
-/// The sets and groups that a position belongs to.
+/// Sets and groups that a position belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Sets {
     keys: [Option<Key>; 4],
-    /// Whether its moves differ in outcome, and in score; `None` where there are no scores.
+    /// `true` if its moves differ in outcome, and in score (`None` in games without scores).
     differs_in_outcome: bool,
     differs_in_score: Option<bool>,
 }
@@ -138,13 +140,13 @@ impl Sets {
     }
 }
 
-/// Sums over some positions, of which [`Details`] are made.
+/// Sums over some positions, from which [`Details`] are made.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DetailSums {
-    /// Of positions that belong to the same sets and groups, and are not yet added to these: there are
-    /// few such, and a position is in up to fifteen.
+    /// Sums of positions in the same sets and groups, not yet added to these. There are few such
+    /// combinations, and a position is in up to fifteen sets and groups.
     alike: FxHashMap<Sets, Figures>,
-    /// Those of the last position, and the figures of all since others.
+    /// Combination of the last position, with the sums of the latest positions that share it.
     last: Option<(Sets, Figures)>,
     pub total: FiguresBySet,
     groups: FxHashMap<Key, FiguresBySet>,
@@ -156,7 +158,7 @@ pub(super) struct DetailSums {
 }
 
 impl DetailSums {
-    /// Adds a position whose moves are worth `truths`.
+    /// Adds a position whose moves have the values `truths`.
     pub(super) fn add_position(&mut self, case: &Case, truths: &[Truth], answer: &Answer<'_>) {
         let &Answer { probabilities, scores, value, final_score } = answer;
         let sets = Sets::of(case, truths.len());
@@ -185,18 +187,18 @@ impl DetailSums {
         }
     }
 
-    /// Goes on to positions that belong to others than the last.
+    /// Switches to another combination of sets and groups.
     fn begin(&mut self, next: Option<(Sets, Figures)>) {
         if let Some((sets, figures)) = std::mem::replace(&mut self.last, next) {
             self.alike.entry(sets).or_default().add(&figures);
         }
     }
 
-    /// Adds the positions to the sets and groups that they belong to.
+    /// Adds pending sums to their sets and groups.
     pub(super) fn settle(&mut self) {
         self.begin(None);
         let mut alike: Vec<(Sets, Figures)> = self.alike.drain().collect();
-        // In an order of their own, which decides how sums are rounded.
+        // Sorting fixes the order of additions, and with it the rounding.
         alike.sort_unstable_by_key(|(sets, _)| *sets);
         for (Sets { keys, differs_in_outcome, differs_in_score }, figures) in &alike {
             self.total.add_some(*differs_in_outcome, *differs_in_score, figures);
@@ -207,7 +209,7 @@ impl DetailSums {
         }
     }
 
-    /// Adds those of other positions, which are settled.
+    /// Adds the sums of other positions, which must be settled.
     pub(super) fn add(&mut self, other: &DetailSums) {
         self.total.add(&other.total);
         for (key, figures) in &other.groups {
@@ -224,7 +226,7 @@ impl DetailSums {
         }
     }
 
-    /// What they come to on the board of a game.
+    /// Returns the details; squares are those of the game's board.
     pub(super) fn details(&self, game: &AnyGame) -> Details {
         let has_scores = self.total.decisive_score.is_some();
         let groups = |is_of: fn(Key) -> bool| {
@@ -248,7 +250,7 @@ impl DetailSums {
     }
 }
 
-/// The groups that a position belongs to.
+/// Returns the groups of a position.
 fn keys(case: &Case, moves: usize) -> [Option<Key>; 4] {
     let layer = case.layer.map(|layer| Key::Layer(layer as i32));
     let value = match case.own.score {
@@ -259,17 +261,18 @@ fn keys(case: &Case, moves: usize) -> [Option<Key>; 4] {
     [layer, Some(Key::Moves(moves as i32)), distance, Some(value)]
 }
 
-/// What the moves of a policy give away of the final score, as a distribution over the judged
-/// positions: the move of each has the policy's probabilities.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+/// Distribution of the loss of score over the judged positions, with the moves of each weighted by the
+/// policy's probabilities.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(into = "Percentiles")]
 pub struct Losses {
-    /// `expected[d]`: the expected number of positions in which a score of `d` is given away.
+    /// Expected number of positions with a loss of `d`: `expected[d]`.
     pub expected: Vec<f64>,
 }
 
 impl Losses {
-    /// A move that gives away so much of the score, made in so many positions, as expected.
+    /// Adds `expected` positions with a loss of `lost`.
     pub(super) fn add(&mut self, lost: usize, expected: f64) {
         if self.expected.len() <= lost {
             self.expected.resize(lost + 1, 0.0);
@@ -277,7 +280,7 @@ impl Losses {
         self.expected[lost] += expected;
     }
 
-    /// Adds those of other positions.
+    /// Adds the losses of other positions.
     pub(super) fn merge(&mut self, other: &Losses) {
         if self.expected.len() < other.expected.len() {
             self.expected.resize(other.expected.len(), 0.0);
@@ -285,36 +288,37 @@ impl Losses {
         self.expected.iter_mut().zip(&other.expected).for_each(|(sum, part)| *sum += part);
     }
 
-    /// The least loss such that with probability `share` (0 to 1) no more is given away; `None` if
-    /// there are no positions.
+    /// Returns the least loss that is not exceeded with probability `share` (0 to 1); `None` if there are no
+    /// positions.
     pub fn percentile(&self, share: f64) -> Option<usize> {
         let total: f64 = self.expected.iter().sum();
         let mut below = 0.0;
         let reaches = |&expected: &f64| {
             below += expected;
-            // A hair less, so that sums that are rounded reach what they should.
+            // The tolerance lets rounded sums reach their threshold.
             below >= share * total * (1.0 - 1e-12)
         };
         let found = self.expected.iter().position(reaches);
         found.filter(|_| total > 0.0)
     }
 
-    /// The most that is ever given away.
+    /// Returns the greatest loss of positive probability.
     pub fn worst(&self) -> Option<usize> {
         self.expected.iter().rposition(|&expected| expected > 0.0)
     }
 }
 
-/// Losses as they are written to JSON.
-#[derive(Serialize, JsonSchema)]
+/// Losses in JSON.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 struct Percentiles {
-    /// No more in 95 of 100.
+    /// Loss not exceeded in 95 of 100 positions.
     percentile_95: Option<usize>,
-    /// No more in 99 of 100.
+    /// Loss not exceeded in 99 of 100 positions.
     percentile_99: Option<usize>,
-    /// The most.
+    /// Greatest loss.
     worst: Option<usize>,
-    /// Element n: in how many positions n is expected to be lost.
+    /// Element n: expected number of positions with a loss of n.
     expected_states: Vec<f64>,
 }
 
@@ -329,14 +333,15 @@ impl From<Losses> for Percentiles {
     }
 }
 
-/// What is given away on a square, summed over all judged positions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+/// Losses by moves to a square, summed over all judged positions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct SquareFigures {
     /// Expected number of positions in which the policy plays there.
     pub played: f64,
-    /// What it gives away by that of the outcome.
+    /// Loss of outcome by moves to the square.
     pub result_lost: f64,
-    /// And of the score.
+    /// Loss of score by moves to the square.
     pub score_lost: f64,
 }
 
@@ -353,7 +358,7 @@ impl SquareFigures {
 pub(super) struct Squares(Vec<SquareFigures>);
 
 impl Squares {
-    /// Adds a position whose moves are worth `truths` and chosen with `probabilities`.
+    /// Adds a position whose moves have the values `truths` and the policy's `probabilities`.
     pub(super) fn add_position(
         &mut self,
         case: &Case,
@@ -379,7 +384,7 @@ impl Squares {
         }
     }
 
-    /// Adds those of other positions.
+    /// Adds the figures of other positions.
     pub(super) fn add(&mut self, other: &Squares) {
         if self.0.len() < other.0.len() {
             self.0.resize(other.0.len(), SquareFigures::default());
@@ -387,7 +392,7 @@ impl Squares {
         self.0.iter_mut().zip(&other.0).for_each(|(sum, other)| sum.add(other));
     }
 
-    /// By the squares of a game's board, whose numbers are their actions.
+    /// Returns the figures of all squares of a game's board, whose numbers are their actions.
     pub(super) fn of_board(&self, game: &AnyGame) -> Vec<Square> {
         let (rows, columns) = if self.0.is_empty() { (0, 0) } else { game.shape() };
         let square = |at: usize| Square {
@@ -400,16 +405,17 @@ impl Squares {
     }
 }
 
-/// A square of the board.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+/// A square of the board with its figures.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Square {
-    /// As people write it: `c4`.
+    /// Notation of the square: `c4`.
     pub square: String,
-    /// Its row, from 0 at the top.
+    /// Row, from 0 at the top.
     pub row: usize,
-    /// Its column, from 0 at the left.
+    /// Column, from 0 at the left.
     pub column: usize,
-    /// What is given away there.
+    /// Losses there.
     #[serde(flatten)]
     pub figures: SquareFigures,
 }
@@ -428,7 +434,7 @@ mod tests {
         losses.add(2, 0.75);
         losses.add(4, 0.25);
         losses.add(7, 1.0);
-        // Of 20 positions 18 lose nothing; 19 lose at most 4.
+        // 18 of 20 positions lose nothing; 19 lose at most 4.
         assert_eq!(losses.percentile(0.9), Some(0));
         assert_eq!(losses.percentile(0.95), Some(4));
         assert_eq!(losses.percentile(0.99), Some(7));

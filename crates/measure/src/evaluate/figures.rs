@@ -1,63 +1,62 @@
-//! What is measured of a policy on a set of positions: sums, so that sets can be added, and means.
+//! Figures of a policy on a set of positions: sums, so that sets can be added, and means.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::source::{Case, Truth};
 use yomikiri::game::{Outcome, Split};
 
-/// The figures of a policy on a set of positions. The fields are sums over the positions of
-/// expectations over the policy's moves; [`Figures::means`] gives the means.
+/// Figures of a policy on a set of positions. The fields are sums over the positions of expectations over the
+/// policy's moves; [`Figures::means`] returns the means.
 ///
-/// All values are those of the player to move. As JSON the means are written, not the sums: see
-/// `docs/report-schema.md`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+/// All values are those of the player to move. JSON contains the means, not the sums: see
+/// `docs/json.md`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(into = "Means")]
 pub struct Figures {
-    /// How many positions.
+    /// Number of positions.
     pub states: u64,
-    /// Those of them whose moves have scores: all in a layered game, none in a cyclic one.
+    /// Number of positions whose moves have scores: all in a layered game, none in a cyclic one.
     pub scored: u64,
-    /// Those of them in which distances are compared: in a cyclic game those won or lost in an
-    /// exactly known number of plies, that of every move which keeps the outcome being known
-    /// exactly too; in a layered game none.
+    /// Number of positions in which distances are compared. In a cyclic game these are won or lost in an
+    /// exactly known number of plies, as is every move that keeps the outcome; a layered game has none.
     pub timed: u64,
     /// Probability of moves that keep the best outcome.
     pub optimal_outcome: f64,
     /// Probability of moves that keep the best score.
     pub optimal_score: f64,
-    /// In the timed positions: probability of moves that keep the best outcome and win as soon, or
-    /// lose as late, as can be.
+    /// In the timed positions: probability of moves that keep the best outcome and win as soon, or lose as
+    /// late, as possible.
     pub optimal_distance: f64,
-    /// Best outcome less the chosen one's, a win being 1, a draw 0 and a loss −1.
+    /// Best outcome minus the chosen one's: a win is 1, a draw 0 and a loss −1.
     pub loss_outcome: f64,
-    /// Best score less the chosen one's.
+    /// Best score minus the chosen one's.
     pub loss_score: f64,
-    /// Expected numbers of positions by the best outcome and the one that is left, both the
+    /// Expected numbers of positions by the best outcome and the outcome after the policy's move, both the
     /// mover's: `outcomes[best][left]` by [`Outcome::index`].
     pub outcomes: [[f64; 3]; 3],
     /// Rank correlations of the policy's scores with the exact values of the moves.
     pub correlation: f64,
-    /// How many positions have one: those in which neither are all equal.
+    /// Number of positions with a rank correlation: those in which neither the scores nor the values are all
+    /// equal.
     pub correlated: u64,
-    /// Negative logarithms (nats) of the probability of all best moves together, which counts as
-    /// [`Figures::NO_CHANCE`] where it is less. The best keep the score, or the outcome in games
-    /// without scores.
+    /// Negative log-likelihood (nats) of the best moves: their joint probability, at least
+    /// [`Figures::NO_CHANCE`]. The best moves keep the score, or the outcome in games without scores.
     pub nll: f64,
-    /// How many positions it is less in.
+    /// Number of positions in which that probability is below [`Figures::NO_CHANCE`].
     pub no_chance: u64,
     /// Entropies (nats) of the probabilities.
     pub entropy: f64,
-    /// Probability that a best move is among the first one, two or three, as the policy's scores
-    /// rank them, equal ones in any order.
+    /// Probability that a best move is among the first one, two or three by the policy's scores, with ties in
+    /// random order.
     pub top: [f64; 3],
 }
 
 impl Figures {
-    /// The least probability of which a logarithm is taken.
+    /// Lower bound of probabilities in logarithms.
     pub const NO_CHANCE: f64 = 1e-12;
 
-    /// Adds another set's figures; the sets share no position.
+    /// Adds the figures of another, disjoint set.
     pub fn add(&mut self, other: &Figures) {
         self.states += other.states;
         self.scored += other.scored;
@@ -78,7 +77,7 @@ impl Figures {
         }
     }
 
-    /// The means; `None` for an empty set.
+    /// Returns the means; `None` for an empty set.
     pub fn means(&self) -> Means {
         let mean = |sum| mean(sum, self.states);
         let blunder = |best: Outcome, left: Outcome| {
@@ -111,10 +110,10 @@ impl Figures {
         }
     }
 
-    /// The figures of one position, whose moves are worth `truths` and chosen with `probabilities`;
-    /// `scores` are what the policy finds them worth.
+    /// Returns the figures of one position, whose moves have the values `truths`, and from the policy
+    /// `probabilities` and `scores`.
     ///
-    /// Where no worse move has a chance the figures are exactly 1 and exactly no loss, however the
+    /// If no worse move has a positive probability, the figures are exactly 1 and no loss, however the
     /// probabilities are rounded.
     pub(super) fn of_position(
         case: &Case,
@@ -127,7 +126,7 @@ impl Figures {
         figures
     }
 
-    /// Adds those of a position that stands for so many.
+    /// Adds the figures of a position that counts `weight` times.
     pub(super) fn add_position(
         &mut self,
         (case, weight): (&Case, u32),
@@ -164,7 +163,7 @@ impl Figures {
         self.loss_score += loss_score * weight;
         self.entropy += entropy * weight;
         let q = |at: usize| truths[at].q() as f64;
-        // Without scores moves are told apart by distances too.
+        // In games without scores, distances distinguish moves too.
         let may_correlate = case.differs_in_score || !has_scores;
         let correlate = || rank_correlation(scores.len(), |at| scores[at], q);
         if let Some(correlation) = may_correlate.then(correlate).flatten() {
@@ -179,12 +178,12 @@ impl Figures {
     }
 }
 
-/// What a move gives away of the outcome: 0, 1 or 2.
+/// Returns the loss of outcome by a move: 0, 1 or 2.
 pub(super) fn outcome_lost(best: &Truth, truth: &Truth) -> f64 {
     f64::from(best.outcome.value() - truth.outcome.value())
 }
 
-/// What it gives away of the score; 0 in games without scores.
+/// Returns the loss of score by a move; 0 in games without scores.
 pub(super) fn score_lost(best: &Truth, truth: &Truth) -> i32 {
     match (best.score, truth.score) {
         (Some(best), Some(score)) => i32::from(best.0) - i32::from(score.0),
@@ -192,7 +191,7 @@ pub(super) fn score_lost(best: &Truth, truth: &Truth) -> i32 {
     }
 }
 
-/// The probability of moves that keep something.
+/// Probability of moves that keep something, exactly 1 if all of them do.
 struct Share {
     sum: f64,
     always: bool,
@@ -219,25 +218,26 @@ pub(super) fn mean(sum: f64, count: u64) -> Option<f64> {
     (count > 0).then(|| sum / count as f64)
 }
 
-/// The figures of a policy on three sets of positions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+/// Figures of a policy on three sets of positions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct FiguresBySet {
-    /// Every judged position that is not the end of a game, forced moves and passes among them.
+    /// Every judged position that is not terminal, including forced moves and passes.
     pub all: Figures,
-    /// Those in which the legal moves differ in outcome.
+    /// Positions whose legal moves differ in outcome.
     pub decisive_outcome: Figures,
-    /// Those in which the legal moves differ in score; `None` where the game has no scores.
+    /// Positions whose legal moves differ in score; `None` if the game has no scores.
     pub decisive_score: Option<Figures>,
 }
 
 impl FiguresBySet {
-    /// Those of no positions of a game that has scores; the default is of one that has none.
+    /// Returns empty figures for a game with scores; the default is for games without.
     pub fn scored() -> FiguresBySet {
         FiguresBySet { decisive_score: Some(Figures::default()), ..FiguresBySet::default() }
     }
 
-    /// Adds the figures of positions whose moves differ in outcome or not, and in score; `None` where
-    /// there are no scores.
+    /// Adds the figures of positions that are alike in whether their moves differ in outcome, and in score
+    /// (`None` in games without scores).
     pub(super) fn add_some(&mut self, in_outcome: bool, in_score: Option<bool>, some: &Figures) {
         self.all.add(some);
         if in_outcome {
@@ -261,19 +261,20 @@ impl FiguresBySet {
     }
 }
 
-/// The figures of a policy on the positions of each part, as they were divided when it learned.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+/// Figures of a policy on each part of the split it was trained with.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct FiguresBySplit {
-    /// Those it has learned from.
+    /// Positions it was trained on.
     pub train: FiguresBySet,
-    /// Those by which something was chosen.
+    /// Positions it was validated on.
     pub validation: FiguresBySet,
-    /// The others, but for those that were for training and not in use.
+    /// All other positions, except unused ones of the training part.
     pub test: FiguresBySet,
 }
 
 impl FiguresBySplit {
-    /// The figures of a part.
+    /// Returns the figures of a part.
     pub fn of(&self, split: Split) -> &FiguresBySet {
         match split {
             Split::Train => &self.train,
@@ -282,72 +283,75 @@ impl FiguresBySplit {
         }
     }
 
-    /// The part that says how good the policy is where it has not learned: the test, or where there
-    /// is none the validation; `None` if it has learned from everything.
+    /// Returns the part to judge the policy by: the test part, or else the validation part; `None` if it was
+    /// trained on all positions.
     pub fn held_out(&self) -> Option<Split> {
         [Split::Test, Split::Validation].into_iter().find(|&split| self.of(split).all.states > 0)
     }
 }
 
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Blunder {
-    /// In how many positions that is expected.
+    /// Expected number of positions with the blunder.
     pub expected_states: f64,
-    /// That over the positions, 0 to 1.
+    /// Expected share of all positions, 0 to 1.
     pub share: Option<f64>,
 }
 
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Blunders {
-    /// A win could be had, a draw is left.
+    /// A draw is left of a win.
     pub win_to_draw: Blunder,
-    /// A win could be had, a loss is left.
+    /// A loss is left of a win.
     pub win_to_loss: Blunder,
-    /// A draw could be had, a loss is left.
+    /// A loss is left of a draw.
     pub draw_to_loss: Blunder,
 }
 
 /// Means over positions.
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Means {
-    /// How many positions.
+    /// Number of positions.
     pub states: u64,
-    /// Those in which distances are compared.
+    /// Number of positions in which distances are compared.
     pub distance_states: u64,
-    /// How often the move keeps the best outcome, 0 to 1.
+    /// Probability of keeping the best outcome, 0 to 1.
     pub optimal_by_outcome: Option<f64>,
-    /// The best score, 0 to 1.
+    /// Probability of keeping the best score, 0 to 1.
     pub optimal_by_score: Option<f64>,
-    /// Over distance_states: wins as soon, or loses as late, as can be, 0 to 1.
+    /// Over distance_states: probability of winning as soon, or losing as late, as possible, 0 to 1.
     pub optimal_by_distance: Option<f64>,
-    /// What a move gives away of the outcome, 0 to 2.
+    /// Mean loss of outcome, 0 to 2.
     pub expected_loss_outcome: Option<f64>,
-    /// Of the score.
+    /// Mean loss of score.
     pub expected_loss_score: Option<f64>,
     /// Spearman's rank correlation of the policy's scores with the exact values of the moves.
     pub rank_correlation: Option<f64>,
-    /// The positions that is the mean of.
+    /// Number of positions with a rank correlation.
     pub rank_correlation_states: u64,
-    /// -ln of the probability of the best moves, in nats.
+    /// Negative log-likelihood of the best moves, in nats.
     pub nll: Option<f64>,
-    /// The positions in which that probability is below 1e-12 and counts as so much.
+    /// Number of positions in which the best moves have less than 1e-12, which counts as 1e-12.
     pub no_chance_states: u64,
-    /// Of the probabilities, in nats.
+    /// Entropy of the probabilities, in nats.
     pub entropy: Option<f64>,
-    /// How often the move ranked first is a best one, 0 to 1.
+    /// Probability that the move ranked first is a best one, 0 to 1.
     pub top_1: Option<f64>,
-    /// One of the first two, 0 to 1.
+    /// Probability that a best move is among the first two, 0 to 1.
     pub top_2: Option<f64>,
-    /// One of the first three, 0 to 1.
+    /// Probability that a best move is among the first three, 0 to 1.
     pub top_3: Option<f64>,
-    /// What is thrown away.
+    /// Blunders: moves that leave a worse outcome.
     pub blunders: Blunders,
-    /// Expected positions by the best outcome (loss, draw, win) and the one that is left.
+    /// Expected positions by the best outcome (loss, draw, win) and the outcome after the move.
     pub outcomes: [[f64; 3]; 3],
 }
 
 impl Means {
-    /// Share of the positions in which the best moves have no chance.
+    /// Returns the share of positions in which the best moves have no chance.
     pub fn no_chance(&self) -> Option<f64> {
         mean(self.no_chance_states as f64, self.states)
     }
@@ -359,8 +363,8 @@ impl From<Figures> for Means {
     }
 }
 
-/// Spearman's ρ of two lists of the same length: the correlation of their ranks, equal elements
-/// sharing the mean of theirs. `None` where one of the lists is constant. Spearman 1904.
+/// Returns Spearman's ρ (1904) of two lists of length `len`: the correlation of their ranks, ties sharing
+/// their mean rank. `None` if one of the lists is constant.
 fn rank_correlation(len: usize, a: impl Fn(usize) -> f64, b: impl Fn(usize) -> f64) -> Option<f64> {
     let (mut both, mut one, mut other) = (0, 0, 0);
     for at in 0..len {
@@ -372,15 +376,15 @@ fn rank_correlation(len: usize, a: impl Fn(usize) -> f64, b: impl Fn(usize) -> f
     (one > 0 && other > 0).then(|| both as f64 / (one as f64 * other as f64).sqrt())
 }
 
-/// Twice the rank of an element less the mean rank: so many are below it less those above. Whole, so that
-/// no sum is rounded.
+/// Returns twice the difference of an element's rank and the mean rank: elements below minus elements above.
+/// Integers make sums exact.
 fn rank(len: usize, list: impl Fn(usize) -> f64, at: usize) -> i64 {
     let own = list(at);
     (0..len).map(|at| i64::from(list(at) < own) - i64::from(list(at) > own)).sum()
 }
 
-/// The probability that one of the best is among the first one, two or three, the highest first and
-/// equal elements in any order, each as likely as the others.
+/// Returns the probability that one of the best is among the first one, two or three elements in descending
+/// order, with ties in random order.
 fn among_first(list: &[f64], is_best: impl Fn(usize) -> bool) -> [f64; 3] {
     let best = (0..list.len()).filter(|&at| is_best(at)).map(|at| list[at]);
     let first = best.fold(f64::NEG_INFINITY, f64::max);
@@ -393,7 +397,7 @@ fn among_first(list: &[f64], is_best: impl Fn(usize) -> bool) -> [f64; 3] {
     if others == 0 {
         return [1, 2, 3].map(|places| f64::from(u8::from(above < places)));
     }
-    // That all drawn from those level with the first of the best are others: none above is best.
+    // Probability that all drawn from those level with the first best one are others; none above it is best.
     let (mut none, mut drawn) = (1.0, 0);
     [1, 2, 3].map(|places: usize| {
         while drawn < places.saturating_sub(above).min(level) {
@@ -426,9 +430,9 @@ mod tests {
         assert_eq!(of(&[1.0], &[0]), [1.0; 3]);
         assert_eq!(of(&[3.0, 2.0, 1.0, 0.0], &[1, 3]), [0.0, 1.0, 1.0]);
         assert_eq!(of(&[3.0, 2.0, 1.0, 0.0], &[3]), [0.0; 3]);
-        // Three are level, one of them best: in a third of the orders it comes first.
+        // Three tied, one of them best: it comes first in a third of the orders.
         assert_eq!(of(&[0.0, 0.0, 0.0], &[1]), [1.0 - 2.0 / 3.0, 1.0 - 2.0 / 3.0 / 2.0, 1.0]);
-        // One above, four level of which two are best, of the two drawn at least one: 1 - 1/6.
+        // One above, four tied of which two are best: at least one of the two drawn is best with 1 - 1/6.
         let low = f64::NEG_INFINITY;
         let found = of(&[low, 5.0, low, low, low], &[0, 4]);
         assert_eq!(found[..2], [0.0, 0.5]);

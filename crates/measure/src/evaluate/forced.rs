@@ -1,12 +1,10 @@
-//! Positions of a bounded table in which something is proven of some moves only.
+//! Positions of a bounded table in which some moves are proven and others are not.
 //!
-//! A bounded table rarely proves all moves of a position, so that few are judged. Much more often it
-//! proves that some moves win, or that some lose. There it is told how often a policy takes a move
-//! that is proven to win, and how often one that is proven to lose. A move of which nothing is
-//! proven may be as good or as bad as any: the first is the least that is kept, the second the least
-//! that is thrown away.
+//! A bounded table rarely proves all moves of a position, so few positions are judged. Much more often it
+//! proves that some moves win, or that some lose. In these positions, the figures are how often a policy
+//! takes a proven win and how often a proven loss. A move that is not proven may be as good or as bad as any,
+//! so these are lower bounds of how often it keeps a win and how often it blunders.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::accuracy::PolicyAccuracy;
@@ -19,23 +17,24 @@ use yomikiri::graph::StateKind;
 use yomikiri::solve::Value;
 use yomikiri::solved::Oracle;
 
-/// How a policy moves where a bounded table proves something of some moves only.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+/// Figures of a policy where a bounded table proves only some moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ForcedFigures {
-    /// Positions proven to be won, with a move that is not proven to keep that.
+    /// Number of positions proven to be won, with a move not proven to keep the win.
     pub won: u64,
-    /// Mean probability there of a move that is proven to win; `None` without such positions.
+    /// Mean probability of a proven winning move in the won positions; `None` without such positions.
     pub won_kept: Option<f64>,
-    /// Mean probability there of a move that is proven to lose.
+    /// Mean probability of a proven losing move in the won positions.
     pub won_thrown: Option<f64>,
-    /// Positions not proven to be won or lost, with a move that is proven to lose.
+    /// Number of positions not proven to be won or lost, with a proven losing move.
     pub at_risk: u64,
-    /// Mean probability there of such a move.
+    /// Mean probability of a proven losing move in the positions at risk.
     pub at_risk_lost: Option<f64>,
 }
 
 impl ForcedFigures {
-    /// Figures of a policy in the positions of [`Judged::forced`].
+    /// Returns the figures of a policy measured in the positions of [`Judged::forced`].
     pub(super) fn of(measured: &PolicyAccuracy) -> ForcedFigures {
         let of = |outcome: Outcome| {
             let key = Key::Outcome(outcome.value().into());
@@ -54,8 +53,8 @@ impl ForcedFigures {
 }
 
 impl Judged<'_> {
-    /// Puts the positions of a row of a bounded table into `out` if the table proves of some moves that they win or lose, and
-    /// of others not. What is not proven to be won or lost stands for a draw in them.
+    /// Appends the positions of a row of a bounded table to `out` if it proves that some moves win or lose,
+    /// and not all of them. Values neither won nor lost count as draws.
     pub(super) fn forced_row(
         &self,
         (row, layer): (usize, Option<u32>),
@@ -74,7 +73,7 @@ impl Judged<'_> {
                 let value = |(action, target)| (action, table.move_value(target));
                 moves.into_iter().map(value).collect()
             }
-            // Its table follows checks alone; a policy may make any move.
+            // The table follows checks alone; a policy may make any move.
             StateKind::Restricted => {
                 let ahead = table.look_ahead(&position).into_iter();
                 ahead.map(|(action, value)| (action, value.unwrap_or(table.cut_off()))).collect()
@@ -97,7 +96,7 @@ impl Judged<'_> {
     }
 }
 
-/// What is proven of a move: that it wins, that it loses, or neither.
+/// Returns the proven outcome of a move: win, loss, or a draw for neither.
 fn proven(value: Value) -> Truth {
     let outcome = match value.outcome() {
         Some(Outcome::Win) => Outcome::Win,

@@ -1,7 +1,5 @@
-//! What a report says of the games that policies play: results against each other, how much a best
-//! response wins, and where games go wrong.
+//! Games in a report: results of policies against each other, exploitability, and costliest mistakes.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::figures::outcome_lost;
@@ -10,21 +8,22 @@ use super::play::{Aim, Expected, Play, Response};
 use yomikiri::game::Side;
 use yomikiri::parallel::{self, GRAIN};
 
-/// Exact play between policies from the start of a table.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+/// Exact play between policies from the roots of a table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Games {
-    /// After how many plies a game counts as play without end; `None` where games end.
+    /// Number of plies after which a game counts as infinite; `None` if games always end.
     pub most_plies: Option<u32>,
-    /// In the order of the report's policies.
+    /// Games of each policy, in the order of the report's policies.
     pub policies: Vec<PolicyGames>,
-    /// `table[a][b]`: what games come to for policy `a` as the first player against policy `b`,
-    /// both of the report's policies.
+    /// Expected result of policy `a` as the first player against policy `b`, both by index in the report:
+    /// `table[a][b]`.
     pub table: Vec<Vec<Expected>>,
 }
 
 impl Games {
-    /// The greatest probability that a game of the report is not over after
-    /// [`most_plies`](Games::most_plies); `None` where games end.
+    /// Returns the greatest probability that a game of the report is not over after
+    /// [`most_plies`](Games::most_plies) plies; `None` if games always end.
     pub fn endless(&self) -> Option<f64> {
         let both = |both: &BothSides<Expected>| [both.first.endless, both.second.endless];
         let fixed = self.policies.iter().flat_map(|policy| {
@@ -35,35 +34,37 @@ impl Games {
     }
 }
 
-/// The games of one policy.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+/// Games of one policy.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PolicyGames {
-    /// The policy's name.
+    /// Name of the policy.
     pub policy: String,
-    /// Against who moves at random, for the policy.
+    /// Results against random moves, for the policy.
     pub against_random: BothSides<Expected>,
-    /// Against the table's best moves, for the policy.
+    /// Results against the table's best moves, for the policy.
     pub against_perfect: BothSides<Expected>,
-    /// Against a best response that aims at the outcome, and at the score.
+    /// Losses to best responses, one for the outcome and one for the score.
     pub exploitability: BothSides<Exploitability>,
-    /// What the policy gives away in games against itself, random moves and perfect ones.
+    /// Mistakes in games against itself, random moves and perfect ones.
     pub mistakes: Vec<MistakesAgainst>,
-    /// Where it gives away the most.
+    /// Costliest mistakes in games.
     pub costliest: Vec<Mistake>,
 }
 
 impl PolicyGames {
-    /// What of the result a best response takes, as a mean over both sides, 0 to 2.
+    /// Returns the exploitability: mean outcome lost to a best response over both sides, 0 to 2.
     pub fn exploited(&self) -> f64 {
-        // Nothing taken may come out a hair off 0.
+        // Rounding may leave a difference of almost 0.
         let BothSides { first, second } = &self.exploitability;
         let mean = 0.5 * (first.outcome_lost + second.outcome_lost);
         if mean.abs() < 1e-12 { 0.0 } else { mean }
     }
 }
 
-/// Something of a policy as the first and as the second player.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+/// Something for a policy as the first and as the second player.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct BothSides<T> {
     /// As the first player.
     pub first: T,
@@ -72,80 +73,84 @@ pub struct BothSides<T> {
 }
 
 impl<T> BothSides<T> {
-    /// The same of either side.
+    /// Evaluates a function for either side.
     pub fn of(of: impl Fn(Side) -> T) -> BothSides<T> {
         BothSides { first: of(Side::First), second: of(Side::Second) }
     }
 }
 
-/// How much of what it could have a policy loses to a best response.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+/// Loss of a policy to a best response.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Exploitability {
-    /// The expected outcome (−1 to 1) that is left to the policy by a best response after outcomes.
+    /// Expected outcome (−1 to 1) for the policy against a best response for the outcome.
     pub outcome: f64,
-    /// The game's value for the policy's side, less that: 0 for a policy that cannot be exploited.
+    /// Value of the game for the policy's side minus `outcome`: 0 if the policy cannot be exploited.
     pub outcome_lost: f64,
-    /// The expected score that is left to it by a best response after scores.
+    /// Expected score for the policy against a best response for the score.
     pub score: f64,
-    /// The game's score for the policy's side, less that.
+    /// Score of the game for the policy's side minus `score`.
     pub score_lost: f64,
 }
 
-/// What a policy gives away in a game, on average over both sides.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+/// Mistakes of a policy in a game, averaged over both sides.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct MistakesAgainst {
     /// `itself`, `random` or `perfect`.
     pub opponent: &'static str,
-    /// Expected number of moves in a game that give away the outcome.
+    /// Expected number of moves in a game that lose outcome.
     pub outcome_mistakes: f64,
-    /// Expected number of moves that give away some of the score.
+    /// Expected number of moves in a game that lose score.
     pub score_mistakes: f64,
-    /// Expected outcome given away in a game, move by move.
+    /// Expected sum of losses of outcome in a game.
     pub outcome_lost: f64,
-    /// Expected score given away.
+    /// Expected sum of losses of score in a game.
     pub score_lost: f64,
 }
 
-/// A policy as it is played.
+/// A policy with its move probabilities on the unfolded table.
 #[derive(Clone, Copy, Debug)]
 pub struct Played<'a> {
-    /// The policy's name.
+    /// Name of the policy.
     pub name: &'a str,
-    /// One an edge.
+    /// Probability of each edge.
     pub probabilities: &'a [f64],
 }
 
-/// What games between two policies come to; as JSON, with all values those of `policy`.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+/// Results of games between two policies; in JSON all values are those of `policy`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Match {
-    /// The table's name.
+    /// Name of the table.
     pub table: String,
-    /// The policy whose results these are.
+    /// Policy whose results these are.
     pub policy: String,
-    /// Whom it plays against.
+    /// Opponent of the policy.
     pub opponent: String,
-    /// The names of the first and the second player.
+    /// Names of the first and the second player.
     pub sides: [&'static str; 2],
-    /// The unit of scores, in the plural; no part of the JSON.
+    /// Unit of scores in the plural; not in the JSON.
     #[serde(skip)]
     pub units: String,
-    /// After how many plies a game counts as play without end; `None` where games end.
+    /// Number of plies after which a game counts as infinite; `None` if games always end.
     pub most_plies: Option<u32>,
-    /// By the number of plies that are played at random before the policies take over.
+    /// Results by number of random plies before the policies take over.
     pub openings: Vec<Opening>,
 }
 
-/// Games that begin with so many plies at random.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+/// Games that begin with random plies.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Opening {
-    /// How many.
+    /// Number of random plies.
     pub random_plies: u32,
-    /// What they come to for the policy as the first and as the second player.
+    /// Results for the policy as the first and as the second player.
     #[serde(flatten)]
     pub results: BothSides<Expected>,
 }
 
-/// Plays policies against each other and the baselines; `costliest` mistakes of each are shown.
+/// Plays policies against each other and the baselines; keeps `costliest` mistakes of each.
 pub fn games(
     play: &Play<'_>,
     baselines: &Baselines,
@@ -178,7 +183,7 @@ pub fn games(
     Games { most_plies: play.most_plies(), policies, table }
 }
 
-/// The games of a policy, and what those against itself come to for the first player.
+/// Plays the games of a policy; also returns its result against itself for the first player.
 fn policy_games(
     play: &Play<'_>,
     baselines: &Baselines,
@@ -201,23 +206,23 @@ fn policy_games(
     (found, against[0].results.first)
 }
 
-/// What games of a policy against one opponent come to.
+/// Games of a policy against one opponent.
 struct Opposed {
     results: BothSides<Expected>,
-    /// How often each position is met in which the policy is to move, half of them on either side.
+    /// Expected visits of each position in which the policy is to move, averaged over both sides.
     met: Vec<f64>,
     mistakes: MistakesAgainst,
 }
 
 impl Opposed {
-    /// Of a policy's moves and what they give away, against one of [`OPPONENTS`].
+    /// Plays the policy with moves `own` and losses `lost` against one of [`OPPONENTS`].
     fn of(
         play: &Play<'_>,
         baselines: &Baselines,
         opponent: usize,
         (own, lost): (&[f64], &[[f64; 4]]),
     ) -> Opposed {
-        // Itself, or one of the baselines, which stand in the same order.
+        // `None` for itself, else the index of a baseline, in the same order.
         let other = opponent.checked_sub(1);
         let start = play.start();
         let first = play.walk(own, other.map_or(own, |other| &baselines.moves[other]), &start);
@@ -239,16 +244,16 @@ impl Opposed {
     }
 }
 
-/// Against whom games are played besides the report's policies.
+/// Opponents besides the report's policies.
 const OPPONENTS: [&str; 3] = ["itself", "random", "perfect"];
 
-/// How much a policy loses to best responses on either side.
+/// Returns the losses of a policy to best responses, on either side.
 pub fn exploitability(play: &Play<'_>, policy: &[f64]) -> BothSides<Exploitability> {
-    // Without scores the responses after both are the same.
+    // In games without scores, both aims have the same response.
     let aims: &[Aim] =
         if play.table().has_scores() { &[Aim::Score, Aim::Outcome] } else { &[Aim::Score] };
     let start = play.start();
-    // What one leaves to the policy on a side.
+    // Value that a best response leaves to the policy on a side.
     let one = |at: usize| {
         let (side, aim) = (Side::ALL[at % 2], aims[at / 2]);
         let Response { values, .. } = play.best_response(policy, side.other(), aim);
@@ -268,8 +273,7 @@ pub fn exploitability(play: &Play<'_>, policy: &[f64]) -> BothSides<Exploitabili
     };
     BothSides::of(|side| {
         let (score, outcome) = (left[side.index()], left[left.len() - 2 + side.index()]);
-        // A best response leaves no more than the game is worth; the sums of what it leaves are
-        // rounded, the value is not.
+        // A best response leaves no more than the game's value; clamping removes rounding errors.
         let lost = |aim, left| f64::max(worth(aim, side) - left, 0.0);
         Exploitability {
             outcome,
@@ -289,18 +293,18 @@ fn mistakes_against(met: &[f64], lost: &[[f64; 4]], opponent: &'static str) -> M
     MistakesAgainst { opponent, outcome_mistakes, score_mistakes, outcome_lost, score_lost }
 }
 
-/// Random and perfect moves on a table, and what each move gives away: the same whoever is measured.
+/// Random and perfect moves on a table, and the loss of each move; independent of the policies measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Baselines {
-    /// The probabilities of random moves and of perfect ones, one an edge.
+    /// Probabilities of random moves and of perfect ones, by edge.
     moves: [Vec<f64>; 2],
-    /// What the move along each edge gives away of the outcome, and of the score as games count it: in a
-    /// game without scores the outcome.
+    /// Loss of outcome and of score by the move along each edge; in a game without scores both are of the
+    /// outcome.
     given: Vec<[u8; 2]>,
 }
 
 impl Baselines {
-    /// Looks at what every move gives away.
+    /// Computes the losses of all moves.
     pub fn new(play: &Play<'_>) -> Baselines {
         let moves = [play.random(), play.perfect()];
         let positions = play.unfolded().positions();
@@ -315,13 +319,13 @@ impl Baselines {
         Baselines { moves, given }
     }
 
-    /// Which of them a policy is, if any.
+    /// Returns the index of the baseline that a policy equals, if any.
     fn place(&self, policy: &[f64]) -> Option<usize> {
         self.moves.iter().position(|moves| moves == policy)
     }
 
-    /// What a policy gives away in each position: probabilities of giving away outcome and score, and
-    /// how much of each.
+    /// Returns for each position the probabilities that the policy loses outcome and score, and its expected
+    /// losses of both.
     fn lost(&self, play: &Play<'_>, policy: &[f64]) -> Vec<[f64; 4]> {
         let of = |at: usize| {
             let (edges, mut lost) = (play.unfolded().edges_of(at), [0.0; 4]);
@@ -341,7 +345,7 @@ impl Baselines {
     }
 }
 
-/// What a move gives away; `None` where something is not proven.
+/// Returns the losses of outcome and score by a move; `None` if a value is not proven.
 fn given(play: &Play<'_>, at: usize, edge: usize) -> Option<[u8; 2]> {
     let (own, truth) = (play.truth(at)?, play.move_truth(edge)?);
     let [best, left] = [&own, &truth].map(|truth| i16::from(truth.q_score().0));

@@ -1,4 +1,4 @@
-//! What a policy does in one position, and what that is worth: a row of the state-by-state results.
+//! Answer of a policy in one position with its exact value: a row of the state-by-state results.
 
 use serde::Serialize;
 
@@ -12,32 +12,32 @@ use yomikiri::game::{Divider, GameExt};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "parquet", derive(parquet_derive::ParquetRecordWriter))]
 pub struct Judgement {
-    /// The policy's name.
+    /// Name of the policy.
     pub policy: String,
-    /// `train`, `validation` or `test`: the part of the position when the policy learned; `None` where
-    /// that is not known, or the position was not in use.
+    /// Part of the position in the policy's training split: `train`, `validation` or `test`; `None` if
+    /// unknown, or if the position was unused.
     pub split: Option<String>,
-    /// The row of the table that the position belongs to; of a type that all Parquet readers have.
+    /// Row of the position; `i64`, because all Parquet readers support it.
     pub row: i64,
-    /// How many positions it counts for: with `--canonical` all those of the row, else 1.
+    /// Number of positions it counts for: with `--canonical` all those of the row, else 1.
     pub weight: i32,
-    /// The position in the game's one-line notation.
+    /// Position in the game's one-line notation.
     pub position: String,
-    /// The name of the side to move.
+    /// Name of the side to move.
     pub mover: String,
-    /// The layer, or plies from the nearest root; `None` where the table does not tell.
+    /// Layer, or plies from the nearest root; `None` if the table does not record them.
     pub layer: Option<i32>,
-    /// How many legal moves there are.
+    /// Number of legal moves.
     pub moves: i32,
-    /// Plies to the end under best play, where they are known.
+    /// Plies to the end under best play, if known.
     pub distance: Option<i32>,
-    /// The exact outcome: 1, 0 or −1.
+    /// Exact outcome: 1, 0 or −1.
     pub outcome: i32,
-    /// The exact score; `None` in games without.
+    /// Exact score; `None` in games without scores.
     pub score: Option<i32>,
-    /// Whether the moves differ in outcome.
+    /// `true` if the moves differ in outcome.
     pub decisive_outcome: bool,
-    /// Whether they differ in score.
+    /// `true` if the moves differ in score.
     pub decisive_score: bool,
     /// Probability of moves that keep the outcome.
     pub optimal_by_outcome: f64,
@@ -49,37 +49,37 @@ pub struct Judgement {
     pub loss_score: Option<f64>,
     /// Rank correlation of the policy's scores with the exact values of the moves.
     pub rank_correlation: Option<f64>,
-    /// Negative logarithm (nats) of the probability of all best moves, of 1e-12 where it is less.
+    /// Negative log-likelihood (nats) of all best moves, of 1e-12 at least.
     pub nll: f64,
     /// Entropy (nats) of the probabilities.
     pub entropy: f64,
-    /// Probability that the move ranked first keeps the score (the outcome in games without).
+    /// Probability that the move ranked first keeps the score (the outcome in games without scores).
     pub top_1: f64,
-    /// That one of the first two does.
+    /// Probability that one of the first two does.
     pub top_2: f64,
-    /// That one of the first three does.
+    /// Probability that one of the first three does.
     pub top_3: f64,
-    /// The outcome the policy expects, if it gives values.
+    /// Outcome the policy expects, if it returns values.
     pub value: Option<f64>,
-    /// The final score the policy expects, if it gives such.
+    /// Final score the policy expects, if it returns scores.
     pub final_score: Option<f64>,
-    /// The likeliest move; the first of several.
+    /// Likeliest move; the first of equals.
     pub likeliest: String,
-    /// Its probability.
+    /// Probability of the likeliest move.
     pub likeliest_probability: f64,
-    /// The exact outcome after it.
+    /// Exact outcome after the likeliest move.
     pub likeliest_outcome: i32,
-    /// The exact score after it.
+    /// Exact score after the likeliest move.
     pub likeliest_score: Option<i32>,
 }
 
-/// The place of the highest probability, the first of several.
+/// Returns the index of the highest probability, the first of equals.
 pub(super) fn likeliest(probabilities: &[f64]) -> usize {
     let better = |a: usize, b: usize| if probabilities[b] > probabilities[a] { b } else { a };
     (0..probabilities.len()).reduce(better).unwrap_or(0)
 }
 
-/// The judgements of one policy on a piece, in the piece's order; `divider` is the player's.
+/// Returns the judgements of one policy on a piece, in the piece's order; `divider` is the player's.
 pub fn judgements<'a>(
     game: &'a AnyGame,
     policy: &'a str,

@@ -1,7 +1,7 @@
-//! What measuring a policy needs of a table alone, kept for the next one.
+//! Cache of the data that measuring needs from a table alone.
 //!
-//! Whoever trains measures again and again on one table. To get the judged positions with their moves
-//! and values, and the actual positions for games, then takes longer than a small network.
+//! Training measures again and again on one table. Computing the judged positions with their moves and
+//! values, and the actual positions for games, takes longer than evaluating a small network.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -13,11 +13,10 @@ use super::unfolded::Unfolded;
 use yomikiri::parallel::lock;
 use yomikiri::solved::{Orienting, States};
 
-/// By which positions of a row are taken, and the number of the piece.
+/// Pieces by the selection of positions of a row and the number of the piece.
 type Filled = HashMap<(Orienting, usize), Vec<Arc<Piece>>>;
 
-/// Judged positions of one table, its actual positions, and the baselines of games on it, from the first
-/// time they are asked for.
+/// Lazily computed judged positions of one table, its actual positions, and the baselines of games on it.
 #[derive(Debug)]
 pub struct Kept {
     most: usize,
@@ -27,14 +26,15 @@ pub struct Kept {
 }
 
 impl Default for Kept {
-    /// Of tables of up to 131,072 rows: 4×4 Othello has 12,351, which take 13 MB.
+    /// Caches tables of up to 131,072 rows: 4×4 Othello has 12,351, which take 13 MB.
     fn default() -> Kept {
         Kept::up_to(1 << 17)
     }
 }
 
 impl Kept {
-    /// Nothing yet; judged positions and baselines only of a table of no more rows.
+    /// Returns an empty cache; judged positions and baselines of tables of more than `most` rows are not
+    /// cached.
     pub fn up_to(most: usize) -> Kept {
         Kept {
             most,
@@ -44,7 +44,7 @@ impl Kept {
         }
     }
 
-    /// A piece of judged positions, which `fill` makes if it is not kept.
+    /// Returns a piece of judged positions, calling `fill` if it is not cached.
     pub(super) fn pieces(
         &self,
         states: &States,
@@ -62,7 +62,7 @@ impl Kept {
         Ok(filled)
     }
 
-    /// The table unfolded, which all who ask call with the same states.
+    /// Returns the unfolded table; all calls must pass the same states.
     pub(super) fn unfolded(&self, states: &States) -> Result<Arc<Unfolded>, String> {
         match self.unfolded.get() {
             Some(found) => Ok(found.clone()),
@@ -73,7 +73,7 @@ impl Kept {
         }
     }
 
-    /// The baselines of games on the table.
+    /// Returns the baselines of games on the table.
     pub(super) fn baselines(&self, play: &Play<'_>) -> Arc<Baselines> {
         match self.baselines.get() {
             Some(found) => found.clone(),

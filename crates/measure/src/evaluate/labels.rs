@@ -1,9 +1,10 @@
-//! Exact values of moves that were found by search, kept in a file.
+//! Labels: exact values of moves found by search and stored in a file.
 //!
-//! The file begins with [`HEAD`] bytes: `YKLABEL1`, then the rule for empty squares, the version of the game's rules
-//! and its name. A record follows for each position: its key (two words), how many moves it has (`u16`), the score
-//! of each in the order of their actions (`i8`, its mover's), and a CRC-32 of all that (little endian).
-//! Records are appended; one that a killed process left incomplete at the end is cut off.
+//! The file begins with [`HEAD`] bytes: `YKLABEL1`, the rule for empty squares, the version of the game's
+//! rules and its name. A record for each position follows: its key (two `u64`), its number of moves (`u16`),
+//! the score of each move in the order of actions (`i8`, for the player who makes it), and a CRC-32 of these
+//! bytes, all little endian. Records are appended; an incomplete one left at the end by a killed process is
+//! cut off.
 
 use std::collections::hash_map::Entry;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -23,14 +24,14 @@ use yomikiri::table::TableError;
 
 /// Bytes before the first record.
 const HEAD: usize = 64;
-/// Bytes of a record beside its scores.
+/// Bytes of a record besides its scores.
 const FRAME: usize = 16 + 2 + 4;
 /// Positions searched before their labels are written.
 const AT_ONCE: usize = 256;
-/// Most bytes of the transposition tables of all threads.
+/// Maximum bytes of the transposition tables of all threads.
 const MEMORY: usize = 1 << 30;
 
-/// Scores of the moves of positions, each for who makes it.
+/// Scores of the moves of positions, each for the player who makes the move.
 pub struct Labels {
     game: AnyGame,
     empties: Empties,
@@ -40,8 +41,8 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// Opens or begins the labels of a game in a directory. Fails where they are damaged, of another
-    /// version, or in use.
+    /// Opens or creates the labels of a game in a directory. Fails if they are damaged, of another version,
+    /// or in use by another process.
     pub fn open(dir: &Path, game: &AnyGame, empties: Empties) -> Result<Labels, MeasureError> {
         let path = dir.join(format!("{}-{}.labels", game.name(), empties.name()));
         fs::create_dir_all(dir)?;
@@ -101,7 +102,7 @@ impl Labels {
         let threads = rayon::current_num_threads();
         let options = SearchOptions {
             empties: self.empties,
-            // A table is not larger than the search of a position can use.
+            // An upper limit: tables grow only as large as a search can use.
             memory: MEMORY / threads,
             ..SearchOptions::default()
         };
@@ -113,7 +114,7 @@ impl Labels {
         })?;
         progress.begin_with("searching", Some(wanted.len() as u64), "positions");
         for chunk in wanted.chunks(AT_ONCE) {
-            // Neighbours go to one thread, whose transposition table then serves them all.
+            // Neighbours go to one thread and share its transposition table.
             let each = chunk.len().div_ceil(threads);
             let found = parallel::try_map(threads, &|thread| {
                 let from = (thread * each).min(chunk.len());
@@ -159,8 +160,8 @@ fn head(game: &AnyGame, empties: Empties) -> [u8; HEAD] {
     head
 }
 
-/// Reads the records behind the head, which contain no more moves and no higher scores than the game has; returns
-/// the length of what is whole as well.
+/// Reads the records behind the head, checking numbers of moves and scores against the game; returns also the
+/// length of the complete records.
 fn records(bytes: &[u8], game: &AnyGame) -> Result<(FxHashMap<WideKey, Vec<i8>>, usize), String> {
     let most = game.scores().map_or(1, |scores| scores.most().0);
     let mut known = FxHashMap::default();
@@ -198,7 +199,7 @@ fn record(key: WideKey, scores: &[i8], out: &mut Vec<u8>) {
     out.extend(sum.to_le_bytes());
 }
 
-/// Searches the exact score of each move of a state, for who makes it.
+/// Searches the exact score of each move of a state, for the player who makes it.
 fn scores(
     game: &AnyGame,
     searcher: &dyn yomikiri::search::Searcher<AnyGame>,

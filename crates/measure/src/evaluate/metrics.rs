@@ -1,4 +1,4 @@
-//! A report as a few dozen numbers a policy, for programs that follow one.
+//! A report as a flat list of named numbers for each policy, for monitoring programs.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -8,30 +8,30 @@ use super::games::{BothSides, PolicyGames};
 use super::play::Expected;
 use super::report::AccuracyReport;
 
-/// The numbers of one policy by name; `None` where there is nothing to take a mean of, or where the
-/// game has no such thing. `docs/report-schema.md` says what they mean.
+/// Named numbers of one policy; `None` for a mean over no positions, or if the game has no such number.
+/// `docs/json.md` defines them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metrics {
-    /// The policy's name.
+    /// Name of the policy.
     pub policy: String,
-    /// The numbers, always the same names in the same order.
+    /// Numbers by name, always with the same names in the same order.
     pub numbers: Vec<(String, Option<f64>)>,
 }
 
 impl Metrics {
-    /// Those of every policy of a report, in its order.
+    /// Returns the metrics of every policy of a report, in its order.
     pub fn of(report: &AccuracyReport) -> Vec<Metrics> {
         let games = |at: usize| report.games.as_ref().map(|games| &games.policies[at]);
         let policies = report.policies.iter().enumerate();
         policies.map(|(at, policy)| Metrics::of_policy(policy, games(at))).collect()
     }
 
-    /// Those of a policy of which nothing is known: the names alone.
+    /// Returns metrics without numbers: the names alone.
     pub fn unknown() -> Metrics {
         Metrics::of_policy(&PolicyAccuracy::default(), None)
     }
 
-    /// The number of this name; `None` if there is no such name.
+    /// Returns the number of this name; `None` if there is no such name.
     pub fn number(&self, name: &str) -> Option<Option<f64>> {
         self.numbers.iter().find(|(known, _)| known == name).map(|(_, number)| *number)
     }
@@ -120,7 +120,7 @@ impl Metrics {
 }
 
 impl Serialize for Metrics {
-    /// One flat object: `policy` and the numbers.
+    /// Serializes one flat object: `policy` and the numbers.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.numbers.len() + 1))?;
         map.serialize_entry("policy", &self.policy)?;

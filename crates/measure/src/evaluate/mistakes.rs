@@ -1,8 +1,7 @@
-//! The positions in which a policy gives away the most.
+//! Costliest mistakes: positions in which a policy loses the most.
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::figures::{outcome_lost, score_lost};
@@ -14,50 +13,50 @@ use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Action, FoldedWords, GameExt, StateWords};
 use yomikiri::solved::SolvedTable;
 
-/// A position in which a policy gives something away; it stands for its mirror images too.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+/// A position in which a policy loses something; it represents its mirror images too.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Mistake {
-    /// The position in the game's one-line notation.
+    /// Position in the game's one-line notation.
     pub position: String,
-    /// The board as rows of text.
+    /// Board as rows of text.
     pub diagram: String,
-    /// The name of the side to move.
+    /// Name of the side to move.
     pub mover: String,
-    /// How often a game of the policy comes to it or one of its images, on average over games
-    /// against itself, random moves and perfect ones, on either side; `None` where games are not
-    /// played out.
+    /// Expected number of visits to the position or its images in a game, averaged over games of the policy
+    /// against itself, random moves and perfect ones, on either side; `None` if games are not played out.
     pub met: Option<f64>,
-    /// The outcome given away in it, expected over the policy's moves.
+    /// Expected loss of outcome by the policy's move.
     pub outcome_lost: f64,
-    /// The score given away; `None` in games without.
+    /// Expected loss of score; `None` in games without scores.
     pub score_lost: Option<f64>,
-    /// In games without scores: the plies by which moves that keep the outcome win later, or lose
-    /// sooner, than need be; `None` where plies are not compared.
+    /// In games without scores: expected plies by which moves that keep the outcome win later, or lose
+    /// sooner, than necessary; `None` if plies are not compared.
     pub plies_lost: Option<f64>,
     /// All moves, the policy's likeliest first.
     pub moves: Vec<MoveFacts>,
 }
 
 /// A move of a position.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct MoveFacts {
-    /// As people write it.
+    /// Notation of the move.
     #[serde(rename = "move")]
     pub name: String,
-    /// With which probability the policy chooses it.
+    /// Probability with which the policy chooses it.
     pub probability: f64,
-    /// The exact outcome for who makes it.
+    /// Exact outcome for the player who makes it.
     pub outcome: i8,
-    /// The exact score.
+    /// Exact score.
     pub score: Option<i8>,
-    /// Plies to the end with it under best play, where they are known.
+    /// Plies to the end after it under best play, if known.
     pub distance: Option<u16>,
-    /// Whether it keeps the best score; in games without, the best outcome.
+    /// `true` if it keeps the best score (outcome in games without scores).
     pub best: bool,
 }
 
-/// What a policy gives away in a position: outcome, score, and plies among moves that keep the
-/// outcome.
+/// Expected losses of a policy in a position: outcome, score, and plies among moves that keep the outcome.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lost {
     outcome: f64,
@@ -80,15 +79,14 @@ impl Lost {
         lost
     }
 
-    /// By which positions are put in order; what differs only by rounding is equal.
+    /// Returns the sort key of mistakes, rounded so that rounding errors are ties.
     fn size(&self) -> [i64; 3] {
         [self.outcome, self.score, self.plies].map(|lost| (lost * 1e9).round() as i64)
     }
 }
 
 impl Mistake {
-    /// In a position whose value is `own`, with its moves, and what is lost there; plies if they are
-    /// compared.
+    /// Returns the mistake in a position of value `own`; `lost.plies` counts if `timed`.
     fn new(
         game: &AnyGame,
         position: &AnyPosition,
@@ -124,22 +122,22 @@ impl Mistake {
     }
 }
 
-/// The positions in which a policy gives away the most, wherever it is judged: by outcome first,
-/// then by score, then by plies. Of images of a position the first of the worst is kept.
+/// Collector of the positions in which a policy loses the most wherever it is judged: by outcome, then score,
+/// then plies. The first of the worst images of a position is kept.
 pub struct Costliest {
     most: usize,
     images: FoldedWords<AnyGame>,
-    /// The worst first, each with its size and the words of all its images.
+    /// The worst first, each with its size and a key common to all its images.
     kept: Vec<([i64; 3], StateWords, Mistake)>,
 }
 
 impl Costliest {
-    /// Of a game; so many are kept.
+    /// Returns an empty collector that keeps `most` mistakes.
     pub fn new(game: &AnyGame, most: usize) -> Costliest {
         Costliest { most, images: FoldedWords::new(game), kept: Vec::new() }
     }
 
-    /// Adds the positions of a piece, with what the policy answered.
+    /// Adds the positions of a piece with the policy's answers.
     pub fn add(&mut self, game: &AnyGame, piece: &Piece, answers: &Answers) {
         if self.most == 0 {
             return;
@@ -174,7 +172,7 @@ impl Costliest {
         }
     }
 
-    /// The mistakes, the worst first.
+    /// Returns the mistakes, the worst first.
     pub fn mistakes(self) -> Vec<Mistake> {
         self.kept.into_iter().map(|(.., mistake)| mistake).collect()
     }
@@ -183,17 +181,17 @@ impl Costliest {
 /// A position and its images in games of a policy.
 #[derive(Clone, Copy, Default)]
 struct Met {
-    /// How often they are met.
+    /// Expected number of visits.
     met: f64,
-    /// The outcome and the score given away in a game there.
+    /// Expected losses of outcome and score in a game there.
     cost: [f64; 2],
-    /// Where the most is given away, the first such, and its size.
+    /// First position of the greatest loss, with its size.
     worst: Option<(usize, [i64; 3])>,
 }
 
-/// The positions in which a policy gives away the most in a game, by how often it meets them
-/// against each of three opponents: by outcome first, then by score. A position and its images count together, and the worst of them is
-/// shown.
+/// Returns the `count` positions in which a policy loses the most in a game, by outcome, then by score,
+/// averaged over three opponents and weighted by visits. A position and its images count together,
+/// represented by the worst of them.
 pub(super) fn mistakes(
     play: &Play<'_>,
     policy: &[f64],
@@ -232,7 +230,7 @@ pub(super) fn mistakes(
     costly.into_iter().take(count).filter_map(|found| mistake(play, policy, &found)).collect()
 }
 
-/// By row a number that a position and its images have in common.
+/// Returns for each row a number that it shares with its images.
 fn classes(table: &SolvedTable) -> Vec<u32> {
     let states = table.states();
     let rows = 0..states.rows() as u32;
@@ -245,7 +243,7 @@ fn classes(table: &SolvedTable) -> Vec<u32> {
         classes[row] = *first.entry(words.of(&position.state)).or_insert(row as u32);
         Ok(())
     });
-    // What cannot be read stands for itself; whoever unfolded the table has read it all.
+    // Unreadable rows are their own class; unfolding the table has already read them all.
     drop(visited);
     classes
 }

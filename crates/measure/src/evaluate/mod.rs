@@ -1,16 +1,16 @@
 //! Policies measured on solved tables, exactly.
 //!
-//! * A [`Source`] gives judged positions, [`Judged`] those of a solved table, with what is exactly
-//!   known of them and of their moves;
-//! * [`measure`] asks [`Player`]s in all of them and sets what they answer against the exact
-//!   values: [`Figures`] of moves, [`Losses`], [`ValueFigures`];
-//! * [`AccuracyReport`] puts the figures of several policies beside the facts of the table, as data
-//!   for people's programs (`docs/report-schema.md`) and for [`render`](crate::render);
-//! * [`Player::choose`] asks one of them in one position;
-//! * [`build`] makes a player from what a person wrote.
+//! - A [`Source`] yields judged positions with the exact values of their moves; [`Judged`] yields those of a
+//!   solved table;
+//! - [`measure`] asks [`Player`]s in all of them and compares their answers with the exact values:
+//!   [`Figures`] of moves, [`Losses`], [`ValueFigures`];
+//! - [`AccuracyReport`] combines the figures of several policies with facts about the table, as JSON
+//!   (`docs/json.md`) and for [`render`](crate::render);
+//! - [`Player::choose`] asks a player in one position;
+//! - [`build`] makes a player from a [`PolicySpec`].
 //!
-//! All values are the mover's. Figures are expectations over the policy's probabilities, and the
-//! same to the last bit for any number of threads.
+//! All values are the mover's. Figures are expectations over the policy's probabilities, and bit-identical
+//! for any number of threads.
 
 mod accuracy;
 mod arena;
@@ -61,8 +61,8 @@ use crate::policy::{self, PolicySpec};
 use yomikiri::any::AnyGame;
 use yomikiri::hint::Hinted;
 
-/// Makes the player that is meant for a game; reads the files and starts the program that are
-/// named. The error is one line that says which of them is at fault.
+/// Builds a player for a game from its specification, reading its files and starting its program. Errors name
+/// the file or program at fault.
 pub fn build(spec: &PolicySpec, game: &AnyGame) -> Result<Player, Hinted> {
     let policy = match policy::of_outside(spec, game)? {
         Some(policy) => Some(policy),

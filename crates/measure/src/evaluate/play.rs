@@ -1,15 +1,12 @@
 //! Play between policies on a solved table, exactly: by dynamic programming over all positions.
 //!
-//! A policy is given as its moves' probabilities, one an edge of the [`Unfolded`] table. How often
-//! a game between two of them comes to a position, and how it ends, is computed forwards from the
-//! roots; the best response to one of them backwards, the responder taking the best move
-//! ([`best_response`](Play::best_response)). Nothing is drawn at random.
+//! A policy is given as move probabilities, one an edge of the [`Unfolded`] table. How often a game between
+//! two policies reaches a position, and how it ends, is computed forwards from the roots. The best response
+//! to a policy ([`best_response`](Play::best_response)) is computed backwards. Nothing is sampled.
 //!
-//! Where play may go on for ever, a game that is not over after [`Play::PLIES`] plies counts as one
-//! that does. Policies see a position and not how often it was there: no position is counted, and a
-//! game is no draw because one comes back, but because it goes on coming back.
+//! If infinite play is possible, a game that is not over after [`Play::PLIES`] plies counts as infinite.
+//! Policies see the position without its repetition count, so a repetition alone does not end a game.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::source::Truth;
@@ -20,8 +17,9 @@ use yomikiri::parallel::{self, GRAIN};
 use yomikiri::solve::Value;
 use yomikiri::solved::SolvedTable;
 
-/// What a game comes to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+/// Expected result of a game.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Expected {
     /// Probability of a win.
     pub win: f64,
@@ -31,8 +29,8 @@ pub struct Expected {
     pub loss: f64,
     /// Expected final score.
     pub score: f64,
-    /// Probability that it is not over after [`Play::PLIES`] plies and counts as play without end,
-    /// as which it is among the others; 0 where games end.
+    /// Probability that the game is not over after [`Play::PLIES`] plies and counts as infinite. It is
+    /// included in `win`, `draw` or `loss`, whichever infinite play counts as; 0 in games that always end.
     pub endless: f64,
 }
 
@@ -43,7 +41,7 @@ impl Expected {
         Expected { win, draw, loss, score, endless: 0.0 }
     }
 
-    /// Adds another with a weight.
+    /// Adds another result with a weight.
     pub fn add(&mut self, other: &Expected, weight: f64) {
         self.win += weight * other.win;
         self.draw += weight * other.draw;
@@ -52,28 +50,28 @@ impl Expected {
         self.endless += weight * other.endless;
     }
 
-    /// The same for the other player.
+    /// Returns the result for the other player.
     pub fn reversed(&self) -> Expected {
         Expected { win: self.loss, loss: self.win, score: -self.score, ..*self }
     }
 
-    /// The expected outcome: a win 1, a draw 0, a loss −1.
+    /// Returns the expected outcome: a win 1, a draw 0, a loss −1.
     pub fn outcome(&self) -> f64 {
         self.win - self.loss
     }
 }
 
-/// How games go.
+/// Positions that games reach.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Walk {
-    /// How often a game comes to each position; to an end at most once.
+    /// Expected number of visits of each position; at most 1 for a terminal position.
     pub visits: Vec<f64>,
-    /// The probability that it is not over after [`Play::PLIES`] plies; 0 where games end.
+    /// Probability that the game is not over after [`Play::PLIES`] plies; 0 in games that always end.
     pub endless: f64,
 }
 
-/// Games that are still going on are followed until they are less likely than this, and what changes
-/// less does not change: rounding loses as much.
+/// Games less likely than this are not followed, and smaller changes of a value are ignored: they are within
+/// rounding.
 const NEGLIGIBLE: f64 = 1e-15;
 
 /// Games on an unfolded table.
@@ -84,15 +82,15 @@ pub struct Play<'a> {
 }
 
 impl<'a> Play<'a> {
-    /// After how many plies a game that may go on for ever is taken to do so.
+    /// Number of plies after which a game counts as infinite.
     pub const PLIES: u32 = 512;
 
-    /// Games on a table that was unfolded.
+    /// Returns the games on an unfolded table.
     pub fn new(unfolded: &'a Unfolded, table: &'a SolvedTable) -> Play<'a> {
         Play { unfolded, table }
     }
 
-    /// The table.
+    /// Returns the table.
     pub fn table(&self) -> &'a SolvedTable {
         self.table
     }
@@ -101,28 +99,28 @@ impl<'a> Play<'a> {
         self.table.value(self.unfolded.row(at))
     }
 
-    /// The positions.
+    /// Returns the unfolded table.
     pub fn unfolded(&self) -> &'a Unfolded {
         self.unfolded
     }
 
-    /// The value of a position for its mover.
+    /// Returns the value of a position for its mover.
     pub fn truth(&self, at: usize) -> Option<Truth> {
         Truth::of(self.value(at), self.table.has_scores())
     }
 
-    /// The value of an edge for who moves along it.
+    /// Returns the value of an edge for the player who moves along it.
     pub fn move_truth(&self, edge: usize) -> Option<Truth> {
         let value = self.value(self.unfolded.target(edge)).before();
         Truth::of(value, self.table.has_scores())
     }
 
-    /// The uniform policy.
+    /// Returns the uniform policy.
     pub fn random(&self) -> Vec<f64> {
         self.by_position(|edges, out| out.fill(1.0 / edges.len() as f64))
     }
 
-    /// The table's best moves, as [`Player::Perfect`](super::Player::Perfect) shares them.
+    /// Returns the table's best moves, shared as [`Player::Perfect`](super::Player::Perfect) does.
     pub fn perfect(&self) -> Vec<f64> {
         self.by_position(|edges, out| {
             let ranks: Vec<Option<i64>> =
@@ -142,7 +140,7 @@ impl<'a> Play<'a> {
         probabilities
     }
 
-    /// What games come to, for the first player.
+    /// Returns the expected result of games, for the first player.
     pub fn result(&self, walk: &Walk) -> Expected {
         let mut expected = Expected::default();
         for (at, &visits) in walk.visits.iter().enumerate().filter(|(_, visits)| **visits > 0.0) {
@@ -156,12 +154,12 @@ impl<'a> Play<'a> {
         expected
     }
 
-    /// After how many plies a game is taken to go on for ever; `None` where games end.
+    /// Returns the number of plies after which a game counts as infinite; `None` if games always end.
     pub fn most_plies(&self) -> Option<u32> {
         self.unfolded.layers().is_empty().then_some(Play::PLIES)
     }
 
-    /// What play without end counts as, for the first player.
+    /// Returns the result that infinite play counts as, for the first player.
     pub(super) fn without_end(&self) -> Expected {
         let counted = match self.table.values().repetition() {
             Repetition::SecondPlayerWins => Expected::of_end(Outcome::Loss, -1.0),
@@ -170,7 +168,7 @@ impl<'a> Play<'a> {
         Expected { endless: 1.0, ..counted }
     }
 
-    /// How a game has ended, for the first player.
+    /// Returns the result in a terminal position, for the first player.
     pub(super) fn end(&self, at: usize) -> Expected {
         let value = self.value(at).lower;
         let own = Expected::of_end(value.outcome(), f64::from(value.score().0));
@@ -180,7 +178,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// How games between two policies go that begin in some positions with probabilities.
+    /// Walks games of two policies from starting positions with their probabilities.
     pub fn walk(&self, first: &[f64], second: &[f64], from: &[(usize, f64)]) -> Walk {
         match self.most_plies() {
             Some(plies) => self.walk_by_plies([first, second], from, plies),
@@ -203,11 +201,11 @@ impl<'a> Play<'a> {
         Walk { visits, endless: 0.0 }
     }
 
-    /// The positions of a layered game, each after all those with a move to it.
+    /// Returns the positions of a layered game, each after all those with a move to it.
     pub(super) fn in_order(&self) -> impl DoubleEndedIterator<Item = usize> {
         let unfolded = self.unfolded;
         unfolded.layers().iter().flat_map(move |layer| {
-            // A pass leads to a position of the same layer that is none: those come first.
+            // A pass leads to a position of the same layer that is not a pass, so passes come first.
             [true, false].into_iter().flat_map(move |passes| {
                 layer.clone().filter(move |&at| unfolded.is_pass(at, layer) == passes)
             })
@@ -217,7 +215,7 @@ impl<'a> Play<'a> {
     fn walk_by_plies(&self, policies: [&[f64]; 2], from: &[(usize, f64)], plies: u32) -> Walk {
         let none = vec![0.0; self.unfolded.positions()];
         let mut walk = Walk { visits: none.clone(), endless: 0.0 };
-        // Where games are now with which probability, and after the next ply.
+        // Probability of each position now and after the next ply.
         let (mut now, mut next) = (none.clone(), none);
         let (mut places, mut places_next) = (Vec::new(), Vec::new());
         let reach = |at: usize, p: f64, all: &mut [f64], places: &mut Vec<usize>| {
@@ -252,7 +250,7 @@ impl<'a> Play<'a> {
             std::mem::swap(&mut now, &mut next);
             std::mem::swap(&mut places, &mut places_next);
             if places.len() > now.len() / 16 {
-                // Many are faster to go through as they lie in memory.
+                // Many positions are faster to visit in memory order.
                 places.clear();
                 places.extend((0..now.len()).filter(|&at| now[at] > 0.0));
             }
@@ -260,7 +258,7 @@ impl<'a> Play<'a> {
         walk
     }
 
-    /// To which positions games may come, a policy of `None` making any move.
+    /// Marks the positions that games can reach; a policy of `None` may make any move.
     pub fn reached(&self, policies: [Option<&[f64]>; 2]) -> Vec<bool> {
         let mut reached = vec![false; self.unfolded.positions()];
         let made = |at: usize| {
@@ -278,13 +276,14 @@ impl<'a> Play<'a> {
         reached
     }
 
-    /// Where games begin: every root with the same probability.
+    /// Returns the starting positions: every root with the same probability.
     pub fn start(&self) -> Vec<(usize, f64)> {
         let roots = self.unfolded.roots();
         roots.iter().map(|&root| (root, 1.0 / roots.len() as f64)).collect()
     }
 
-    /// Where games are after so many plies at random; a game that is over stays where it is.
+    /// Returns the positions after `plies` random plies with their probabilities; a finished game stays where
+    /// it is.
     pub fn after_random_plies(&self, plies: u32) -> Vec<(usize, f64)> {
         let mut now: std::collections::BTreeMap<usize, f64> = self.start().into_iter().collect();
         for _ in 0..plies {
@@ -305,8 +304,9 @@ impl<'a> Play<'a> {
     }
 }
 
-/// What a best response is after.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+/// Objective of a best response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Aim {
     /// The expected outcome.
@@ -318,23 +318,23 @@ pub enum Aim {
 /// A best response to a policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Response {
-    /// What it reaches from each position, for the responder: outcome (−1 to 1) or score. Where
-    /// games may go on for ever only positions that it may come to are told.
+    /// Value reached from each position, for the responder: outcome (−1 to 1) or score. If infinite play is
+    /// possible, only values of reachable positions are valid.
     pub values: Vec<f64>,
-    /// The edge it takes in each position in which the responder is to move; elsewhere, and at the
-    /// end of a game, `u32::MAX`.
+    /// Edge taken in each position in which the responder is to move; `u32::MAX` elsewhere and at the end of
+    /// a game.
     pub choices: Vec<u32>,
 }
 
-/// By how much a move must be better for a response to change its mind, where it weighs its moves
-/// again ply by ply: rounding is no reason.
+/// Margin by which a move must be better for a response to change its choice when it evaluates a position
+/// again; smaller differences are rounding.
 const BETTER: f64 = 1e-12;
 
 impl Play<'_> {
-    /// The best response of one side to a policy that the other side plays.
+    /// Computes the best response of one side to the policy of the other.
     ///
-    /// Where play may go on for ever it may come back to a position as often as it likes, within
-    /// [`Play::PLIES`] plies, and wait there for a mistake of a policy that plays at random.
+    /// If infinite play is possible, the response may repeat a position as often as [`Play::PLIES`] plies
+    /// allow, waiting for a mistake of a randomised policy.
     pub fn best_response(&self, policy: &[f64], responder: Side, aim: Aim) -> Response {
         let one = Against { play: self, policy, responder, aim };
         match self.most_plies() {
@@ -344,7 +344,7 @@ impl Play<'_> {
     }
 }
 
-/// Whom a response is against, and what it is after.
+/// A best response in the making.
 struct Against<'a> {
     play: &'a Play<'a>,
     policy: &'a [f64],
@@ -353,8 +353,8 @@ struct Against<'a> {
 }
 
 impl Against<'_> {
-    /// What the response to the moves of a position reaches that is not over, and which one it
-    /// takes, if it is to move: among equal ones `kept`, or else the first.
+    /// Returns the value of a nonterminal position for the responder, and the edge it takes if it is to move:
+    /// among equals `kept`, or else the first.
     fn step(&self, at: usize, values: &[f64], kept: u32) -> (f64, u32) {
         let unfolded = self.play.unfolded();
         let edges = unfolded.edges_of(at);
@@ -375,7 +375,7 @@ impl Against<'_> {
         best
     }
 
-    /// What the end of a game, or its going on for ever, is worth.
+    /// Returns the value of the end of a game, or of infinite play (`None`), for the responder.
     fn end(&self, at: Option<usize>) -> f64 {
         let end = at.map_or_else(|| self.play.without_end(), |at| self.play.end(at));
         let end = if self.responder == Side::First { end } else { end.reversed() };
@@ -385,7 +385,7 @@ impl Against<'_> {
         }
     }
 
-    /// Layer by layer from the last.
+    /// Computes the response layer by layer from the last.
     fn by_layers(&self) -> Response {
         let unfolded = self.play.unfolded();
         let none = (vec![0.0; unfolded.positions()], vec![u32::MAX; unfolded.positions()]);
@@ -399,7 +399,8 @@ impl Against<'_> {
         response
     }
 
-    /// With ever more plies to go, the sides in turn: a side's positions lead to the other's.
+    /// Computes the response by value iteration with ever more plies to go, alternating sides: moves of one
+    /// side lead to positions of the other.
     fn by_plies(&self, plies: u32) -> Response {
         let (play, unfolded) = (self.play, self.play.unfolded());
         let policies = |side| (side != self.responder).then_some(self.policy);
@@ -415,7 +416,7 @@ impl Against<'_> {
                 reached[at] && !is_over(at) && unfolded.side(at) == side
             })
         });
-        // The last turn is that of who begins.
+        // The last update is that of the side that begins.
         let begins = unfolded.roots().first().map_or(Side::First, |&root| unfolded.side(root));
         let sides = [begins.other(), begins].into_iter().cycle();
         let mut still = 0;
@@ -431,7 +432,7 @@ impl Against<'_> {
                 places.map(of).filter(has_changed).collect::<Vec<_>>()
             });
             let found = found.concat();
-            // Once neither side has changed anything nothing will ever change.
+            // Values are final once neither side's update has changed anything.
             still = if found.is_empty() { still + 1 } else { 0 };
             for (at, (value, choice)) in found {
                 (response.values[at], response.choices[at]) = (value, choice);

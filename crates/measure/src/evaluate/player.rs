@@ -1,4 +1,4 @@
-//! Who is judged, and what a player does in one position of a solved table.
+//! Players: policies and the table's best moves, and their answers in single positions.
 
 use super::source::{Piece, Truth, Wanted};
 use crate::policy::{
@@ -9,20 +9,19 @@ use yomikiri::game::{Action, Divider, Division, GameExt, Split, Splits};
 use yomikiri::hint::Hinted;
 use yomikiri::solved::Oracle;
 
-/// Who is judged.
+/// A player to be judged.
 pub enum Player {
     /// A policy that goes by the position.
     Policy(Box<dyn Policy<AnyGame>>),
-    /// The table's best moves, whose values are at hand in every position. It plays for the score
-    /// and then, ahead and level, for the shortest game, behind for the longest; equally good moves
-    /// share.
+    /// The table's best moves, by their exact values. It plays for the score, then for the shortest game when
+    /// winning or drawn and for the longest when losing; equally good moves share the probability.
     Perfect,
-    /// A player under a name that a person gave it.
+    /// A player under a name chosen by the user.
     Named(String, Box<Player>),
 }
 
 impl Player {
-    /// The name under which reports show it.
+    /// Returns the name shown in reports.
     pub fn name(&self) -> String {
         match self {
             Player::Policy(policy) => policy.name(),
@@ -31,7 +30,7 @@ impl Player {
         }
     }
 
-    /// The policy, of a player that needs no table.
+    /// Returns the policy of a player that needs no table.
     pub fn policy(&self) -> Option<&dyn Policy<AnyGame>> {
         match self {
             Player::Policy(policy) => Some(policy.as_ref()),
@@ -40,7 +39,7 @@ impl Player {
         }
     }
 
-    /// Which positions' exact values it has learned from.
+    /// Returns the positions whose exact values it was trained on.
     pub fn learned_from(&self) -> TrainedOn {
         match self {
             Player::Policy(policy) => policy.learned_from(),
@@ -49,12 +48,12 @@ impl Player {
         }
     }
 
-    /// Tells the part of a position when it learned, where that is known.
+    /// Returns a divider that assigns positions to the parts of the training split, if that is known.
     pub fn divider(&self, game: &AnyGame) -> Option<Divider<AnyGame>> {
         self.learned_from().division().map(|division| Divider::new(game, division))
     }
 
-    /// The same player, which has learned from these positions if it is not known from which.
+    /// Sets the training positions of a player if they are unknown.
     pub fn with_training(self, trained: TrainedSpec) -> Player {
         match self {
             Player::Policy(policy) if policy.learned_from() == TrainedOn::Unknown => {
@@ -65,7 +64,7 @@ impl Player {
         }
     }
 
-    /// What it answers for a piece.
+    /// Answers for the positions of a piece.
     pub(super) fn answer(
         &self,
         game: &AnyGame,
@@ -95,23 +94,23 @@ impl Player {
     }
 }
 
-/// What a player does in a position.
+/// Answer of a player in a position.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Choice {
-    /// The legal actions, in ascending order.
+    /// Legal actions, in ascending order.
     pub actions: Vec<Action>,
-    /// The probability of each.
+    /// Probability of each action.
     pub probabilities: Vec<f64>,
-    /// How good the player finds each, if it says: on any scale, the higher the better.
+    /// Score of each action, if the player returns any: on any scale, the higher the better.
     pub scores: Option<Vec<f64>>,
-    /// The outcome that it expects for the player to move, −1 to 1, if it says.
+    /// Outcome expected for the player to move, −1 to 1, if the player returns one.
     pub value: Option<f64>,
-    /// The final score that it expects, if it says.
+    /// Final score expected, if the player returns one.
     pub final_score: Option<f64>,
 }
 
 impl Choice {
-    /// The likeliest action, the first of several; `None` where the game is over.
+    /// Returns the likeliest action, the first of equals; `None` in terminal positions.
     pub fn likeliest(&self) -> Option<Action> {
         let most = self.probabilities.iter().copied().fold(0.0, f64::max);
         let at = self.probabilities.iter().position(|&p| p == most)?;
@@ -120,8 +119,8 @@ impl Choice {
 }
 
 impl Player {
-    /// Returns what the player does in a position; nothing where the game is over. The perfect one needs
-    /// an oracle that proves the values of all moves.
+    /// Returns the player's answer in a position; empty if it is terminal. [`Player::Perfect`] needs an
+    /// oracle that proves the values of all moves.
     pub fn choose(
         &self,
         game: &AnyGame,
@@ -176,9 +175,9 @@ fn perfect(oracle: &dyn Oracle, position: &AnyPosition) -> Option<Choice> {
     })
 }
 
-/// Selects the positions of a part, divided as when the players learned, or else as `solver export`
-/// does by default, and returns what they are in words. Fails where players learned by different
-/// divisions.
+/// Returns a filter of the positions of a part, with its description. Positions are split as in the training
+/// of the players, or else as `solver export` does by default. Fails if the players were trained by different
+/// splits.
 pub fn of_split(
     split: Split,
     players: &[Player],

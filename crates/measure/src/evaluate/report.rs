@@ -1,8 +1,7 @@
-//! The report on policies: the facts of the table and each policy's figures, as plain data.
+//! The report on policies: facts about the table and each policy's figures, as plain data.
 
 use std::cmp::Ordering;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::accuracy::{Measured, PolicyAccuracy};
@@ -14,49 +13,51 @@ use yomikiri::hint::Hint;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::{SweepRecord, TableError};
 
-/// How accurate policies are on a table; `docs/report-schema.md` describes the JSON.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+/// Accuracy of policies on a table; `docs/json.md` describes the JSON.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct AccuracyReport {
-    /// Whose all values are: always `mover`, the player to move.
+    /// Perspective of all values: always `mover`, the player to move.
     pub perspective: &'static str,
-    /// What was measured on.
+    /// Table the policies were measured on.
     pub table: TableFacts,
-    /// In the order of the request.
+    /// Figures of the policies, in the order of the request.
     pub policies: Vec<PolicyAccuracy>,
-    /// Games between them; `None` where they are not played out.
+    /// Games between the policies; `None` if they were not played out.
     pub games: Option<Games>,
-    /// Why games are not played out though they were asked for, in words.
+    /// Reason why requested games were not played out.
     pub why_no_games: Option<String>,
-    /// How alike they choose; `None` unless it is asked for, and no part of the JSON.
+    /// Agreement of the policies; `None` unless requested; not in the JSON.
     #[serde(skip)]
     pub agreement: Option<Agreement>,
-    /// As in [`Measured`]; no part of the JSON, which is the same each time.
+    /// Time of each policy, as in [`Measured`]; not in the JSON, which is reproducible.
     #[serde(skip)]
     pub seconds: Vec<Option<f64>>,
-    /// How the table was solved, sweep by sweep.
+    /// Sweeps in which the table was solved.
     pub sweeps: Vec<SweepRecord>,
-    /// The names and units of the game.
+    /// Names and units of the game.
     pub words: Words,
 }
 
-/// What a game calls its players, its layers and its points.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+/// Names a game gives its players, layers and points.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Words {
-    /// The first and the second player.
+    /// Names of the first and the second player.
     pub sides: [&'static str; 2],
-    /// What layers count: `discs`; `plies` where the game has no layers.
+    /// Unit of layers: `discs`, or `plies` in games without layers.
     pub layers: &'static str,
-    /// The unit of scores: `disc`.
+    /// Unit of scores: `disc`.
     pub unit: &'static str,
-    /// The same in the plural.
+    /// Unit of scores in the plural.
     pub units: String,
-    /// Whether positions are written as keys, for lack of a notation.
+    /// `true` if positions are written as keys, for lack of a notation.
     #[serde(skip)]
     pub positions_are_keys: bool,
 }
 
 impl Words {
-    /// Those of a game.
+    /// Returns the words of a game.
     pub fn of(game: &impl Game) -> Words {
         let unit = game.scores().map_or("point", |scores| scores.unit());
         let sides = Side::ALL.map(|side| game.side_name(side));
@@ -70,81 +71,84 @@ impl Words {
     }
 }
 
-/// What a report says of its table.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+/// Facts about a table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct TableFacts {
-    /// The table's name.
+    /// Name of the table.
     pub name: String,
-    /// What the positions are, in words, where their values were found by search; `None` of a table.
+    /// Description of the positions if their values were found by search; `None` for a table.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub searched: Option<String>,
-    /// Why this table was taken, in words; `None` where that was not up to whoever made the report.
+    /// Reason for the choice of this table, such as `--size 4`; set by `solver report` alone.
     pub taken: Option<String>,
-    /// The game: `othello-4x4`, `minishogi`.
+    /// Name of the game: `othello-4x4`, `minishogi`.
     pub game: String,
-    /// Whether no state is at a frontier.
+    /// `true` if no state is at a frontier.
     pub complete: bool,
-    /// How many symmetries states are folded under; 1 if they are not.
+    /// Number of symmetries under which states are folded; 1 without folding.
     pub symmetry_order: u8,
-    /// Whether positions that differ only in who is to move count as two.
+    /// `true` if positions that differ only in the side to move count as two.
     pub keeps_sides: bool,
-    /// `uncounted` or `to-winner`: what squares left empty at the end count for in scores; `None`
-    /// in cyclic games, which have none.
+    /// Counting of squares left empty at the end: `uncounted` or `to-winner`; `None` in cyclic games, which
+    /// have no scores.
     pub empties: Option<String>,
-    /// `draw`, `second-player-wins` or `unknown`: what play without end counts for; `None` in
-    /// layered games, which end.
+    /// Outcome of infinite play: `draw`, `second-player-wins` or `unknown`; `None` in layered games, which
+    /// always end.
     pub repetition: Option<String>,
-    /// Rows of the table.
+    /// Number of rows of the table.
     pub rows: u64,
-    /// Actual positions (board and side to move) that are reachable from the roots; `None` in
-    /// cyclic games, of whose tables the rows are counted instead, here and below.
+    /// Number of actual positions (board and side to move) reachable from the roots; `None` in cyclic games,
+    /// where the counts below are of rows.
     pub reachable_states: Option<u64>,
-    /// Those of them in which the game is over.
+    /// Number of positions in which the game is over.
     pub terminal_states: u64,
-    /// The others.
+    /// Number of positions in which the game goes on.
     pub nonterminal_states: u64,
-    /// Those of the others of which the figures are.
+    /// Number of nonterminal positions in which policies were judged.
     pub judged_states: u64,
-    /// Those of these that policies were asked about: one a row with `--canonical`, else all.
+    /// Number of positions policies were asked about: one a row with `--canonical`, else all judged ones.
     pub asked_states: u64,
-    /// Which positions were chosen, in words; `None` for all whose values are proven.
+    /// Description of the positions selected; `None` for all whose values are proven.
     pub chosen: Option<String>,
-    /// Where the games begin.
+    /// Positions in which games begin.
     pub roots: Vec<RootFacts>,
 }
 
-/// A root and its value for its mover; `null` where the table does not prove it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+/// A root and its value for its mover; fields are `null` if the table does not prove them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct RootFacts {
-    /// The position in the game's one-line notation.
+    /// Position in the game's one-line notation.
     pub position: String,
-    /// The name of the side to move, whose the values are: `Black`.
+    /// Name of the side to move, whose perspective the values have: `Black`.
     pub mover: String,
-    /// The name of the side that wins; `null` for a draw too.
+    /// Name of the side that wins; `null` for a draw too.
     pub winner: Option<String>,
-    /// The mover's outcome: 1 a win, 0 a draw, −1 a loss.
+    /// Outcome for the mover: 1 a win, 0 a draw, −1 a loss.
     pub outcome: Option<i8>,
-    /// The mover's score.
+    /// Score for the mover.
     pub score: Option<i8>,
     /// Plies to the end of the game; `None` for draws in cyclic games too.
     pub distance: Option<u16>,
-    /// The fewest plies in which a proven result can come; `None` where it cannot come by an end.
+    /// Fewest plies in which a proven result can come; `None` if only infinite play brings it.
     pub distance_lower: Option<u16>,
-    /// The most; `None` where it may come by play without end.
+    /// Most plies in which a proven result can come; `None` if infinite play may bring it.
     pub distance_upper: Option<u16>,
 }
 
 impl TableFacts {
-    /// Whether the game has scores.
+    /// Returns `true` if the game has scores.
     pub fn has_scores(&self) -> bool {
         self.empties.is_some()
     }
 }
 
 impl AccuracyReport {
-    /// The places of the policies, the best first: who keeps the result most often where moves differ
-    /// in it (where it has not learned, if that is known); of equals who keeps the score or the plies
-    /// more often there, then who loses less of the score, then who was named first.
+    /// Returns the indices of the policies, the best first. They are ordered by how often they keep the
+    /// outcome in positions whose moves differ in it (held-out ones, if known); ties are broken by how often
+    /// they keep the score or the plies there, then by the lower loss of score, then by their order in the
+    /// report.
     pub fn ranking(&self) -> Vec<usize> {
         let merits = |policy: &PolicyAccuracy| {
             let means = policy.held_out().decisive_outcome.means();
@@ -162,9 +166,9 @@ impl AccuracyReport {
         order
     }
 
-    /// Puts policies' figures beside the facts of the table they were measured on.
+    /// Combines the policies' figures with the facts about the table they were measured on.
     ///
-    /// Fails where the manifest's roots are no positions of the game.
+    /// Fails if the manifest's roots are not positions of the game.
     pub fn new(source: &Judged<'_>, measured: Measured) -> Result<AccuracyReport, TableError> {
         let table = source.table.table();
         let Measured { judged, asked, seconds, policies } = measured;
@@ -205,7 +209,7 @@ impl AccuracyReport {
     }
 }
 
-/// The roots with their values.
+/// Returns the roots with their values.
 fn roots(table: &SolvedTable) -> Result<Vec<RootFacts>, TableError> {
     let (game, manifest) = (table.game(), table.table().manifest());
     let damaged = |what: String| table.table().damaged_manifest(what);

@@ -1,4 +1,4 @@
-//! A whole report: what is asked for, and the one way in which it is made.
+//! Requests for reports: all inputs of a report, and the function that makes it.
 
 use super::accuracy::{MeasureError, Sink, gather, measure, play_everywhere};
 use super::compare::Agreement;
@@ -18,30 +18,29 @@ use yomikiri::progress::Progress;
 use yomikiri::solved::{Orienting, SolvedTable};
 use yomikiri::table::Manifest;
 
-/// What a report is to say.
+/// Inputs of a report.
 pub struct Request<'a> {
-    /// Measured on.
+    /// Table to measure on.
     pub table: &'a SolvedTable,
-    /// Whom.
+    /// Players to measure.
     pub players: &'a [Player],
-    /// Which positions of a row they are asked about.
+    /// Positions of a row that players are asked about.
     pub orienting: Orienting,
-    /// Which positions are measured, and which those are in words; `None` for all.
+    /// Filter of the positions to measure, with its description for the report; `None` for all.
     pub chosen: Option<(&'a Wanted<'a>, String)>,
-    /// Whether games between them are played out, where all positions are measured and the table
-    /// allows it ([`Request::why_no_games`]).
+    /// `true` to play out games between the players, if [`Request::why_no_games`] allows it.
     pub games: bool,
-    /// How many of each policy's costliest mistakes are kept.
+    /// Number of costliest mistakes to keep for each policy.
     pub mistakes: usize,
-    /// Whether it is found out how alike they choose.
+    /// `true` to measure the agreement of the policies.
     pub agreement: bool,
-    /// Where what is needed of the table alone is kept for the next report on it, if at all.
+    /// Cache of data that depends on the table alone, shared between reports.
     pub kept: Option<&'a Kept>,
 }
 
 impl Request<'_> {
-    /// Why games cannot be played out; `None` where they can: on a table that is [`playable`], where
-    /// every position is asked about.
+    /// Returns why games cannot be played out. They can (`None`) if every position is measured and the table
+    /// is [`playable`].
     pub fn why_no_games(&self) -> Option<String> {
         if self.chosen.is_some() {
             return Some(
@@ -54,12 +53,12 @@ impl Request<'_> {
         playable(self.table).err().map(|wrong| format!("the table {}", wrong.line()))
     }
 
-    /// About how much memory games take, in bytes.
+    /// Estimates the memory that games take, in bytes.
     pub fn bytes_of_games(&self) -> f64 {
         games_bytes(self.table.table().manifest(), self.players.len())
     }
 
-    /// Makes the report; `sink` receives every piece with what each player answers.
+    /// Makes the report; `sink` receives every piece with each player's answers.
     pub fn report(
         self,
         mut sink: Option<&mut Sink<'_>>,
@@ -67,7 +66,7 @@ impl Request<'_> {
     ) -> Result<AccuracyReport, MeasureError> {
         let Request { table, players, orienting, .. } = self;
         let why_no_games = if self.games { self.why_no_games() } else { None };
-        // For this report alone, where nothing is kept for the next.
+        // A cache for this report alone.
         let own = Kept::up_to(0);
         let kept = self.kept.unwrap_or(&own);
         let unfolded = match self.games && why_no_games.is_none() {
@@ -76,7 +75,7 @@ impl Request<'_> {
         };
         let judged = Judged::new(table, orienting).kept_in(self.kept);
         let wanted = self.chosen.as_ref().map(|(wanted, _)| *wanted);
-        // Where rows tell their orientations the judged positions are those that games come to.
+        // If rows record their orientations, the judged positions are those that games reach.
         let gathers = unfolded.is_some() && table.states().has_orientations();
         let mut gathered = Vec::new();
         let costliest = if unfolded.is_some() { 0 } else { self.mistakes };
@@ -112,7 +111,7 @@ impl Request<'_> {
         }
         report.table.chosen = self.chosen.map(|(_, words)| words);
         if let Some(unfolded) = unfolded {
-            // Games go where positions lead, which damage leaves without answers.
+            // Games follow edges into positions that a damaged table would leave without answers.
             table.table().check_read()?;
             if !gathers {
                 gathered = play_everywhere(table, &unfolded, players, progress)?;
@@ -132,8 +131,8 @@ impl Request<'_> {
 }
 
 impl Match {
-    /// What games between the first and the second of two players come to on a table that is
-    /// [`playable`].
+    /// Plays the first of two players against the second on a [`playable`] table, after 0 to `openings`
+    /// random plies.
     pub fn of(
         table: &SolvedTable,
         players: &[Player],
@@ -167,7 +166,7 @@ impl Match {
     }
 }
 
-/// Whether games can be played out on a table, or why they cannot.
+/// Checks that games can be played out on a table: it must be complete and count infinite play.
 pub fn playable(table: &SolvedTable) -> Result<(), Hinted> {
     if !table.table().manifest().complete {
         let what = "is bounded: games lead out of it";
@@ -180,28 +179,27 @@ pub fn playable(table: &SolvedTable) -> Result<(), Hinted> {
     Ok(())
 }
 
-/// About how much memory a match between so many policies takes on the actual positions of a table, in
-/// bytes.
+/// Estimates the memory of a match between `policies` policies on the actual positions of a table, in bytes.
 pub fn unfolded_bytes(manifest: &Manifest, policies: usize) -> f64 {
     bytes(manifest, policies, 160)
 }
 
-/// The same with all that a report says of their games.
+/// Estimates the memory of all games of a report, in bytes.
 pub fn games_bytes(manifest: &Manifest, policies: usize) -> f64 {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     bytes(manifest, policies, 40 + 200 * policies.clamp(1, processors))
 }
 
-/// The table unfolded, what policies and baselines answer, and so many bytes a position.
+/// Adds up the unfolded table, the answers of policies and baselines, and `each` bytes a position.
 fn bytes(manifest: &Manifest, policies: usize, each: usize) -> f64 {
-    // Where actual positions are not counted there are at most all images of the rows, with either
-    // side to move if the table does not tell.
+    // If actual positions are not counted, each row has at most one position per symmetry, and two if sides
+    // are not kept.
     let sides = if manifest.identity.sides.is_some() { 1 } else { 2 };
     let images = u64::from(manifest.identity.symmetry_order) * sides;
     let counts = &manifest.counts;
     let counts = counts.reachable.unwrap_or_else(|| counts.table.times(images));
     let (positions, moves) = (counts.states, counts.transitions);
-    // Probabilities and scores of each policy, and those of the baselines.
+    // Probabilities and scores of each policy and of the two baselines.
     let answers = moves as f64 * 16.0 * (policies + 2) as f64;
     Unfolded::bytes(positions, moves) as f64 * 2.0 + answers + positions as f64 * each as f64
 }

@@ -1,4 +1,4 @@
-//! Positions whose moves have labels found by search, as a source of judged positions.
+//! Positions whose moves are labelled by search, as a source of judged positions.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -6,7 +6,6 @@ use std::sync::Arc;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rustc_hash::FxHashSet;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::accuracy::{MeasureError, Measured, Sink, measure};
@@ -23,12 +22,13 @@ use yomikiri::hint::Hinted;
 use yomikiri::progress::Progress;
 use yomikiri::solve::Value;
 
-/// Resamples of a confidence interval.
+/// Number of resamples for a confidence interval.
 const RESAMPLES: usize = 1000;
 
-/// A 95 % confidence interval: the percentile bootstrap over positions (B. Efron, "Bootstrap Methods:
-/// Another Look at the Jackknife", 1979), 1,000 resamples of a fixed seed.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+/// A 95 % confidence interval: percentile bootstrap over positions (B. Efron, "Bootstrap Methods: Another
+/// Look at the Jackknife", 1979) with 1,000 resamples from a fixed seed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Interval {
     /// Lower end.
     pub lower: f64,
@@ -37,16 +37,17 @@ pub struct Interval {
 }
 
 /// Confidence intervals of a policy's means over positions whose moves differ in outcome.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Intervals {
-    /// Probability of moves that keep the result.
+    /// Probability of moves that keep the outcome.
     pub result_kept: Interval,
-    /// Score given away, or outcome in games without scores.
+    /// Loss of score, or of outcome in games without scores.
     pub lost: Interval,
 }
 
 impl Interval {
-    /// The interval of a mean; `None` of nothing.
+    /// Returns the interval of the mean of `values`; `None` if they are empty.
     fn of(values: &[f64]) -> Option<Interval> {
         if values.is_empty() {
             return None;
@@ -65,11 +66,12 @@ impl Interval {
     }
 }
 
-/// Draws distinct positions from games of random moves, each stopped at a number of empty squares drawn
-/// from a range (8 to 12 by default), in a fixed order for a seed. Returns them and what they are in
-/// words. There are fewer than `count` where 20 games for each do not find as many.
+/// Draws distinct positions from games of random moves. Each game stops at a number of empty squares drawn
+/// from `range` (default: 8 to 12). The seed determines the positions and their order. Returns them with a
+/// description; fewer than `count` if 20 games for each do not find as many.
 ///
-/// Fails for games without empty squares, and for a range that is not below the start's.
+/// Fails for games without empty squares, if no position is found, and if `range` is reversed or not below
+/// the start's number of empty squares.
 pub fn drawn(
     game: &AnyGame,
     range: Option<(u32, u32)>,
@@ -101,11 +103,10 @@ fn squares_of_discs(game: &AnyGame) -> Result<u32, Hinted> {
     Ok((rows * columns) as u32)
 }
 
-/// Plays games of `policy` against `opponent`, half as either side, and returns the positions in which
-/// `policy` is to move, as often as they are met, and what they are in words. Of a range of empty squares
-/// only positions in it are taken.
+/// Plays games of `policy` against `opponent`, half as either side. Returns the positions in which `policy`
+/// is to move, with repetitions, and a description. A `range` of empty squares filters positions.
 ///
-/// Fails for games without empty squares where a range is given, and where a policy does.
+/// Fails if a policy fails, if no position is found, or if a range is given for a game without empty squares.
 pub fn met(
     game: &AnyGame,
     (policy, opponent): (&dyn Policy<AnyGame>, &dyn Policy<AnyGame>),
@@ -182,8 +183,7 @@ pub struct Searched {
 }
 
 impl Searched {
-    /// Puts positions together with their labels; those in which the game is over are left out, those
-    /// without a label are an error of the caller.
+    /// Combines positions with their labels. Leaves out terminal positions; all others must have a label.
     pub fn new(positions: &[AnyPosition], labels: &Labels) -> Result<Searched, MeasureError> {
         let game = labels.game().clone();
         let scored = game.scores().is_some();
@@ -214,8 +214,8 @@ impl Searched {
 }
 
 impl Searched {
-    /// Measures players; `words` say what the positions are. Of a sample there are confidence
-    /// intervals. `mistakes` of each are kept.
+    /// Measures players; `words` describe the positions, and `is_sample` adds confidence intervals. Keeps
+    /// `mistakes` of each player.
     pub fn report(
         &self,
         players: &[Player],
@@ -275,7 +275,7 @@ impl Searched {
     }
 }
 
-/// What a policy keeps and loses in each position whose moves differ in outcome.
+/// Probability of keeping the outcome, and loss, in each position whose moves differ in outcome.
 #[derive(Clone, Debug, Default)]
 struct Sample {
     kept: Vec<f64>,

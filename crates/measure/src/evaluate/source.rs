@@ -1,10 +1,10 @@
-//! The positions in which policies are judged: those of a solved table, piece by piece.
+//! Positions in which policies are judged: those of a solved table, piece by piece.
 //!
-//! A position is judged if it is not over, and its own value and those of all its moves are proven:
-//! elsewhere it is not known what the best move is. Where a table tells in which orientations a row
-//! is reachable, every actual position counts once, for a policy need not be symmetric; on request
-//! only the first of a row is asked about, and stands for them all. In other tables every row counts once: for a state and its mirror
-//! image where states are folded, and for either player's being to move where sides are not kept.
+//! A position is judged if it is not terminal, and its value and those of all its moves are proven; otherwise
+//! its best move is unknown. If a table records in which orientations a row is reachable, every actual
+//! position counts once, because a policy need not be symmetric; on request only the first one of a row is
+//! asked about, and counts for all. In other tables every row counts once: for a state and its mirror images
+//! if states are folded, and for either side to move if sides are not kept.
 
 use std::sync::Arc;
 
@@ -17,23 +17,23 @@ use yomikiri::graph::StateKind;
 use yomikiri::solve::Value;
 use yomikiri::solved::{Orienting, SolvedTable};
 
-/// The proven value of a position for its mover, or of a move for who makes it.
+/// Proven value of a position for its mover, or of a move for the player who makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Truth {
-    /// Who wins.
+    /// Outcome of the game.
     pub outcome: Outcome,
-    /// The final score; `None` in games that have none.
+    /// Final score; `None` in games without scores.
     pub score: Option<Score>,
-    /// Plies to the end of the game, from the position or the move on, where they are known
-    /// exactly; `None` too where the game does not end.
+    /// Plies from the position or the move to the end of the game, if known exactly; `None` too if the game
+    /// does not end.
     pub distance: Option<u16>,
-    /// Orders the moves of a position as the solver does: a better outcome or score first, ahead
-    /// and level the shorter game, behind the longer. Moves of the same rank are equally good.
+    /// Order of the moves of a position, as in the solver: by outcome or score, then the shorter game when
+    /// winning or drawn, the longer when losing. Moves of equal rank are equally good.
     pub rank: i64,
 }
 
 impl Truth {
-    /// Of a value, with its score if values have one; `None` where it is not proven.
+    /// Returns the truth of a value, with its score if `scored`; `None` if it is not proven.
     pub fn of(value: Value, scored: bool) -> Option<Truth> {
         let score = if scored { Some(value.score()?) } else { None };
         Some(Truth {
@@ -44,47 +44,46 @@ impl Truth {
         })
     }
 
-    /// The [`rank`](Truth::rank) of a value.
+    /// Returns the [`rank`](Truth::rank) of a value.
     pub(super) fn rank(value: Value) -> i64 {
         (i64::from(value.lower.number()) << 32) + i64::from(value.upper.number())
     }
 
-    /// The score; in games without scores 1, 0 or −1 by the outcome.
+    /// Returns the score; in games without scores 1, 0 or −1 by the outcome.
     pub fn q_score(&self) -> Score {
         self.score.unwrap_or(Score(self.outcome.value()))
     }
 
-    /// The exact Q value with which a policy's scores are compared: the score, or in games without
-    /// one the outcome, and then the distance as far as it is proven.
+    /// Returns the exact Q value to compare a policy's scores with: the score, or in games without scores the
+    /// outcome, then the distance as far as it is proven.
     pub fn q(&self) -> i64 {
         self.score.map_or(self.rank, |score| i64::from(score.0))
     }
 }
 
-/// A position in which policies are judged, and what is known of it.
+/// A position in which policies are judged, with its exact values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// Its row of the table.
+    /// Row of the table.
     pub row: u32,
-    /// How many positions it stands for: 1, or all those of its row where only the first is asked
-    /// about.
+    /// Number of positions it counts for: 1, or all those of its row if only the first is asked about.
     pub weight: u32,
-    /// The layer, or plies from the nearest root; `None` where the table does not tell.
+    /// Layer, or plies from the nearest root; `None` if the table does not record them.
     pub layer: Option<u32>,
-    /// The position's value for its mover.
+    /// Value of the position for its mover.
     pub own: Truth,
-    /// Whether its moves differ in outcome.
+    /// `true` if its moves differ in outcome.
     pub differs_in_outcome: bool,
-    /// Whether its moves differ in score.
+    /// `true` if its moves differ in score.
     pub differs_in_score: bool,
-    /// Whether distances are compared in it: it is won or lost in an exactly known number of plies,
-    /// and so is every move that keeps the outcome. Never in a game with scores.
+    /// `true` if distances are compared: the position is won or lost in an exactly known number of plies, and
+    /// so is every move that keeps the outcome. Never in a game with scores.
     pub timed: bool,
 }
 
 impl Case {
-    /// The case of a row whose moves have these values; `None` if the row's does not follow from
-    /// them: the table is damaged.
+    /// Returns the case of a row whose moves have these values; `None` if the row's value does not follow
+    /// from them, so the table is damaged.
     pub(super) fn of(row: usize, layer: Option<u32>, own: Truth, moves: &[Truth]) -> Option<Case> {
         let best = moves.iter().map(|truth| truth.outcome).max()?;
         let worst = moves.iter().map(|truth| truth.outcome).min()?;
@@ -108,27 +107,27 @@ impl Case {
     }
 }
 
-/// How many positions are put to a policy at once, images of a row together: a network's numbers for so
-/// many stay in a processor's caches.
+/// Number of positions a policy is asked about at once, images of a row together: a network's activations for
+/// these fit into the CPU caches.
 pub(super) const AT_ONCE: usize = 2048;
 
-/// A piece of a table or a part of one, ready to be put to policies.
+/// A piece of a table or a part of one, as policies receive it.
 #[derive(Clone, Debug, Default)]
 pub struct Piece {
-    /// The positions.
+    /// Positions with their legal actions.
     pub batch: Batch<AnyState>,
-    /// What is known of each.
+    /// Known values and facts of each position.
     pub cases: Vec<Case>,
-    /// What is known of each action of the batch.
+    /// Value of each action of the batch.
     pub truths: Vec<Truth>,
-    /// Whether all positions of each row are asked about.
+    /// `true` if all positions of each row are asked about.
     pub has_images: bool,
 }
 
 impl Piece {
-    /// The last of some parts, or a new one behind it, that has room for the images of a row.
+    /// Returns the last part, or a new one behind it, with room for the images of a row.
     pub(super) fn with_room(parts: &mut Vec<Piece>) -> &mut Piece {
-        // No board has more symmetries than eight, and either side may be to move.
+        // A board has at most eight symmetries, with either side to move.
         if parts.last().is_none_or(|last| last.cases.len() + 16 > AT_ONCE) {
             parts.push(Piece::default());
         }
@@ -136,14 +135,14 @@ impl Piece {
         &mut parts[last]
     }
 
-    /// The wanted ones of its positions.
+    /// Returns its `wanted` positions.
     pub(super) fn only(&self, wanted: &Wanted<'_>) -> Piece {
         let mut some = Piece::default();
         (0..self.cases.len()).filter(|&at| wanted(self, at)).for_each(|at| some.push(self, at));
         some
     }
 
-    /// Adds the position at a place of another piece, with what is known of it.
+    /// Appends the position at index `at` of another piece, with its values.
     pub fn push(&mut self, all: &Piece, at: usize) {
         let range = all.batch.range(at);
         let actions = all.batch.actions()[range.clone()].iter().copied();
@@ -156,55 +155,55 @@ impl Piece {
 
 /// Judged positions piece by piece, always the same in the same order.
 pub trait Source: Sync {
-    /// The rules.
+    /// Returns the rules.
     fn game(&self) -> &AnyGame;
 
-    /// How many pieces there are.
+    /// Returns the number of pieces.
     fn pieces(&self) -> usize;
 
-    /// How many rows of a table all of them have.
+    /// Returns the number of rows of all pieces.
     fn rows(&self) -> u64;
 
-    /// A piece, in parts of some 2048 positions, and how many rows it has, or what is wrong with
-    /// the table.
+    /// Returns a piece, in parts of at most 2048 positions, and its number of rows; fails if the table is
+    /// damaged.
     fn fill(&self, piece: usize) -> Result<(Vec<Arc<Piece>>, u64), String>;
 }
 
-/// Whether the position at a place of a piece is one of those that are wanted.
+/// Filter of positions: returns `true` for the wanted ones of a piece, by index.
 pub type Wanted<'a> = dyn Fn(&Piece, usize) -> bool + Sync + 'a;
 
 /// The judged positions of a solved table.
 #[derive(Clone, Copy, Debug)]
 pub struct Judged<'a> {
-    /// The table.
+    /// Table to judge on.
     pub table: &'a SolvedTable,
-    /// Which positions of a row policies are asked about.
+    /// Positions of a row that policies are asked about.
     pub orienting: Orienting,
-    /// Where pieces that were filled once are kept, if at all.
+    /// Cache of pieces.
     kept: Option<&'a Kept>,
-    /// Where orientations are known from, if not from the table.
+    /// Source of orientations if the table does not record them.
     unfolded: Option<&'a Unfolded>,
-    /// True for positions in which something is proven of some moves only.
+    /// `true` for positions in which only some moves are proven.
     forced: bool,
 }
 
 impl<'a> Judged<'a> {
-    /// Those of a table.
+    /// Returns the judged positions of a table.
     pub fn new(table: &'a SolvedTable, orienting: Orienting) -> Judged<'a> {
         Judged { table, orienting, kept: None, unfolded: None, forced: false }
     }
 
-    /// Those of a bounded table in which it proves something of some moves only.
+    /// Returns the positions of a bounded table in which it proves only some moves.
     pub fn forced(table: &'a SolvedTable, orienting: Orienting) -> Judged<'a> {
         Judged { forced: true, ..Judged::new(table, orienting) }
     }
 
-    /// The same, of which those that were filled once are kept in what is of this table alone.
+    /// Caches pieces in `kept`, which must be of this table alone.
     pub fn kept_in(self, kept: Option<&'a Kept>) -> Judged<'a> {
         Judged { kept, ..self }
     }
 
-    /// All positions that games on a table can come to, in the order of the unfolded table.
+    /// Returns all positions that games on a table reach, in the order of the unfolded table.
     pub fn everywhere(table: &'a SolvedTable, unfolded: &'a Unfolded) -> Judged<'a> {
         Judged { unfolded: Some(unfolded), ..Judged::new(table, Orienting::All) }
     }
@@ -248,14 +247,14 @@ impl Judged<'_> {
             }
         })?;
         if self.unfolded.is_some() && !states.has_orientations() && !game.keeps_sides() {
-            // To a policy the first player is to move, as in the rows of such tables.
+            // To policies the first player is to move, as in the rows of such tables.
             let first = |position: &Position<AnyState>| Position { side: Side::First, ..*position };
             parts.iter_mut().for_each(|part| part.batch = part.batch.map(first));
         }
         Ok(parts.into_iter().map(Arc::new).collect())
     }
 
-    /// Puts the judged positions of a row into `out`.
+    /// Appends the judged positions of a row to `out`.
     fn row(
         &self,
         row: usize,
@@ -285,8 +284,8 @@ impl Judged<'_> {
 }
 
 impl Piece {
-    /// Adds the positions of a row, whose moves and what is known of them stand in the order of the
-    /// actions; where orientations are not known the row counts once.
+    /// Appends the positions of a row; `truths` are in the order of `actions`. A row without orientations
+    /// counts once.
     pub(super) fn push_row(
         &mut self,
         game: &AnyGame,
@@ -309,7 +308,7 @@ impl Piece {
         for (symmetry, side) in orientations.iter(order).take(orienting.most()) {
             let state = game.transform(&position.state, symmetry);
             let image = |&action: &Action| game.transform_action(action, symmetry);
-            // Actions are in ascending order, their values go with them.
+            // Actions ascend; their values are permuted with them.
             let mut both: Vec<(Action, u16)> = actions.iter().map(image).zip(0..).collect();
             both.sort_unstable_by_key(|(action, _)| *action);
             self.batch.push(Position { state, side }, both.iter().map(|(action, _)| *action));

@@ -1,11 +1,10 @@
-//! A folded table as the graph of its actual positions.
+//! Actual positions of a folded table and the moves between them.
 //!
-//! Folding keeps one row for all images of a board. A policy need not respect the symmetries, so
-//! play between policies happens on actual positions: every orientation of a row with every side to
-//! move in which it is reachable. Tables of layered games tell which these are; in others they are
-//! found here, from the roots on. They are numbered row by row and in the order of the row's
-//! orientations, the terminal ones among them; edges are numbered position by position, by
-//! ascending action.
+//! Folding keeps one row for all images of a board. A policy need not respect the symmetries, so games are
+//! played on actual positions: every orientation of a row with every side to move in which it is reachable.
+//! Tables of layered games record these orientations; for other tables they are found here by a search from
+//! the roots. Positions, including terminal ones, are numbered by row, then by orientation; edges are
+//! numbered by position, then by ascending action.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -16,36 +15,35 @@ use yomikiri::hint::Hint;
 use yomikiri::parallel;
 use yomikiri::solved::States;
 
-/// The actual positions of a complete table and the moves between them.
+/// Actual positions of a complete table and the moves between them.
 #[derive(Debug)]
 pub struct Unfolded {
-    /// The orientations in which each row is reachable.
+    /// Orientations in which each row is reachable.
     orientations: Vec<Orientations>,
     facing: Facing,
-    /// The first position of each row, and at last how many positions there are.
+    /// First position of each row, followed by the number of positions.
     first: Vec<u32>,
-    /// The row of each position.
+    /// Row of each position.
     rows: Vec<u32>,
-    /// Its side to move.
+    /// Side to move in each position.
     sides: Vec<Side>,
-    /// Where the edges of each position begin, and at last how many there are.
+    /// First edge of each position, followed by the number of edges.
     offsets: Vec<u32>,
-    /// The position each edge leads to.
+    /// Target position of each edge.
     targets: Vec<u32>,
-    /// The positions of each layer; none where games may go on for ever.
+    /// Positions of each layer; empty if infinite play is possible.
     layers: Vec<Range<usize>>,
-    /// The roots.
+    /// Root positions.
     roots: Vec<usize>,
 }
 
 impl Unfolded {
-    /// How many bytes the positions and edges of a table of so many would take.
+    /// Returns the bytes that this many positions and edges take.
     pub fn bytes(positions: u64, edges: u64) -> u64 {
         positions * 11 + edges * 4
     }
 
-    /// Unfolds a table. Fails where it is not complete or damaged, and where it has too many
-    /// positions.
+    /// Unfolds a table. Fails if it is not complete, is damaged, or has too many positions or moves.
     pub fn new(states: &States) -> Result<Unfolded, String> {
         if !states.table().manifest().complete {
             return Err("it is bounded: games lead out of it".to_string());
@@ -95,7 +93,7 @@ impl Unfolded {
             }
             unfolded.targets.extend(part.targets);
         }
-        // Bits beyond the symmetries are counted and stand for no position.
+        // Orientations may have bits beyond the symmetries of the game, which are no positions.
         if unfolded.rows.len() != total as usize {
             return Err("its orientations are not those of its symmetries".to_string());
         }
@@ -151,7 +149,7 @@ impl Unfolded {
         Ok(part)
     }
 
-    /// The number of the position of a row that looks so; `None` if it is not reachable.
+    /// Returns the number of a position of a row; `None` if it is not reachable.
     fn place(&self, states: &States, row: usize, position: &AnyPosition) -> Option<usize> {
         let game = states.game();
         let ties = self.facing.ties(game, row, &position.state);
@@ -161,12 +159,12 @@ impl Unfolded {
         (set & own != 0).then(|| self.first[row] as usize + below.count_ones() as usize)
     }
 
-    /// The number of a position; `None` if it is not reachable.
+    /// Returns the number of a position; `None` if it is not reachable.
     pub fn find(&self, states: &States, position: &AnyPosition) -> Option<usize> {
         self.place(states, states.find(position)?, position)
     }
 
-    /// The position with a number, as it lies on the board.
+    /// Returns the position with a number.
     pub fn position(&self, states: &States, at: usize) -> Option<AnyPosition> {
         let (game, row) = (states.game(), self.row(at));
         let place = at - self.first[row] as usize;
@@ -182,66 +180,66 @@ impl Unfolded {
         found
     }
 
-    /// How many positions there are.
+    /// Returns the number of positions.
     pub fn positions(&self) -> usize {
         self.rows.len()
     }
 
-    /// How many moves there are.
+    /// Returns the number of edges.
     pub fn edges(&self) -> usize {
         self.targets.len()
     }
 
-    /// The row of a position.
+    /// Returns the row of a position.
     #[inline]
     pub fn row(&self, at: usize) -> usize {
         self.rows[at] as usize
     }
 
-    /// Who is to move in a position.
+    /// Returns the side to move in a position.
     #[inline]
     pub fn side(&self, at: usize) -> Side {
         self.sides[at]
     }
 
-    /// The edges of a position.
+    /// Returns the edges of a position.
     #[inline]
     pub fn edges_of(&self, at: usize) -> Range<usize> {
         self.offsets[at] as usize..self.offsets[at + 1] as usize
     }
 
-    /// Where an edge leads.
+    /// Returns the target of an edge.
     #[inline]
     pub fn target(&self, edge: usize) -> usize {
         self.targets[edge] as usize
     }
 
-    /// The orientations in which a row is reachable.
+    /// Returns the orientations in which a row is reachable.
     pub fn orientations(&self, row: usize) -> Orientations {
         self.orientations[row]
     }
 
-    /// The positions of the layers, the first layer first; none where games may go on for ever.
+    /// Returns the positions of each layer in order; empty if infinite play is possible.
     pub fn layers(&self) -> &[Range<usize>] {
         &self.layers
     }
 
-    /// The positions in which games begin.
+    /// Returns the root positions.
     pub fn roots(&self) -> &[usize] {
         &self.roots
     }
 
-    /// Whether the only move from a position stays in its layer, `layer` being that: a pass.
+    /// Returns `true` if the only move from a position is a pass, which stays in its `layer`.
     pub fn is_pass(&self, at: usize, layer: &Range<usize>) -> bool {
         self.edges_of(at).next().is_some_and(|edge| layer.contains(&self.target(edge)))
     }
 }
 
-/// How the states of rows lie: a table that finds its rows by rank may give any image of a state,
-/// and orientations are those of what it gives.
+/// Images of states that rows contain. A table indexed by rank may contain any image of a state, and its
+/// orientations are relative to that image.
 #[derive(Debug, Default)]
 struct Facing {
-    /// The symmetry that brings the state of a row to its canonical form; none where all have it.
+    /// Symmetry that maps each row's state to its canonical form; empty if all are canonical.
     symmetries: Vec<Symmetry>,
 }
 
@@ -255,7 +253,7 @@ impl Facing {
         Ok(Facing { symmetries })
     }
 
-    /// The symmetries that bring a state to the one that the table gives for its row.
+    /// Returns the symmetries that map a state to the one its row contains.
     fn ties(&self, game: &AnyGame, row: usize, state: &AnyState) -> u8 {
         let (group, ties) = (game.group(), game.canonical(state).ties);
         let Some(&symmetry) = self.symmetries.get(row).filter(|symmetry| **symmetry != 0) else {
@@ -267,12 +265,12 @@ impl Facing {
         symmetries.fold(0, |all, symmetry| all | 1 << group.product(back, symmetry))
     }
 
-    /// The orientations in which rows are reached from the roots of a table that does not tell.
+    /// Finds the orientations in which rows are reached from the roots of a table that does not record them.
     fn reached(&self, states: &States) -> Result<Vec<Orientations>, String> {
         let (game, mut moves) = (states.game(), Vec::new());
         let group = game.group();
         let mut all = vec![Orientations::default(); states.rows()];
-        // Those of the next ply, in the order of their rows.
+        // Orientations newly reached in the next ply, by row.
         let mut next: BTreeMap<usize, u16> = BTreeMap::new();
         for root in states.roots().map_err(|error| error.line())? {
             let row = states.find(&root).ok_or("a root is not in it")?;

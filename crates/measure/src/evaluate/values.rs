@@ -1,50 +1,50 @@
-//! How good a policy's values are.
+//! Accuracy of a policy's values.
 //!
-//! A value v in [−1, 1] is the outcome that the policy expects for the player to move; as a chance
-//! of winning it is p = (v + 1) / 2, a draw counting half. The truth is the proven outcome, or as a
-//! chance 1, ½ or 0.
+//! A value v in [−1, 1] is the outcome the policy expects for the player to move. As a winning probability it
+//! is p = (v + 1) / 2, so a draw counts half. It is compared with the proven outcome, as a probability 1, ½
+//! or 0.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::figures::mean;
 use yomikiri::game::{Outcome, Score};
 
-/// Into how many classes of equal width chances are sorted for the reliability diagram.
+/// Number of bins of equal width in the reliability diagram.
 pub const BINS: usize = 10;
 
-/// Sums over positions, as [`Figures`](super::Figures); [`means`](Self::means) gives the means.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+/// Sums over positions, as [`Figures`](super::Figures); [`means`](Self::means) returns the means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(into = "Means")]
-#[schemars(with = "Means")]
+#[cfg_attr(feature = "schemas", schemars(with = "Means"))]
 pub struct ValueFigures {
-    /// How many positions.
+    /// Number of positions.
     pub states: u64,
-    /// Those of them that are not drawn.
+    /// Number of positions that are not drawn.
     pub decided: u64,
     /// Absolute differences of value and outcome.
     pub error: f64,
-    /// Their squares.
+    /// Squared differences of value and outcome.
     pub squared: f64,
-    /// Decided positions in which the value has the outcome's sign.
+    /// Number of decided positions in which the value has the outcome's sign.
     pub right_sign: u64,
-    /// Positions by chance.
+    /// Positions by predicted probability.
     pub bins: [Bin; BINS],
 }
 
-/// The positions whose chance, as the policy sees it, is in one class.
+/// Positions whose predicted probability is in one bin.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bin {
-    /// How many.
+    /// Number of positions.
     pub states: u64,
-    /// Sum of the chances that the policy sees.
+    /// Sum of the predicted probabilities.
     pub predicted: f64,
     /// Sum of the true ones.
     pub actual: f64,
 }
 
 impl ValueFigures {
-    /// So many positions whose outcome is known, and what the policy expects in them.
+    /// Adds a position of known outcome that counts `weight` times, with the policy's value for it.
     pub(super) fn add_position(&mut self, outcome: Outcome, value: f64, weight: u32) {
         let truth = f64::from(outcome.value());
         let (count, weight) = (u64::from(weight), f64::from(weight));
@@ -62,7 +62,7 @@ impl ValueFigures {
         bin.actual += weight * f64::midpoint(truth, 1.0);
     }
 
-    /// Adds those of other positions.
+    /// Adds the figures of other positions.
     pub(super) fn add(&mut self, other: &ValueFigures) {
         self.states += other.states;
         self.decided += other.decided;
@@ -76,7 +76,7 @@ impl ValueFigures {
         }
     }
 
-    /// The means; `None` where there are no positions.
+    /// Returns the means; `None` if there are no positions.
     pub fn means(&self) -> Means {
         let off = self.bins.iter().map(|bin| (bin.predicted - bin.actual).abs()).sum();
         let bins = self.bins.iter().enumerate().map(|(at, bin)| BinMeans {
@@ -99,23 +99,24 @@ impl ValueFigures {
     }
 }
 
-/// How good the final scores are that a policy expects: sums over positions, as
-/// [`Figures`](super::Figures); [`means`](Self::means) gives the means.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+/// Accuracy of the final scores that a policy expects: sums over positions, as [`Figures`](super::Figures);
+/// [`means`](Self::means) returns the means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(into = "FinalScoreMeans")]
 pub struct FinalScoreFigures {
-    /// How many positions.
+    /// Number of positions.
     pub states: u64,
-    /// Expected less exact scores.
+    /// Expected minus exact scores.
     pub signed: f64,
-    /// Their absolute values.
+    /// Absolute differences.
     pub error: f64,
-    /// Their squares.
+    /// Squared differences.
     pub squared: f64,
 }
 
 impl FinalScoreFigures {
-    /// So many positions whose exact score is known, and what the policy expects in them.
+    /// Adds a position of known score that counts `weight` times, with the score the policy expects.
     pub(super) fn add_position(&mut self, exact: Score, expected: f64, weight: u32) {
         let off = expected - f64::from(exact.0);
         self.states += u64::from(weight);
@@ -125,7 +126,7 @@ impl FinalScoreFigures {
         self.squared += weight * off * off;
     }
 
-    /// Adds those of other positions.
+    /// Adds the figures of other positions.
     pub(super) fn add(&mut self, other: &FinalScoreFigures) {
         self.states += other.states;
         self.signed += other.signed;
@@ -133,7 +134,7 @@ impl FinalScoreFigures {
         self.squared += other.squared;
     }
 
-    /// The means; `None` where there are no positions.
+    /// Returns the means; `None` if there are no positions.
     pub fn means(&self) -> FinalScoreMeans {
         FinalScoreMeans {
             states: self.states,
@@ -144,49 +145,52 @@ impl FinalScoreFigures {
     }
 }
 
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct FinalScoreMeans {
-    /// How many positions.
+    /// Number of positions.
     pub states: u64,
-    /// Value less outcome.
+    /// Mean absolute error of the expected score.
     pub mean_error: Option<f64>,
-    /// Signed.
+    /// Mean of expected minus exact score.
     pub mean_signed_error: Option<f64>,
-    /// The same, squared.
+    /// Root mean square error of the expected score.
     pub root_mean_square_error: Option<f64>,
 }
 
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Means {
-    /// How many positions.
+    /// Number of positions.
     pub states: u64,
-    /// Those that are not drawn.
+    /// Number of positions that are not drawn.
     pub decided_states: u64,
-    /// Value less outcome.
+    /// Mean absolute error of the value.
     pub mean_error: Option<f64>,
-    /// The same, squared.
+    /// Root mean square error of the value.
     pub root_mean_square_error: Option<f64>,
-    /// Of the decided with the right sign, 0 to 1.
+    /// Share of decided positions in which the value has the right sign, 0 to 1.
     pub sign_accuracy: Option<f64>,
-    /// Mean square of chance less truth.
+    /// Brier score: mean squared error of the probability.
     pub brier: Option<f64>,
-    /// Mean distance of chance and truth over classes.
+    /// Calibration error: mean difference of predicted and true probability over the bins.
     pub calibration_error: Option<f64>,
-    /// Classes of chance.
+    /// Bins of the reliability diagram.
     pub reliability: Vec<BinMeans>,
 }
 
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct BinMeans {
-    /// Least predicted value of the bin.
+    /// Lower edge of the bin.
     pub from: f64,
-    /// Greatest predicted value of the bin.
+    /// Upper edge of the bin.
     pub to: f64,
-    /// How many positions.
+    /// Number of positions.
     pub states: u64,
-    /// Their mean chance.
+    /// Mean predicted probability.
     pub predicted: Option<f64>,
-    /// Their mean result.
+    /// Mean true probability.
     pub actual: Option<f64>,
 }
 
@@ -222,15 +226,15 @@ mod tests {
     #[test]
     fn figures_of_values_worked_out_by_hand() {
         let mut figures = ValueFigures::default();
-        figures.add_position(Outcome::Win, 0.5, 1); // chance 0.75 of 1
-        figures.add_position(Outcome::Loss, 0.5, 1); // chance 0.75 of 0
-        figures.add_position(Outcome::Draw, 0.0, 1); // chance 0.5 of 0.5
-        figures.add_position(Outcome::Loss, -1.0, 1); // chance 0 of 0
+        figures.add_position(Outcome::Win, 0.5, 1); // 0.75 predicted, 1 true
+        figures.add_position(Outcome::Loss, 0.5, 1); // 0.75 predicted, 0 true
+        figures.add_position(Outcome::Draw, 0.0, 1); // 0.5 predicted, 0.5 true
+        figures.add_position(Outcome::Loss, -1.0, 1); // 0 predicted, 0 true
         assert_eq!((figures.states, figures.decided, figures.right_sign), (4, 3, 2));
         assert_eq!(figures.means().mean_error, Some((0.5 + 1.5) / 4.0));
         assert_eq!(figures.means().brier, Some((0.0625 + 0.5625) / 4.0));
         assert_eq!(figures.means().sign_accuracy, Some(2.0 / 3.0));
-        // The class of 0.75 has two positions that say 1.5 in sum and truly have 1.
+        // The bin of 0.75 has two positions whose predictions sum to 1.5 and outcomes to 1.
         assert_eq!(figures.means().calibration_error, Some(0.5 / 4.0));
         let mut twice = figures;
         twice.add(&figures);

@@ -1,4 +1,4 @@
-//! A checksum of what a table says, however it is stored.
+//! Checksum of a table's contents, independent of how they are stored.
 
 use yomikiri::game::{GameExt, WideKey};
 use yomikiri::parallel;
@@ -7,15 +7,15 @@ use yomikiri::solve::{UNKNOWN_DISTANCE, UNKNOWN_SCORE};
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::TableError;
 
-/// A row: the two words of its canonical position's key, outcome, score and distance.
+/// Bytes of a hashed row: two words of its canonical key, outcome, score and distance.
 const ROW_BYTES: usize = 20;
 
-/// A sum modulo 2²⁵⁶, its lowest word first.
+/// A sum modulo 2²⁵⁶, lowest word first.
 type Sum = [u64; 4];
 
-/// The BLAKE3 hash, in hexadecimal, of what the table was made from and of its rows, as
-/// `docs/table-format.md` says. The hashes of the rows are added up, because their order
-/// depends on how they are stored. Fails where a row is no position.
+/// Returns the BLAKE3 hash of a table's identity and rows in hexadecimal, as defined in
+/// `docs/table-format.md`. The hashes of the rows are summed, because their order depends on the storage.
+/// Fails if a row is not a position.
 pub fn checksum(table: &SolvedTable, progress: &dyn Progress) -> Result<String, TableError> {
     let pieces = table.states().pieces();
     let what = format!("hashing {}", table.table().name());
@@ -43,7 +43,7 @@ pub fn checksum(table: &SolvedTable, progress: &dyn Progress) -> Result<String, 
     Ok(hasher.finalize().to_hex().to_string())
 }
 
-/// Returns the line of identity: game, rules, start, symmetry, roots, and the number of rows.
+/// Returns the hashed line of identity: game, rules, start, symmetry, number of rows, roots.
 fn identity_line(table: &SolvedTable) -> String {
     let identity = &table.table().manifest().identity;
     format!(
@@ -57,7 +57,7 @@ fn identity_line(table: &SolvedTable) -> String {
     )
 }
 
-/// A row as it is hashed, unknowns as in the table's columns.
+/// Returns a row in the form that is hashed, with the table's markers for unknown values.
 fn row_bytes(table: &SolvedTable, row: usize, key: WideKey) -> [u8; ROW_BYTES] {
     let value = table.value(row);
     let outcome = value.outcome().map_or(UNKNOWN_SCORE, |outcome| outcome.value());
@@ -73,8 +73,8 @@ fn row_bytes(table: &SolvedTable, row: usize, key: WideKey) -> [u8; ROW_BYTES] {
     bytes
 }
 
-/// The lines of a text that `solver verify --checksum` has printed: checksums and the tables they are of.
-/// Never none; fails with what is wrong.
+/// Parses the output of `solver verify --checksum`: pairs of a checksum and a table name, at least one. Fails
+/// with a message naming the invalid line.
 pub fn read_checksums(text: &str) -> Result<Vec<(String, String)>, String> {
     let line = |(number, line): (usize, &str)| {
         let parts = line.split_once("  ").filter(|(sum, name)| {

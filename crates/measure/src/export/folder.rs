@@ -1,4 +1,4 @@
-//! A directory that comes to its place all at once.
+//! A directory that is written aside and renamed into place.
 
 use std::fs::{self, File};
 use std::io::{BufReader, Read, Write};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::ExportError;
 use yomikiri::table::{IoContext, Lock, TableError, move_synced, sync_dir};
 
-/// A directory being written beside its place, in `PLACE.partial`.
+/// A directory being written to `PLACE.partial`.
 #[derive(Debug)]
 pub(super) struct Folder {
     place: PathBuf,
@@ -19,10 +19,10 @@ pub(super) struct Folder {
 const LOCK: &str = "lock";
 
 impl Folder {
-    /// Begins a directory that is to hold files whose names are `ours` and no others, and removes
-    /// what a killed process left of an earlier attempt.
+    /// Creates the directory for files whose names satisfy `ours`, and removes the remains of a killed
+    /// export.
     ///
-    /// Fails where the place holds, or the directory beside it, anything but such files.
+    /// Fails if the place, or one of the directories beside it, contains other files.
     pub(super) fn begin(place: &Path, ours: &dyn Fn(&str) -> bool) -> Result<Folder, ExportError> {
         refuse_foreign(place, ours)?;
         let old = place.with_added_extension("old");
@@ -34,7 +34,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Begins a directory beside a place for files that the caller moves there one by one.
+    /// Creates the directory for files that the caller moves to `place` one by one.
     pub(super) fn beside(place: &Path, ours: &dyn Fn(&str) -> bool) -> Result<Folder, ExportError> {
         let partial = place.with_added_extension("partial");
         refuse_foreign(&partial, &|name| name == LOCK || ours(name))?;
@@ -52,18 +52,17 @@ impl Folder {
         Ok(Folder { place: place.to_path_buf(), partial, _lock: lock })
     }
 
-    /// Where to write a file.
+    /// Path of a file in the directory.
     pub(super) fn file(&self, name: &str) -> PathBuf {
         self.partial.join(name)
     }
 
-    /// Removes the directory with what is left in it.
+    /// Removes the directory and its remaining files.
     pub(super) fn abandon(self) -> Result<(), TableError> {
         fs::remove_dir_all(&self.partial).at("remove", &self.partial)
     }
 
-    /// Moves the directory to its place. What an earlier one left there is removed, after it was
-    /// moved away.
+    /// Moves the directory into place, and removes an earlier one after moving it away.
     pub(super) fn commit(self) -> Result<(), ExportError> {
         let Folder { place, partial, _lock } = &self;
         let old = place.with_added_extension("old");
@@ -81,8 +80,7 @@ impl Folder {
     }
 }
 
-/// Whether a directory at a place has entries; none if nothing is there. Fails where there is a
-/// file.
+/// Returns `true` if there is a directory with entries, `false` if it is empty or missing. Fails for a file.
 pub(super) fn is_used(place: &Path) -> Result<bool, ExportError> {
     match fs::read_dir(place) {
         Ok(mut entries) => Ok(entries.next().is_some()),
@@ -94,7 +92,7 @@ pub(super) fn is_used(place: &Path) -> Result<bool, ExportError> {
     }
 }
 
-/// That a path is free, or a directory that holds files of some names only.
+/// Checks that nothing is at a path, or a directory with files of certain names only.
 fn refuse_foreign(place: &Path, ours: &dyn Fn(&str) -> bool) -> Result<(), ExportError> {
     let taken = |what: String| ExportError::Taken { place: place.to_path_buf(), what };
     if !place.exists() {
@@ -113,7 +111,7 @@ fn refuse_foreign(place: &Path, ours: &dyn Fn(&str) -> bool) -> Result<(), Expor
     Ok(())
 }
 
-/// Refuses a file that has other bytes than when it was exported to, or into, `place`.
+/// Fails if a file has changed since it was exported to, or into, `place`.
 pub(super) fn unchanged(place: &Path, path: &Path, crc32: &str) -> Result<(), ExportError> {
     let taken = |what: String| ExportError::Taken { place: place.to_path_buf(), what };
     if path.is_dir() {
@@ -126,7 +124,7 @@ pub(super) fn unchanged(place: &Path, path: &Path, crc32: &str) -> Result<(), Ex
     Err(taken(format!("has {name}, which was changed after it was exported")))
 }
 
-/// The CRC-32 of a file, in hexadecimal.
+/// Returns the CRC-32 of a file in hexadecimal.
 pub(super) fn checksum(path: &Path) -> std::io::Result<String> {
     let mut reader = BufReader::new(File::open(path)?);
     let mut hasher = crc32fast::Hasher::new();
@@ -139,7 +137,7 @@ pub(super) fn checksum(path: &Path) -> std::io::Result<String> {
     }
 }
 
-/// Writes a text to a file and waits for the disk.
+/// Writes a text to a file and syncs it to disk.
 pub(super) fn write_synced(path: &Path, text: &str) -> Result<(), TableError> {
     let mut file = File::create(path).at("write", path)?;
     file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).at("write", path)

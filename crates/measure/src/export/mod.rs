@@ -1,12 +1,11 @@
-//! What other programs are given: the positions of a table, as arrays and as text.
+//! Positions of a table for other programs, as arrays and as text.
 //!
-//! [`states`](write_states) writes every position in which a report asks a policy, for programs
-//! that answer them all at once and hand their predictions back (`docs/policy-protocol.md`). The
-//! files are written into a directory beside their place, which is renamed when all is there; what
-//! stands at the place is replaced only if an earlier export wrote all of it.
+//! [`states`](write_states) writes every position in which a report queries a policy, for programs
+//! that predict all of them at once (`docs/policy-protocol.md`). Files are written into a directory
+//! beside their place, which is renamed when it is complete; it replaces only an unchanged earlier export.
 //!
-//! The bytes depend on the table and on the request alone, not on threads or the machine. Memory
-//! is bounded by a few chunks of rows.
+//! The bytes depend only on the table and the request, not on threads or the machine. Memory is
+//! bounded by a few chunks of rows.
 
 mod checksum;
 mod folder;
@@ -25,27 +24,27 @@ use yomikiri::table::TableError;
 /// An export that cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// The table, or the files.
+    /// An error of the table, or of writing the files.
     #[error(transparent)]
     Table(#[from] TableError),
-    /// Something else is at the place.
+    /// The place is taken by something else.
     #[error("{} {what}", place.display())]
     Taken {
-        /// Where the export was to lie.
+        /// Destination of the export.
         place: PathBuf,
-        /// What is there.
+        /// Description of the present content.
         what: String,
     },
-    /// A request that cannot be met.
+    /// The request is invalid.
     #[error("{what}")]
     Request {
-        /// What is wrong and what would be right.
+        /// Message and hint.
         what: Hinted,
     },
     /// Another process is writing to the same place.
     #[error("{} is being written by another process", place.display())]
     Busy {
-        /// Where it writes.
+        /// Destination of both.
         place: PathBuf,
     },
 }

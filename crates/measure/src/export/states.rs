@@ -1,7 +1,5 @@
-//! The positions of a table as arrays (`planes`, `legal`, `side`, `row`), as text (`positions.txt`), and
-//! what they mean (`states.json`, [`States`]).
-//!
-//! `docs/policy-protocol.md` says what is in them.
+//! Positions of a table as arrays (`planes`, `legal`, `side`, `row`) and as text (`positions.txt`), with
+//! their description (`states.json`, [`States`]). See `docs/policy-protocol.md`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,18 +22,18 @@ use yomikiri::solve::Value;
 use yomikiri::solved::{Orienting, States as TableStates};
 use yomikiri::table::{IoContext, Table, TableError};
 
-/// What `schema` says in every `states.json`.
+/// Value of `schema` in `states.json`.
 pub const SCHEMA: &str = "yomikiri-states";
-/// The version of what is written; raised when a file changes its meaning or goes away.
+/// Version of the schema; raised when a file changes its meaning or is removed.
 pub const SCHEMA_VERSION: u32 = 1;
 
 const STATES: &str = "states.json";
 const POSITIONS: &str = "positions.txt";
 const ARRAYS: [&str; 4] = ["planes", "legal", "side", "row"];
 
-/// How many chunks are in memory at a time.
+/// Number of chunks in memory at a time.
 const AT_ONCE: usize = 16;
-/// Bytes that a line of `positions.txt` is expected to take at most, by the squares of the board.
+/// Bytes of a line of `positions.txt` besides one for each square, at most.
 const LINE_BYTES: u64 = 24;
 
 fn is_ours(name: &str) -> bool {
@@ -43,74 +41,73 @@ fn is_ours(name: &str) -> bool {
     name == STATES || name == POSITIONS || array.is_some_and(|name| ARRAYS.contains(&name))
 }
 
-/// What an export of states is: `states.json`.
+/// Description of an export of states: `states.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct States {
     /// Always [`SCHEMA`].
     pub schema: String,
-    /// The version of the schema.
+    /// Version of the schema.
     pub schema_version: u32,
-    /// The game, `othello-4x4`.
+    /// Game, such as `othello-4x4`.
     pub game: String,
-    /// The table's name.
+    /// Name of the table.
     pub table: String,
-    /// CRC-32 of the JSON of what the table was made from (its manifest's `identity`).
+    /// CRC-32 of the JSON of the manifest's `identity`.
     pub table_identity_crc32: String,
     /// `all` or `canonical`.
     pub states_of: String,
-    /// How many positions there are.
+    /// Number of positions.
     pub positions: u64,
-    /// How many action indices there are.
+    /// Number of actions.
     pub actions: u64,
-    /// How many rows and columns the board has.
+    /// Rows and columns of the board.
     pub board: [u64; 2],
-    /// What each plane holds.
+    /// Description of each plane.
     pub planes: Vec<String>,
-    /// What everything means, in words.
+    /// Descriptions of the files and the conventions.
     pub conventions: BTreeMap<String, String>,
-    /// The other files.
+    /// The other files by name.
     pub files: BTreeMap<String, StatesFile>,
 }
 
 /// A file of an export.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatesFile {
-    /// NumPy's name of the scalar type; absent for text.
+    /// NumPy name of the scalar type; absent for text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dtype: Option<String>,
-    /// The array's shape, or how many lines the text has.
+    /// Shape of the array, or number of lines of the text.
     pub shape: Vec<u64>,
-    /// CRC-32 of the whole file, in hexadecimal.
+    /// CRC-32 of the file in hexadecimal.
     pub crc32: String,
 }
 
-/// An export that is at its place.
+/// A finished export.
 #[derive(Clone, Debug)]
 pub struct Exported {
-    /// What it is.
+    /// Its description.
     pub states: States,
-    /// Where it lies.
+    /// Its directory.
     pub place: PathBuf,
-    /// Whether it was there already.
+    /// `true` if it already existed.
     pub reused: bool,
-    /// How many bytes its files take.
+    /// Total size of its files in bytes.
     pub bytes: u64,
 }
 
-/// About how many bytes an export of so many positions takes.
+/// Estimates the size in bytes of an export of this many positions.
 pub fn bytes_of(game: &AnyGame, positions: u64) -> u64 {
     let (rows, columns) = game.shape();
     let squares = (rows * columns) as u64;
     let planes = game.plane_kinds().count() as u64 * squares;
-    // Side and row take five.
+    // Side and row take five bytes.
     positions * (planes + game.action_count() as u64 + 5 + squares + LINE_BYTES)
 }
 
 /// Writes the positions of a table into a directory at `place`.
 ///
-/// An export that is there already and is the same is left alone; another is replaced if all its
-/// files are still as they were written. Fails where something else is at the place, or where a row
-/// of the table is no position.
+/// An identical export is kept; another one is replaced if its files are unchanged. Fails if anything
+/// else is at the place, or if a row of the table is not a position.
 pub fn write_states(
     states: &TableStates,
     of: Orienting,
@@ -162,7 +159,7 @@ pub fn write_states(
     exported(states, place, false)
 }
 
-/// The columns that are written: the arrays, and the positions as text.
+/// Returns the exported columns: the arrays, and last the positions as text.
 fn columns(game: &AnyGame) -> (Vec<Column>, Shape) {
     let shape = Shape {
         layout: Layout::Nchw,
@@ -181,7 +178,7 @@ fn columns(game: &AnyGame) -> (Vec<Column>, Shape) {
     (columns, shape)
 }
 
-/// The positions of a piece of a table, and how many rows it has.
+/// Returns the positions of a piece of a table, and its number of rows.
 fn block(
     states: &TableStates,
     of: Orienting,
@@ -218,7 +215,7 @@ fn exported(states: States, place: &Path, reused: bool) -> Result<Exported, Expo
     Ok(Exported { states, place: place.to_path_buf(), reused, bytes })
 }
 
-/// What an export of a table is, but for its files.
+/// Describes an export of a table, without its files.
 fn describe(game: &AnyGame, table: &Table, of: Orienting, positions: u64) -> States {
     let manifest = table.manifest();
     let (rows, columns) = game.shape();
@@ -247,8 +244,8 @@ fn describe(game: &AnyGame, table: &Table, of: Orienting, positions: u64) -> Sta
     }
 }
 
-/// The export at a place, if one is there; fails where there is something else, or an export of
-/// which a file was changed.
+/// Returns the export at a place, if any. Fails if anything else is there, or if a file of the export has
+/// changed.
 fn intact(place: &Path) -> Result<Option<States>, ExportError> {
     let taken = |what: String| ExportError::Taken { place: place.to_path_buf(), what };
     if !is_used(place)? {
@@ -256,7 +253,7 @@ fn intact(place: &Path) -> Result<Option<States>, ExportError> {
     }
     let text = fs::read(place.join(STATES)).unwrap_or_default();
     let found = serde_json::from_slice::<States>(&text).ok();
-    // Names are those of files, and what is no name of ours may be anything on the machine.
+    // Only names of export files are read: others could point anywhere on the machine.
     let ours = |states: &States| states.files.keys().all(|name| is_ours(name));
     let found = found.filter(|states| states.schema == SCHEMA && ours(states));
     let found = found.ok_or_else(|| taken("is there and holds no export of states".to_string()))?;

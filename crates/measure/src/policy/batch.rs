@@ -1,15 +1,15 @@
-//! Positions put to a policy together, and what it says of them.
+//! Batches of positions, and a policy's answers for them.
 
 use std::ops::Range;
 
 use yomikiri::game::{Action, Position};
 use yomikiri::hint::Hinted;
 
-/// Positions in which a policy chooses a move, each with its legal actions.
+/// Positions in which a policy chooses a move, with their legal actions.
 #[derive(Clone, Debug)]
 pub struct Batch<S> {
     positions: Vec<Position<S>>,
-    /// Where the actions of each position begin, and at last where they end.
+    /// Start of each position's actions, followed by the number of actions.
     offsets: Vec<usize>,
     actions: Vec<Action>,
 }
@@ -21,14 +21,14 @@ impl<S> Default for Batch<S> {
 }
 
 impl<S> Batch<S> {
-    /// Adds a position that is not over, with its legal actions in ascending order.
+    /// Adds a nonterminal position with its legal actions in ascending order.
     pub fn push(&mut self, position: Position<S>, actions: impl IntoIterator<Item = Action>) {
         self.positions.push(position);
         self.actions.extend(actions);
         self.offsets.push(self.actions.len());
     }
 
-    /// The same batch with every position in another form.
+    /// Returns the batch with every position converted.
     pub fn map<T>(&self, position: impl Fn(&Position<S>) -> Position<T>) -> Batch<T> {
         Batch {
             positions: self.positions.iter().map(position).collect(),
@@ -37,7 +37,7 @@ impl<S> Batch<S> {
         }
     }
 
-    /// A batch of the positions at some places.
+    /// Returns a batch of the positions at the given indices.
     pub fn of(&self, places: &[usize]) -> Batch<S>
     where
         S: Copy,
@@ -49,32 +49,32 @@ impl<S> Batch<S> {
         batch
     }
 
-    /// How many positions there are.
+    /// Returns the number of positions.
     pub fn len(&self) -> usize {
         self.positions.len()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no positions.
     pub fn is_empty(&self) -> bool {
         self.positions.is_empty()
     }
 
-    /// The positions.
+    /// Returns the positions.
     pub fn positions(&self) -> &[Position<S>] {
         &self.positions
     }
 
-    /// The actions of all positions, one position after the other.
+    /// Returns the actions of all positions, one position after the other.
     pub fn actions(&self) -> &[Action] {
         &self.actions
     }
 
-    /// Which of the actions are those of the position at a place.
+    /// Returns the range of the actions of the position at an index.
     pub fn range(&self, at: usize) -> Range<usize> {
         self.offsets[at]..self.offsets[at + 1]
     }
 
-    /// Takes all positions out and keeps the room.
+    /// Removes all positions and keeps the allocations.
     pub fn clear(&mut self) {
         self.positions.clear();
         self.actions.clear();
@@ -82,41 +82,39 @@ impl<S> Batch<S> {
     }
 }
 
-/// What a policy says of a [`Batch`].
+/// Answers of a policy for a [`Batch`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answers {
-    /// One an action of the batch, in its order: with which probability the policy chooses it.
-    /// Those of a position sum to 1.
+    /// Probability of each action of the batch, in its order. The probabilities of a position sum to 1.
     pub probabilities: Vec<f64>,
-    /// One an action: how good the policy finds it, on any scale, the higher the better (a logit, a
-    /// Q value). Empty if it gives none; its probabilities then stand for them.
+    /// Score of each action on any scale, the higher the better (a logit, a Q value). Empty if the policy
+    /// returns none; the probabilities then serve as scores.
     pub scores: Vec<f64>,
-    /// One a position: the outcome that the policy expects for the player to move, −1 a loss to 1 a
-    /// win. Empty if it gives none.
+    /// Expected outcome of each position for the player to move, from −1 (loss) to 1 (win). Empty if the
+    /// policy returns none.
     pub values: Vec<f64>,
-    /// One a position: the final score that the policy expects for the player to move. Empty if it
-    /// gives none.
+    /// Expected final score of each position for the player to move. Empty if the policy returns none.
     pub final_scores: Vec<f64>,
 }
 
-/// What a policy says of one position of a batch.
+/// Answer of a policy for one position of a batch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Answer<'a> {
-    /// One an action.
+    /// Probability of each action.
     pub probabilities: &'a [f64],
-    /// One an action; the probabilities if the policy gives no scores.
+    /// Score of each action; its probability if the policy returns no scores.
     pub scores: &'a [f64],
-    /// The outcome it expects, if it says.
+    /// Expected outcome for the player to move, if the policy returns it.
     pub value: Option<f64>,
-    /// The final score it expects, if it says.
+    /// Expected final score for the player to move, if the policy returns it.
     pub final_score: Option<f64>,
 }
 
-/// How far a sum of probabilities may be from 1.
+/// Tolerance of sums of probabilities.
 const SLACK: f64 = 1e-6;
 
 impl Answers {
-    /// Clears everything and keeps the allocations.
+    /// Removes all answers and keeps the allocations.
     pub fn clear(&mut self) {
         self.probabilities.clear();
         self.scores.clear();
@@ -124,14 +122,14 @@ impl Answers {
         self.final_scores.clear();
     }
 
-    /// Makes room for the answer to a batch.
+    /// Reserves capacity for the answers to a batch.
     pub fn reserve<S>(&mut self, batch: &Batch<S>) {
         self.probabilities.reserve(batch.actions().len());
         self.scores.reserve(batch.actions().len());
         self.values.reserve(batch.len());
     }
 
-    /// What is said of the position at a place, whose actions are those of `range`.
+    /// Returns the answer for the position at index `at`, whose actions are those of `range`.
     pub fn at(&self, at: usize, range: Range<usize>) -> Answer<'_> {
         let probabilities = &self.probabilities[range.clone()];
         let scores = if self.scores.is_empty() { probabilities } else { &self.scores[range] };
@@ -140,7 +138,7 @@ impl Answers {
         Answer { probabilities, scores, value, final_score }
     }
 
-    /// That there is an answer for everything in the batch and that it makes sense.
+    /// Checks that the answers have the lengths of the batch, and that all numbers are valid.
     pub fn check<S>(&self, batch: &Batch<S>) -> Result<(), Hinted> {
         let (actions, positions) = (batch.actions().len(), batch.len());
         let wrong = |what: &str| Err(Hinted::from(what));
@@ -168,7 +166,7 @@ impl Answers {
         for at in 0..positions {
             let probabilities = &self.probabilities[batch.range(at)];
             let sum: f64 = probabilities.iter().sum();
-            // Written so that a sum that is not a number fails.
+            // This form rejects a NaN sum.
             let fits = (sum - 1.0).abs() <= SLACK && probabilities.iter().all(|&p| p >= 0.0);
             if !fits {
                 return wrong("the probabilities of one of its positions do not sum to 1");

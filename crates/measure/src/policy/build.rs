@@ -1,4 +1,4 @@
-//! From a specification to a policy.
+//! Builds policies from their specifications.
 
 use super::spec::{PlayOn, ReadAhead};
 use super::steady::Steady;
@@ -10,8 +10,9 @@ use super::{
 use yomikiri::game::{Game, GameExt};
 use yomikiri::hint::Hinted;
 
-/// Makes a policy that goes by the rules alone, apart from a file of weights that may be named.
-/// `None` if the one that is meant needs more: a program, a network, a solved table.
+/// Builds a policy that goes by the rules and at most a file of weights. Returns `None` for
+/// [`PolicySpec::Perfect`], which needs a solved table. Fails if the policy does not suit the game, if the
+/// file is invalid, or for networks and external policies.
 pub fn of_rules<G: Game>(
     spec: &PolicySpec,
     game: &G,
@@ -33,7 +34,7 @@ pub fn of_rules<G: Game>(
     })
 }
 
-/// Makes a policy that asks files, a model or a program. `None` for every other.
+/// Builds a policy of files, a model or a program; returns `None` for all others.
 pub fn of_outside<G: Game>(
     spec: &PolicySpec,
     game: &G,
@@ -55,8 +56,7 @@ pub fn of_outside<G: Game>(
     })
 }
 
-/// What goes by nothing but the rules, which every game has; searches look for what `evaluation`
-/// finds good.
+/// Builds a policy that goes by the rules alone; searches use `evaluation`.
 fn of_any<G: Game>(
     spec: &PolicySpec,
     evaluation: impl Evaluation<G> + 'static,
@@ -68,7 +68,7 @@ fn of_any<G: Game>(
         PolicySpec::Reads(reader, plies, _) => match reader {
             ReadAhead::NHand => by_rule(Lines::new(name, plies, Material)),
             ReadAhead::NHandCustom => by_rule(Lines::new(name, plies, evaluation)),
-            // The turns of a player are two plies apart, and the opponent's first follows the move.
+            // A player's turns are two plies apart, and the opponent's first one follows the move.
             ReadAhead::NLeast => by_rule(Lines::new(name, 2 * plies - 1, Moves)),
             ReadAhead::NMost => by_rule(Lines::new(name, 2 * plies, Moves)),
             ReadAhead::Minimax => by_rule(Minimax::new(name, plies, evaluation)),

@@ -1,5 +1,5 @@
-//! What stands beside an ONNX file: `NAME.json` says for which game `NAME.onnx` is, how its numbers
-//! are read and what it has learned from, so that nobody need say it again.
+//! Card of an ONNX file: `NAME.json` records which game `NAME.onnx` plays, how its outputs are read and what
+//! it was trained on.
 
 use std::path::{Path, PathBuf};
 
@@ -11,9 +11,9 @@ use yomikiri::game::{Division, Splits};
 use yomikiri::hint::Hinted;
 use yomikiri::input;
 
-/// What `schema` says in every card.
+/// Value of `schema` in every card.
 pub const SCHEMA: &str = "yomikiri-network";
-/// The version of what is written; raised when a field changes its meaning or goes away.
+/// Version of the schema; raised when a field changes its meaning or is removed.
 pub const SCHEMA_VERSION: u32 = 2;
 
 /// The card of a network.
@@ -21,71 +21,71 @@ pub const SCHEMA_VERSION: u32 = 2;
 pub struct Card {
     /// Always [`SCHEMA`].
     pub schema: String,
-    /// The version of the schema.
+    /// Version of the schema.
     pub schema_version: u32,
-    /// For which game, `othello-4x4`.
+    /// Name of the game, `othello-4x4`.
     pub game: String,
-    /// How positions are laid out; guessed if it is not there.
+    /// Layout of positions; guessed if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layout: Option<Layout>,
-    /// The planes of the layout, as in `planes=`, if they are not the usual ones.
+    /// Planes of the layout, as in `planes=`, if they are not the default ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planes: Option<String>,
-    /// What the network answers.
+    /// Reading of the network's outputs.
     pub reading: Reading,
-    /// Whether it answers all images of a position alike.
+    /// `true` if the network answers all images of a position alike.
     #[serde(default)]
     pub equivariant: bool,
-    /// Which positions' exact values it has learned from; not known if it is not there.
+    /// Positions whose exact values it was trained on; unknown if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub learned_from: Option<LearnedFrom>,
     /// CRC-32 of the ONNX file, in hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub onnx_crc32: Option<String>,
-    /// How it was trained and what it reaches, for people.
+    /// Training settings and results, for people.
     #[serde(flatten)]
     pub training: serde_json::Map<String, serde_json::Value>,
 }
 
-/// How a network's answers become moves. Equally good moves are equally likely.
+/// Reading of a network's outputs as moves. Equally good moves are equally likely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reading {
-    /// `policy`: a number for each action; the move with the highest is played. `value`, if there
-    /// is one, is the mover's expected outcome.
+    /// `policy`: a number for each action; the highest is played. `value`, if present, is the mover's
+    /// expected outcome.
     Policy,
-    /// `q`: for each action the mover's expected outcome after it; the highest is played.
+    /// `q`: the mover's expected outcome after each action; the highest is played.
     Q,
-    /// `wins`: of a position, the probabilities that Black wins and that White wins; the move is
-    /// played after which their difference is the best for the mover.
+    /// `wins`: the probabilities that Black wins and that White wins from a position. The move with the best
+    /// difference for the mover is played.
     Wins,
-    /// `discs`: of a position, the share of all squares that the mover will hold at the end; the
-    /// move is played that leaves the opponent the least.
+    /// `discs`: the share of all squares that the mover will hold at the end. The move that leaves the
+    /// opponent the least is played.
     Discs,
-    /// `win`: of a position of minishogi, given as 361 numbers, the mover's probability to win; the
-    /// move is played that leaves the opponent the least, or the one that a search with it finds.
+    /// `win`: the mover's winning probability in a position of minishogi, encoded as 361 numbers. The move
+    /// that leaves the opponent the least is played, or the one found by a search.
     Win,
 }
 
-/// Which positions of solved tables a network has learned from.
+/// Positions of solved tables that a network was trained on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LearnedFrom {
-    /// None: from games.
+    /// None: it was trained on games.
     Nothing,
-    /// The training part of a division.
+    /// The training part of a split.
     Part {
-        /// The seed of the split.
+        /// Seed of the split.
         split_seed: u64,
-        /// The shares of training and validation positions; the others are for the test.
+        /// Shares of training and validation positions; the others are for testing.
         splits: [f64; 2],
-        /// The share of the training positions that was used.
+        /// Share of the training positions that was used.
         share: f64,
     },
 }
 
 impl Card {
-    /// The card of a network about which nothing else is known.
+    /// Returns a minimal card.
     pub fn new(game: String, reading: Reading) -> Card {
         Card {
             schema: SCHEMA.to_string(),
@@ -101,7 +101,7 @@ impl Card {
         }
     }
 
-    /// Reads the card of a network; fails if it is none of ours.
+    /// Reads the card of a network; fails if it has another schema or version.
     pub fn read(network: &Path) -> Result<Card, Hinted> {
         let path = file(network, "json");
         let unfit = |what: Hinted| what.map(|what| format!("{} {what}", path.display()));
@@ -118,7 +118,7 @@ impl Card {
         Ok(card)
     }
 
-    /// Reads the card beside an ONNX file; `None` if there is none, or if `NAME.json` is another's.
+    /// Reads the card beside an ONNX file; returns `None` if `NAME.json` is absent or not a card.
     pub fn beside(network: &Path) -> Result<Option<Card>, Hinted> {
         #[derive(Deserialize)]
         struct Any {
@@ -139,7 +139,7 @@ impl Card {
         }
     }
 
-    /// Reads the ONNX file beside it; fails if it is another than the card was written with.
+    /// Reads the ONNX file beside the card; fails if its checksum does not match the card.
     pub fn model(&self, network: &Path) -> Result<Vec<u8>, Hinted> {
         let path = file(network, "onnx");
         let bytes = read_model(&path)?;
@@ -152,13 +152,13 @@ impl Card {
         Ok(bytes)
     }
 
-    /// The error of a network whose card says what it should not.
+    /// Returns the error of a network with an inconsistent card.
     pub fn unfit(&self, network: &Path, what: impl Into<Hinted>) -> Hinted {
         let path = file(network, "json");
         what.into().map(|what| format!("{} {what}", path.display()))
     }
 
-    /// Which positions it has learned from.
+    /// Returns the positions it was trained on.
     pub fn learned_from(&self) -> TrainedOn {
         match self.learned_from {
             None => TrainedOn::Unknown,
@@ -176,7 +176,7 @@ pub(super) fn read_model(path: &Path) -> Result<Vec<u8>, Hinted> {
     input::file(path, input::MODEL).map_err(failed)
 }
 
-/// The files of a network called NAME: `NAME.json` and so on, given with or without the ending.
+/// Returns the path of a network's file: NAME, with or without a known extension, with `ending` as extension.
 pub fn file(name: &Path, ending: &str) -> PathBuf {
     let known = ["json", "onnx", "svg", "csv"];
     let has = name.extension().is_some_and(|found| known.iter().any(|known| found == *known));

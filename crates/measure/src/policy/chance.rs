@@ -1,39 +1,37 @@
-//! Random numbers from a seed and a purpose, and games played at random.
+//! Random numbers from a seed and a purpose, and random playouts.
 //!
-//! The random numbers of a position depend on the seed, the position and the side to move alone, so
-//! that the answer does not depend on earlier requests. The generators (SplitMix64 to mix the seed,
-//! xoshiro256++ to draw) are published algorithms, whose numbers do not change with the version of
-//! a library.
+//! The random numbers of a position depend on the seed, the position and the side to move alone, so answers
+//! do not depend on earlier requests. The generators (SplitMix64 for seeding, xoshiro256++ for drawing) are
+//! published algorithms, whose numbers do not change with the version of a library.
 
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 
 use yomikiri::game::{Action, Game, Outcome, Position, StateWords};
 
-/// After how many plies a playout is broken off and counts as a draw. No game of Othello is as
-/// long; in minishogi, where nothing else need stop it, chance plays so long in about 2 games of
-/// 100.
+/// Number of plies after which a playout is stopped and counts as a draw. No game of Othello is as long; in
+/// minishogi about 2 of 100 random games are.
 pub const PLAYOUT_PLIES: u32 = 512;
 
-/// The random numbers of a seed for one purpose; work can be resumed anywhere and shared among
-/// threads in any way.
+/// Returns the random numbers of a seed for one purpose. Work that seeds them by its place can be resumed
+/// anywhere and split among threads in any way.
 pub fn seeded(seed: u64, purpose: &[u64]) -> Xoshiro256PlusPlus {
     let mix = |mixed: u64, word: &u64| SplitMix64::seed_from_u64(mixed ^ word).next_u64();
     Xoshiro256PlusPlus::seed_from_u64(purpose.iter().fold(mix(0, &seed), mix))
 }
 
-/// A number from 0 up to 1.
+/// Returns a number in [0, 1).
 pub fn unit(random: &mut impl Rng) -> f64 {
     (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// A number below `bound`, which is at least 1; all have the same probability (to one part in 2⁶⁴ /
+/// Returns a number below `bound`, which is at least 1; all are equally likely (to one part in 2⁶⁴ /
 /// `bound`).
 pub fn below(random: &mut impl Rng, bound: usize) -> usize {
     ((u128::from(random.next_u64()) * bound as u128) >> 64) as usize
 }
 
-/// The index that `unit`, a number from 0 up to 1, selects among probabilities that sum to 1.
+/// Returns the index that `unit`, a number in [0, 1), selects among probabilities that sum to 1.
 pub fn sample(probabilities: &[f64], mut unit: f64) -> usize {
     for (at, probability) in probabilities.iter().enumerate() {
         unit -= probability;
@@ -41,11 +39,11 @@ pub fn sample(probabilities: &[f64], mut unit: f64) -> usize {
             return at;
         }
     }
-    // What rounding left over goes to the last that is possible.
+    // The remainder left by rounding goes to the last possible index.
     probabilities.iter().rposition(|&probability| probability > 0.0).unwrap_or(0)
 }
 
-/// The random numbers of one position.
+/// Random numbers of one position.
 #[derive(Debug)]
 pub(super) struct Chance {
     numbers: Xoshiro256PlusPlus,
@@ -60,13 +58,13 @@ impl Chance {
         Chance { numbers: seeded(seed, &purpose), actions: Vec::new() }
     }
 
-    /// One of the numbers below `count`.
+    /// Returns a number below `count`.
     pub(super) fn below(&mut self, count: usize) -> usize {
         below(&mut self.numbers, count)
     }
 
-    /// The result for its mover of a game played on from a state, every legal move of either side
-    /// being equally likely: 1 a win, 0 a draw, −1 a loss.
+    /// Plays uniformly random moves of both sides from a state and returns the result for its mover: 1 a win,
+    /// 0 a draw, −1 a loss.
     pub(super) fn playout<G: Game>(&mut self, game: &G, state: &G::State) -> i64 {
         let (mut state, mut sign) = (*state, 1);
         for _ in 0..PLAYOUT_PLIES {
@@ -83,7 +81,7 @@ impl Chance {
     }
 }
 
-/// 1 a win, 0 a draw, −1 a loss.
+/// Returns 1 for a win, 0 for a draw, −1 for a loss.
 pub(super) fn value(outcome: Outcome) -> i64 {
     i64::from(outcome.value())
 }
@@ -113,7 +111,7 @@ mod tests {
         assert_eq!(numbers(3), numbers(3));
     }
 
-    /// Random numbers must stay the same in every version and on every machine.
+    /// Random numbers must be the same in every version and on every machine.
     #[test]
     fn random_numbers_are_known() {
         let game = four();

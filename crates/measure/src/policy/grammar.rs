@@ -1,15 +1,15 @@
-//! How policies are written: `name:argument?key=value,key=value`.
+//! Text form of policies: `name:argument?key=value,key=value`.
 
 use std::fmt;
 use yomikiri::hint::Hinted;
 
-/// The error of text that is no policy, or none of a game's: a line that begins with the text; `what`
-/// goes on behind it, with the blank or colon.
+/// Returns the error of an invalid policy: its text followed by `what`, which includes the separator (a blank
+/// or colon).
 pub(super) fn refused(policy: impl fmt::Display, what: impl Into<Hinted>) -> Hinted {
     what.into().map(|what| format!("policy '{policy}'{what}"))
 }
 
-/// The name and what follows the first colon.
+/// A policy's name and the text behind the first colon.
 #[derive(Clone, Copy)]
 pub(super) struct Parts<'a> {
     pub name: &'a str,
@@ -31,9 +31,9 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Gives the options behind the last `?`, separated by `,` or `&`, to `set`, which answers one
-    /// that is not known with what is. Gives what stands before them; if that is empty, the error
-    /// says that the policy names no `thing`, and to `write` one.
+    /// Passes the options behind the last `?`, separated by `,` or `&`, to `set`, which returns the list of
+    /// known ones as its error. Returns the text before the options; if it is empty, the error asks for a
+    /// `thing` in the given `form`.
     pub(super) fn options(
         self,
         (thing, form): (&str, &str),
@@ -59,7 +59,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Writes an argument and the options that have a value, so that they read back.
+/// Writes an argument and those options that have a value, in a form that reads back.
 pub(super) fn write_options(
     f: &mut fmt::Formatter<'_>,
     argument: &str,
@@ -68,7 +68,7 @@ pub(super) fn write_options(
     let option = |(key, value): &(&str, Option<String>)| Some(format!("{key}={}", value.as_ref()?));
     let options: Vec<String> = options.iter().filter_map(option).collect();
     f.write_str(argument)?;
-    // An argument with a `?` of its own needs another behind it, so that it ends there.
+    // An argument that contains a `?` is ended by another one.
     match options.is_empty() && !argument.contains('?') {
         true => Ok(()),
         false => write!(f, "?{}", options.join(",")),
@@ -77,7 +77,7 @@ pub(super) fn write_options(
 
 pub(super) const YES_NO: &[(&str, bool)] = &[("yes", true), ("no", false)];
 
-/// The value of a name, or what is known.
+/// Returns the value of a name; the error lists the known names.
 pub(super) fn one_of<T: Copy>(known: &[(&str, T)], text: &str) -> Result<T, String> {
     let found = known.iter().find(|(name, _)| *name == text);
     found
@@ -85,7 +85,7 @@ pub(super) fn one_of<T: Copy>(known: &[(&str, T)], text: &str) -> Result<T, Stri
         .ok_or_else(|| known.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "))
 }
 
-/// The name of a value.
+/// Returns the name of a value.
 pub(super) fn name_of<T: PartialEq>(known: &[(&str, T)], value: T) -> Option<String> {
     known.iter().find(|(_, other)| *other == value).map(|(name, _)| name.to_string())
 }

@@ -1,30 +1,30 @@
-//! What uniformly random play leads to: the players of an article of 2022 on predicting results.
+//! Policies that average over random play: the players of an article of 2022 on predicting results
+//! (`docs/methods.md`).
 //!
-//! A line begins with the move that is to be judged and has the number of plies asked for, or fewer
-//! if it comes to where a side has no move. What is at its end is looked at, and before the end a
-//! state is worth the mean of what its moves are worth, whoever moves there: neither side is thought
-//! to choose well.
+//! A line begins with the move to be rated and has a given number of plies, or fewer if a side has no move.
+//! The state at its end is evaluated. An earlier state has the mean value of its moves, whoever is to move:
+//! neither side is assumed to choose well.
 //!
-//! * `n-hand:N`: lines of N plies; the material at the end, own less the opponent's.
-//! * `n-hand-custom:N`: the same with square weights.
-//! * `n-least:N`: after the move and 2N − 2 further plies it is the opponent's N-th turn; the fewer
-//!   moves he has there, the better.
-//! * `n-most:N`: after the move and 2N − 1 further plies it is one's own N-th turn after this one;
-//!   the more moves one has there, the better.
+//! * `n-hand:N`: lines of N plies; the material at the end, own minus the opponent's.
+//! * `n-hand-custom:N`: as `n-hand`, with square weights.
+//! * `n-least:N`: the opponent's N-th turn comes after the move and 2N − 2 further plies; fewer moves for the
+//!   opponent are better.
+//! * `n-most:N`: the player's own N-th turn after this one comes after the move and 2N − 1 further plies;
+//!   more moves are better.
 //!
-//! Who must pass has no move, and neither has anybody in a finished game, whoever has won it;
-//! material and weights count there as anywhere.
+//! A player who must pass has no move, and neither player has one in a terminal position, whatever its
+//! result. Material and weights count there as elsewhere.
 //!
-//! The article's text is followed. The program printed with it departs from it: n-hand cuts the
-//! means below the first move to whole discs; the recursions of n-least and n-most place no disc and
-//! so count on the board as it was, n-least turns its sign with each, n-most calls n-least; and where
-//! a side has no move the sign at the end of the line is wrong. We depart from both among equals: of
-//! three or more best moves the program draws one and of two it takes the first, where we draw.
+//! The published text is implemented, not the published program. In the program, `n-hand` truncates the means
+//! below the first move to whole discs; the recursions of `n-least` and `n-most` place no disc and so count
+//! on the unchanged board, `n-least` flips its sign with each, and `n-most` calls `n-least`; if a side has no
+//! move, the sign at the end of the line is wrong. Ties differ from both: the program draws one of three or
+//! more best moves and takes the first of two, whereas here all best moves are equally likely.
 
 use super::{Evaluation, Rule};
 use yomikiri::game::{Action, Game, Position};
 
-/// Maximises what an evaluation is expected to be at the ends of lines of random moves.
+/// Maximises the expected evaluation at the ends of lines of random moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lines<E> {
     name: String,
@@ -33,15 +33,15 @@ pub struct Lines<E> {
 }
 
 impl<E> Lines<E> {
-    /// Lines of `plies`, at least 1, the judged move among them. The evaluation is the mover's at
-    /// the end of the line; it counts for the player who chooses, or, if it is the opponent who is
-    /// to move there, against him.
+    /// Returns a policy with lines of `plies`, at least 1, including the rated move. The evaluation is for
+    /// the mover at the end of the line; its sign is flipped if that is the opponent.
     pub fn new(name: String, plies: u32, evaluation: E) -> Lines<E> {
         Lines { name, plies, evaluation }
     }
 
-    /// What the mover expects after `plies` random moves from a state, in units of 2^−[`FRACTION`].
-    /// Whole numbers, so that mirror images, whose moves come in another order, have the same.
+    /// Returns the mover's expected evaluation after `plies` random moves from a state, in units of
+    /// 2^−[`FRACTION`]. Integers make sums independent of the order of moves, which differs between mirror
+    /// images.
     fn mean<G: Game>(&self, game: &G, state: &G::State, plies: u32) -> i128
     where
         E: Evaluation<G>,
@@ -62,9 +62,9 @@ impl<E> Lines<E> {
     }
 }
 
-/// Bits behind the point of a mean; rounding at every node costs a few of the last.
+/// Fractional bits of a mean; rounding at every node costs a few of the last.
 const FRACTION: u32 = 60;
-/// Those that are kept, so that means that are equal in truth are equal.
+/// Fractional bits that are kept, so that equal means tie.
 const KEPT: u32 = 30;
 
 impl<G: Game, E: Evaluation<G>> Rule<G> for Lines<E> {
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
     use yomikiri::game::{Game, GameExt};
 
-    /// Which turns a line is followed to, and what is read there for who chooses.
+    /// Ends of lines and their evaluation for the player who chooses.
     #[derive(Clone, Copy, Debug)]
     enum Reference {
         Material(usize),
@@ -110,8 +110,8 @@ mod tests {
         PolicySpec::Reads(reader, n as u32, None)
     }
 
-    /// The mean over random play, every line written out and weighed by the choices along it: as a
-    /// fraction.
+    /// Mean over random play as a fraction, from a list of all lines weighted by the number of choices along
+    /// each.
     fn reference<G: Game>(
         game: &G,
         root: &Position<G::State>,
@@ -122,8 +122,7 @@ mod tests {
         let choices = |last: &Position<G::State>| {
             game.actions(&last.state).iter().filter(|&&a| !game.is_pass(a)).count() as i64
         };
-        // The n-th turn of a player comes after a line of which he has made n moves, or n − 1 if it
-        // was not he who began.
+        // A player's n-th turn comes after n of his moves in the line, or n − 1 if the other began it.
         let moves = |own: bool, line: usize| if own { line.div_ceil(2) } else { line / 2 };
         let at_turn = |length: usize, last: &Position<G::State>| match reference {
             Reference::Material(n) | Reference::Squares(n) => length == n,
@@ -145,7 +144,7 @@ mod tests {
                 let state = game.play(&position.state, action);
                 position = Position { state, side: position.side.other() };
             }
-            // sum / whole + read / share, in lowest terms.
+            // sum / whole + read / share in lowest terms.
             let common = gcd(whole, share);
             sum = sum * (share / common) + i128::from(read(last)) * (whole / common);
             whole *= share / common;
@@ -185,7 +184,7 @@ mod tests {
                 let what = || format!("{kind:?} in {}: {score}, {mean}", game.notation(position));
                 assert!((score - mean).abs() < 1e-9 * mean.abs().max(1.0), "{}", what());
             }
-            // The best by exact fractions, ties and all.
+            // The best moves by exact fractions, including ties.
             let beaten = |&(sum, count): &(i128, i128)| {
                 expected.iter().any(|&(other, among)| other * count > sum * among)
             };

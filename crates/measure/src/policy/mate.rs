@@ -1,12 +1,12 @@
-//! Mates by checks: given where there is one, not allowed where that can be helped.
+//! Mates by checks: played if there is one, and avoided if the opponent has one.
 
 use super::Rule;
 use yomikiri::game::shogi::Shogi;
 use yomikiri::game::{Action, Game, Position, WideKey};
 use yomikiri::search::mates::{Fate, Rules, fates};
 
-/// Plays a mate by checks, and avoids moves that allow one; the other moves are equally likely. Where every
-/// move allows a mate, the one against which the longest was found is played.
+/// Plays a mate by checks, and avoids moves that allow one; the other moves are equally likely. If every move
+/// allows a mate, it plays against the longest one found.
 #[derive(Debug)]
 pub struct Mate {
     name: String,
@@ -16,8 +16,8 @@ pub struct Mate {
 }
 
 impl Mate {
-    /// A policy that searches for its own mate in so many positions, and for the opponent's in as many together;
-    /// `None` for games outside the shogi family.
+    /// Returns a policy that searches `nodes` positions for its own mate, and as many, in equal shares, for
+    /// the opponent's mates after its moves; `None` for games outside the shogi family.
     pub fn new<G: Game>(name: String, nodes: u32, game: &G) -> Option<Mate> {
         let variant = game.shogi_boards()?.variant();
         Some(Mate { name, nodes, rules: Rules::of(&variant), game: Shogi::new(&variant, false) })
@@ -34,7 +34,7 @@ impl<G: Game> Rule<G> for Mate {
         let board = boards.board_of(&position.state);
         let fates = fates(&self.rules, &self.game, &board, actions, self.nodes.into());
         for (out, fate) in out.iter_mut().zip(fates) {
-            // Wins are of at most 128 plies, and so are losses.
+            // Mates have at most 128 plies.
             *out = match fate {
                 Fate::Open => 0.0,
                 Fate::Wins(plies) => 256.0 - f64::from(plies),
@@ -55,7 +55,7 @@ mod tests {
         ByRule(Mate::new(format!("mate:{nodes}"), nodes, game).expect("a game of shogi"))
     }
 
-    /// The moves that are played in a position.
+    /// Returns the moves played in a position.
     fn played<G: Game>(
         policy: &dyn Policy<G>,
         game: &G,
@@ -106,9 +106,9 @@ mod tests {
                     won += 1;
                     continue;
                 }
-                // Where every move is found to lose, the longest mate found need not be longer than in one.
+                // If every move is found to lose, the longest mate found may still be in one.
                 let scores = answers(&policy, game, &[*position]).scores;
-                // The only move is not searched.
+                // A single move is not searched.
                 if scores.contains(&0.0) && scores.len() > 1 {
                     let losing = |action: &&Action| ends(&game.play(state, **action));
                     let lost: Vec<&Action> = played.iter().filter(losing).collect();

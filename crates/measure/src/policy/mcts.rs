@@ -1,34 +1,33 @@
-//! The move that a Monte Carlo tree search has tried most.
+//! Monte Carlo tree search: plays the move visited most.
 //!
-//! UCT (Kocsis and Szepesvári 2006): a simulation goes down the tree, from each node to the child
-//! with the largest upper confidence bound (UCB1, Auer, Cesa-Bianchi and Fischer 2002), its mean
-//! result from 0 (always lost) to 1 (always won) and c √(ln t / n), for a child tried n times from
-//! a node visited t times, c = √2; where a move has not been tried it tries one, all being equally
-//! likely, adds it to the tree and plays on at random; and it counts the result along its way. A
-//! position that is reached in two ways is two nodes. Finished games are nodes like others: they
-//! are visited again and count again.
+//! UCT (Kocsis and Szepesvári 2006). A simulation descends from each node to the child with the largest upper
+//! confidence bound (UCB1; Auer, Cesa-Bianchi and Fischer 2002): its mean result, from 0 (always lost) to 1
+//! (always won), plus c √(ln t / n) for a child tried n times from a node visited t times, with c = √2. At a
+//! node with untried moves it adds a uniformly random one of them to the tree, plays a random playout and
+//! adds the result to the nodes of its path. A position reached in two ways has two nodes. Terminal positions
+//! are nodes like others: further visits count again.
 //!
-//! What is drawn for a position hangs on the seed and the position alone, and logarithms are those
-//! of one library on every machine, so that this is a fixed policy, and reports measure it exactly:
-//! the policy of this seed, not the average over seeds.
+//! The random numbers of a position depend on the seed and the position alone, and logarithms come from one
+//! library on every machine. So this is a fixed policy, and reports measure it exactly: the policy of this
+//! seed, not the average over seeds.
 
 use super::chance::Chance;
 use super::{Answers, Batch, PlayOn, Policy, PolicySpec, share_best};
 use yomikiri::game::{Action, Game, Position};
 use yomikiri::hint::Hinted;
 
-/// Chooses what UCT has visited most. Scores are visits; the value of a position is the mean result
-/// of all simulations, a win being 1, a draw 0 and a loss −1.
+/// Plays the move that UCT visits most. Scores are visits; the value of a position is the mean result of all
+/// simulations: a win is 1, a draw 0, a loss −1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mcts {
     simulations: u32,
     seed: u64,
-    /// The natural logarithm of every number of visits.
+    /// Natural logarithm of every number of visits.
     logarithms: Vec<f64>,
 }
 
 impl Mcts {
-    /// With so many simulations a position, at least 1, with a seed.
+    /// Returns a policy of `simulations` a position, at least 1, from a seed.
     pub fn new(simulations: u32, seed: u64) -> Mcts {
         let simulations = simulations.max(1);
         let logarithms = (0..=simulations).map(|visits| libm::log(f64::from(visits))).collect();
@@ -69,19 +68,19 @@ impl<G: Game> Policy<G> for Mcts {
 
 const ROOT: usize = 0;
 
-/// A state in the tree. The root is nobody's child, so that 0 stands for no node.
+/// A state in the tree. The root is no child, so index 0 stands for no node.
 struct Node<S> {
     state: S,
-    /// The action that led here.
+    /// Action that led here.
     action: Action,
     visits: u32,
-    /// The sum of the results for the player who moved here.
+    /// Sum of the results for the player who moved here.
     sum: i64,
-    /// How many of the state's actions have no child yet.
+    /// Number of actions without a child.
     untried: u32,
-    /// The child that was added last.
+    /// Child added last.
     first_child: usize,
-    /// The child of the same node that was added before this one.
+    /// Child of the same node added before this one.
     next_sibling: usize,
 }
 
@@ -90,7 +89,7 @@ struct Tree<'a, G: Game> {
     logarithms: &'a [f64],
     chance: Chance,
     nodes: Vec<Node<G::State>>,
-    /// The nodes of a simulation, and the actions not tried; room that is used again.
+    /// Reused buffers: the nodes of a simulation, and the untried actions.
     path: Vec<usize>,
     untried: Vec<Action>,
 }
@@ -117,14 +116,14 @@ impl<'a, G: Game> Tree<'a, G> {
         self.nodes.len() - 1
     }
 
-    /// The children of a node, the last added first.
+    /// Returns the children of a node, the last added first.
     fn children(&self, parent: usize) -> impl Iterator<Item = usize> {
         let some = |child: usize| (child != 0).then_some(child);
         let first = some(self.nodes[parent].first_child);
         std::iter::successors(first, move |&child| some(self.nodes[child].next_sibling))
     }
 
-    /// Goes down the tree, adds a node, plays on at random and counts the result.
+    /// Descends the tree, adds a node, plays a playout and updates the path.
     fn simulate(&mut self) {
         let mut at = ROOT;
         self.path.clear();
@@ -145,7 +144,7 @@ impl<'a, G: Game> Tree<'a, G> {
         }
     }
 
-    /// The child with the largest upper confidence bound; of several the one added last.
+    /// Returns the child with the largest upper confidence bound, the last added of equals.
     fn most_promising(&self, parent: usize) -> usize {
         let log = self.logarithms[self.nodes[parent].visits as usize];
         let (mut best, mut most) = (0, f64::NEG_INFINITY);
@@ -160,7 +159,7 @@ impl<'a, G: Game> Tree<'a, G> {
         best
     }
 
-    /// Adds a child by one of the actions not tried, each equally likely.
+    /// Adds a child for one of the untried actions, drawn uniformly, and returns it.
     fn expand(&mut self, parent: usize) -> usize {
         let state = self.nodes[parent].state;
         let mut untried = std::mem::take(&mut self.untried);
@@ -188,8 +187,8 @@ mod tests {
     use super::*;
     use yomikiri::game::GameExt;
 
-    /// What a plain search knows of a line: how often it was followed, and with which results for
-    /// the player who moves after it; and what was tried there, in this order.
+    /// Statistics of a line: how often it was followed, the sum of results for the player who moves after it,
+    /// and the actions tried there, in order.
     #[derive(Default)]
     struct Followed {
         times: f64,
@@ -197,7 +196,7 @@ mod tests {
         tried: Vec<Action>,
     }
 
-    /// A search that knows lines by their actions and goes down by recursion.
+    /// A reference search that finds nodes by their line and descends by recursion.
     struct Plain<'a, G: Game> {
         game: &'a G,
         chance: Chance,
@@ -239,7 +238,7 @@ mod tests {
             };
             let bounds: Vec<f64> = here.tried.iter().map(bound).collect();
             let most = bounds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            // Written in another way, the bound may differ in its last bits.
+            // Computed in another order, the bound may differ in its last bits.
             let last = bounds.iter().rposition(|bound| most - bound < 1e-12);
             here.tried[last.expect("everything was tried")]
         }
@@ -275,7 +274,7 @@ mod tests {
         agrees(&minishogi(), 40, 60);
     }
 
-    /// What is found must stay the same in every version and on every machine.
+    /// Results must be the same in every version and on every machine.
     #[test]
     fn what_is_found_is_known() {
         let six = six();

@@ -1,27 +1,24 @@
-//! What chooses moves.
+//! Policies, which choose moves.
 //!
-//! A [`Policy`] gives each legal action of each position of a [`Batch`] a probability, and if it
-//! can a score, and each position a value ([`Answers`]). Figures are then exact expectations:
-//! nothing is sampled.
+//! A [`Policy`] assigns a probability to each legal action of each position of a [`Batch`], and optionally a
+//! score to each action and a value to each position ([`Answers`]). Figures are exact expectations over these
+//! probabilities: nothing is sampled.
 //!
-//! Most policies are a [`Rule`]: they go position by position and find each action worth something;
-//! the best actions share ([`ByRule`]).
-//!
-//! * [`Random`] takes every move equally often, [`Greedy`] the most material, [`Weights`] the
-//!   best squares;
-//! * [`Lines`] averages over all lines of a length, [`Minimax`] takes the best for
-//!   either side; what they look at where they stop is an [`Evaluation`];
-//! * [`MonteCarlo`] and [`Mcts`] play on at random, from a seed, so that they too are fixed;
-//! * [`Mate`] gives mates by checks and avoids them;
-//! * `Onnx` (with the feature of that name) is a network in an ONNX file, perhaps with a [`Card`] beside
-//!   it; [`NetworkSpec`] says how it is read;
-//! * [`Predictions`] and [`Exec`] ask files and programs; [`Steady`] finds answers that depend on the
-//!   batch, [`Amended`] plays what another policy ranks highest;
-//! * [`PolicySpec`] is what a person writes for a policy; [`of_rules`] and [`of_outside`] make it.
-//!   The perfect policy needs a solved table, so it belongs to [`evaluate`](crate::evaluate).
-//!
-//! Moves that a rule finds equally good are equally likely. A single action, such as a pass, has
+//! Most policies are a [`Rule`], which rates each action of one position; the best actions share the
+//! probability ([`ByRule`]). Actions rated equal are equally likely; a single action, such as a pass, has
 //! probability 1.
+//!
+//! * [`Random`] plays uniformly, [`Greedy`] takes the most material, [`Weights`] the best squares;
+//! * [`Lines`] averages over all lines of a length, and [`Minimax`] takes the best for either side; both
+//!   evaluate leaves by an [`Evaluation`];
+//! * [`MonteCarlo`] and [`Mcts`] use random playouts from a seed, so they are fixed policies too;
+//! * [`Mate`] plays mates by checks and avoids moves that allow them;
+//! * `Onnx` (feature `onnx`) is a network in an ONNX file, optionally with a [`Card`] beside it;
+//!   [`NetworkSpec`] defines how it is read;
+//! * [`Predictions`] and [`Exec`] take answers from files and programs; [`Steady`] detects answers that
+//!   depend on the batch, and [`Amended`] plays the move another policy ranks highest;
+//! * [`PolicySpec`] is the text form of a policy, and [`of_rules`] and [`of_outside`] build it. The perfect
+//!   policy needs a solved table, so it belongs to [`evaluate`](crate::evaluate).
 
 mod batch;
 mod build;
@@ -69,14 +66,14 @@ pub use wrapped::{Amended, Amendment, TrainedOn, TrainedSpec};
 use yomikiri::game::{Action, Game, GameExt, Position};
 use yomikiri::hint::Hinted;
 
-/// Something that chooses moves.
+/// Chooses moves.
 pub trait Policy<G: Game>: Send + Sync {
-    /// The name under which reports show it.
+    /// Returns the name shown in reports.
     fn name(&self) -> String;
 
-    /// Answers for every position of a batch; `answers` comes cleared.
+    /// Answers for every position of a batch; `answers` is empty on entry.
     ///
-    /// The answer for a position must not depend on what else is in the batch.
+    /// The answer for a position must not depend on the rest of the batch.
     fn answer(
         &self,
         game: &G,
@@ -84,26 +81,25 @@ pub trait Policy<G: Game>: Send + Sync {
         answers: &mut Answers,
     ) -> Result<(), Hinted>;
 
-    /// Which positions' exact values it has learned from.
+    /// Returns the positions whose exact values it was trained on.
     fn learned_from(&self) -> TrainedOn {
         TrainedOn::Nothing
     }
 }
 
-/// A policy that goes position by position and takes what it finds best.
+/// A policy that rates the actions of one position and plays the best.
 pub trait Rule<G: Game>: Send + Sync {
-    /// The name under which reports show it.
+    /// Returns the name shown in reports.
     fn name(&self) -> String;
 
-    /// Writes to `out` what each of `actions` is worth, in their order: the higher, the better.
+    /// Writes the worth of each of `actions` to `out`, in their order: higher is better.
     ///
-    /// `actions` are the legal actions of the position, at least two, for one needs no choice.
-    /// Actions of the same worth are equally likely, so that sums should be exact (of integers,
-    /// say).
+    /// `actions` are all legal actions of the position, at least two. Actions of the same worth are equally
+    /// likely, so worths should be exact (sums of integers, for example).
     fn worths(&self, game: &G, position: &Position<G::State>, actions: &[Action], out: &mut [f64]);
 }
 
-/// A rule as a policy.
+/// A policy that plays the actions a rule rates best.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ByRule<R>(pub R);
 
@@ -134,7 +130,7 @@ impl<G: Game, R: Rule<G>> Policy<G> for ByRule<R> {
     }
 }
 
-/// What a policy does in one position: its legal actions, each with its probability.
+/// Returns the legal actions of a position with the policy's probabilities.
 pub fn ask<G: Game>(
     policy: &dyn Policy<G>,
     game: &G,
@@ -148,12 +144,11 @@ pub fn ask<G: Game>(
     Ok(batch.actions().iter().copied().zip(answers.probabilities).collect())
 }
 
-/// Writes to `out` the same probability for each place whose worth is the highest, and 0 for the
-/// others. Both have the same length.
+/// Writes equal probabilities to `out` for all places of the highest worth, and 0 for the others.
 ///
 /// # Panics
 ///
-/// When the lengths differ.
+/// If the lengths differ.
 pub fn share_best<W: PartialOrd + Copy>(worths: &[W], out: &mut [f64]) {
     assert_eq!(worths.len(), out.len(), "one probability a worth");
     let mut best: Option<W> = None;

@@ -1,9 +1,8 @@
-//! The move after which one wins most often if chance plays on.
+//! Flat Monte Carlo: plays the move with the best mean result of random playouts.
 //!
-//! Flat Monte Carlo (Abramson 1990): the same number of playouts after each legal move, no tree.
-//! What is drawn for a position hangs on the seed and the position alone, so this is a fixed policy
-//! like any other, and reports measure it exactly: the policy of this seed, not the average over
-//! seeds.
+//! Every legal move gets the same number of playouts, without a tree (Abramson 1990). The random numbers of a
+//! position depend on the seed and the position alone. So this is a fixed policy, and reports measure it
+//! exactly: the policy of this seed, not the average over seeds.
 
 use super::chance::{Chance, value};
 use super::{Answers, Batch, PlayOn, Policy, PolicySpec, share_best};
@@ -20,12 +19,12 @@ pub struct MonteCarlo {
 }
 
 impl MonteCarlo {
-    /// With so many playouts a move, at least 1, with a seed.
+    /// Returns a policy of `playouts` a move, at least 1, from a seed.
     pub fn new(playouts: u32, seed: u64) -> MonteCarlo {
         MonteCarlo { playouts: playouts.max(1), seed }
     }
 
-    /// The sum of the results for its mover of playouts from a state.
+    /// Returns the sum of the results of playouts from a state, for its mover.
     fn sum<G: Game>(&self, game: &G, state: &G::State, chance: &mut Chance) -> i64 {
         match game.result(state) {
             Some(outcome) => value(outcome) * i64::from(self.playouts),
@@ -51,7 +50,7 @@ impl<G: Game> Policy<G> for MonteCarlo {
             let mut chance = Chance::new(game, self.seed, position);
             for &action in &batch.actions()[range.clone()] {
                 let theirs = self.sum(game, &game.play(&position.state, action), &mut chance);
-                // Of exact sums by the same number: what is equal ties.
+                // Exact integer sums over the same count, so equal moves tie.
                 answers.scores.push(-theirs as f64 / f64::from(self.playouts));
             }
             let means = &answers.scores[range.clone()];
@@ -68,7 +67,7 @@ mod tests {
     use super::*;
     use yomikiri::game::{Action, GameExt, Outcome, Position};
 
-    /// The exact expectation of a game of chance, for the player to move in `root`.
+    /// Returns the exact expectation of random play, for the player to move in `root`.
     fn expectation<G: Game>(
         game: &G,
         root: &Position<G::State>,
@@ -96,7 +95,7 @@ mod tests {
         let playouts = 2_000;
         let answers = answers(&MonteCarlo::new(playouts, 0), &game, &late);
         let (mut scores, mut values) = (answers.scores.iter(), answers.values.iter());
-        // Five standard deviations of a mean whose terms deviate by at most 1.
+        // Five standard deviations of a mean of terms with a standard deviation of at most 1.
         let near = 5.0 / f64::from(playouts).sqrt();
         for position in &late {
             let mut best = -1.0;

@@ -1,5 +1,5 @@
-//! What a person writes for a network: `onnx:model.onnx?layout=nhwc,value=none`, or
-//! `learned:td-othello-4x4?plies=3` for one that is kept.
+//! Text form of networks: `onnx:model.onnx?layout=nhwc,value=none`, or `learned:td-othello-4x4?plies=3` for a
+//! stored one.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,25 +11,25 @@ use yomikiri::game::Game;
 use yomikiri::game::encode::{Layout, Plane};
 use yomikiri::hint::Hinted;
 
-/// A network and how it is read and plays. The text form reads back as the same specification.
+/// A network, how it is read and how it plays. The text form reads back as the same specification.
 ///
-/// What follows the last `?` are options, separated by commas. What is left out stands on the card
-/// beside the model, or is guessed from the model's inputs and outputs.
+/// Options follow the last `?`, separated by commas. Defaults come from the card beside the model, or are
+/// guessed from the model's inputs and outputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NetworkSpec {
-    /// The file; of a kept network its name, or its path with or without an ending.
+    /// Path of the file; for a stored network its name, or its path with or without an extension.
     pub path: PathBuf,
-    /// Whether it is a kept network, `learned:NAME`.
+    /// `true` for a stored network, `learned:NAME`.
     pub kept: bool,
-    /// `layout=`: how positions are laid out.
+    /// `layout=`: layout of positions.
     pub layout: Option<Layout>,
-    /// `planes=`: what the planes of a layout are, if not the mover's and the opponent's discs.
+    /// `planes=`: planes of the layout, by default the mover's and the opponent's discs.
     pub planes: Option<Vec<Plane>>,
-    /// `pass=yes|no`: whether the policy has a number for the pass.
+    /// `pass=yes|no`: whether the policy output has a number for the pass.
     pub pass: Option<bool>,
-    /// `policy=`: the name of the output that is the policy; `none` if there is none.
+    /// `policy=`: name of the policy output; `none` if there is none.
     pub policy: Option<String>,
-    /// `value=`: the name of the output that is the value; `none` if it is not to be used.
+    /// `value=`: name of the value output; `none` to ignore it.
     pub value: Option<String>,
     /// `softmax=auto|yes|no`.
     pub softmax: Softmax,
@@ -37,54 +37,54 @@ pub struct NetworkSpec {
     pub choice: Option<Choice>,
     /// `range=-11|01|clip|discs`.
     pub range: ValueRange,
-    /// `trained=train[:SEED]`: which positions it has learned from.
+    /// `trained=train[:SEED]`: positions it was trained on.
     pub trained: Option<TrainedSpec>,
-    /// `symmetric=yes`: average its answers over all images of a position.
+    /// `symmetric=yes`: averages its answers over all images of a position.
     pub symmetric: bool,
-    /// `plies=`: the depth of its search, the move itself among them.
+    /// `plies=`: depth of its search, including the move itself.
     pub plies: Option<u32>,
-    /// `width=`: how many moves of each position the search of minishogi keeps.
+    /// `width=`: number of moves per position that the search of minishogi keeps.
     pub width: Option<u32>,
-    /// `mate=`: how many positions minishogi's search for mates looks at.
+    /// `mate=`: number of positions in minishogi's search for mates.
     pub mate: Option<u32>,
-    /// How long reading the model, and each of its answers, may take; [`PolicySpec::LIMIT`](super::PolicySpec::LIMIT) if
-    /// nothing is given. Not part of the text form.
+    /// Time limit for loading the model and for each answer; by default
+    /// [`PolicySpec::LIMIT`](super::PolicySpec::LIMIT). Not part of the text form.
     pub limit: Option<Duration>,
 }
 
-/// Whether the policy output is logits, which take a softmax, or probabilities.
+/// Interpretation of the policy output: logits, which take a softmax, or probabilities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Softmax {
-    /// Probabilities if every row that is tried is in [0, 1] and sums to 1, otherwise logits.
+    /// Probabilities if every sampled row is in [0, 1] and sums to 1, otherwise logits.
     #[default]
     Auto,
     /// Logits.
     Yes,
-    /// Probabilities, or other numbers that are not negative.
+    /// Probabilities, or other nonnegative numbers.
     No,
 }
 
-/// How moves are chosen by the policy output.
+/// Choice of moves by the policy output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Choice {
-    /// With its probabilities.
+    /// Plays with its probabilities.
     Sample,
-    /// The best; for Q values, and for a network's first choice.
+    /// Plays the highest: for Q values, or for a network's first choice.
     Best,
 }
 
-/// What the value output's numbers are.
+/// Scale of the value output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ValueRange {
-    /// −1 a loss of the mover to 1 a win.
+    /// −1 (loss of the mover) to 1 (win).
     #[default]
     Signed,
-    /// 0 a loss to 1 a win.
+    /// 0 (loss) to 1 (win).
     Unit,
-    /// −1 to 1 but for errors of a regression, which are cut off.
+    /// −1 to 1 but for regression errors, which are clamped.
     Clip,
-    /// The final disc difference: good for looking ahead, and compared with the exact score, but no
-    /// estimate of the outcome.
+    /// Final disc difference: used in searches and compared with the exact score, but not an estimate of the
+    /// outcome.
     Discs,
 }
 
@@ -100,15 +100,15 @@ const RANGES: &[(&str, ValueRange)] = &[
 const KEYS: &str = "layout, planes, pass, policy, value, softmax, move, range, trained, symmetric, plies, width, mate";
 
 impl NetworkSpec {
-    /// Whether models can be read: with the feature `onnx`.
+    /// `true` if models can be read: with the feature `onnx`.
     pub const IS_BUILT_IN: bool = cfg!(feature = "onnx");
-    /// The error where they cannot, and what to do.
+    /// Error if models cannot be read, with its hint.
     pub const NOT_BUILT_IN: (&'static str, &'static str) =
         ("this program was built without ONNX", "build it with --features onnx");
 
-    /// Reads the model at [`path`](NetworkSpec::path) and makes it a policy of a name.
+    /// Loads the model at [`path`](NetworkSpec::path) as a policy of a name.
     ///
-    /// The error is one line that names the file, what is wrong with it, and what to do.
+    /// The error is one line that names the file, its fault and a remedy.
     #[cfg(feature = "onnx")]
     pub fn load<'a, G: Game>(
         &self,
@@ -118,7 +118,7 @@ impl NetworkSpec {
         Ok(Box::new(super::steady::Steady::model(super::Onnx::load(self, name, game)?)))
     }
 
-    /// Fails: models cannot be read.
+    /// Fails: this build cannot read models.
     #[cfg(not(feature = "onnx"))]
     pub fn load<'a, G: Game>(
         &self,
@@ -129,13 +129,13 @@ impl NetworkSpec {
         Err(Hinted::from(format!("{name}: {what}")).with_hint(hint))
     }
 
-    /// Reads what follows `onnx:`.
+    /// Parses the text behind `onnx:`.
     pub fn onnx(text: &str) -> Result<NetworkSpec, Hinted> {
         let form = ("file", "onnx:FILE or 'onnx:FILE?layout=nchw'");
         NetworkSpec::default().read("onnx", text, form)
     }
 
-    /// Reads what follows `learned:`.
+    /// Parses the text behind `learned:`.
     pub fn learned(text: &str) -> Result<NetworkSpec, Hinted> {
         let spec = NetworkSpec { kept: true, ..NetworkSpec::default() };
         spec.read("learned", text, ("network", "learned:NAME"))
@@ -158,7 +158,7 @@ impl NetworkSpec {
         Ok(self)
     }
 
-    /// Takes an option, or gives what is known in its place.
+    /// Sets an option; the error lists the valid values.
     fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         let number = |most: u32| {
             let number = value.parse().ok().filter(|n| (1..=most).contains(n));
@@ -188,7 +188,7 @@ impl NetworkSpec {
         Ok(())
     }
 
-    /// Whether an option says how the model's numbers are read, which the card then does not.
+    /// Returns `true` if an option defines how outputs are read, which overrides the card.
     pub fn says_how_to_read(&self) -> bool {
         let Self { layout, planes, pass, policy, value, softmax, choice, range, .. } = self;
         let told = [layout.is_some(), planes.is_some(), pass.is_some(), policy.is_some()];
@@ -203,7 +203,7 @@ impl fmt::Display for NetworkSpec {
             |planes: &Vec<Plane>| planes.iter().map(Plane::to_string).collect::<Vec<_>>().join("+");
         let number = |n: Option<u32>| n.map(|n| n.to_string());
         let (softmax, range) = (self.softmax, self.range);
-        // What is left to be guessed, or is so unless told otherwise, is not written.
+        // Defaults are omitted.
         let options = [
             ("layout", self.layout.map(|layout| layout.to_string())),
             ("planes", self.planes.as_ref().map(list)),

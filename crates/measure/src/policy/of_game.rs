@@ -9,8 +9,8 @@ use yomikiri::hint::Hinted;
 
 type Made = Result<Option<Box<dyn Policy<AnyGame>>>, Hinted>;
 
-/// Makes the policy that is meant, where the rules are all it needs; see [`of_rules`]. Those of the built-in
-/// games read ahead by code that is compiled for their types.
+/// Builds the policy of a specification if the rules are all it needs; see [`of_rules`]. Searches in the
+/// built-in games run code compiled for their types.
 pub fn of_game(spec: &PolicySpec, game: &AnyGame) -> Made {
     None.or_else(|| typed::<Othello<u64>>(spec, game))
         .or_else(|| typed::<Othello<WideKey>>(spec, game))
@@ -25,7 +25,7 @@ fn typed<G: Game>(spec: &PolicySpec, game: &AnyGame) -> Option<Made> {
     Some(made.map(|policy| policy.map(|of_type| Box::new(Typed { game, of_type }) as _)))
 }
 
-/// A policy of a game whose type is known, for positions whose type is not.
+/// A policy for a known game type, applied to positions of an [`AnyGame`].
 struct Typed<G: Game> {
     game: OfType<G>,
     of_type: Box<dyn Policy<G>>,

@@ -1,9 +1,9 @@
-//! The simplest rules, and what a position is worth at a glance for rules that read ahead.
+//! The simplest rules, and evaluations of positions for rules that search.
 
 use super::{Rule, Weights};
 use yomikiri::game::{Action, Game, GameExt, Mobility, Position};
 
-/// The uniform policy: what any other is held against.
+/// The uniform policy: the baseline for all others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Random;
 
@@ -23,9 +23,8 @@ impl<G: Game> Rule<G> for Random {
     }
 }
 
-/// Maximises the material after the move, own less the opponent's: one ply of looking ahead, as
-/// beginners play. In Othello it counts discs; in shogi the values of pieces, so that it captures
-/// what is worth the most and promotes.
+/// Maximises the material after the move, own minus the opponent's: a search of one ply. In Othello it counts
+/// discs; in shogi the values of pieces, so it captures the most valuable piece and promotes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Greedy;
 
@@ -35,20 +34,20 @@ impl<G: Game> Rule<G> for Greedy {
     }
 
     fn worths(&self, game: &G, position: &Position<G::State>, actions: &[Action], out: &mut [f64]) {
-        // The successor is seen by the opponent, whose material is to be least.
+        // The successor's material is the opponent's, so it is negated.
         for (out, &action) in out.iter_mut().zip(actions) {
             *out = f64::from(-game.material(&game.play(&position.state, action)));
         }
     }
 }
 
-/// Finds a position worth something without reading on.
+/// A static evaluation of positions.
 pub trait Evaluation<G: Game>: Send + Sync {
-    /// What the position is worth to its mover, on a scale of its own; less than 2⁵⁰ in size.
+    /// Returns the value of a position for its mover, on any scale; less than 2⁵⁰ in size.
     fn of(&self, game: &G, state: &G::State) -> i64;
 }
 
-/// The mover's material less the opponent's: discs in Othello, values of pieces in shogi.
+/// Material of the mover minus the opponent's: discs in Othello, values of pieces in shogi.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Material;
 
@@ -58,7 +57,7 @@ impl<G: Game> Evaluation<G> for Material {
     }
 }
 
-/// How many moves the mover can choose from; none where he must pass or the game is over.
+/// Number of moves the mover can choose from; 0 if the mover must pass or the game is over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moves;
 
@@ -71,12 +70,11 @@ impl<G: Game> Evaluation<G> for Moves {
     }
 }
 
-/// The weights of the mover's squares less those of the opponent's, in [`MICRO`](super::MICRO)
-/// units.
+/// Weights of the mover's squares minus the opponent's, in [`MICRO`](super::MICRO) units.
 impl<G: Game> Evaluation<G> for Weights {
     /// # Panics
     ///
-    /// When the board has more squares than the one the weights were made for.
+    /// If the board has more squares than the one the weights were made for.
     fn of(&self, game: &G, state: &G::State) -> i64 {
         let (own, theirs) = game.squares(state).unwrap_or_default();
         self.sum(own) - self.sum(theirs)

@@ -1,4 +1,4 @@
-//! Positions to try policies on, and lines of play written out one by one.
+//! Positions and lines of play for testing policies.
 
 use std::collections::HashSet;
 
@@ -24,8 +24,7 @@ pub(super) fn animals() -> Shogi<u64> {
     Shogi::new(&SMALL_ANIMAL_SHOGI, true)
 }
 
-/// So many positions of games of chance from the start, in which there is something to do, each
-/// once.
+/// Returns `count` distinct nonterminal positions of random games from the start.
 pub(super) fn positions<G: Game>(game: &G, count: usize) -> Vec<Position<G::State>> {
     let mut known = HashSet::new();
     let mut found = Vec::new();
@@ -49,7 +48,7 @@ pub(super) fn positions<G: Game>(game: &G, count: usize) -> Vec<Position<G::Stat
     unreachable!("chance reaches as many positions");
 }
 
-/// The positions together, with their actions.
+/// Returns a batch of the positions with their actions.
 pub(super) fn batch<G: Game>(game: &G, positions: &[Position<G::State>]) -> Batch<G::State> {
     let mut batch = Batch::default();
     positions.iter().for_each(|p| batch.push(*p, game.actions(&p.state)));
@@ -68,11 +67,11 @@ pub(super) fn answers<G: Game>(
     answers
 }
 
-/// A line of play and the position it leads to.
+/// A line of play and its last position.
 pub(super) type Line<S> = (Vec<Action>, Position<S>);
 
-/// All lines that begin with an action and go on while the game does and `goes_on` says so, given
-/// the line's length and its last position.
+/// Returns all lines that begin with an action and continue while the game does and `goes_on` returns `true`
+/// for the line's length and last position.
 pub(super) fn lines<G: Game>(
     game: &G,
     root: &Position<G::State>,
@@ -94,11 +93,11 @@ pub(super) fn lines<G: Game>(
     done
 }
 
-/// What a position (the second) is worth to the player who is to move in another (the first).
+/// Evaluates a position (the second) for the player to move in another (the first).
 pub(super) type Glance<'a, S> = &'a dyn Fn(&Position<S>, &Position<S>) -> i64;
 
-/// The discs on an Othello board as its text shows it, row by row: 1 those of the player to move in
-/// `root`, −1 those of the other.
+/// Reads the discs from an Othello board's text, row by row: 1 for those of the player to move in `root`, −1
+/// for the other's.
 pub(super) fn discs<G: Game>(
     game: &G,
     root: &Position<G::State>,
@@ -115,7 +114,7 @@ pub(super) fn discs<G: Game>(
     rows.flat_map(|row| row.split_whitespace().skip(1).map(disc)).collect()
 }
 
-/// The result for the player who is to move in `root`; `None` while the game goes on.
+/// Returns the result for the player to move in `root`; `None` while the game goes on.
 pub(super) fn result<G: Game>(
     game: &G,
     root: &Position<G::State>,

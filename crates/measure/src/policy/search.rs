@@ -1,45 +1,44 @@
-//! The best move if both sides play their best for some plies: minimax, and alpha-beta.
+//! Minimax and alpha-beta: the best move if both sides play their best for some plies.
 //!
-//! Both read D plies ahead, the move itself and passes among them, and evaluate what they find
-//! there: square weights in Othello, material in shogi. A finished game is worth more or less than
-//! any evaluation, by who has won it, and a draw nothing; the winner wants it soon and the loser
-//! late. With D = 2 and square weights this is the first level of a student exercise on Othello.
+//! Both search D plies, including the move itself and passes, and evaluate the leaves: square weights in
+//! Othello, material in shogi. A won position outranks any evaluation, a lost one is below any, and a draw is
+//! 0; the winner prefers short games, the loser long ones. With D = 2 and square weights this is level 1 of a
+//! student exercise on Othello (`docs/results/learned.md`).
 //!
-//! Alpha-beta (Knuth and Moore 1975) leaves out what cannot change the worth of a move. Every move
-//! is read with a window of its own that is open at both ends, so that all worths, not only the
-//! best, are those of minimax to the last bit; the two differ in time alone.
+//! Alpha-beta (Knuth and Moore 1975) prunes. Every root move is searched with its own open window, so all
+//! worths, not only the best, are bit-identical to those of minimax; the two differ in time alone.
 
 use super::{Evaluation, Rule};
 use yomikiri::game::{Action, Game, Position};
 
-/// What a win in no plies is worth; exact as a float, as are all worths below it.
+/// Value of a win in no plies; exact as a float, as are all values below it.
 const WIN: i64 = 1 << 50;
-/// More than anything is worth.
+/// Bound greater than any value.
 const BEYOND: i64 = 2 * WIN;
 
-/// Maximises what remains when both sides choose the best for themselves.
+/// Maximises the value that remains when both sides play their best.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Minimax<E> {
     name: String,
     plies: u32,
     evaluation: E,
-    /// Whether what cannot change the worth of a move is left out.
+    /// `true` for alpha-beta.
     prunes: bool,
 }
 
 impl<E> Minimax<E> {
-    /// Reads everything for `plies`, at least 1, the judged move among them.
+    /// Returns a minimax search of `plies`, at least 1, including the rated move.
     pub fn new(name: String, plies: u32, evaluation: E) -> Minimax<E> {
         Minimax { name, plies, evaluation, prunes: false }
     }
 
-    /// Plays the same and reads less.
+    /// Returns an alpha-beta search, which plays the same and visits fewer positions.
     pub fn alpha_beta(name: String, plies: u32, evaluation: E) -> Minimax<E> {
         Minimax { name, plies, evaluation, prunes: true }
     }
 
-    /// What a state is worth to its mover, `ply` plies after the root, if that lies between `alpha`
-    /// and `beta`; otherwise a bound of it that is on the same side of both.
+    /// Returns the value of a state for its mover, `ply` plies after the root, if it lies between `alpha` and
+    /// `beta`; otherwise a bound of it on the same side of both.
     fn value<G: Game>(&self, game: &G, state: &G::State, ply: u32, (alpha, beta): (i64, i64)) -> i64
     where
         E: Evaluation<G>,
@@ -72,7 +71,7 @@ impl<G: Game, E: Evaluation<G>> Rule<G> for Minimax<E> {
     }
 }
 
-/// What the last state of a line is worth to its mover, `ply` plies after the root.
+/// Returns the value of the last state of a line for its mover, `ply` plies after the root.
 fn at_the_end<G: Game>(
     evaluation: &impl Evaluation<G>,
     game: &G,
@@ -94,12 +93,12 @@ mod tests {
     use super::*;
     use yomikiri::game::{Game, GameExt, Outcome};
 
-    /// What a line is worth to who is to move at the root: who wins, how soon (for the loser how
-    /// late), and what is on the board.
+    /// Value of a line for the player to move at the root: outcome, how soon (for the loser how late), and
+    /// evaluation.
     type Worth = (Outcome, i64, i64);
 
-    /// The worth of an action from levels of positions, written out and taken back one by one: the
-    /// player at the root takes the largest, the other the smallest.
+    /// Returns the value of an action by propagating values back through levels of positions: the root's
+    /// player takes the largest, the other the smallest.
     fn reference<G: Game>(
         game: &G,
         root: &Position<G::State>,
@@ -195,7 +194,7 @@ mod tests {
         by_material(&minishogi(), (60, 2));
     }
 
-    /// Counts what is looked at.
+    /// Counts evaluations.
     #[derive(Default)]
     struct Counting<E>(E, AtomicU64);
 
@@ -242,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_whole_board_is_read_to_its_end() {
-        // From the start of 4×4 both lose nothing: the second player wins whatever the first plays.
+        // From the start of 4×4, every first move loses.
         let game = four();
         let start = game.start();
         let actions = game.actions(&start.state);

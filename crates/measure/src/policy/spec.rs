@@ -1,4 +1,4 @@
-//! What a person writes for a policy: `greedy`, `weights:FILE`, `minimax:2`.
+//! Text form of policies: `greedy`, `weights:FILE`, `minimax:2`.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,58 +11,58 @@ use super::wrapped::Amendment;
 use yomikiri::game::{Game, GameExt};
 use yomikiri::hint::Hinted;
 
-/// Which policy is meant. The text form reads back as the same specification.
+/// Specification of a policy. The text form reads back as the same specification.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum PolicySpec {
     /// [`Random`](super::Random).
     Random,
     /// [`Greedy`](super::Greedy).
     Greedy,
-    /// [`Weights`](super::Weights) by the built-in rule for the board's shape.
+    /// [`Weights`](super::Weights) by the built-in rule for the shape of the board.
     Weights,
     /// [`Weights`](super::Weights) from a file.
     WeightsFile(PathBuf),
-    /// A policy that reads so far ahead; in Othello a file of weights may be named.
+    /// A policy that searches: its depth, and in Othello optionally a file of weights.
     Reads(ReadAhead, u32, Option<PathBuf>),
-    /// A policy that plays on at random so often, from a seed.
+    /// A policy that uses random playouts: their number, and a seed.
     Plays(PlayOn, u32, u64),
-    /// [`Mate`](super::Mate), which searches so many positions.
+    /// [`Mate`](super::Mate) with its number of searched positions.
     Mate(u32),
-    /// A network in an ONNX file, or a kept one.
+    /// A network in an ONNX file, or a stored one.
     Network(NetworkSpec),
-    /// The best moves of a solved table.
+    /// Best moves of a solved table.
     Perfect,
     /// [`Predictions`](super::Predictions) in a directory.
     Predictions(PathBuf),
-    /// [`Exec`](super::Exec): a program.
+    /// A program, run by [`Exec`](super::Exec).
     Exec {
-        /// The command line.
+        /// Command line.
         command: String,
-        /// How long each of its answers may take; not part of the text form.
+        /// Time limit of each answer; not part of the text form.
         limit: Duration,
     },
-    /// One of the last two, and what is said of it.
+    /// One of the last two with options.
     Amended(Box<PolicySpec>, Amendment),
 }
 
-/// A policy that reads ahead.
+/// A policy that searches ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReadAhead {
-    /// [`Lines`](super::Lines) of so many plies: the material at their ends.
+    /// [`Lines`](super::Lines) of N plies: the most material at their ends.
     NHand,
-    /// [`Lines`](super::Lines) of so many plies: square weights, the built-in ones or a file's.
+    /// [`Lines`](super::Lines) of N plies: the best square weights, built-in or from a file.
     NHandCustom,
-    /// [`Lines`](super::Lines) to the opponent's turn of this number: the fewest moves.
+    /// [`Lines`](super::Lines) to the opponent's N-th turn: the fewest moves.
     NLeast,
-    /// [`Lines`](super::Lines) to one's own turn of this number: the most moves.
+    /// [`Lines`](super::Lines) to the player's own N-th turn: the most moves.
     NMost,
-    /// [`Minimax`](super::Minimax) of so many plies.
+    /// [`Minimax`](super::Minimax) of N plies.
     Minimax,
-    /// The same by alpha-beta.
+    /// [`Minimax`](super::Minimax) of N plies by alpha-beta.
     AlphaBeta,
 }
 
-/// By name; how far they read if nothing is written, and whether they may go by a file of weights.
+/// Names with the default depth, and whether a file of weights is allowed.
 const READ_AHEAD: [(&str, ReadAhead, u32, bool); 6] = [
     ("n-hand", ReadAhead::NHand, 1, false),
     ("n-hand-custom", ReadAhead::NHandCustom, 1, true),
@@ -72,35 +72,35 @@ const READ_AHEAD: [(&str, ReadAhead, u32, bool); 6] = [
     ("alphabeta", ReadAhead::AlphaBeta, 2, true),
 ];
 
-/// A policy that plays on at random.
+/// A policy that uses random playouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PlayOn {
-    /// [`MonteCarlo`](super::MonteCarlo): so many games after each move.
+    /// [`MonteCarlo`](super::MonteCarlo): N playouts after each move.
     MonteCarlo,
-    /// [`Mcts`](super::Mcts): so many ways down the tree in each position.
+    /// [`Mcts`](super::Mcts): N simulations in each position.
     Mcts,
 }
 
 const PLAY_ON: &[(&str, PlayOn)] = &[("montecarlo", PlayOn::MonteCarlo), ("mcts", PlayOn::Mcts)];
 
-/// How far ahead a policy may read: plies, or turns of one player.
+/// Limits of the depth: plies, or turns of one player.
 const READ: (u32, u32) = (1, 10);
-/// How many playouts, simulations or searched positions there may be.
+/// Limits of playouts, simulations or searched positions.
 const PLAYED: (u32, u32) = (1, 1_000_000);
 
 impl PolicySpec {
-    /// What can be written, for help and messages.
+    /// Known forms, for help and messages.
     pub const KNOWN: &'static str = "random, greedy, weights, weights:FILE, n-hand:N, \
         n-hand-custom:N[:FILE], n-least:N, n-most:N, minimax:N[:FILE], alphabeta:N[:FILE], \
         montecarlo:N[:SEED], mcts:N[:SEED], mate:N, learned:NAME, onnx:FILE, predictions:DIR, exec:COMMAND, perfect";
 
-    /// The policies that work for every game.
+    /// Known forms that work for every game.
     const EVERYWHERE: &'static str = "random, greedy, n-hand:N, n-least:N, n-most:N, minimax:N, \
         alphabeta:N, montecarlo:N[:SEED], mcts:N[:SEED], perfect";
-    /// How long an answer of a program or a model may take by default.
+    /// Default time limit of an answer of a program or a model.
     pub const LIMIT: Duration = Duration::from_secs(60);
 
-    /// The same policy, whose answers may take `limit` each if it is a program or a model.
+    /// Sets the time limit of each answer, of a program or a model.
     pub fn within(self, limit: Duration) -> PolicySpec {
         match self {
             PolicySpec::Exec { command, .. } => PolicySpec::Exec { command, limit },
@@ -114,15 +114,15 @@ impl PolicySpec {
         }
     }
 
-    /// What is measured on a game by default.
+    /// Returns the policies measured on a game by default.
     pub fn defaults<G: Game>(game: &G) -> Vec<PolicySpec> {
         let all =
             [PolicySpec::Random, PolicySpec::Greedy, PolicySpec::Weights, PolicySpec::Perfect];
         all.into_iter().filter(|spec| spec.check(game).is_ok()).collect()
     }
 
-    /// The policies of a list with commas: one ends where after a comma comes the name of another.
-    /// A program's command is the last.
+    /// Splits a list at commas that are followed by the name of a policy. A program's command extends to the
+    /// end.
     pub fn split_list(list: &str) -> Vec<&str> {
         let is_name = |text: &str| {
             let head = text.split([',', ':']).next().unwrap_or_default();
@@ -140,7 +140,7 @@ impl PolicySpec {
         policies
     }
 
-    /// That a game has what the policy goes by: squares are worth something in Othello only.
+    /// Checks that the policy suits a game; only Othello has square weights, for example.
     pub fn check<G: Game>(&self, game: &G) -> Result<(), Hinted> {
         let by_built_in = matches!(
             self,
@@ -173,7 +173,7 @@ impl PolicySpec {
         Err(refused(self, what))
     }
 
-    /// The file of square weights that is named, if one is.
+    /// Returns the file of square weights, if one is named.
     pub fn weights_file(&self) -> Option<&Path> {
         match self {
             PolicySpec::WeightsFile(path) => Some(path),
@@ -194,7 +194,7 @@ impl fmt::Display for PolicySpec {
                 write!(f, "{}:{n}", READ_AHEAD[*reader as usize].0)?;
                 file.as_ref().map_or(Ok(()), |path| write!(f, ":{}", path.display()))
             }
-            // The seed is named though it is the one that is meant when none is written.
+            // The seed is always written, even the default.
             PolicySpec::Plays(player, n, seed) => {
                 write!(f, "{}:{n}:{seed}", PLAY_ON[*player as usize].0)
             }
@@ -217,7 +217,7 @@ impl FromStr for PolicySpec {
 
     fn from_str(text: &str) -> Result<PolicySpec, Hinted> {
         let parts = Parts::of(text);
-        // Directories and commands may have a `?` of their own, so only these are options.
+        // Directories and commands may contain a `?`, so only these count as options.
         let is_option = |text: &str| text.starts_with("move=") || text.starts_with("trained=");
         if let ("predictions" | "exec", Some((policy, options))) =
             (parts.name, text.rsplit_once('?'))
@@ -273,7 +273,7 @@ impl FromStr for PolicySpec {
 }
 
 impl Parts<'_> {
-    /// A policy of files or a program with the options behind it.
+    /// Parses the options behind a policy of files or a program.
     fn outside(self, policy: PolicySpec) -> Result<PolicySpec, Hinted> {
         let (policy, mut amendment) = match policy {
             PolicySpec::Amended(policy, amendment) => (*policy, amendment),
@@ -293,7 +293,7 @@ impl Parts<'_> {
         })
     }
 
-    /// The policy that reads so far ahead, and goes by a file of weights if one is named.
+    /// Parses a policy that searches: its depth, and a file of weights if allowed.
     fn reading(
         self,
         (_, reader, default, by_file): (&str, ReadAhead, u32, bool),
@@ -307,7 +307,7 @@ impl Parts<'_> {
         Ok(PolicySpec::Reads(reader, self.number(number, READ)?, path.transpose()?))
     }
 
-    /// The policy that plays on at random so often, from a seed.
+    /// Parses a policy of random playouts: their number, and a seed.
     fn playing(self, player: PlayOn) -> Result<PolicySpec, Hinted> {
         let (number, seed) = self.two().ok_or_else(|| self.wrong("names no number", PLAYED))?;
         let (number, seed) = (self.number(number, PLAYED)?, seed.unwrap_or("0"));
@@ -320,7 +320,7 @@ impl Parts<'_> {
         Ok(PolicySpec::Plays(player, number, seed))
     }
 
-    /// The argument before and after its first colon.
+    /// Splits the argument at its first colon.
     fn two(&self) -> Option<(&str, Option<&str>)> {
         let argument = self.argument?;
         let split = argument.split_once(':');

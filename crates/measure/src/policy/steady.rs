@@ -1,9 +1,8 @@
-//! Whether a policy from outside answers for each position by itself.
+//! Detects external policies whose answer for a position depends on the batch.
 //!
-//! What it says of a position must not depend on which others it is asked about at the same time:
-//! figures would depend on how we cut the positions into batches. So a few positions of some
-//! batches are asked about again, alone and in another batch. What differs is a failure of the
-//! policy at its work, not bad input.
+//! Such answers would make figures depend on how positions are divided into batches. So a few positions of
+//! some batches are asked about again, alone and in another batch. A difference is reported as a failure of
+//! the policy, not as invalid input.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,49 +11,48 @@ use super::{Answers, Batch, Policy, TrainedOn};
 use yomikiri::game::{Game, GameExt};
 use yomikiri::hint::{Hinted, Kind};
 
-/// How many positions of a batch are asked about again.
+/// Number of positions of a batch that are asked about again.
 const SAMPLES: usize = 4;
-/// How many positions the other batch has, about.
+/// Approximate size of the other batch.
 const OTHERS: usize = 32;
-/// So many batches are looked at from the first on, and then ever fewer: those whose number is a
-/// power of two.
+/// Number of first batches that are checked; after these, batches whose number is a power of two.
 const FIRST: usize = 4;
-/// How often the same batch is asked about again, to see whether a program draws its answers.
+/// Number of repetitions of the same batch to detect a randomised program.
 const REPEATS: usize = 3;
 
-/// A policy whose answers are compared with what it says when it is asked otherwise.
+/// A policy whose answers are compared with its answers in other batches.
 pub struct Steady<P> {
     policy: P,
-    /// How far numbers may be apart, relative to the largest.
+    /// Tolerance of numbers, relative to the largest.
     rounding: f64,
-    /// Whether it may answer the same question differently.
+    /// `true` if it may answer the same question differently.
     may_draw: bool,
     draws: AtomicBool,
     batches: AtomicUsize,
 }
 
-/// Two answers about a position that differ by more than rounding.
+/// Difference beyond rounding between two answers about a position.
 #[derive(Debug, PartialEq)]
 enum Difference {
-    /// Another move is played, and nothing says how close the two were.
+    /// Another move is played, without scores that show how close the two are.
     Moves,
-    /// Two numbers that should be the same.
+    /// Two numbers differ.
     Numbers(f64, f64),
 }
 
 impl<P> Steady<P> {
-    /// A model, which we run in 32-bit floats.
+    /// Checks a model, which runs in 32-bit floats.
     #[cfg(feature = "onnx")]
     pub fn model(policy: P) -> Steady<P> {
         Steady::new(policy, 1e-4, false)
     }
 
-    /// A program, which may calculate less exactly, and may draw its answers.
+    /// Checks a program, which may calculate less exactly and may be randomised.
     pub fn program(policy: P) -> Steady<P> {
         Steady::new(policy, 2e-3, true)
     }
 
-    /// A function in this process, which may calculate in bfloat16 and may draw its answers.
+    /// Checks a function in this process, which may calculate in bfloat16 and may be randomised.
     pub fn callable(policy: P) -> Steady<P> {
         Steady::new(policy, 2e-2, true)
     }
@@ -64,7 +62,7 @@ impl<P> Steady<P> {
         Steady { policy, rounding, may_draw, draws, batches }
     }
 
-    /// Compares what is said of the position at a place of one batch with the same of another.
+    /// Compares the answers for one position in two batches, each given with its index there.
     fn compare<S>(
         &self,
         (batch, answers, at): (&Batch<S>, &Answers, usize),
@@ -96,7 +94,7 @@ impl<P> Steady<P> {
         let found = first(&list(&here.value), &list(&there.value), 1.0)
             .or(first(&list(&here.final_score), &list(&there.final_score), final_size))
             .or(first(here.scores, there.scores, score_size).filter(|_| has_scores));
-        // Moves that share because they are equally good need not when numbers are rounded.
+        // Moves that tie in one batch may differ by rounding in the other.
         let may_share = has_scores && here.scores != there.scores;
         Ok(found.or(first(p, q, 1.0).filter(|_| !may_share).map(|found| {
             if !has_scores && is_move(p) && is_move(q) { Difference::Moves } else { found }
@@ -113,7 +111,7 @@ impl<P> Steady<P> {
         Ok(answers)
     }
 
-    /// Fails if what was answered depends on what was asked together.
+    /// Fails if the answers for a batch depend on its composition.
     fn check<G: Game>(
         &self,
         game: &G,
@@ -143,7 +141,7 @@ impl<P> Steady<P> {
                     None => continue,
                     Some(Difference::Moves) => {
                         other_moves.insert(at);
-                        // One may be a matter of rounding.
+                        // A single one may be due to rounding.
                         if other_moves.len() < 2 {
                             continue;
                         }
@@ -169,7 +167,7 @@ impl<P> Steady<P> {
         Ok(())
     }
 
-    /// Whether it answers the very same question differently.
+    /// Returns `true` if it answers the same batch differently.
     fn is_drawing<G: Game>(
         &self,
         game: &G,
@@ -228,7 +226,8 @@ mod tests {
     use crate::policy::sample::four;
     use yomikiri::game::othello::Othello;
 
-    /// Answers by a function of the place in the batch, its length and the number of the question.
+    /// Answers by a function of the number of actions, the index in the batch, its length and the number of
+    /// the question.
     struct Told<F>(F, Mutex<usize>);
 
     impl<F: Fn(usize, usize, usize, usize) -> Answers + Send + Sync> Policy<Othello<u64>> for Told<F> {
@@ -292,13 +291,13 @@ mod tests {
         let score = |score: f64, n| Answers { scores: vec![score; n], ..even(n) };
         for program in [false, true] {
             asked(program, |n, _, _, _| even(n)).unwrap();
-            // By the length of the batch, and by the place in it.
+            // Answers that depend on the length of the batch, and on the index in it.
             refused(asked(program, |n, _, length, _| value(0.1 / length as f64, n)));
             refused(asked(program, |n, at, _, _| score(at as f64, n)));
             refused(asked(program, |n, at, _, _| plays(n, at)));
             asked(program, |n, _, length, _| value(0.1 + 1e-6 / length as f64, n)).unwrap();
             asked(program, |n, _, length, _| score(5e3 + 0.1 / length as f64, n)).unwrap();
-            // One move may be a matter of rounding.
+            // A single other move may be due to rounding.
             asked(program, |n, _, _, number| plays(n, usize::from(number == 2))).unwrap();
         }
     }

@@ -1,13 +1,12 @@
-//! Square weights: the move after which one's squares are worth the most more than the opponent's.
+//! Square weights: plays the move after which one's squares outweigh the opponent's most.
 //!
-//! The weights are decimals, held as integers in millionths, so that sums are exact and equal moves
-//! tie exactly. Without a file they follow from one rule for every shape: a square has the weight
-//! of the square of the 8×8 board that is as far from the nearest horizontal and the nearest
-//! vertical edge, in the table of an article of 2022 on predicting results. On 8×8 that is the
-//! article's table itself; on smaller boards the middle of it is left out.
+//! Weights are decimals, stored as integers in millionths, so that sums are exact and equal moves tie. By
+//! default one rule defines them for every shape: a square has the weight of the 8×8 square with the same
+//! distances to the nearest horizontal and the nearest vertical edge, in a table of 2022 (`docs/methods.md`).
+//! Smaller boards leave out the middle of that table.
 //!
-//! A file has one decimal for each square, row by row from a1, separated by white space or commas;
-//! `#` begins a comment. Limits: at most six decimals, and no weight above a million.
+//! A file contains one decimal for each square, row by row from a1, separated by white space or commas; `#`
+//! begins a comment. Limits: at most six decimals, and no weight above a million.
 
 use std::path::Path;
 
@@ -16,22 +15,22 @@ use yomikiri::game::{Action, Game, Position};
 use yomikiri::hint::Hinted;
 use yomikiri::input;
 
-/// How many units a weight of 1 is.
+/// Units in a weight of 1.
 pub const MICRO: i64 = 1_000_000;
 
-/// The upper left quarter of the article's symmetric 8×8 table, in tenths.
+/// Upper left quarter of the symmetric 8×8 table, in tenths.
 const ARTICLE: [[i64; 4]; 4] = [[10, -6, 6, 4], [-6, -8, 0, 0], [6, 0, 8, 6], [4, 0, 6, 0]];
 
-/// Maximises the weights of the mover's squares less those of the opponent's after the move.
+/// Maximises the weights of the mover's squares minus the opponent's after the move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Weights {
     name: String,
-    /// Of square `row * columns + column`, in [`MICRO`] units.
+    /// Weight of square `row * columns + column`, in [`MICRO`] units.
     weights: Vec<i64>,
 }
 
 impl Weights {
-    /// The weights of the built-in rule: see the [module's page](super).
+    /// Returns the weights of the built-in rule (`docs/methods.md`).
     pub fn of_board((rows, columns): (usize, usize)) -> Weights {
         let square = |r: usize, c: usize| {
             ARTICLE[r.min(rows - 1 - r)][c.min(columns - 1 - c)] * (MICRO / 10)
@@ -48,8 +47,7 @@ impl Weights {
         Weights::from_text((rows, columns), &text, path)
     }
 
-    /// Reads the weights of a board from a file's text; `path` is named in errors and in the
-    /// policy's name.
+    /// Parses the weights of a board; `path` appears in errors and in the policy's name.
     pub fn from_text(
         (rows, columns): (usize, usize),
         text: &str,
@@ -84,12 +82,12 @@ impl Weights {
         Ok(Weights { name: format!("weights:{}", path.display()), weights })
     }
 
-    /// The weights in [`MICRO`] units, that of square (row, column) at `row * columns + column`.
+    /// Returns the weights in [`MICRO`] units, indexed by `row * columns + column`.
     pub fn micro(&self) -> &[i64] {
         &self.weights
     }
 
-    /// The sum of the weights of squares, bit `row * columns + column` each.
+    /// Sums the weights of squares, given as bits `row * columns + column`.
     pub(super) fn sum(&self, mut squares: u64) -> i64 {
         let mut sum = 0;
         while squares != 0 {
@@ -107,7 +105,7 @@ impl<G: Game> Rule<G> for Weights {
 
     /// # Panics
     ///
-    /// When the board has more squares than the one the weights were made for.
+    /// If the board has more squares than the one the weights were made for.
     fn worths(&self, game: &G, position: &Position<G::State>, actions: &[Action], out: &mut [f64]) {
         for (out, &action) in out.iter_mut().zip(actions) {
             // The successor's mover is the opponent.
@@ -116,7 +114,7 @@ impl<G: Game> Rule<G> for Weights {
     }
 }
 
-/// A decimal in millionths; `None` if it is none or is out of the limits.
+/// Parses a decimal in millionths; `None` if it is invalid or exceeds the limits.
 fn decimal(token: &str) -> Option<i64> {
     let (negative, digits) = match token.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -130,7 +128,7 @@ fn decimal(token: &str) -> Option<i64> {
     if whole.len() > 7 || fraction.len() > 6 {
         return None;
     }
-    // Whole and fraction together have at most 13 digits, so that nothing overflows.
+    // At most 13 digits cannot overflow.
     let number: i64 = format!("{whole}{fraction:0<6}").parse().ok()?;
     (number <= MICRO * MICRO).then_some(if negative { -number } else { number })
 }

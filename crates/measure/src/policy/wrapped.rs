@@ -1,5 +1,5 @@
-//! Amendments to a policy: which positions of solved tables it has learned from, by
-//! a network's card or by what is written behind it, and whether it plays what it ranks highest.
+//! Amendments to a policy: its training positions, from a network's card or an option, and whether it plays
+//! the move it ranks highest.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,19 +8,19 @@ use super::{Answers, Batch, Policy, share_best};
 use yomikiri::game::{Division, Game, Splits};
 use yomikiri::hint::Hinted;
 
-/// Which positions' exact values a policy has learned from.
+/// Positions whose exact values a policy was trained on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TrainedOn {
-    /// None: it goes by rules, or has learned from games.
+    /// None: it goes by rules, or was trained on games.
     Nothing,
     /// The training part of a division.
     Part(Division),
-    /// Not known: it comes from outside.
+    /// Unknown: it is external.
     Unknown,
 }
 
 impl TrainedOn {
-    /// Returns how positions were divided, where that is known.
+    /// Returns the division of positions, if known.
     pub fn division(self) -> Option<Division> {
         match self {
             TrainedOn::Part(division) => Some(division),
@@ -29,8 +29,8 @@ impl TrainedOn {
     }
 }
 
-/// `train` or `train:SEED`: the training part of `solver export` with the default shares. The text
-/// form reads back as the same specification.
+/// Training part of `solver export` with the default shares: `train` or `train:SEED`. The text form reads
+/// back as the same specification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TrainedSpec {
     /// `--split-seed` of the export.
@@ -38,7 +38,7 @@ pub struct TrainedSpec {
 }
 
 impl TrainedSpec {
-    /// The division of the export.
+    /// Returns the division of the export.
     pub fn division(self) -> Division {
         let splits = Splits { seed: self.seed, ..Splits::default() };
         Division { splits, share: 1.0 }
@@ -55,7 +55,7 @@ impl fmt::Display for TrainedSpec {
 }
 
 impl FromStr for TrainedSpec {
-    /// The forms that are known.
+    /// List of the valid forms.
     type Err = String;
 
     fn from_str(text: &str) -> Result<TrainedSpec, String> {
@@ -70,23 +70,23 @@ impl FromStr for TrainedSpec {
     }
 }
 
-/// Options behind a policy from outside: `?move=best,trained=train:7`.
+/// Options of an external policy: `?move=best,trained=train:7`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Amendment {
-    /// It plays the moves with the highest score, or with the highest probability if it gives no
-    /// scores; equal ones equally often. What else it says stays as it is.
+    /// `true` to play the moves of the highest score, or of the highest probability if the policy returns no
+    /// scores; equal moves are equally likely. Scores and values are unchanged.
     pub best: bool,
-    /// Which positions it has learned from.
+    /// Positions it was trained on.
     pub trained: Option<TrainedSpec>,
 }
 
-/// A policy under a name, as it is amended.
+/// A policy with a name and an amendment.
 pub struct Amended<G> {
-    /// The name under which reports show it.
+    /// Name shown in reports.
     pub name: String,
-    /// The policy.
+    /// Policy to amend.
     pub policy: Box<dyn Policy<G>>,
-    /// Amendment.
+    /// Amendment to the policy.
     pub amendment: Amendment,
 }
 
@@ -107,7 +107,7 @@ impl<G: Game> Policy<G> for Amended<G> {
         }
         answers.check(batch)?;
         if answers.scores.is_empty() {
-            // They go on to say how the policy ranks moves.
+            // The original probabilities still rank the moves.
             answers.scores.clone_from(&answers.probabilities);
         }
         for at in 0..batch.len() {

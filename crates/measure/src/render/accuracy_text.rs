@@ -1,4 +1,4 @@
-//! The whole accuracy report as aligned text.
+//! The full accuracy report as aligned text.
 
 use super::board_text::squares_text;
 use super::columns::{Column, KEPT, RANKED, cells, headings, meanings, or_none};
@@ -15,13 +15,13 @@ use crate::evaluate::{
 };
 use yomikiri::game::{Repetition, Split};
 
-/// The roots that a header names; a table can have very many.
+/// Number of roots that a header lists; a table can have very many.
 const ROOTS_SHOWN: usize = 3;
 
-/// A set of positions: what it is called, and its figures.
+/// Title and figures of a set of positions.
 type Set = (&'static str, fn(&FiguresBySet) -> Option<&Figures>);
 
-/// The sets that a table has; cyclic games know no pass.
+/// Returns the sets of positions of a table; games without scores have no passes.
 fn sets(table: &TableFacts) -> Vec<Set> {
     let all = match table.has_scores() {
         true => "All positions, forced moves and passes among them",
@@ -41,9 +41,9 @@ fn sets(table: &TableFacts) -> Vec<Set> {
     sets
 }
 
-/// Lays out a whole report: the table, the policies side by side on each set of positions, what the
-/// columns mean, the games with `mistakes` of each policy, and each policy on each set by groups of
-/// positions; sets and layers that the table does not have are left out. Ends in a line break.
+/// Lays out a full report: the table, the policies side by side on each set of positions, the meaning of
+/// the columns, the games with `mistakes` of each policy, and each policy on each set by groups of
+/// positions. Omits sets and layers that the table does not have. Ends with a line break.
 pub fn accuracy_text(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
     let (report, legend) = &shortened(report);
     let table = &report.table;
@@ -88,7 +88,7 @@ pub fn accuracy_text(report: &AccuracyReport, by: &[By], mistakes: usize) -> Str
     text
 }
 
-/// The policies on a set of positions, below each of them the parts it was divided into.
+/// Lays out the policies on a set of positions, with a row for each split below each policy.
 fn side_by_side(
     report: &AccuracyReport,
     of: fn(&FiguresBySet) -> Option<&Figures>,
@@ -110,7 +110,7 @@ fn side_by_side(
     grid.to_text()
 }
 
-/// The report with short names, and the legend to go below its header.
+/// Returns the report with short names, and their legend for the header.
 fn shortened(report: &AccuracyReport) -> (AccuracyReport, String) {
     let names = report.policies.iter().map(|policy| &policy.policy[..]);
     let names = Names::of(&report.table.game, names);
@@ -126,16 +126,15 @@ fn shortened(report: &AccuracyReport) -> (AccuracyReport, String) {
     (report, lines.replacen("          ", "Policies  ", 1))
 }
 
-/// The figures of a policy apart on the positions it has learned from and on others; parts without
-/// positions are left out.
+/// Returns the figures of a policy by split, without empty splits.
 fn apart(policy: &PolicyAccuracy) -> impl Iterator<Item = (Split, &FiguresBySet)> {
     let all =
         policy.splits.iter().flat_map(|apart| Split::ALL.map(|split| (split, apart.of(split))));
     all.filter(|(_, sets)| sets.all.states > 0)
 }
 
-/// The details of a policy on all positions, by its name, and on those it has not learned from, by
-/// the indented name of that part.
+/// Returns the details of a policy on all positions, with its name, and on held-out ones, with the indented
+/// name of the split.
 pub(super) fn named_details(
     policy: &PolicyAccuracy,
 ) -> impl Iterator<Item = (String, &Details)> + use<'_> {
@@ -151,7 +150,7 @@ fn capitalised(word: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The distribution of losses, and how good the policies' values are.
+/// Lays out the distribution of losses and the accuracy of the policies' values.
 fn beyond_means(report: &AccuracyReport) -> String {
     let mut text = String::new();
     if report.table.has_scores() {
@@ -208,7 +207,7 @@ fn beyond_means(report: &AccuracyReport) -> String {
     text
 }
 
-/// What positions are grouped by, as a heading and in a sentence.
+/// Returns the key of a grouping as a heading and in a sentence.
 pub(super) fn by_words(report: &AccuracyReport, by: By) -> (&'static str, String) {
     let (heading, what) = match (by, report.words.layers) {
         (By::Layer, "plies") => ("plies", "plies from the root"),
@@ -238,7 +237,7 @@ fn groups(
     for group in found {
         push(format!("{:>5}", group.key.number()), &group.figures);
     }
-    // Distances are not known of all positions.
+    // Not every position has a known distance.
     if by != By::Distance {
         push("all".to_string(), total);
     }
@@ -298,7 +297,7 @@ pub(super) fn header(report: &AccuracyReport) -> String {
     text
 }
 
-/// That policies may have learned from positions that are measured, and how to leave those out.
+/// Returns a warning if policies may have been trained on measured positions, with the remedy.
 pub(super) fn may_have_learned(report: &AccuracyReport) -> Option<&'static str> {
     let is_unknown = report.policies.iter().any(|policy| policy.may_have_learned);
     (is_unknown && report.table.chosen.is_none()).then_some(
@@ -306,7 +305,7 @@ pub(super) fn may_have_learned(report: &AccuracyReport) -> Option<&'static str> 
     )
 }
 
-/// What is counted as a position, and how many there are.
+/// Returns the number of positions and the unit in which they are counted.
 fn positions(table: &TableFacts) -> String {
     if let Some(reachable) = table.reachable_states {
         return format!(
@@ -328,7 +327,7 @@ fn positions(table: &TableFacts) -> String {
     )
 }
 
-/// Which positions the figures are of.
+/// Returns the positions that the figures cover, in words.
 pub(super) fn judged(table: &TableFacts) -> String {
     let [judged, all] = [table.judged_states, table.nonterminal_states].map(thousands);
     if let Some(searched) = &table.searched {
@@ -346,7 +345,7 @@ pub(super) fn judged(table: &TableFacts) -> String {
     format!("{judged} of the {all} positions with a move to make:\n           {which}")
 }
 
-/// Who wins from a root, and by how much or how soon.
+/// Returns the winner from a root, and by how much or how soon.
 fn prospects(report: &AccuracyReport, root: &RootFacts) -> String {
     let table = &report.table;
     let at = match table.roots.len() {
@@ -370,7 +369,7 @@ fn prospects(report: &AccuracyReport, root: &RootFacts) -> String {
     format!("{} to move{at}: {result}{plies}", root.mover)
 }
 
-/// What is proven of when a root is won whose distance is not known exactly.
+/// Returns the proven bounds of the distance of a root that is won at an unknown distance.
 fn when(root: &RootFacts) -> String {
     match (root.distance, root.distance_lower, root.distance_upper) {
         (Some(_), ..) => String::new(),

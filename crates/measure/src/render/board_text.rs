@@ -1,9 +1,9 @@
-//! Where on the board policies err, as text.
+//! Losses of policies by square of the board, as text.
 
 use super::number::thousands;
 use crate::evaluate::{AccuracyReport, Square};
 
-/// What each policy gives away by square, as a board.
+/// Lays out the mean loss of each policy by square as a board.
 pub(super) fn squares_text(report: &AccuracyReport) -> String {
     let has_scores = report.table.has_scores();
     let what = if has_scores { &report.words.units[..] } else { "results" };

@@ -1,18 +1,18 @@
-//! The columns of figures in the whole report.
+//! Columns of figures in the full report.
 
 use super::number::{amount, percent};
 use crate::evaluate::{AccuracyReport, Figures, TableFacts};
 
 /// A column of a policy's figures.
 pub(super) struct Column {
-    /// In two lines.
+    /// Heading of two lines.
     heading: (&'static str, &'static str),
     meaning: &'static str,
     shown: Shown,
     cell: fn(&Figures) -> String,
 }
 
-/// In which games something is shown.
+/// Games in which a column is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shown {
     Always,
@@ -30,10 +30,10 @@ impl Shown {
     }
 }
 
-/// Stands for the unit of the score, in the plural.
+/// Placeholder for the unit of the score, in the plural.
 const UNITS: &str = "UNITS";
 
-/// What is kept and lost.
+/// Columns of outcomes and scores kept and lost.
 pub(super) const KEPT: &[Column] = &[
     Column {
         heading: ("result", "kept"),
@@ -99,7 +99,7 @@ pub(super) fn share(value: Option<f64>) -> String {
     or_none(value, percent)
 }
 
-/// How sure a policy is, and how it ranks moves.
+/// Columns of a policy's probabilities and its ranking of moves.
 pub(super) const RANKED: &[Column] = &[
     Column {
         heading: ("", "nll"),
@@ -139,12 +139,12 @@ pub(super) const RANKED: &[Column] = &[
     },
 ];
 
-/// Those of the columns that a table's game has.
+/// Returns the columns that apply to a table's game.
 fn shown(table: &TableFacts, columns: &'static [Column]) -> impl Iterator<Item = &'static Column> {
     columns.iter().filter(|column| column.shown.is_in(table))
 }
 
-/// Their headings, the score in what it counts.
+/// Returns the headings, with the unit of the score.
 pub(super) fn headings<'a>(
     report: &'a AccuracyReport,
     columns: &'static [Column],
@@ -156,7 +156,7 @@ pub(super) fn headings<'a>(
     shown(&report.table, columns).map(heading).collect()
 }
 
-/// What a policy has in them.
+/// Returns the cells of a policy.
 pub(super) fn cells(
     table: &TableFacts,
     columns: &'static [Column],
@@ -165,7 +165,7 @@ pub(super) fn cells(
     shown(table, columns).map(|column| (column.cell)(figures)).collect()
 }
 
-/// What they mean, one line a column.
+/// Returns the meanings of the columns, one line each.
 pub(super) fn meanings(report: &AccuracyReport, columns: &'static [Column]) -> String {
     let shown = shown(&report.table, columns);
     let line = |(column, (upper, lower)): (&Column, (&str, &str))| {

@@ -1,34 +1,34 @@
 //! Two policies position by position as aligned text.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::grid::Grid;
 use super::number::{amount, percent, signed, thousands};
 use crate::evaluate::{Comparison, Lost, Paired, Pairs, Words};
 
-/// A comparison and what it is of.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+/// A comparison with its table and policies.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Compared<'a> {
-    /// The table's name.
+    /// Name of the table.
     pub table: String,
     /// Both policies, with `{}` for a seed.
     pub policies: [&'a str; 2],
-    /// The seeds; none where there is only the one policy of each name.
+    /// The seeds; empty if there is only one policy of each name.
     pub seeds: &'a [String],
-    /// Which positions were chosen, in words; `None` for all.
+    /// Choice of positions in words; `None` for all.
     pub chosen: Option<String>,
-    /// The names and units of the game.
+    /// Names and units of the game.
     pub words: Words,
-    /// Whether the game has scores.
+    /// `true` if the game has scores.
     pub has_scores: bool,
-    /// What was found.
+    /// The figures.
     #[serde(flatten)]
     pub comparison: Comparison,
 }
 
-/// Lays out a comparison: who gives away less on each set of positions, every seed, and where the
-/// difference is the greatest. Ends in a line break.
+/// Lays out a comparison: which policy loses less on each set of positions, every seed, and the
+/// positions of greatest difference. Ends with a line break.
 pub fn comparison_text(compared: &Compared<'_>) -> String {
     let Compared { table, policies: [first, second], comparison, .. } = compared;
     let chosen = compared.chosen.as_ref().map_or(String::new(), |chosen| format!(" ({chosen})"));
@@ -92,7 +92,7 @@ pub fn comparison_text(compared: &Compared<'_>) -> String {
     text
 }
 
-/// The sets of positions, each with what the choice of the move decides there.
+/// Returns the sets of positions, named by the value that the choice of the move decides.
 fn sets<'a>(compared: &'a Compared<'_>) -> Vec<(&'static str, &'a Pairs)> {
     let Comparison { all, decisive_outcome, decisive_score, .. } = &compared.comparison;
     let mut sets = vec![("the result", decisive_outcome)];
@@ -103,12 +103,12 @@ fn sets<'a>(compared: &'a Compared<'_>) -> Vec<(&'static str, &'a Pairs)> {
     sets
 }
 
-/// By score, or by outcome where there is none.
+/// Returns the comparison by score, or by outcome in games without scores.
 fn paired<'a>(compared: &Compared<'_>, pairs: &'a Pairs) -> &'a Paired {
     if compared.has_scores { &pairs.score } else { &pairs.outcome }
 }
 
-/// What every seed gives away, and their mean and spread.
+/// Lays out the loss of every seed, with mean and spread.
 fn seeds(compared: &Compared<'_>, sets: &[(&str, &Pairs)], units: &str) -> String {
     let lost = |lost: &Lost| if compared.has_scores { lost.score } else { lost.outcome };
     let mut text = format!("\n{units} lost on average, seed by seed\n\n");
@@ -117,7 +117,7 @@ fn seeds(compared: &Compared<'_>, sets: &[(&str, &Pairs)], units: &str) -> Strin
         headings.extend([(*name, "A"), ("", "B"), ("", "A - B")]);
     }
     let mut grid = Grid::headed(&headings);
-    // One column a set and number: A's, B's and the difference.
+    // One column for each set and number: A's, B's and the difference.
     let columns: Vec<Vec<f64>> = sets
         .iter()
         .flat_map(|(_, pairs)| {
@@ -144,7 +144,7 @@ fn mean(numbers: &[f64]) -> f64 {
     numbers.iter().sum::<f64>() / numbers.len().max(1) as f64
 }
 
-/// The standard deviation of a sample; 0 of a single number.
+/// Returns the standard deviation of a sample, 0 for a single number.
 fn spread(numbers: &[f64]) -> f64 {
     let mean = mean(numbers);
     let squares: f64 = numbers.iter().map(|number| (number - mean).powi(2)).sum();

@@ -1,12 +1,12 @@
-//! How policies move where a bounded table proves something of some moves only, as aligned text.
+//! Policies in positions of a bounded table with some moves proven, as aligned text.
 
 use super::columns::share;
 use super::grid::Grid;
 use super::number::thousands;
 use crate::evaluate::{AccuracyReport, ForcedFigures};
 
-/// Lays it out, policies in this `order` under these names; nothing of a table that is not bounded.
-/// Ends in a line break.
+/// Lays out the policies in this `order` under these names; empty unless the table is bounded. Ends with a
+/// line break.
 pub(super) fn forced_text(report: &AccuracyReport, order: &[usize], names: &[String]) -> String {
     let found: Vec<(usize, ForcedFigures)> =
         order.iter().filter_map(|&at| Some((at, report.policies[at].forced?))).collect();

@@ -6,7 +6,7 @@ use crate::evaluate::{
     BothSides, Expected, Exploitability, Games, Match, MistakesAgainst, PolicyGames, Words,
 };
 
-/// What is said of games that may go on for ever; nothing of others.
+/// Explains the treatment of infinite play; empty for games that always end.
 pub(super) fn most_plies_text(most_plies: Option<u32>) -> String {
     let text = |plies| {
         format!(
@@ -18,7 +18,7 @@ pub(super) fn most_plies_text(most_plies: Option<u32>) -> String {
     most_plies.map_or(String::new(), text)
 }
 
-/// Lays out what games between policies come to and what they cost. Ends in a line break.
+/// Lays out the expected results of games between policies, and the losses in them. Ends with a line break.
 pub fn games_text(games: &Games, words: &Words) -> String {
     let (sides, units) = (words.sides, &words.units[..]);
     let mut text = "\nGames from the start against random moves, exactly\n\n".to_string();
@@ -51,7 +51,7 @@ pub fn games_text(games: &Games, words: &Words) -> String {
     text + &most_plies_text(games.most_plies)
 }
 
-/// Lays out what games between two policies come to, for the first of them. Ends in a line break.
+/// Lays out the expected results of games between two policies, for the first one. Ends with a line break.
 pub fn match_text(met: &Match) -> String {
     let text = format!(
         "{} against {} on {}, exactly; results are {}'s\n\n",
@@ -68,7 +68,7 @@ fn against(games: &Games, words: &Words, of: fn(&PolicyGames) -> &BothSides<Expe
     both_sides((["", "policy"], words.sides), (&words.units, games.most_plies), rows)
 }
 
-/// Lays out what games come to on both sides, `corner` being the heading of the first column.
+/// Lays out expected results on both sides; `corner` is the heading of the first column.
 fn both_sides(
     (corner, sides): ([&str; 2], [&str; 2]),
     (units, most_plies): (&str, Option<u32>),
@@ -78,7 +78,7 @@ fn both_sides(
     let mut headings = vec![(corner[0], corner[1])];
     let sides = sides.map(|side| format!("as {side}"));
     for side in &sides {
-        // Above the second result.
+        // Above the second column of results.
         let upper = |at| if at == 1 { &side[..] } else { "" };
         headings.extend(lower.iter().enumerate().map(|(at, lower)| (upper(at), *lower)));
     }
@@ -89,13 +89,13 @@ fn both_sides(
     grid.to_text()
 }
 
-/// The headings of [`cells`].
+/// Returns the headings of [`cells`].
 fn results(units: &str, most_plies: Option<u32>) -> Vec<&str> {
     let no_end = most_plies.map(|_| "no end");
     ["win", "draw", "loss", units].into_iter().chain(no_end).collect()
 }
 
-/// Win, draw and loss in percent, and the score; where games may go on for ever, how often they do.
+/// Returns win, draw and loss in percent and the score; if play may be infinite, its frequency too.
 fn cells(expected: &Expected, most_plies: Option<u32>) -> Vec<String> {
     let mut cells: Vec<String> =
         [expected.win, expected.draw, expected.loss].into_iter().map(percent).collect();
@@ -128,7 +128,7 @@ fn losses(games: &Games, words: &Words) -> String {
     for policy in &games.policies {
         let BothSides { first, second } = &policy.exploitability;
         let lost = |exploitability: &Exploitability| {
-            // Nothing lost may come out a little below 0.
+            // Rounding errors can make a loss of 0 slightly negative.
             [exploitability.outcome_lost, exploitability.score_lost]
                 .map(|lost| format!("{lost:.2}").replace("-0.00", "0.00"))
         };

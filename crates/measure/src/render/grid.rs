@@ -2,20 +2,20 @@
 
 use super::shown::shown;
 
-/// The least width of a column but the first, so that tables below each other line up.
+/// Minimum width of all columns but the first, so that consecutive tables line up.
 const LEAST: usize = 6;
-/// The most characters in a line: what a terminal shows.
+/// Maximum width of a line: that of a terminal.
 const WIDTH: usize = 100;
 
-/// Rows of cells, the first column set to the left and the others to the right, two spaces
-/// between. Every row has as many cells as the first.
+/// Rows of cells, the first column aligned left and the others right, two spaces apart. All rows have
+/// equally many cells.
 #[derive(Clone, Debug, Default)]
 pub struct Grid {
     rows: Vec<Vec<String>>,
 }
 
 impl Grid {
-    /// A grid with a heading of two lines, each column's given as (upper, lower).
+    /// Returns a grid with a heading of two lines, given for each column as (upper, lower).
     pub fn headed(headings: &[(&str, &str)]) -> Grid {
         let mut grid = Grid::default();
         grid.push(headings.iter().map(|(upper, _)| upper.to_string()).collect());
@@ -23,12 +23,12 @@ impl Grid {
         grid
     }
 
-    /// Adds a row below.
+    /// Adds a row.
     pub fn push(&mut self, row: Vec<String>) {
         self.rows.push(row.iter().map(|cell| shown(cell)).collect());
     }
 
-    /// A grid with a heading of one line and rows below it.
+    /// Returns a grid with a heading of one line and rows.
     pub fn of(headings: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Grid {
         let mut grid =
             Grid { rows: vec![headings.iter().map(|heading| heading.to_string()).collect()] };
@@ -36,7 +36,7 @@ impl Grid {
         grid
     }
 
-    /// The same as a table in Markdown, the first row being the heading.
+    /// Formats the grid as a Markdown table whose heading is the first row.
     pub fn to_markdown(&self) -> String {
         let line = |row: &Vec<String>| format!("| {} |\n", row.join(" | "));
         let (heading, rows) = self.rows.split_at(self.rows.len().min(1));
@@ -45,8 +45,8 @@ impl Grid {
         head + &rows.iter().map(line).collect::<String>()
     }
 
-    /// One line a row, each ending in a line break and none in spaces. Columns that would make lines
-    /// too long follow below, beside the first column again.
+    /// Formats one line per row, each with a line break and without trailing spaces. Columns that do not fit
+    /// into a line follow in a block below, which repeats the first column.
     pub fn to_text(&self) -> String {
         let columns = self.rows.first().map_or(0, Vec::len);
         let width = |column: usize| {
@@ -72,7 +72,7 @@ impl Grid {
         text.collect::<Vec<String>>().join("\n")
     }
 
-    /// The first column and these others.
+    /// Formats the first column and some others.
     fn block(&self, widths: &[usize], columns: &[usize]) -> String {
         let mut text = String::new();
         for row in &self.rows {
@@ -106,7 +106,7 @@ mod tests {
                 .for_each(|row| grid.push(row));
             grid.to_text().lines().map(str::to_string).collect()
         };
-        // Four of the first column and eight of each other.
+        // The first column is four wide, the others eight.
         assert_eq!(lines(12).len(), 2);
         assert_eq!(lines(12)[1].len(), 100);
         assert_eq!(lines(0), ["head", "row"]);

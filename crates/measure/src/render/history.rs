@@ -1,4 +1,4 @@
-//! The course of learning, as an SVG of its own.
+//! Learning curves as standalone SVG.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use plotters::prelude::*;
 use super::plots::COLOURS;
 
 const SIZE: (u32, u32) = (860, 480);
-/// The most points of a line; of more, means of neighbours are drawn.
+/// Maximum number of points of a line; beyond it, means of neighbours are drawn.
 const POINTS: usize = 25;
 
-/// Whether a metric is a share that training raises.
+/// Returns `true` for metrics that are shares and rise with training.
 fn is_plotted(name: &str) -> bool {
     name.starts_with("points against ")
         || name.starts_with("won as ")
@@ -18,8 +18,8 @@ fn is_plotted(name: &str) -> bool {
         || name == "held out: right"
 }
 
-/// The points of a metric, (iteration, share), as means of neighbours where there are more than
-/// [`POINTS`]; and of how many.
+/// Returns the points of a metric, (iteration, share), and the number of measurements averaged in each, which
+/// exceeds 1 if there are more than [`POINTS`].
 fn line(rows: &[BTreeMap<String, f64>], name: &str) -> (Vec<(f64, f64)>, usize) {
     let measured = (1..).zip(rows).filter_map(|(at, row)| Some((at, *row.get(name)?)));
     let all: Vec<(u32, f64)> = measured.collect();
@@ -38,20 +38,20 @@ pub type Line = (String, Vec<(f64, f64)>);
 /// A plot of lines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Panel<'a> {
-    /// What it shows.
+    /// Title.
     pub title: &'a str,
-    /// What is on the x axis, from 0 on.
+    /// Label of the x axis, which begins at 0.
     pub x: &'a str,
-    /// The least and the most on the y axis.
+    /// Bounds of the y axis.
     pub y: (f64, f64),
-    /// Whether that is a share, shown in percent.
+    /// `true` if y is a share, labelled in percent.
     pub percent: bool,
     /// The lines.
     pub lines: &'a [Line],
 }
 
-/// Plots the shares of a network's card, a row an iteration, as an SVG file with its own legend on
-/// white; `None` if no metric was measured twice.
+/// Plots the shares of a network's card, a row per iteration, as an SVG file with a legend on white;
+/// `None` if no metric was measured twice.
 pub fn history(title: &str, rows: &[BTreeMap<String, f64>]) -> Option<String> {
     let mut names: Vec<&String> =
         rows.iter().flat_map(|row| row.keys()).filter(|name| is_plotted(name)).collect();
@@ -70,14 +70,14 @@ pub fn history(title: &str, rows: &[BTreeMap<String, f64>]) -> Option<String> {
         return None;
     }
     let least = lines.iter().flat_map(|(_, points)| points).map(|point| point.1);
-    // From a tenth below all that is shown, so that high shares can be told apart.
+    // The axis begins a tenth below the lowest share, so that high shares are distinguishable.
     let least = (least.fold(1.0, f64::min) * 10.0 - 1.0).floor().max(0.0) / 10.0;
     let unit = if rows[0].contains_key("epoch") { "epochs" } else { "iterations" };
     let panel = Panel { title, x: unit, y: (least, 1.0), percent: true, lines: &lines };
     Some(panels(&[panel]))
 }
 
-/// Plots panels below each other, each with its own legend, on white.
+/// Plots panels below each other, each with a legend, on white.
 pub fn panels(panels: &[Panel<'_>]) -> String {
     let mut svg = String::new();
     let size = (SIZE.0, SIZE.1 * panels.len() as u32);
@@ -164,7 +164,7 @@ mod tests {
     fn many_points_are_drawn_as_means_of_neighbours() {
         let (points, neighbours) = line(&rows(100), "points against random");
         assert_eq!((points.len(), neighbours), (25, 4));
-        // Iterations 1 to 4, in which 0 to 3 of 100 were measured.
+        // Iterations 1 to 4, with shares of 0 to 3 percent.
         assert_eq!(points[0], (2.5, 0.015));
         let (points, neighbours) = line(&rows(100), "won as first against random");
         assert_eq!((points.len(), neighbours), (10, 1));

@@ -9,18 +9,18 @@ use super::plots::{colour, mark, plots};
 use super::summary::has_learned;
 use crate::evaluate::{AccuracyReport, Details, FiguresBySet};
 
-/// Where and how a page was made, for its foot.
+/// Origin of a page, for its footer.
 #[derive(Clone, Debug, Default, serde::Serialize)]
 pub struct About {
     /// The command.
     pub command: String,
-    /// The day, as 2026-11-22.
+    /// Date, such as 2026-11-22.
     pub date: String,
-    /// The checksum of the table's manifest.
+    /// Checksum of the table's manifest.
     pub checksum: String,
 }
 
-/// What says how good a policy is: of positions it has not learned from, where there are such.
+/// Figures that rank a policy: of held-out positions if there are any.
 #[derive(serde::Serialize)]
 struct Held<'a> {
     #[serde(flatten)]
@@ -29,11 +29,11 @@ struct Held<'a> {
     details: &'a Details,
 }
 
-/// Figures of fewer positions are shown faintly.
+/// Number of positions below which figures are shown faintly.
 const FEW: u64 = 30;
 
-/// The page of a report: tables, plots and diagrams in one file that needs nothing else, readable
-/// on a phone, in print, on light and dark, and without its few lines of script, which sort tables.
+/// Renders a report as a self-contained page with tables, plots and diagrams. It suits phones, print, light
+/// and dark themes, and works without its short script, which sorts tables.
 pub fn html(report: &AccuracyReport, about: &About) -> String {
     let mut environment = Environment::new();
     environment.add_filter("percent", |x: Option<f64>| x.map_or("–".to_string(), percent));
@@ -70,7 +70,7 @@ pub fn html(report: &AccuracyReport, about: &About) -> String {
         let row = |a| policies.clone().map(|b| agreement.of(a, b)).collect::<Vec<f64>>();
         policies.clone().map(row).collect::<Vec<_>>()
     });
-    // What groups are shown across: layers where there are some.
+    // Groups are shown by layer, or by distance if there are no layers.
     let across = match report.policies.iter().any(|policy| !policy.details.layers.is_empty()) {
         true => ("layers", "layer", format!("{} before the move", report.words.layers)),
         false => ("by_distance", "distance", "plies to the end".to_string()),
@@ -103,7 +103,7 @@ pub fn html(report: &AccuracyReport, about: &About) -> String {
     page.unwrap_or_else(|error| panic!("the template fits the report: {error:#}"))
 }
 
-/// The figures where moves decide the result, of the group of this number; empty if there is none.
+/// Returns the figures of decisive positions of the group with this number; an empty value if there is none.
 fn decisive_of(groups: Value, key: &str, number: &Value) -> Result<Value, minijinja::Error> {
     let mut groups = groups.try_iter()?;
     let found = groups.find(|group| group.get_attr(key).is_ok_and(|own| own == *number));
@@ -112,14 +112,14 @@ fn decisive_of(groups: Value, key: &str, number: &Value) -> Result<Value, miniji
     })
 }
 
-/// The greatest expected score of a game between policies, either way.
+/// Returns the greatest expected score of a game between two policies, in absolute value; at least 1.
 fn most_score(report: &AccuracyReport) -> f64 {
     let games = report.games.iter().flat_map(|games| games.table.iter().flatten());
     games.map(|expected| expected.score.abs()).fold(1.0, f64::max)
 }
 
-/// The board of a mistake, with a ring where the best moves go and a cross where the likeliest one
-/// does that is none of them.
+/// Draws the board of a mistake: rings on the best moves, a cross on the likeliest move if it is not among
+/// them.
 fn marked(mistake: &Value) -> String {
     let text = |of: &Value, name: &str| of.get_attr(name).unwrap_or_default().to_string();
     let moves: Vec<Value> = mistake
@@ -135,10 +135,9 @@ fn marked(mistake: &Value) -> String {
     board(&text(mistake, "diagram"), &marks)
 }
 
-/// A board of text (a line of column names, then rows that begin with their name) as SVG: black and
-/// white circles for X and O, other pieces as they are written; lines around it, such as hands, stay
-/// text. `marks` are names of moves, which end in the name of their square, and classes. Other
-/// diagrams stay as they are.
+/// Draws a textual board (a line of column names, then rows that begin with their name) as SVG: black and
+/// white circles for X and O, other pieces as text. Lines around the board, such as hands, remain text, and
+/// so do other diagrams. `marks` are pairs of a move, whose name ends in that of its square, and a class.
 pub fn board(text: &str, marks: &[(String, &str)]) -> String {
     let lines: Vec<Vec<&str>> =
         text.lines().map(|line| line.split_whitespace().collect()).collect();
@@ -173,7 +172,7 @@ pub fn board(text: &str, marks: &[(String, &str)]) -> String {
             escaped(name)
         );
     }
-    // Othello is played on green with discs, other games on wood.
+    // Othello has a green board with discs, other games have a wooden one.
     let is_green = |cell: &&str| matches!(*cell, "." | "X" | "O");
     let wood = match rows.iter().flat_map(|(_, cells)| cells.iter()).all(is_green) {
         true => "",

@@ -1,4 +1,4 @@
-//! A report as Markdown: a card of one policy, a leaderboard of several.
+//! A report as Markdown: a card of one policy or a leaderboard of several.
 
 use super::columns::{or_none, share};
 use super::grid::Grid;
@@ -8,8 +8,8 @@ use crate::evaluate::{
 };
 use yomikiri::game::Split;
 
-/// A card of the policy of a report, for the page of a model; of several policies a leaderboard
-/// ([`AccuracyReport::ranking`]). `command` makes it anew. Ends in a line break.
+/// Formats the policy of a report as a card for the page of a model, several policies as a leaderboard
+/// ([`AccuracyReport::ranking`]). `command` is the command that reproduces it. Ends with a line break.
 pub fn markdown(report: &AccuracyReport, command: &str) -> String {
     let games = |at: usize| report.games.as_ref().map(|games| &games.policies[at]);
     match &report.policies[..] {
@@ -85,7 +85,7 @@ fn card(
     text + &format!("\nMade by `{command}` (yomikiri {version}).\n")
 }
 
-/// The figures of the moves, a column for each part of the positions.
+/// Lays out the figures of moves, one column for each split.
 fn moves(report: &AccuracyReport, policy: &PolicyAccuracy) -> String {
     let mut parts: Vec<(&str, &FiguresBySet)> = vec![("all", &policy.total)];
     if let Some(splits) = &policy.splits {
@@ -116,7 +116,7 @@ fn moves(report: &AccuracyReport, policy: &PolicyAccuracy) -> String {
     Grid::of(&headings, rows).to_markdown()
 }
 
-/// The games, a column for each side.
+/// Lays out the games, one column for each side.
 fn played(report: &AccuracyReport, games: &PolicyGames) -> String {
     let [first, second] = report.words.sides.map(|side| format!("as {side}"));
     let units = &report.words.units;
@@ -137,7 +137,7 @@ fn played(report: &AccuracyReport, games: &PolicyGames) -> String {
     Grid::of(&["games from the start", &first, &second], rows).to_markdown()
 }
 
-/// From how many positions a policy has learned, and on how many it is measured.
+/// Returns the numbers of positions of training and measurement, in words.
 fn held_out(policy: &PolicyAccuracy) -> Option<String> {
     let splits = policy.splits.as_ref()?;
     let of = |split: Split| {

@@ -1,10 +1,10 @@
-//! The positions in which policies give away the most, as text.
+//! Costliest mistakes of policies as text.
 
 use super::grid::Grid;
 use super::number::{amount, percent};
 use crate::evaluate::{AccuracyReport, Mistake};
 
-/// Lays out so many of the costliest mistakes of each policy.
+/// Lays out the `mistakes` costliest mistakes of each policy.
 pub(super) fn mistakes_text(report: &AccuracyReport, mistakes: usize) -> String {
     let (mut text, units) = (String::new(), &report.words.units[..]);
     for (at, policy) in report.policies.iter().enumerate().filter(|_| mistakes > 0) {

@@ -1,14 +1,13 @@
-//! Reports as text and pages. Nothing here prints: every function returns what a command may write
-//! out.
+//! Reports as text and pages. Nothing here prints: all functions return text.
 //!
 //! * [`summary`] lays out an [`AccuracyReport`](crate::evaluate::AccuracyReport) at a glance,
-//!   [`accuracy_text`] whole;
-//! * [`history()`] draws what was measured while a network learned, [`panels`] any curves;
+//!   [`accuracy_text`] in full;
+//! * [`history()`] draws learning curves of a network, [`panels`] any curves;
 //! * [`comparison_text`] lays out two policies position by position;
-//! * [`markdown()`] makes Markdown of it: a card of one policy, a leaderboard of several;
-//! * [`html`] makes a page of it, with [`plots`];
-//! * [`RowsFile`] takes the results position by position, as CSV or Parquet;
-//! * [`number`] writes numbers as all our text shows them.
+//! * [`markdown()`] formats a report as Markdown: a card of one policy, a leaderboard of several;
+//! * [`html`] renders it as a page, with [`plots`];
+//! * [`RowsFile`] writes the results position by position, as CSV or Parquet;
+//! * [`number`] formats numbers for all output.
 
 mod accuracy_text;
 mod board_text;

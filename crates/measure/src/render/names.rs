@@ -1,20 +1,20 @@
-//! Short names for policies, so that tables fit a terminal, and what they stand for.
+//! Short names of policies for tables, with a legend.
 
 use super::shown::shown;
 
-/// The longest name in a table.
+/// Maximum length of a name in a table.
 const MOST: usize = 24;
 
-/// The names of policies as tables show them.
+/// Names of policies in tables.
 pub(super) struct Names {
-    /// In the order of the report.
+    /// Short names in the order of the report.
     pub short: Vec<String>,
-    /// Those that are not the whole name, each with it.
+    /// Short names that differ from the full name, with the full name.
     pub legend: Vec<(String, String)>,
 }
 
 impl Names {
-    /// Shortens the names of policies on a game, so that no two become the same.
+    /// Shortens the names of policies on a game to distinct names.
     pub(super) fn of<'a>(game: &str, names: impl Iterator<Item = &'a str>) -> Names {
         let (mut short, mut legend) = (Vec::new(), Vec::new());
         for (at, name) in names.enumerate() {
@@ -32,7 +32,7 @@ impl Names {
         Names { short, legend }
     }
 
-    /// The legend, a line a name; nothing if every name is whole.
+    /// Returns the legend, one line per name; empty if no name is shortened.
     pub(super) fn legend(&self) -> String {
         let width = self.legend.iter().map(|(short, _)| short.chars().count()).max().unwrap_or(0);
         let line = |(short, name): &(String, String)| format!("{short:<width$}  {name}\n");
@@ -40,7 +40,7 @@ impl Names {
     }
 }
 
-/// `td` of `learned:td-othello-4x4`, with its options.
+/// Returns `td` for `learned:td-othello-4x4`, with its options.
 fn of_network(name: &str, game: &str) -> Option<String> {
     let network = name.strip_prefix("learned:")?;
     let (stem, options) = network.split_at(network.rfind('?').unwrap_or(network.len()));
@@ -48,7 +48,7 @@ fn of_network(name: &str, game: &str) -> Option<String> {
     Some(format!("{stem}{options}"))
 }
 
-/// A name of so many characters at most: what is too much is left out of its middle.
+/// Shortens a name to at most `most` characters by an ellipsis in the middle.
 fn cut(name: &str, most: usize) -> String {
     let letters: Vec<char> = name.chars().collect();
     if letters.len() <= most {

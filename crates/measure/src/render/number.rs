@@ -1,11 +1,11 @@
-//! Numbers as text shows them.
+//! Formatting of numbers.
 //!
-//! What is rounded never looks like what is exact: only a share of all is `100.0%`, and only none
-//! at all is `0.0%` or `0.000`.
+//! Rounded numbers never look exact: only a share of exactly 1 is `100.0%`, and only exactly 0 is
+//! `0.0%` or `0.000`.
 
 use yomikiri::table::NoRoom;
 
-/// A count with commas between thousands: `62,789`.
+/// Formats a count with thousands separators: `62,789`.
 pub fn thousands(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -18,10 +18,10 @@ pub fn thousands(count: u64) -> String {
     text
 }
 
-/// A share between 0 and 1 in percent with one decimal: `71.3%`; `>99.9%` and `<0.1%` where one
-/// decimal would make it look like all or none.
+/// Formats a share between 0 and 1 in percent with one decimal: `71.3%`; `>99.9%` and `<0.1%` instead of a
+/// rounded 100 or 0.
 pub fn percent(share: f64) -> String {
-    // Sums of shares that are all come out a little less.
+    // A sum of shares that make 1 can come out slightly less.
     if (0.9995..1.0 - 1e-12).contains(&share) {
         ">99.9%".to_string()
     } else if 0.0 < share && share < 0.0005 {
@@ -31,23 +31,23 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// An amount of 0 or more with three decimals: `0.412`; `<0.001` where it would look like nothing.
+/// Formats a nonnegative amount with three decimals: `0.412`; `<0.001` instead of a rounded 0.
 pub fn amount(amount: f64) -> String {
     if amount > 0.0 && amount < 0.0005 { "<0.001".to_string() } else { format!("{amount:.3}") }
 }
 
-/// A number with its sign and so many decimals; nothing is plain 0.
+/// Formats a number with its sign and this many decimals; 0 has no sign.
 pub fn signed(number: f64, decimals: usize) -> String {
     let text = format!("{number:+.decimals$}");
     if text[1..].contains(|c| !matches!(c, '0' | '.')) { text } else { text[1..].to_string() }
 }
 
-/// A count with its noun: `1 disc`, `8 discs`.
+/// Formats a count with its noun: `1 disc`, `8 discs`.
 pub fn counted(count: u64, noun: &str) -> String {
     format!("{} {noun}{}", thousands(count), if count == 1 { "" } else { "s" })
 }
 
-/// A time to be expected: `8 s`, `50 s`, `4 min`, `2 h`.
+/// Formats an estimated time: `8 s`, `50 s`, `4 min`, `2 h`.
 pub fn seconds(count: f64) -> String {
     match count {
         ..10.0 => format!("{:.0} s", count.max(1.0)),
@@ -57,7 +57,7 @@ pub fn seconds(count: f64) -> String {
     }
 }
 
-/// A time that was measured: `0.06 s`, `1.4 s`, `33 s`, `4 min`.
+/// Formats a measured time: `0.06 s`, `1.4 s`, `33 s`, `4 min`.
 pub fn took(count: f64) -> String {
     match count {
         ..0.995 => format!("{count:.2} s"),
@@ -67,7 +67,7 @@ pub fn took(count: f64) -> String {
     }
 }
 
-/// A number of bytes with a unit: `4.9 GB`.
+/// Formats a number of bytes with a unit: `4.9 GB`.
 pub fn bytes(count: f64) -> String {
     if count >= 1e18 {
         return format!("{count:.0e} bytes");
@@ -86,7 +86,7 @@ pub fn bytes(count: f64) -> String {
     }
 }
 
-/// That something (`what` it is, with its verb) does not fit.
+/// Reports that something does not fit; `what` is its name with a verb.
 pub fn no_room(what: &str, NoRoom { needed, free, disk }: &NoRoom) -> String {
     let (needed, free) = (bytes(*needed), bytes(*free));
     match disk {

@@ -1,4 +1,4 @@
-//! Plots of a report, as SVG that takes its ink from the page: it is readable on light and dark.
+//! Plots of a report as SVG in the text colour of the page, for light and dark themes.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -6,19 +6,19 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use super::names::Names;
 use crate::evaluate::{AccuracyReport, Losses, PolicyAccuracy};
 
-/// A plot: what it shows, and the SVG.
+/// A plot as SVG.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Plot {
-    /// A short name, for links.
+    /// Short name for links.
     pub id: &'static str,
-    /// In a sentence.
+    /// Title, a sentence.
     pub title: String,
-    /// The picture, an `svg` element.
+    /// The `svg` element.
     pub svg: String,
 }
 
-/// Colours of series, told apart by colour-blind people too (Okabe and Ito 2008), dark enough for
-/// light paper and light enough for dark.
+/// Colours of series, distinguishable by colour-blind readers (Okabe and Ito 2008), dark enough for
+/// light backgrounds and light enough for dark ones.
 pub(super) const COLOURS: [(u8, u8, u8); 8] = [
     (0, 114, 178),
     (213, 94, 0),
@@ -30,13 +30,13 @@ pub(super) const COLOURS: [(u8, u8, u8); 8] = [
     (128, 128, 128),
 ];
 
-/// The colour of a line that is no policy's: that of the ink, without marks.
+/// Colour index of reference lines, drawn in the text colour without marks.
 const REFERENCE: usize = 255;
 
-/// What is drawn in the ink of the page, and how it is written by the drawing library.
+/// Stand-in for the text colour of the page, and its form in the plotting library's output.
 const INK: RGBColor = RGBColor(1, 2, 3);
 const INK_WRITTEN: &str = "#010203";
-/// What is drawn faintly.
+/// Stand-in for faint lines.
 const FAINT: RGBColor = RGBColor(4, 5, 6);
 const FAINT_WRITTEN: &str = "#040506";
 
@@ -46,7 +46,7 @@ const SIZE: (u32, u32) = (640, 360);
 struct Series {
     colour: usize,
     points: Vec<(f64, f64)>,
-    /// Written beside each point; mostly nothing.
+    /// Label of each point; usually empty.
     name: String,
 }
 
@@ -56,11 +56,11 @@ struct Axes {
     x_name: String,
     y_name: &'static str,
     y_percent: bool,
-    /// Whether x is the power of ten of seconds, and is written as a time.
+    /// `true` if x is the decimal logarithm of seconds, labelled as a time.
     x_time: bool,
 }
 
-/// All plots that the report has data for.
+/// Returns all plots for which the report has data.
 pub fn plots(report: &AccuracyReport) -> Vec<Plot> {
     [loss_distribution(report), cost(report), reliability(report), convergence(report)]
         .into_iter()
@@ -68,26 +68,25 @@ pub fn plots(report: &AccuracyReport) -> Vec<Plot> {
         .collect()
 }
 
-/// The colour of a policy by its place.
+/// Returns the colour of a policy by its index.
 pub(super) fn colour(at: usize) -> String {
     let (r, g, b) = COLOURS[at % COLOURS.len()];
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
-/// How the lines of policies are broken: strokes and gaps, so that they are told apart without
-/// colours, and where colours come again.
+/// Dash patterns of the lines of policies, which distinguish them without colours and where colours repeat.
 const DASHES: [&str; 3] = ["none", "8 4", "2 3"];
 
 fn dash(at: usize) -> &'static str {
     DASHES[(at + at / COLOURS.len()) % DASHES.len()]
 }
 
-/// Which of the four marks a policy has.
+/// Returns the mark of a policy, one of four.
 fn shape(at: usize) -> usize {
     (at + at / COLOURS.len()) % 4
 }
 
-/// The mark of a policy as it is in plots, for legends.
+/// Draws the mark of a policy for legends.
 pub(super) fn mark(at: usize) -> String {
     let (colour, dash) = (colour(at), dash(at));
     let shape = match shape(at) {
@@ -113,7 +112,7 @@ fn series(
     lines.map(line).collect()
 }
 
-/// Share of positions in which so much of the score or more is given away.
+/// Plots the share of positions by minimum loss of score.
 fn loss_distribution(report: &AccuracyReport) -> Option<Plot> {
     let beyond = |losses: &Losses| -> Vec<(f64, f64)> {
         let total: f64 = losses.expected.iter().sum();
@@ -147,7 +146,7 @@ fn loss_distribution(report: &AccuracyReport) -> Option<Plot> {
     Some(Plot { id: "losses", title, svg })
 }
 
-/// How good moves are by the time that an answer takes.
+/// Plots the share of good moves by the time for an answer.
 fn cost(report: &AccuracyReport) -> Option<Plot> {
     let mut seconds = report.seconds.iter();
     let mut lines = series(report, |policy| {
@@ -175,7 +174,7 @@ fn cost(report: &AccuracyReport) -> Option<Plot> {
     Some(Plot { id: "cost", title: title.to_string(), svg })
 }
 
-/// A power of ten of seconds: 100 µs.
+/// Formats a power of ten of seconds: 100 µs.
 fn time(power: f64) -> String {
     let (unit, of_second) = match power {
         power if power < -6.5 => ("ns", 9.0),
@@ -186,7 +185,7 @@ fn time(power: f64) -> String {
     format!("{:.0} {unit}", 10f64.powf(power + of_second))
 }
 
-/// How often positions are won that a policy gives some chance.
+/// Plots the frequency of wins by the chance that a policy predicts.
 fn reliability(report: &AccuracyReport) -> Option<Plot> {
     let lines = series(report, |policy| {
         let values = &policy.held_out_details().values;
@@ -200,7 +199,7 @@ fn reliability(report: &AccuracyReport) -> Option<Plot> {
     });
     range(&lines)?;
     let mut lines = lines;
-    // What perfect calibration would be.
+    // Perfect calibration.
     let points = vec![(0.0, 0.0), (1.0, 1.0)];
     lines.push(Series { colour: REFERENCE, points, name: String::new() });
     let axes = Axes {
@@ -216,7 +215,7 @@ fn reliability(report: &AccuracyReport) -> Option<Plot> {
     Some(Plot { id: "reliability", title: title.to_string(), svg })
 }
 
-/// States changed in each sweep of the solution, if there were several.
+/// Plots the number of states changed in each sweep of the solution, if there are several.
 fn convergence(report: &AccuracyReport) -> Option<Plot> {
     if report.sweeps.len() < 2 {
         return None;
@@ -239,7 +238,7 @@ fn convergence(report: &AccuracyReport) -> Option<Plot> {
     Some(Plot { id: "convergence", title: title.to_string(), svg })
 }
 
-/// From the least to the greatest x; `None` if there is no point.
+/// Returns the least and the greatest x; `None` without points.
 fn range(lines: &[Series]) -> Option<(f64, f64)> {
     let mut xs = lines.iter().flat_map(|line| &line.points).map(|point| point.0);
     let first = xs.next()?;
@@ -247,12 +246,12 @@ fn range(lines: &[Series]) -> Option<(f64, f64)> {
     Some((least, if most > least { most } else { least + 1.0 }))
 }
 
-/// How many labels an axis has at most: whole numbers are not written twice.
+/// Returns the maximum number of labels of an axis, so that no integer repeats.
 fn labels((least, most): (f64, f64)) -> usize {
     if most > 1.5 { ((most - least) as usize + 1).clamp(2, 10) } else { 10 }
 }
 
-/// What stands for the colour of a line while it is drawn.
+/// Returns the stand-in for the colour of a line while it is drawn.
 fn placeholder(at: usize) -> RGBColor {
     RGBColor(9, at as u8, 9)
 }
@@ -272,12 +271,12 @@ fn draw(title: &str, axes: &Axes, lines: &[Series]) -> String {
         let dashed = format!(
             "stroke=\"{colour}\" stroke-dasharray=\"{dash}\" stroke-width=\"2\" fill=\"none\""
         );
-        // Only lines are broken, not the marks on them.
+        // Only lines are dashed, not their marks.
         let of_line =
             format!("fill=\"none\" opacity=\"1\" stroke=\"{written}\" stroke-width=\"2\"");
         svg = svg.replace(&of_line, &dashed).replace(&written, &colour);
     }
-    // The page sets the size; colours of ink follow its style.
+    // The page sets the size and the text colour.
     let opened = format!("<svg role=\"img\" aria-label=\"{title}\"");
     svg.replace(&format!("<svg width=\"{width}\" height=\"{height}\""), &opened)
         .replacen('>', &format!("><title>{title}</title>"), 1)
@@ -285,13 +284,13 @@ fn draw(title: &str, axes: &Axes, lines: &[Series]) -> String {
         .replace(FAINT_WRITTEN, "currentColor\" stroke-opacity=\"0.15")
 }
 
-/// Whether a point is in the left half: its name goes towards the middle, where there is room.
+/// Returns `true` for a point in the left half, whose label extends to the right.
 fn is_left(axes: &Axes, x: f64) -> bool {
     x < (axes.x.0 + axes.x.1) / 2.0
 }
 
-/// By how many pixels the name of each line, which has one point then, goes below its point so as
-/// not to lie on the name of another. The sizes are about those of [`draw_into`].
+/// Returns the pixels by which to lower the label of each line, which then has one point, so that labels do
+/// not overlap. Sizes approximate those of [`draw_into`].
 fn lower(axes: &Axes, lines: &[Series]) -> Vec<i32> {
     let (wide, high, letter, line_height) = (520.0, 290.0, 9.0, 17.0);
     let share = |x: f64, (least, most): (f64, f64)| (x - least) / (most - least);

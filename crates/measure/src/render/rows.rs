@@ -1,4 +1,4 @@
-//! State-by-state results as CSV or Parquet: one row a policy and position, one column a field of
+//! Results position by position as CSV or Parquet: one row per policy and position, one column per field of
 //! [`Judgement`], in the order of the table.
 
 use std::fs::File;
@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::evaluate::Judgement;
 use yomikiri::table::Part;
 
-/// A file of judgements in the making; it is at its place once it is finished, whole.
+/// A file of judgements being written, renamed into place once it is finished.
 pub struct RowsFile {
     part: Part,
     writer: Writer,
@@ -21,14 +21,14 @@ enum Writer {
 }
 
 impl RowsFile {
-    /// Begins a CSV file.
+    /// Creates a CSV file.
     pub fn csv(path: &Path) -> io::Result<RowsFile> {
         let part = Part::of(path)?;
         let writer = Writer::Csv(Box::new(csv::Writer::from_writer(File::create(part.path())?)));
         Ok(RowsFile { part, writer })
     }
 
-    /// Begins a Parquet file.
+    /// Creates a Parquet file.
     #[cfg(feature = "parquet")]
     pub fn parquet(path: &Path) -> io::Result<RowsFile> {
         let part = Part::of(path)?;
@@ -46,7 +46,7 @@ impl RowsFile {
         }
     }
 
-    /// Writes what is left and puts the file at its place.
+    /// Writes the remaining rows and renames the file into place.
     pub fn finish(self) -> io::Result<()> {
         match self.writer {
             Writer::Csv(mut csv) => csv.flush()?,
@@ -70,7 +70,7 @@ mod parquet_rows {
 
     use crate::evaluate::Judgement;
 
-    /// How many rows are written together.
+    /// Rows of a row group.
     const GROUP: usize = 1 << 17;
 
     pub(super) struct ParquetRows {

@@ -1,12 +1,12 @@
-//! Text from outside as a terminal may show it.
+//! Sanitising of external text for terminals.
 
-/// A line without what a terminal acts on instead of showing it: controls, line breaks among them,
-/// and marks that change the direction of text. A space stands in their place.
+/// Replaces characters in a line that a terminal interprets (control characters including line breaks, and
+/// marks that change the direction of text) by spaces.
 pub fn shown(line: &str) -> String {
     line.replace(is_hidden, " ")
 }
 
-/// Replaces the same in text of several lines, in which, if it is `coloured`, colours stay.
+/// Sanitises text of several lines; if `coloured`, colour sequences remain.
 pub fn shown_text(text: &str, coloured: bool) -> String {
     let mut all = String::with_capacity(text.len());
     let mut rest = text;
@@ -21,14 +21,14 @@ pub fn shown_text(text: &str, coloured: bool) -> String {
     all + rest
 }
 
-/// The length of the colour that text begins with.
+/// Returns the length of the colour sequence at the beginning of a text.
 fn colour_at(text: &str) -> Option<usize> {
     let numbers = text.strip_prefix("\x1b[")?;
     let end = numbers.find(|c: char| !c.is_ascii_digit() && c != ';')?;
     numbers[end..].starts_with('m').then_some(2 + end + 1)
 }
 
-/// Returns whether a terminal acts on a character instead of showing it.
+/// Returns `true` for a character that a terminal interprets instead of displaying.
 pub fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -1,4 +1,4 @@
-//! The first screen of a report: one table of all policies, the best first, and where more is.
+//! Summary of a report: one table of all policies, best first, with pointers to details.
 
 use super::accuracy_text::{by_words, header};
 use super::columns::{or_none, share};
@@ -12,8 +12,8 @@ use crate::evaluate::{
 };
 use yomikiri::game::Split;
 
-/// Lays out a report at a glance: the table, every policy in a line, the best first, then result
-/// kept by groups of positions, `mistakes` of each policy, and where more is. Ends in a line break.
+/// Lays out a report at a glance: the table, every policy in a line, best first, the result
+/// kept by groups of positions, `mistakes` of each policy, and pointers to details. Ends with a line break.
 pub fn summary(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
     let names = report.policies.iter().map(|policy| &policy.policy[..]);
     let names = Names::of(&report.table.game, names);
@@ -57,15 +57,15 @@ fn decisive(figures: &FiguresBySet) -> &Figures {
     &figures.decisive_outcome
 }
 
-/// A column of the table: its heading in two lines, and what it shows.
+/// A column of the table: its heading of two lines, and its source.
 type Column = (String, String, Shown);
 
 enum Shown {
-    /// Of the positions that decide the result; held-out ones where there are such.
+    /// Figures of decisive positions; of held-out ones if there are any.
     Figures(fn(&Figures) -> String),
-    /// Of those the policy has learned from.
+    /// Figures of decisive positions that the policy has learned from.
     Learned(fn(&Figures) -> String),
-    /// Of the games.
+    /// Figures of the games.
     Games(fn(&PolicyGames) -> String),
 }
 
@@ -130,7 +130,7 @@ fn ranked(report: &AccuracyReport, order: &[usize], names: &Names) -> String {
     grid.to_text()
 }
 
-/// Confidence intervals where positions are a sample.
+/// Lays out confidence intervals, if positions are a sample.
 fn intervals(report: &AccuracyReport, order: &[usize], names: &Names) -> String {
     let has = |policy: &PolicyAccuracy| policy.intervals.is_some();
     if !report.policies.iter().any(has) {
@@ -150,7 +150,7 @@ fn intervals(report: &AccuracyReport, order: &[usize], names: &Names) -> String 
     format!("\nConfidence intervals of 95 % (bootstrap over the positions)\n\n{}", grid.to_text())
 }
 
-/// What the columns say.
+/// Explains the columns.
 fn meanings(report: &AccuracyReport) -> String {
     let units = &report.words.units;
     let mut lines = match report.table.has_scores() {
@@ -192,12 +192,12 @@ fn meanings(report: &AccuracyReport) -> String {
     lines.into_iter().map(|(name, meaning)| format!("{name:<11}{meaning}\n")).collect()
 }
 
-/// Whether a policy has learned from some of the positions.
+/// Returns `true` if a policy has learned from some of the positions.
 pub(super) fn has_learned(policy: &PolicyAccuracy) -> bool {
     policy.splits.is_some_and(|splits| splits.train.all.states > 0)
 }
 
-/// Of which positions the figures of policies are that have learned from positions.
+/// Returns the positions that figures of trained policies cover, in words.
 fn held_out(report: &AccuracyReport) -> Option<String> {
     let splits = report.policies.iter().find(|policy| has_learned(policy))?.splits?;
     let count = |split: Split| thousands(decisive(splits.of(split)).states);
@@ -211,7 +211,7 @@ fn held_out(report: &AccuracyReport) -> Option<String> {
     })
 }
 
-/// Result kept of every policy by groups of positions.
+/// Lays out the result kept of every policy by groups of positions.
 fn groups(report: &AccuracyReport, order: &[usize], by: By) -> String {
     let (heading, _) = by_words(report, by);
     let numbers: Vec<String> = (1..=order.len()).map(|place| place.to_string()).collect();

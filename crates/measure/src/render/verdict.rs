@@ -1,24 +1,26 @@
-//! Values in words: in a sentence, and in the cells of a grid.
+//! Values in words, as sentences and as cells of a grid.
 
 use super::number::{counted, thousands};
 use yomikiri::game::{Outcome, Repetition};
 use yomikiri::solve::Value;
 use yomikiri::table::{Manifest, Solution};
 
-/// Who is to move, as far as the words of a verdict depend on it.
+/// Properties of the mover that affect the words of a verdict.
 #[derive(Clone, Copy, Debug)]
 pub struct Mover<'a> {
-    /// The name of its side.
+    /// Name of the side.
     pub side: &'a str,
-    /// True if its king is attacked.
+    /// `true` if its king is attacked.
     pub in_check: bool,
-    /// In a table that follows only the checks of one player: whether the mover is that player.
+    /// `true` if the table follows only the mover's checks, `false` if only the opponent's; `None` in other
+    /// tables.
     pub gives_checks: Option<bool>,
-    /// What scores count, in a game that has scores.
+    /// Unit of scores, in games that have them.
     pub unit: Option<&'a str>,
 }
 
-/// `Black, to move, wins in 7 plies`, or `loses by 8 discs; 13 plies to the end`.
+/// Returns a sentence such as `Black, to move, wins in 7 plies`, or `…, loses by 8 discs; 13 plies to the
+/// end`.
 pub fn verdict(mover: Mover<'_>, value: Value) -> String {
     let check = if mover.in_check { " and in check" } else { "" };
     let result = match (mover.unit, mover.gives_checks) {
@@ -66,7 +68,7 @@ fn result(value: Value) -> String {
     }
 }
 
-/// Of the player whose checks alone the table follows.
+/// Returns the result for the player whose checks alone the table follows.
 fn result_of_checks(value: Value) -> String {
     match (value.outcome(), value.upper.distance()) {
         (Some(Outcome::Win), _) => format!("wins {} by checks alone", in_plies(value)),
@@ -76,7 +78,7 @@ fn result_of_checks(value: Value) -> String {
     }
 }
 
-/// Of the player who is given checks.
+/// Returns the result for the player who is in those checks.
 fn result_against_checks(value: Value) -> String {
     match (value.outcome(), value.lower.distance()) {
         (Some(Outcome::Loss), Some(_)) => format!("is mated {} by checks alone", in_plies(value)),
@@ -93,8 +95,8 @@ fn at_least(plies: u16) -> String {
     }
 }
 
-/// What the bounds of an unproven outcome say; `None` if nothing. A state in which the game goes on
-/// is won in 1 ply and lost in 2 at the soonest.
+/// Returns the restrictions that the bounds of an unproven outcome imply; `None` if there are none. An open
+/// state is won in 1 ply and lost in 2 at the soonest.
 pub fn still_open(value: Value) -> Option<String> {
     let won = match (value.upper.outcome(), value.upper.distance()) {
         (Outcome::Win, None) => Some("it could be won only by play without end".to_string()),
@@ -110,12 +112,12 @@ pub fn still_open(value: Value) -> Option<String> {
     (!both.is_empty()).then(|| both.join(", "))
 }
 
-/// `1 ply`, `7 plies`.
+/// Returns `1 ply`, `7 plies`.
 pub(super) fn plies_text(plies: u16) -> String {
     if plies == 1 { "1 ply".to_string() } else { format!("{plies} plies") }
 }
 
-/// How far the end of a proven win or loss is, in a sentence.
+/// Returns the distance of a proven win or loss for use in a sentence.
 fn in_plies(value: Value) -> String {
     match (value.distance_lower(), value.distance_upper()) {
         (Some(least), Some(most)) if least == most => format!("in {}", plies_text(most)),
@@ -128,7 +130,7 @@ fn in_plies(value: Value) -> String {
     }
 }
 
-/// The same in a cell of a column headed by plies.
+/// Returns the distance of a value for a cell of a column headed by plies.
 pub fn plies_cell(value: Value) -> String {
     match (value.outcome(), value.distance_lower(), value.distance_upper()) {
         (None, ..) => "not proven".to_string(),
@@ -143,13 +145,13 @@ pub fn plies_cell(value: Value) -> String {
     }
 }
 
-/// The score in a cell, or its bounds.
+/// Returns the score, or its bounds, for a cell.
 pub fn score_cell(value: Value) -> String {
     let (lower, upper) = (value.lower.score(), value.upper.score());
     if lower == upper { lower.to_string() } else { format!("{lower} to {upper}") }
 }
 
-/// The outcome in a cell: as much of it as is proven.
+/// Returns the outcome, as far as it is proven, for a cell.
 pub fn outcome_cell(value: Value) -> &'static str {
     match (value.outcome(), value.lower.outcome(), value.upper.outcome()) {
         (Some(outcome), ..) => outcome.name(),
@@ -159,12 +161,12 @@ pub fn outcome_cell(value: Value) -> &'static str {
     }
 }
 
-/// Whether a bound says no more than that the game goes on.
+/// Returns `true` for a bound that is implied by the state being open.
 fn is_trivial(least: u16) -> bool {
     least <= 2
 }
 
-/// What play without end counts as, in words.
+/// Returns the convention for infinite play in words.
 pub fn repetition_text(repetition: Repetition) -> &'static str {
     match repetition {
         Repetition::Draw => "play without end counts as a draw",
@@ -173,7 +175,7 @@ pub fn repetition_text(repetition: Repetition) -> &'static str {
     }
 }
 
-/// How much a solution proves, and by which convention.
+/// Returns the extent of a solution's proofs and its convention in words.
 pub fn proven_text(manifest: &Manifest, solution: &Solution) -> String {
     if let Some(scores) = solution.proven_scores {
         return format!(
@@ -206,7 +208,7 @@ mod tests {
         Value { lower, upper }
     }
 
-    /// Values with their words: of the outcome and the plies in a grid, and of a sentence.
+    /// Values with their cells of outcome and plies, and their sentence.
     fn examples() -> Vec<(Value, &'static str, &'static str, &'static str)> {
         use Prospect as P;
         let exactly = Value::exactly;

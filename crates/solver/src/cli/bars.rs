@@ -66,6 +66,10 @@ impl Progress for Bars {
         }
     }
 
+    fn log(&self, step: std::fmt::Arguments<'_>) {
+        tracing::info!("{step}");
+    }
+
     fn note(&self, what: &str) {
         let held = self.bar.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Some(bar) = held.as_ref() {

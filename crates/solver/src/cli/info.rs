@@ -34,7 +34,7 @@ pub(super) struct Args {
     values: bool,
 }
 
-/// The JSON that `--json` prints (`docs/query-schema.md`).
+/// The JSON that `--json` prints (`docs/json.md`).
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Info<'a> {
     #[serde(flatten)]

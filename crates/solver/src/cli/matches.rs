@@ -71,7 +71,7 @@ fn play(
         let bytes = unfolded_bytes(table.table().manifest(), players.len());
         let what = format!("playing games on {name} needs");
         let refused = |no_room| guard::refused(&what, &no_room, "give a smaller table");
-        fits_memory(bytes, None).map_err(refused)?;
+        fits_memory(bytes, yomikiri_measure::free_memory()).map_err(refused)?;
     }
     Match::of(table, players, openings, &context.bars).map_err(|error| failed(table, error))
 }

@@ -315,7 +315,7 @@ fn measure(
 
 /// That games, which need so many bytes, do not fit in memory, if so.
 fn too_large(bytes: f64) -> Option<String> {
-    let is_too_large = fits_memory(bytes, None).is_err();
+    let is_too_large = fits_memory(bytes, yomikiri_measure::free_memory()).is_err();
     is_too_large.then(|| {
         let bytes = yomikiri_measure::render::number::bytes(bytes);
         format!("they need about {bytes} of memory, more than is free")

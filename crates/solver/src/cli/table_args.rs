@@ -17,6 +17,7 @@ use yomikiri::registry::othello;
 use yomikiri::solve::SolveOptions;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::{Table, TableError};
+use yomikiri_measure::free_memory;
 use yomikiri_measure::policy::PolicySpec;
 
 /// The option forms of a table that is read.
@@ -204,7 +205,7 @@ const MOST_STATES: f64 = 4e8;
 
 /// Returns whether the table of a whole game is there, or made in some two minutes at most.
 pub(super) fn is_in_reach(game: &AnyGame, context: &Context) -> bool {
-    let plan = Plan::from_start(game);
+    let plan = Plan { max_memory: free_memory(), ..Plan::from_start(game) };
     let expected = game.expected(&game.start().state);
     let is_quick = expected.is_none_or(|expected| expected.states <= MOST_STATES && expected.exact);
     let fits = || within_room(game, plan.clone(), &context.store).is_ok();

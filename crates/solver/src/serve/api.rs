@@ -1,4 +1,4 @@
-//! The answers: what each address gives. `docs/openapi.json` says the same for programs.
+//! Handlers of the API's addresses; `docs/openapi.json` describes their answers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,10 +25,10 @@ use yomikiri::solved::{
 use yomikiri::table::RootValue;
 use yomikiri_measure::evaluate::{Choice, Mistake};
 
-/// What an address answers.
+/// Result of a handler.
 pub(super) type Answered = Result<Response, Refusal>;
 
-/// The parameters of an address, or a refusal that names what is wrong with them.
+/// Returns the parameters of a query, or a refusal that names the invalid one.
 fn read<T>(query: Result<Query<T>, QueryRejection>) -> Result<T, Refusal> {
     query.map(|Query(asked)| asked).map_err(|error| Refusal::malformed(error.body_text()))
 }
@@ -37,7 +37,8 @@ fn read<T>(query: Result<Query<T>, QueryRejection>) -> Result<T, Refusal> {
 #[serde(deny_unknown_fields)]
 pub(super) struct OfPosition {
     position: Option<String>,
-    /// Whether one outside the table is answered too, by search or the rules: a browser logs refusals as errors.
+    /// `true` to answer positions outside the table too, by search or from the rules: browsers log refusals
+    /// as errors.
     #[serde(default)]
     anywhere: bool,
 }
@@ -60,14 +61,14 @@ pub(super) struct OfMistakes {
 #[serde(deny_unknown_fields)]
 pub(super) struct Nothing {}
 
-/// Tables up to this size are counted when they are listed.
+/// Maximum number of rows of a table that is counted when it is listed.
 const COUNTED_AT_ONCE: usize = 1 << 21;
 
 #[derive(Serialize, JsonSchema)]
 struct Listing {
-    /// Those that can be asked.
+    /// Tables that can be queried.
     tables: Vec<Line>,
-    /// Those that cannot be asked, and why.
+    /// Tables that cannot be queried, with the reason.
     unavailable: Vec<Unavailable>,
 }
 
@@ -79,56 +80,56 @@ struct Unavailable {
     why: Refusal,
 }
 
-/// A table, as far as a page needs it to draw a board and offer what can be asked.
+/// Properties of a table that a page needs to draw a board and offer queries.
 #[derive(Serialize, JsonSchema)]
 struct Line {
     /// Name of the table.
     table: String,
-    /// The game and board, such as othello-4x4.
+    /// Game and board, such as othello-4x4.
     game: String,
-    /// What the game is called.
+    /// Display name of the game.
     title: String,
-    /// The rows of the table.
+    /// Rows of the table.
     states: u64,
-    /// Whether every state that can be reached is in it.
+    /// True if it contains every reachable state.
     complete: bool,
-    /// The plies to which it is bounded.
+    /// Limit in plies, if it is bounded.
     max_depth: Option<u32>,
-    /// The states to which it is bounded.
+    /// Limit in states, if it is bounded.
     max_states: Option<u64>,
-    /// The player of whose moves the table follows only checks.
+    /// True if the player who moves at the roots plays only checks.
     checks_only: bool,
-    /// The rows of the board; 0 in games without one.
+    /// Rows of the board; 0 in games without one.
     rows: usize,
-    /// Its columns.
+    /// Columns of the board.
     columns: usize,
-    /// The names of the columns from the left, as the first player sees the board.
+    /// Names of the columns from the left, as the first player sees the board.
     column_names: Vec<String>,
-    /// The names of the rows from the top.
+    /// Names of the rows from the top.
     row_names: Vec<String>,
-    /// `score` if values have one; else only outcomes and plies.
+    /// True if values include a score, else only outcomes and plies.
     has_scores: bool,
-    /// What scores count: disc.
+    /// Unit of scores: disc.
     score_unit: Option<&'static str>,
-    /// Whether every game ends.
+    /// True if every game ends.
     is_layered: bool,
-    /// What play without end counts as; null where games always end.
+    /// Convention for infinite play: `draw`, `second-player-wins` or `unknown`.
     repetition: &'static str,
-    /// The names of the first and the second player.
+    /// Names of the first and the second player.
     sides: [&'static str; 2],
-    /// The kinds of pieces that are told apart; none where there is but one.
+    /// Distinct kinds of pieces; empty if there is only one.
     pieces: Vec<PieceKind>,
-    /// The positions that the table begins with, and their values.
+    /// Root positions with their values.
     roots: Vec<Root>,
-    /// How many rows are lost, drawn and won; null of a large table until /counts was asked for.
+    /// Numbers of lost, drawn and won rows; null for a large table until /counts is requested.
     outcomes: Option<LayerValues>,
-    /// Policies that can be asked; there are more, see docs/serve.md.
+    /// Policies to choose from; others are possible, see docs/serve.md.
     policies: Vec<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct Root {
-    /// The position in one line.
+    /// Position in one line.
     position: String,
     #[serde(flatten)]
     value: RootValue,
@@ -198,7 +199,7 @@ pub(super) async fn tables(
         .await
 }
 
-/// The position that is meant: the first root where none is given.
+/// Parses a position; the default is the first root.
 fn position_of(table: &SolvedTable, text: Option<&str>) -> Result<AnyPosition, Refusal> {
     let text = text.unwrap_or_default();
     if text.len() > LONGEST_LINE {
@@ -237,10 +238,10 @@ pub(super) async fn position(
     });
     match found.await? {
         Ok(response) => Ok(response),
-        // Longer than a look into a table, so not more at once than there are processors.
+        // Slower than a lookup, so limited to the number of processors at a time.
         Err((search, position)) => {
             let work = move || {
-                // Its time begins when it has a place.
+                // The time limit starts when the work does.
                 search.restart();
                 Ok(json(StatusCode::OK, &search.answer_anywhere(position)))
             };
@@ -249,36 +250,36 @@ pub(super) async fn position(
     }
 }
 
-/// That a position is not in the table, and what the rules say of it, so that it can be played on.
+/// A position that is not in the table, with an answer from the rules, so that it can be played on.
 #[derive(Serialize, JsonSchema)]
 struct Outside {
     #[serde(flatten)]
     why: Refusal,
-    /// The board and the moves, with what the table says of those that lead into it.
+    /// Board and moves, with the values of moves that lead into the table.
     answer: Answer,
 }
 
-/// What a policy does in a position, beside the truth.
+/// A policy's moves in a position, with the exact values.
 #[derive(Serialize, JsonSchema)]
 struct Decision<'a> {
-    /// Name of the table; `search` where a search found the exact values.
+    /// Name of the table; `search` if a search found the exact values.
     table: String,
-    /// The policy.
+    /// Name of the policy.
     policy: &'a str,
-    /// The position in one line.
+    /// Position in one line.
     position: String,
-    /// The player to move.
+    /// Player to move.
     mover: &'static str,
-    /// The exact value, for the mover.
+    /// Exact outcome for the mover.
     outcome: Option<i8>,
-    /// The outcome, and the final score, that the policy expects for the mover.
+    /// Outcome that the policy expects for the mover; null if it does not estimate it.
     expected_outcome: Option<f64>,
-    /// The final score that it expects; null if it does not say.
+    /// Final score that the policy expects for the mover; null if it does not estimate it.
     expected_score: Option<f64>,
-    /// Its likeliest move; the first of several.
+    /// Likeliest move, the first of equals.
     #[serde(rename = "move")]
     likeliest: Option<String>,
-    /// The best first.
+    /// Moves, best first.
     moves: Vec<Decided>,
 }
 
@@ -286,9 +287,9 @@ struct Decision<'a> {
 struct Decided {
     #[serde(flatten)]
     exact: MoveAnswer,
-    /// With which the policy plays it.
+    /// Probability with which the policy plays it.
     probability: f64,
-    /// How good the policy finds it, on a scale of its own.
+    /// Score that the policy gives it, on a scale of its own.
     policy_score: Option<f64>,
 }
 
@@ -357,11 +358,11 @@ fn decision<'a>(
 struct Worst<'a> {
     /// Name of the table.
     table: &'a str,
-    /// The policy.
+    /// Name of the policy.
     policy: &'a str,
-    /// In how many positions it was judged.
+    /// Number of judged positions.
     judged: u64,
-    /// The worst first, one of mirror images.
+    /// Mistakes, worst first, one of mirror images.
     mistakes: &'a [Mistake],
 }
 
@@ -397,13 +398,13 @@ pub(super) async fn mistakes(
 struct Counts<'a> {
     /// Name of the table.
     table: &'a str,
-    /// Every judged position.
+    /// Totals of all judged positions.
     all: &'a LayerValues,
-    /// Of each layer; none in tables whose rows have no layer.
+    /// Totals of each layer; empty if rows have no layers.
     layers: Vec<Layer<'a>>,
-    /// How many rows have which score; which outcome, in games without scores.
+    /// Number of rows by score, or by outcome in games without scores.
     histogram: &'a BTreeMap<i8, u64>,
-    /// The most plies to the end that are known exactly.
+    /// Greatest exactly known number of plies to the end.
     longest: Option<u16>,
 }
 
@@ -438,7 +439,7 @@ pub(super) async fn counts(
     .await
 }
 
-/// Returns the components of `docs/openapi.json`: for tests.
+/// Returns the components of `docs/openapi.json`, for tests.
 #[doc(hidden)]
 pub(crate) fn components() -> serde_json::Value {
     let mut settings = SchemaSettings::draft2020_12().for_serialize();
@@ -455,14 +456,14 @@ pub(crate) fn components() -> serde_json::Value {
     generator.take_definitions(true).into()
 }
 
-/// What no address is.
+/// Answers requests to unknown addresses.
 pub(super) async fn nowhere() -> Response {
     Refusal::absent("there is nothing at this address")
         .with("see /api/v1/openapi.json")
         .into_response()
 }
 
-/// What an address does not do.
+/// Answers requests with a method that the address does not support.
 pub(super) async fn not_so() -> Response {
     Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "this address does not take this method")
         .with("see /api/v1/openapi.json")

@@ -1,7 +1,7 @@
 //! Thousands of positions in one request: lines of JSON, or an array.
 //!
-//! Bodies and answers take their bytes out of one budget, so that slow clients hold no more of it
-//! than they have sent, and all of them together no more than there is.
+//! Bodies and answers share one memory budget. A slow client holds no more of it than it has sent,
+//! and all clients together no more than there is.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,13 +21,13 @@ use super::reply::{Refusal, typed};
 use super::work::Kind;
 use yomikiri::solved::{ArrayRows, SolvedTable};
 
-/// The most bytes of a body.
+/// Maximum size of a body.
 pub(super) const MOST_BYTES: usize = 16 << 20;
-/// The most lines of one.
+/// Maximum number of lines of a body.
 pub(super) const MOST_LINES: usize = 100_000;
-/// How long a body may take.
+/// Maximum time for receiving a body.
 const BODY_WITHIN: Duration = Duration::from_secs(10);
-/// All bodies and answers at once, in units of a KiB.
+/// Memory budget of all bodies and answers in KiB.
 const BUDGET: usize = 256 << 10;
 
 #[derive(Deserialize)]
@@ -36,7 +36,7 @@ pub(super) struct OfBatch {
     rows: Option<ArrayRows>,
 }
 
-/// What is left for bodies and answers.
+/// Returns the memory budget of bodies and answers.
 pub(super) fn budget() -> Arc<Semaphore> {
     Arc::new(Semaphore::new(BUDGET))
 }
@@ -46,13 +46,13 @@ fn too_large() -> Refusal {
     Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, what).with("send it in parts")
 }
 
-/// Takes room for so many bytes.
+/// Reserves memory. Fails if too little is left.
 fn room(budget: &Arc<Semaphore>, bytes: usize) -> Result<OwnedSemaphorePermit, Refusal> {
     let units = bytes.div_ceil(1024) as u32;
     budget.clone().try_acquire_many_owned(units).map_err(|_| Refusal::busy())
 }
 
-/// Reads a body whole, and the room that it takes.
+/// Reads a complete body; returns it with its reserved memory.
 async fn whole(
     mut body: Body,
     budget: &Arc<Semaphore>,
@@ -90,7 +90,7 @@ pub(super) async fn batch(
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let is_array = kind.is_some_and(|kind| kind.contains("npy")) || bytes.starts_with(b"\x93NUMPY");
     let answer = desk.clone().on_table(Kind::Batch, name, move |_, opened| {
-        // The body's room is given back when it is answered.
+        // The body's memory is released when the request is answered.
         let _held = held;
         match is_array {
             true => opened.table.answer_array(&bytes, rows).map_err(|error| {
@@ -126,7 +126,7 @@ fn lines(table: &SolvedTable, bytes: &[u8]) -> Result<Vec<u8>, Refusal> {
     Ok(answer)
 }
 
-/// An answer that holds its room until it is sent.
+/// An answer that holds its memory until it is sent.
 struct Held {
     answer: Vec<u8>,
     _room: OwnedSemaphorePermit,

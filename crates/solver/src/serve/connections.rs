@@ -1,4 +1,4 @@
-//! Connections: how many, for how long, and how they end.
+//! Connections: their number, time limits and shutdown.
 
 use std::io;
 use std::net::TcpListener;
@@ -15,20 +15,20 @@ use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
-/// The most connections at once. Each takes some 20 kB while it is idle.
+/// Maximum number of connections. An idle one takes about 20 kB.
 const MOST: usize = 2048;
-/// Files that are open besides.
+/// Number of other open files.
 const OTHER_FILES: u64 = 512;
-/// How long a connection may be idle, or take for the headers of a request.
+/// Maximum time for which a connection may be idle, or take to send the headers of a request.
 const IDLE: Duration = Duration::from_secs(60);
-/// How long a client may read nothing of what it is sent.
+/// Maximum time for which a client may leave sent data unread.
 const UNREAD: Duration = Duration::from_secs(30);
-/// The most bytes of headers.
+/// Maximum size of headers.
 const HEADERS: usize = 32 << 10;
-/// How long answers that are under way are waited for at the end.
+/// Maximum time to wait for pending answers at shutdown.
 const FAREWELL: Duration = Duration::from_secs(3);
 
-/// Answers until `stop` says so.
+/// Serves connections until `stop` is set.
 pub(super) async fn serve(
     listener: TcpListener,
     router: Router,
@@ -47,7 +47,7 @@ pub(super) async fn serve(
         let stream = match accepted {
             Ok((stream, _)) => stream,
             Err(error) => {
-                // The one who asked is gone, or there are no files left: others may be answered later.
+                // The client has gone, or no files are left: later connections may succeed.
                 tracing::warn!("a connection was not taken: {error}");
                 sleep(Duration::from_millis(50)).await;
                 continue;
@@ -64,7 +64,7 @@ pub(super) async fn serve(
     Ok(())
 }
 
-/// Answers the requests of one connection.
+/// Serves the requests of one connection.
 async fn talk(
     stream: TcpStream,
     router: Router,
@@ -95,7 +95,7 @@ async fn talk(
     }
 }
 
-/// Says that there is no room, and hangs up.
+/// Refuses a connection with status 503.
 async fn turn_away(mut stream: TcpStream) {
     let body = r#"{"error":"there are too many connections","hint":"try again later"}"#;
     let head =
@@ -104,7 +104,7 @@ async fn turn_away(mut stream: TcpStream) {
     let _ = timeout(Duration::from_secs(1), stream.write_all(answer.as_bytes())).await;
 }
 
-/// Lets the system end a connection whose client reads nothing.
+/// Makes the kernel close connections whose client reads nothing.
 fn limit_unread(stream: &TcpStream) {
     #[cfg(target_os = "linux")]
     let _ = rustix::net::sockopt::set_tcp_user_timeout(stream, UNREAD.as_millis() as u32);
@@ -112,7 +112,7 @@ fn limit_unread(stream: &TcpStream) {
     let _ = (stream, UNREAD);
 }
 
-/// How many files may be open, as many as we may have.
+/// Raises the limit of open files as far as needed and permitted, and returns it.
 fn files() -> u64 {
     #[cfg(unix)]
     {

@@ -1,7 +1,7 @@
-//! The tables that can be asked: those of one directory, opened when first asked for.
+//! Tables of one directory, opened on first use.
 //!
-//! A name is looked up among those that lie there and never joined to a path as it was written. What
-//! is kept of a table, players and counts among it, goes with the table when that is written anew.
+//! Names are looked up among the tables of the directory and never joined to a path as given. Players
+//! and counts of a table are discarded when it is rewritten.
 
 use std::fs;
 use std::path::PathBuf;
@@ -19,10 +19,10 @@ use yomikiri::registry::Games;
 use yomikiri::solved::{QUICK_SQUARES, SearchOracle, SolvedTable, Totals, empty_squares};
 use yomikiri::table::{Store, TableError};
 
-/// How many tables are kept open.
+/// Maximum number of open tables.
 const MOST_OPEN: usize = 64;
 
-/// Longest search for a position that a table does not contain.
+/// Time limit of the search for a position that a table does not contain.
 const SEARCH: Duration = Duration::from_secs(1);
 
 /// The tables of a directory.
@@ -32,19 +32,19 @@ pub(super) struct Hall {
     open: Recent<Opened>,
 }
 
-/// A table that is open.
+/// An open table.
 pub(super) struct Opened {
     pub name: String,
     pub table: SolvedTable,
-    /// The policies that were asked about it.
+    /// Recently used policies.
     pub players: Recent<Asked>,
-    /// Counted when first asked for.
+    /// Totals, counted on first use.
     pub totals: OnceLock<Totals>,
     manifest: PathBuf,
     stamp: Option<Stamp>,
 }
 
-/// By what it is seen that a file was written anew.
+/// Modification time, size and inode, by which a rewritten file is recognised.
 type Stamp = (Option<SystemTime>, u64, u64);
 
 fn stamp_of(path: &PathBuf) -> Option<Stamp> {
@@ -57,13 +57,12 @@ fn stamp_of(path: &PathBuf) -> Option<Stamp> {
 }
 
 impl Opened {
-    /// Whether it is still what lies there.
+    /// Returns `true` if its manifest has not been rewritten since it was opened.
     fn is_current(&self) -> bool {
         self.stamp.is_some() && self.stamp == stamp_of(&self.manifest)
     }
 
-    /// Returns what finds the values of a position that the table does not contain: a search, of a position with
-    /// few empty squares.
+    /// Returns a search for a position with few empty squares that the table does not contain.
     pub(super) fn search(&self, position: &AnyPosition) -> Option<SearchOracle> {
         let (table, game) = (&self.table, self.table.game());
         let is_quick = empty_squares(game, &position.state).is_none_or(|n| n <= QUICK_SQUARES);
@@ -72,7 +71,7 @@ impl Opened {
         is_wanted.then(search).flatten()
     }
 
-    /// Fails if damage was met in it.
+    /// Fails if damage has been found in it.
     pub(super) fn check_read(&self) -> Result<(), Refusal> {
         self.table.table().check_read().map_err(|error| damaged(&error))
     }
@@ -83,12 +82,12 @@ impl Hall {
         Hall { store, games, open: Recent::of(MOST_OPEN) }
     }
 
-    /// The names of the tables.
+    /// Returns the names of the tables.
     pub(super) fn names(&self) -> Vec<String> {
         self.store.names()
     }
 
-    /// A solved table by its name.
+    /// Returns a solved table by name.
     pub(super) fn table(&self, name: &str) -> Result<Arc<Opened>, Refusal> {
         let is_it = |opened: &Opened| opened.name == name;
         let is_sound = |opened: &Opened| opened.is_current() && opened.check_read().is_ok();
@@ -103,7 +102,7 @@ impl Hall {
             .ok_or_else(|| Refusal::absent(format!("there is no table '{name}'")).with(hint))?;
         let dir = self.store.place(&name);
         let manifest = dir.join("manifest.json");
-        // Before it is read: what is written in between is noticed when it is asked for again.
+        // The stamp precedes reading, so that a change in between is noticed at the next request.
         let stamp = stamp_of(&manifest);
         let solved = yomikiri::table::Table::open(&dir).and_then(|table| {
             let game = self.games.of_table(&table)?;
@@ -124,7 +123,7 @@ impl Hall {
     }
 }
 
-/// That a table cannot be read.
+/// Returns the refusal for a table that cannot be read.
 fn damaged(error: &TableError) -> Refusal {
     Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, Hinted::of(error)).with("run 'solver verify'")
 }

@@ -1,12 +1,12 @@
 //! Tables over HTTP: a page for people and JSON for programs.
 //!
-//! A [`Server`] answers from the tables of one directory. Its limits are meant for what reaches it
-//! from a browser or a script on the same machine, and hold against worse: connections, the bytes of
-//! bodies, answers and headers, and the time that each may take are bounded; a look into a table
-//! waits for no policy, and what panics is one answer. It tells only what `query`, `report` and
-//! `info --values` tell, writes nothing, and runs no program that it was not given when it was started.
+//! A [`Server`] answers from the tables of one directory. Its limits are meant for clients
+//! on the same machine, a browser or a script, but also withstand hostile ones: connections, the sizes of
+//! bodies, answers and headers, and the time for each are bounded; lookups in tables never
+//! wait for policies, and a panic fails only one answer. It exposes the results of `query`, `report` and
+//! `info --values`, writes nothing, and runs only programs given at start.
 //!
-//! The threads that read requests do not work: see `work.rs`. `docs/serve.md` is for users.
+//! Threads that read requests do not compute answers: see `work.rs`. `docs/serve.md` is for users.
 
 mod api;
 mod batch;
@@ -42,34 +42,34 @@ use yomikiri::table::Store;
 pub(crate) use api::components;
 pub(crate) use players::Policies;
 
-/// The port that is tried first where none is asked for.
+/// Preferred port if none is requested.
 pub(crate) const PORT: u16 = 7878;
 
-/// What a server answers from, and whom.
+/// Configuration of a server.
 pub(crate) struct Options {
-    /// The tables.
+    /// Directory of tables.
     pub store: Store,
-    /// The games that they may be of.
+    /// Known games.
     pub games: Games,
-    /// Who makes policies.
+    /// Factory of policies.
     pub policies: Box<dyn Policies>,
-    /// The page elsewhere that may read the answers in a browser: `https://example.org`, or `*`.
+    /// Origin that may read the answers in a browser: `https://example.org`, or `*`.
     pub cors: Option<HeaderValue>,
 }
 
-/// What all answers need.
+/// Shared state of all handlers.
 struct Desk {
     hall: Hall,
     workshop: Workshop,
     policies: Box<dyn Policies>,
     cors: Option<HeaderValue>,
-    /// Whether only this machine can reach us.
+    /// `true` if only this machine can reach the server.
     is_local: bool,
     budget: Arc<Semaphore>,
 }
 
 impl Desk {
-    /// Does work on a table. Its answer counts only if no damage was met in the table.
+    /// Runs work on a table. Fails if damage was found in the table.
     async fn on_table<T: Send + 'static>(
         self: Arc<Desk>,
         kind: Kind,
@@ -87,26 +87,26 @@ impl Desk {
     }
 }
 
-/// A server that has its address.
+/// A server bound to its address.
 pub(crate) struct Server {
     listener: TcpListener,
     desk: Desk,
     stop: watch::Sender<bool>,
 }
 
-/// Ends a server from another thread.
+/// Handle to stop a server from another thread.
 #[derive(Clone)]
 pub(crate) struct Stop(watch::Sender<bool>);
 
 impl Stop {
-    /// Lets what is under way be answered, and ends.
+    /// Stops the server after pending answers.
     pub(crate) fn stop(&self) {
         self.0.send_replace(true);
     }
 }
 
 impl Server {
-    /// Takes a port: the one that is asked for, or [`PORT`], or else any that is free.
+    /// Binds the requested port, or by default [`PORT`] if it is free, else any free port.
     pub(crate) fn bind(host: IpAddr, port: Option<u16>, options: Options) -> io::Result<Server> {
         let bind = |port| TcpListener::bind(SocketAddr::new(host, port));
         let listener = match port {
@@ -128,17 +128,17 @@ impl Server {
         Ok(Server { listener, desk, stop: watch::Sender::new(false) })
     }
 
-    /// Where it is reached.
+    /// Returns the address of the server.
     pub(crate) fn address(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
-    /// What ends it.
+    /// Returns a handle to stop it.
     pub(crate) fn stopper(&self) -> Stop {
         Stop(self.stop.clone())
     }
 
-    /// Answers until it is stopped.
+    /// Serves requests until it is stopped.
     pub(crate) fn run(self) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(std::thread::available_parallelism().map_or(1, usize::from).min(4))
@@ -147,13 +147,13 @@ impl Server {
             .build()?;
         let router = router(Arc::new(self.desk));
         let served = runtime.block_on(connections::serve(self.listener, router, self.stop));
-        // A policy that thinks does not hold us up.
+        // A policy that is still computing must not delay the exit.
         runtime.shutdown_timeout(Duration::from_millis(100));
         served
     }
 }
 
-/// The description of the answers.
+/// OpenAPI description of the answers.
 const OPENAPI: &str = include_str!("../../../../docs/openapi.json");
 
 fn router(desk: Arc<Desk>) -> Router {
@@ -179,7 +179,7 @@ fn router(desk: Arc<Desk>) -> Router {
         .with_state(desk)
 }
 
-/// What is done with every request: who asks is looked at, and what came of it is logged.
+/// Checks the origin of every request, and logs its outcome.
 async fn around(State(desk): State<Arc<Desk>>, request: Request, next: Next) -> Response {
     let begun = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_string());
@@ -199,7 +199,7 @@ async fn around(State(desk): State<Arc<Desk>>, request: Request, next: Next) -> 
         }
         _ => next.run(request).await,
     };
-    // What axum itself refuses it says in plain text.
+    // axum's own refusals are plain text.
     let kind = response.headers().get(header::CONTENT_TYPE);
     if response.status().is_client_error() && kind.is_none_or(|kind| kind != "application/json") {
         let status = response.status();
@@ -221,8 +221,8 @@ async fn around(State(desk): State<Arc<Desk>>, request: Request, next: Next) -> 
     response
 }
 
-/// Whether a request was meant for this machine: a page elsewhere can give its own name our address
-/// and so read what only this machine is to read.
+/// Returns `true` if the `Host` of a request is this machine. A page elsewhere could point its own name to
+/// our address and read answers meant for this machine only (DNS rebinding).
 fn names_this_machine(headers: &HeaderMap) -> bool {
     let Some(host) = headers.get(header::HOST) else { return true };
     let Ok(host) = host.to_str() else { return false };
@@ -242,9 +242,9 @@ fn names_this_machine(headers: &HeaderMap) -> bool {
     name.eq_ignore_ascii_case("localhost") || name.parse().is_ok_and(is_local)
 }
 
-/// Whether a page of another origin than ours, or than `cors` allows, has made the browser ask: it
-/// cannot read the answer, but what is asked costs work and may start a program. A browser says so
-/// itself; other programs say nothing.
+/// Returns `true` if a page of another origin than ours or `cors` made the browser send the request. It could
+/// not read the answer, but computing it costs work and may start a program. Browsers set these
+/// headers; other programs do not.
 fn is_foreign(headers: &HeaderMap, cors: Option<&HeaderValue>) -> bool {
     if cors.is_some_and(|cors| cors == "*") {
         return false;

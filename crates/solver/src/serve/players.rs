@@ -1,4 +1,4 @@
-//! The policies that a table is asked about, made once and kept, and their worst mistakes.
+//! Policies queried on a table, created once and cached, and their worst mistakes.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -14,49 +14,49 @@ use yomikiri::solved::{Orienting, SolvedTable};
 use yomikiri_measure::evaluate::{Costliest, Judged, MeasureError, Mistake, Player, measure};
 use yomikiri_measure::policy::{Answers, Batch, Policy, TrainedOn};
 
-/// Who makes policies: the commands know files and networks.
+/// Factory of policies, implemented by the commands, which know files and networks.
 pub(crate) trait Policies: Send + Sync {
-    /// The names of those that can be asked on a game, for people to choose from; there may be more.
+    /// Returns names of policies of a game to choose from; others are possible.
     fn names(&self, game: &AnyGame) -> Vec<String>;
 
-    /// The policy of a name, or in one line why it may not be asked or has failed at once.
+    /// Returns the policy of a name. Fails in one line if it is not permitted or fails at once.
     fn make(&self, name: &str, game: &AnyGame) -> Result<Player, Hinted>;
 }
 
-/// How many policies of a table are kept.
+/// Maximum number of cached policies of a table.
 pub(super) const MOST_KEPT: usize = 16;
-/// How many mistakes of a policy are kept.
+/// Maximum number of recorded mistakes of a policy.
 pub(super) const MOST_MISTAKES: usize = 100;
-/// The rows of the largest table in which mistakes are looked for.
+/// Maximum number of rows of a table that is searched for mistakes.
 const MOST_ROWS: usize = 4_000_000;
-/// How long may be looked for them.
+/// Time limit of that search.
 const MISTAKES_WITHIN: Duration = Duration::from_secs(60);
-/// How many positions a policy is asked about between two looks at the clock.
+/// Number of positions that a policy answers between checks of the time.
 const AT_ONCE: usize = 64;
 
-/// A policy that was asked.
+/// A policy in use.
 pub(super) struct Asked {
     pub name: String,
     pub player: Arc<Player>,
-    /// Held while they are looked for, so that nobody does it twice.
+    /// Cached mistakes, locked during the search for them so that it runs only once.
     mistakes: Mutex<Option<Arc<Mistakes>>>,
 }
 
-/// The positions in which a policy gives away the most.
+/// Positions in which a policy loses the most.
 pub(super) struct Mistakes {
-    /// In how many positions it was judged.
+    /// Number of judged positions.
     pub judged: u64,
     pub costliest: Vec<Mistake>,
 }
 
-/// The answer where a policy gives none: 502 if it failed at its work, or else `status`.
+/// Returns the refusal for an error of a policy: 502 if it failed at its work, else `status`.
 pub(super) fn refusal(error: &Hinted, status: StatusCode) -> Refusal {
     let status = if error.kind() == Kind::Policy { StatusCode::BAD_GATEWAY } else { status };
     Refusal::new(status, error.to_string())
 }
 
 impl Asked {
-    /// The policy of a name, made anew.
+    /// Creates the policy of a name.
     pub(super) fn new(
         name: &str,
         policies: &dyn Policies,
@@ -67,7 +67,7 @@ impl Asked {
         Ok(Asked { name: name.to_string(), player: Arc::new(player), mistakes: Mutex::default() })
     }
 
-    /// Its worst mistakes on a table, one of mirror images.
+    /// Returns its worst mistakes on a table, one of mirror images.
     pub(super) fn mistakes(&self, table: &SolvedTable) -> Result<Arc<Mistakes>, Refusal> {
         let rows = table.states().rows();
         let instead = || {
@@ -115,7 +115,7 @@ impl Asked {
     }
 }
 
-/// A policy that fails when its time is up.
+/// A policy that fails after a deadline.
 struct Hurried {
     player: Arc<Player>,
     until: Instant,

@@ -1,24 +1,24 @@
-//! A bounded cache of recent requests.
+//! Bounded cache of recently used values.
 
 use std::sync::{Arc, Mutex};
 
 use super::reply::Refusal;
 use yomikiri::parallel::lock;
 
-/// Things that are made when they are first asked for.
+/// Values created on first use.
 pub(super) struct Recent<T> {
     most: usize,
-    /// The one asked for last at the end.
+    /// Cached values, the most recently used last.
     kept: Mutex<Vec<Arc<T>>>,
 }
 
 impl<T> Recent<T> {
-    /// Keeps `most` of them.
+    /// Returns a cache of at most `most` values.
     pub(super) fn of(most: usize) -> Recent<T> {
         Recent { most, kept: Mutex::default() }
     }
 
-    /// The one that is meant, made if it is not kept; others need not wait for that.
+    /// Returns the matching value, or makes it; other requests do not wait for that.
     pub(super) fn get(
         &self,
         is_it: impl Fn(&T) -> bool,
@@ -46,7 +46,7 @@ impl<T> Recent<T> {
         Ok(made)
     }
 
-    /// Drops some: they are made anew when they are asked for again.
+    /// Drops matching values, which are made again on their next use.
     pub(super) fn forget(&self, is_one: impl Fn(&Arc<T>) -> bool) {
         lock(&self.kept).retain(|one| !is_one(one));
     }

@@ -1,4 +1,4 @@
-//! What is sent back: JSON, and refusals in one shape.
+//! Responses: JSON and refusals.
 
 use std::borrow::Cow;
 
@@ -10,26 +10,26 @@ use serde::Serialize;
 
 use yomikiri::hint::{Hint, Hinted, shortened};
 
-/// Why a request is not answered: `{"error": …, "hint": …}`.
+/// Refusal of a request: `{"error": …, "hint": …}`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Refusal {
     #[serde(skip)]
     pub status: StatusCode,
-    /// That it is not there, and what bounds the table.
+    /// Description of the error.
     pub error: String,
-    /// What to do.
+    /// Suggested remedy.
     pub hint: Option<String>,
 }
 
 impl Refusal {
-    /// What is wrong, and what to do if it is known.
+    /// Returns a refusal with an error and its hint, if it has one.
     pub(super) fn new(status: StatusCode, error: impl Into<Hinted>) -> Refusal {
         let error = error.into();
         let hint = error.hint().map(Cow::into_owned);
         Refusal { status, error: shortened(&error.to_string(), 300), hint }
     }
 
-    /// What to do, unless the error has said so.
+    /// Adds a hint, unless the error has one.
     pub(super) fn with(self, hint: impl Into<String>) -> Refusal {
         Refusal { hint: self.hint.or(Some(hint.into())), ..self }
     }
@@ -53,7 +53,7 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// Data as JSON.
+/// Returns data as JSON.
 pub(super) fn json(status: StatusCode, data: &impl Serialize) -> Response {
     let (status, body) = match serde_json::to_vec(data) {
         Ok(body) => (status, body),
@@ -65,7 +65,7 @@ pub(super) fn json(status: StatusCode, data: &impl Serialize) -> Response {
     typed(status, "application/json", Body::from(body))
 }
 
-/// A body of a type.
+/// Returns a body with a content type.
 pub(super) fn typed(status: StatusCode, kind: &'static str, body: Body) -> Response {
     let mut response = Response::new(body);
     *response.status_mut() = status;

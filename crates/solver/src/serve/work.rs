@@ -1,5 +1,5 @@
-//! Where answers are worked out: on threads of their own, so that who waits for them holds up
-//! nobody, and no more of a kind at once than leaves room for the others.
+//! Thread pool for computing answers, apart from the threads that handle connections, with limits for each
+//! kind of work so that none blocks the others.
 
 use std::sync::Arc;
 use std::thread::available_parallelism;
@@ -11,34 +11,34 @@ use tokio::time::timeout;
 
 use super::reply::Refusal;
 
-/// How long an answer takes.
+/// Kind of work by its duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A look into a table.
+    /// A lookup in a table.
     Quick,
-    /// Thousands of them, or a search.
+    /// Thousands of lookups, or a search.
     Batch,
-    /// A policy's answer.
+    /// An answer of a policy.
     Slow,
-    /// All rows of a table.
+    /// A pass through all rows of a table.
     Long,
 }
 
-/// How many policies are asked at once.
+/// Maximum number of policies working at a time.
 const SLOW: usize = 2;
-/// How many tables are read whole at once: each takes all cores.
+/// Maximum number of passes through tables at a time: each takes all cores.
 const LONG: usize = 1;
-/// How long one waits for a place.
+/// Maximum time to wait for a slot.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The places of each kind.
+/// Slots for each kind of work.
 pub(super) struct Workshop {
     batch: Arc<Semaphore>,
     slow: Arc<Semaphore>,
     long: Arc<Semaphore>,
 }
 
-/// How many threads there are for all kinds.
+/// Returns the number of threads for all kinds.
 pub(super) fn threads() -> usize {
     2 * cores() + SLOW + LONG + 1
 }
@@ -53,7 +53,7 @@ impl Workshop {
         Workshop { batch: places(cores()), slow: places(SLOW), long: places(LONG) }
     }
 
-    /// Works something out; a panic is an error of that one answer.
+    /// Runs work on the pool; a panic becomes an error of its answer.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         kind: Kind,
@@ -72,7 +72,7 @@ impl Workshop {
                 Some(place.map_err(|_| Refusal::busy())?.map_err(|_| Refusal::busy())?)
             }
         };
-        // The place is the work's: it stays taken when nobody waits for the answer any more.
+        // The work holds its slot even if nobody waits for the answer any more.
         let done = tokio::task::spawn_blocking(move || {
             let done = work();
             drop(place);

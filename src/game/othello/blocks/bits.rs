@@ -1,22 +1,22 @@
-//! How the bits of states are pressed together and spread again: by instructions where the processor has
-//! fast ones, else by tables, with the same results.
+//! Packing and spreading of bits: by instructions on processors where they are fast, else by tables, with the
+//! same results.
 
-/// States that are looked at together: as many as the processor's registers take.
+/// Number of states processed together, chosen for the width of vector registers.
 pub const LANES: usize = 16;
 
-/// How bits are pressed together and spread again.
+/// Method of packing and spreading bits.
 pub trait Bits: Send + Sync + Sized {
-    /// A set of squares, prepared.
+    /// Prepared set of squares.
     type Mask: Clone + Send + Sync;
     /// Prepares a set of squares.
     fn mask(squares: u32) -> Self::Mask;
-    /// The bits of `x` at the squares of the mask, side by side.
+    /// Packs the bits of `x` at the squares of the mask into the low bits.
     fn press(x: u32, mask: &Self::Mask) -> u32;
-    /// The low bits of `x` at the squares of the mask.
+    /// Spreads the low bits of `x` to the squares of the mask.
     fn spread(x: u32, mask: &Self::Mask) -> u32;
-    /// Of some states those that turn something: puts their numbers, that of the first state being
-    /// `first`, and what they come to first in `kept`, and anything behind; gives how many they are.
-    /// The mask tells that this may be done.
+    /// Selects the states that turn something. Writes their indices, counted from `first`, and their entries
+    /// of `after` to the front of the two arrays in `kept` and returns their number; the rest of the arrays
+    /// is unspecified. The mask proves that the processor has the instructions.
     fn keep(
         turned: &[u32; LANES],
         after: &[u32; LANES],
@@ -24,26 +24,26 @@ pub trait Bits: Send + Sync + Sized {
         kept: [&mut [u32; LANES]; 2],
         mask: &Self::Mask,
     ) -> usize;
-    /// Does a piece of work, compiled for the processors that have what this takes.
+    /// Runs a piece of work compiled with the instructions of this method.
     fn run<W: Work>(work: W) -> W::Output;
 }
 
-/// A piece of work; `run` must be inlined, to be compiled for the processors it runs on.
+/// Piece of work. Its `run` must be inlined, so that it is compiled for the processor's instructions.
 pub trait Work {
-    /// What comes of it.
+    /// Result of the work.
     type Output;
-    /// Does it.
+    /// Does the work.
     fn run(self) -> Self::Output;
 }
 
-/// By tables, on any processor.
+/// Packing and spreading by tables, on any processor.
 #[derive(Clone, Copy, Debug)]
 pub struct Tables;
 
-/// For every byte of a word, what each of its values gives.
+/// Table with an entry for each value of each byte of a word.
 type ByteTable = Box<[[u32; 256]; 4]>;
 
-/// The table by which bits go elsewhere: of each pair the first to the second.
+/// Makes the table that moves bits: in each pair the first to the second.
 pub(super) fn byte_table(bits: impl Iterator<Item = (usize, usize)>) -> [[u32; 256]; 4] {
     let mut table = [[0; 256]; 4];
     for (from, to) in bits {
@@ -90,7 +90,7 @@ impl Bits for Tables {
     ) -> usize {
         let mut count = 0;
         for (number, (&turned, &after)) in (first..).zip(turned.iter().zip(after)) {
-            // Written in any case: a branch would often be foreseen wrong.
+            // Stores unconditionally: a branch would often be mispredicted.
             (numbers[count], kept[count]) = (number, after);
             count += usize::from(turned != 0);
         }
@@ -102,20 +102,16 @@ impl Bits for Tables {
     }
 }
 
-/// By instructions of their own, where the processor has them and they are fast.
+/// Packing and spreading by BMI2 instructions.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy, Debug)]
 pub struct Instructions;
 
 #[cfg(target_arch = "x86_64")]
 impl Instructions {
-    /// Whether this processor has them, and they are fast.
+    /// Returns `true` if this processor has the instructions and they are fast.
     pub fn are_there() -> bool {
-        let processor = raw_cpuid::CpuId::new();
-        let vendor = processor.get_vendor_info();
-        let family = processor.get_feature_info().map(|info| info.family_id());
-        let slow = vendor.zip(family).is_some_and(|(of, family)| is_slow(of.as_str(), family));
-        Instructions::exist() && !slow
+        Instructions::exist() && !is_slow(&vendor(), family())
     }
 
     fn exist() -> bool {
@@ -126,18 +122,36 @@ impl Instructions {
     }
 }
 
-/// Whether a vendor's processors of a family press and spread bits in microcode, bit by bit: AMD's
-/// before Zen 3, and Hygon's, which are made after Zen.
+/// Returns the vendor's name: the first leaf of `cpuid`.
 #[cfg(target_arch = "x86_64")]
-fn is_slow(vendor: &str, family: u8) -> bool {
+fn vendor() -> [u8; 12] {
+    let leaf = std::arch::x86_64::__cpuid(0);
+    let words = [leaf.ebx, leaf.edx, leaf.ecx].map(u32::to_le_bytes);
+    *words.as_flattened().first_chunk().expect("three words")
+}
+
+/// Returns the family, extended where the base family is the last one.
+#[cfg(target_arch = "x86_64")]
+fn family() -> u32 {
+    let version = std::arch::x86_64::__cpuid(1).eax;
+    match version >> 8 & 0xf {
+        0xf => 0xf + (version >> 20 & 0xff),
+        base => base,
+    }
+}
+
+/// Returns `true` if processors of a vendor and family execute `pext` and `pdep` in slow microcode: AMD
+/// before Zen 3, and Hygon, whose processors derive from Zen.
+#[cfg(target_arch = "x86_64")]
+fn is_slow(vendor: &[u8; 12], family: u32) -> bool {
     match vendor {
-        "AuthenticAMD" => family < 0x19,
-        "HygonGenuine" => true,
+        b"AuthenticAMD" => family < 0x19,
+        b"HygonGenuine" => true,
         _ => false,
     }
 }
 
-/// For every set of eight places: its places, one in a byte, the first lowest.
+/// Elements of every set of eight places, one in a byte, the lowest first.
 #[cfg(target_arch = "x86_64")]
 static FRONT: [u64; 256] = {
     let mut table = [0; 256];
@@ -156,7 +170,7 @@ static FRONT: [u64; 256] = {
     table
 };
 
-/// Squares to press together; made only where the instructions are there.
+/// Squares to pack; made only if the processor has the instructions.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy, Debug)]
 pub struct Pressable(u32);
@@ -168,7 +182,7 @@ impl Bits for Instructions {
 
     /// # Panics
     ///
-    /// Where the processor has no such instructions.
+    /// If the processor lacks the instructions.
     #[inline]
     fn mask(squares: u32) -> Pressable {
         assert!(Instructions::exist());
@@ -177,7 +191,7 @@ impl Bits for Instructions {
 
     #[inline(always)]
     fn press(x: u32, mask: &Pressable) -> u32 {
-        // SAFETY: the instruction is there, or there would be no mask.
+        // SAFETY: the processor has the instruction, or no mask would exist.
         unsafe { std::arch::x86_64::_pext_u32(x, mask.0) }
     }
 
@@ -187,7 +201,7 @@ impl Bits for Instructions {
         unsafe { std::arch::x86_64::_pdep_u32(x, mask.0) }
     }
 
-    /// Eight at a time, which are brought to the front as a table says.
+    /// Processes eight at a time and moves them to the front by a permutation from a table.
     #[inline(always)]
     fn keep(
         turned: &[u32; LANES],
@@ -200,10 +214,10 @@ impl Bits for Instructions {
         let mut count = 0;
         let parts = turned.as_chunks::<8>().0.iter().zip(after.as_chunks::<8>().0);
         for ((turned, after), first) in parts.zip((first..).step_by(8)) {
-            // At most eight times as often as there are parts before, and there are two.
+            // `count` is at most eight times the number of parts before, and there are two.
             let (numbers, kept) = (&mut numbers[count..][..8], &mut kept[count..][..8]);
-            // SAFETY: the instructions are there, or there would be no mask; eight numbers are read of
-            // either, and as many written to either, for which there is room.
+            // SAFETY: the processor has the instructions, or no mask would exist; eight numbers are read from
+            // each input and eight written to each output, whose slices have that length.
             let some = unsafe {
                 let turned = _mm256_loadu_si256(turned.as_ptr().cast());
                 let none = _mm256_cmpeq_epi32(turned, _mm256_setzero_si256());
@@ -224,14 +238,14 @@ impl Bits for Instructions {
 
     /// # Panics
     ///
-    /// Where the processor has no such instructions.
+    /// If the processor lacks the instructions.
     fn run<W: Work>(work: W) -> W::Output {
         #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
         fn compiled_for_it<W: Work>(work: W) -> W::Output {
             work.run()
         }
         assert!(Instructions::exist());
-        // SAFETY: they are there.
+        // SAFETY: the processor has the features, as asserted above.
         unsafe { compiled_for_it(work) }
     }
 }
@@ -244,8 +258,8 @@ mod tests {
     fn instructions_in_microcode_are_slow() {
         let amd = [(0x15, true), (0x17, true), (0x18, true), (0x19, false), (0x1a, false)];
         for (family, slow) in amd {
-            assert_eq!(is_slow("AuthenticAMD", family), slow, "{family:#x}");
-            assert!(is_slow("HygonGenuine", family) && !is_slow("GenuineIntel", family));
+            assert_eq!(is_slow(b"AuthenticAMD", family), slow, "{family:#x}");
+            assert!(is_slow(b"HygonGenuine", family) && !is_slow(b"GenuineIntel", family));
         }
     }
 }

@@ -1,10 +1,10 @@
-//! Othello in blocks: states with the same occupied squares.
+//! Blocks of Othello states: states with the same occupied squares.
 //!
-//! Within a block a state is the mover's discs pressed together, `press(mover, occupied)`: a number
-//! below 2^discs. A placement on a square leads from all states of a block to states of one other,
-//! by the one symmetry that makes its occupied squares canonical, so both are looked up once a
-//! block. Only blocks that a symmetry leaves as they are have several images to choose from; then
-//! the smallest mover is the canonical one, as for keys. A pass stays in the block: its complement.
+//! Within a block a state is the mover's discs packed together, `press(mover, occupied)`, a number below
+//! 2^discs. A placement on a square leads from all states of a block to states of one other block, by the one
+//! symmetry that makes its occupied squares canonical, so block and symmetry are looked up once per block.
+//! Several images are possible only in blocks that a symmetry leaves unchanged; there the smallest mover is
+//! canonical, as for keys. A pass stays in the block and complements the mover's discs.
 
 mod bits;
 
@@ -17,39 +17,39 @@ pub use self::bits::{Bits, LANES, Tables, Work};
 use self::bits::{byte_table, look_up};
 use crate::game::{Action, Game, GameExt, Symmetry};
 
-/// The rules of a board of up to 32 squares, by block.
+/// Rules of a board of up to 32 squares, by block.
 pub struct Blocks<B: Bits> {
     squares: u32,
-    /// `rays[square]`: the squares in each direction from it, the nearest first, where there are two
-    /// or more: one disc has nothing behind it that could turn it.
+    /// Squares in each direction from a square, as `rays[square]`, the nearest first. Directions with fewer
+    /// than two squares are left out, since a disc there cannot be turned.
     rays: Vec<Vec<Vec<u32>>>,
-    /// `images[symmetry]`: where squares go.
+    /// Images of squares, a byte at a time, as `images[symmetry]`.
     images: Vec<[[u32; 256]; 4]>,
     bits: PhantomData<fn() -> B>,
 }
 
-/// A placement that states of a block may have.
+/// Placement that is legal in some states of a block.
 pub struct Placement<B: Bits> {
-    /// The action.
+    /// Action of the placement.
     pub action: Action,
-    /// Its part of the block's ways.
+    /// Its range in the block's `ways`.
     ways: Range<usize>,
-    /// What it leads to.
+    /// Canonical occupied squares after it.
     pub to: Image<B>,
 }
 
-/// Those of some states that have a placement.
+/// Buffers of the states in which a placement is legal; only a prefix of each is valid.
 #[derive(Default)]
 pub struct Found {
-    /// Their numbers, and behind them anything.
+    /// Indices of the states.
     numbers: Vec<u32>,
-    /// What each comes to.
+    /// Discs of the next mover after the placement.
     after: Vec<u32>,
 }
 
 impl<B: Bits> Block<B> {
-    /// What a disc of the movers turns, of so many at once. Plain loops over arrays, which the
-    /// compiler makes one instruction each.
+    /// Returns the discs that a placement turns, for [`LANES`] movers at once. Plain loops over arrays, which
+    /// the compiler vectorizes.
     #[inline(always)]
     fn turned(&self, placement: &Placement<B>, movers: &[u32; LANES]) -> [u32; LANES] {
         let (mut all, mut turned) = ([0; LANES], [0; LANES]);
@@ -67,8 +67,8 @@ impl<B: Bits> Block<B> {
         all
     }
 
-    /// Finds which of some states of the block have a placement, and who is to move then, with which
-    /// discs. Counts it among the `moves` of each state.
+    /// Finds the states of the block in which a placement is legal. Returns their indices and the discs of
+    /// the next mover after it, and adds the placement to the number of `moves` of each state.
     #[inline(always)]
     pub fn find<'a>(
         &self,
@@ -85,11 +85,11 @@ impl<B: Bits> Block<B> {
         let mut count = 0;
         let (whole, rest) = movers.as_chunks::<LANES>();
         let (of_whole, of_rest) = moves.as_chunks_mut::<LANES>();
-        // A mover who has all squares turns nothing.
+        // Padding: a mover with all squares turns nothing.
         let (mut last, mut of_last) = ([u32::MAX; LANES], [0; LANES]);
         last[..rest.len()].copy_from_slice(rest);
         let chunks = whole.iter().zip(of_whole).chain([(&last, &mut of_last)]);
-        // No closures, which might not be compiled for the processor with what calls them.
+        // No closures: they might not be compiled with the target features of their caller.
         for (chunk, (lanes, moves)) in chunks.enumerate() {
             let room = (numbers[count..].first_chunk_mut(), after[count..].first_chunk_mut());
             if let (Some(numbers), Some(after)) = room {
@@ -110,30 +110,30 @@ impl<B: Bits> Block<B> {
     }
 }
 
-/// Occupied squares brought to their canonical form.
+/// Occupied squares in canonical form.
 pub struct Image<B: Bits> {
-    /// The canonical form.
+    /// Canonical occupied squares.
     pub occupied: u32,
     mask: B::Mask,
-    /// The symmetries that lead to it.
+    /// Bit set of the symmetries that lead to them.
     symmetries: u8,
 }
 
-/// A block to work on.
+/// Block prepared for generating moves.
 pub struct Block<B: Bits> {
-    /// Its occupied squares, canonical.
+    /// Occupied squares, in canonical form.
     pub occupied: u32,
     own: Image<B>,
-    /// The placements that turn something in some state.
+    /// Placements that are legal in some state.
     pub placements: Vec<Placement<B>>,
-    /// Of one placement after another, in one direction after another, the squares that are occupied
-    /// one behind the other, the furthest first: the square, and those nearer than it, which are turned
-    /// if it is the nearest of the mover's. The last of a direction has none nearer.
+    /// Runs of occupied squares in each direction from each placement, the furthest square first. Each entry
+    /// is a square and the squares nearer than it, which are turned if it is the nearest of the mover's. The
+    /// last entry of a run has no nearer squares.
     ways: Vec<(u32, u32)>,
 }
 
 impl<B: Bits> Image<B> {
-    /// The one symmetry that leads there, if there is but one.
+    /// Returns the symmetry that leads to the canonical form, if it is unique.
     #[inline(always)]
     pub fn only_symmetry(&self) -> Option<Symmetry> {
         self.symmetries.is_power_of_two().then(|| self.symmetries.trailing_zeros() as Symmetry)
@@ -141,7 +141,7 @@ impl<B: Bits> Image<B> {
 }
 
 impl<B: Bits> Blocks<B> {
-    /// The rules of a game that [has blocks](crate::game::Facts::has_blocks).
+    /// Makes the rules of a game that [has blocks](crate::game::Facts::has_blocks).
     pub fn new<G: Game>(game: &G) -> Blocks<B> {
         let (rows, columns) = game.shape();
         let squares = rows * columns;
@@ -172,7 +172,7 @@ impl<B: Bits> Blocks<B> {
         look_up(&self.images[symmetry as usize], squares)
     }
 
-    /// The canonical form of occupied squares.
+    /// Returns the canonical form of occupied squares and the bit set of symmetries that lead to it.
     pub fn canonical(&self, occupied: u32) -> (u32, u8) {
         let mut best = (occupied, 1);
         for symmetry in 1..self.images.len() as Symmetry {
@@ -191,8 +191,8 @@ impl<B: Bits> Blocks<B> {
         Image { occupied, mask: B::mask(occupied), symmetries }
     }
 
-    /// The occupied squares one after another in each direction from a square, the nearest first,
-    /// where there are two or more.
+    /// Returns the runs of occupied squares in each direction from a square, the nearest first, of at least
+    /// two squares.
     fn runs(&self, square: usize, occupied: u32) -> impl Iterator<Item = &[u32]> {
         self.rays[square].iter().filter_map(move |ray| {
             let length = ray.iter().take_while(|&&square| occupied >> square & 1 == 1).count();
@@ -200,20 +200,20 @@ impl<B: Bits> Blocks<B> {
         })
     }
 
-    /// The empty squares on which a disc may turn others.
+    /// Returns the empty squares on which a disc can turn others in some state.
     fn open(&self, occupied: u32) -> impl Iterator<Item = usize> + '_ {
         let empty = (0..self.rays.len()).filter(move |square| occupied >> square & 1 == 0);
         empty.filter(move |&square| self.runs(square, occupied).next().is_some())
     }
 
-    /// The canonical occupied squares that a block's placements may lead to.
+    /// Returns the canonical occupied squares to which a block's placements may lead.
     pub fn next(&self, occupied: u32) -> impl Iterator<Item = u32> + '_ {
         self.open(occupied).map(move |square| self.canonical(occupied | 1 << square).0)
     }
 
-    /// A block to work on, of canonical occupied squares.
+    /// Prepares a block with canonical occupied squares.
     pub fn block(&self, occupied: u32) -> Block<B> {
-        // As many as there can be nearly always: to get memory costs more than all the rest.
+        // Capacities that nearly always suffice: growing costs more than all the rest.
         let (mut ways, mut placements) = (Vec::with_capacity(1 << 7), Vec::with_capacity(1 << 4));
         for square in self.open(occupied) {
             let first = ways.len();
@@ -230,7 +230,7 @@ impl<B: Bits> Blocks<B> {
         Block { occupied, own: self.image_of(occupied), placements, ways }
     }
 
-    /// The place of a state in the block of its canonical form, and the symmetries that lead there.
+    /// Returns the place of a state in the block of its canonical form, and the symmetries that lead there.
     #[inline(always)]
     pub fn place(&self, to: &Image<B>, mover: u32) -> (u32, u8) {
         let first = to.symmetries.trailing_zeros() as Symmetry;
@@ -253,12 +253,12 @@ impl<B: Bits> Blocks<B> {
         (B::press(best, &to.mask), ties)
     }
 
-    /// The same of several movers, each of which becomes its place; the symmetries are put in `ties`
-    /// where there is [more than one](Image::only_symmetry).
+    /// Replaces each mover by its [`place`](Blocks::place). Fills `ties` with the symmetries if there is
+    /// [more than one](Image::only_symmetry).
     #[inline(always)]
     pub fn places(&self, to: &Image<B>, movers: &mut [u32], ties: &mut Vec<u8>) {
         ties.clear();
-        // No closures, which might not be compiled for the processor with what calls them.
+        // No closures: they might not be compiled with the target features of their caller.
         match to.only_symmetry() {
             None => {
                 for mover in movers {
@@ -281,39 +281,39 @@ impl<B: Bits> Blocks<B> {
         }
     }
 
-    /// The canonical occupied squares of a board, its place there and the symmetries that lead
-    /// there.
+    /// Returns the canonical occupied squares of a board, its place in their block and the symmetries that
+    /// lead there.
     pub fn place_of(&self, (mover, opponent): (u64, u64)) -> (u32, u32, u8) {
         let to = self.image_of((mover | opponent) as u32);
         let (place, ties) = self.place(&to, mover as u32);
         (to.occupied, place, ties)
     }
 
-    /// The key of a place in a block.
+    /// Returns the key of a place in a block.
     #[inline(always)]
     pub fn key(&self, block: &Block<B>, place: u32) -> u64 {
         self.key_of(block.occupied, &block.own.mask, place)
     }
 
-    /// The same of a block of which nothing else is needed.
+    /// Returns the key of a place from the occupied squares and their mask alone.
     #[inline(always)]
     pub fn key_of(&self, occupied: u32, mask: &B::Mask, place: u32) -> u64 {
         u64::from(occupied) << self.squares | u64::from(B::spread(place, mask))
     }
 
-    /// The occupied squares and the place of a canonical key.
+    /// Returns the occupied squares and the place of a canonical key.
     pub fn of_key(&self, key: u64) -> (u32, u32) {
         let (occupied, mover) = (self.occupied(key), key as u32 & self.all());
         (occupied, B::press(mover, &B::mask(occupied)))
     }
 
-    /// The occupied squares of a key.
+    /// Returns the occupied squares of a key.
     #[inline(always)]
     pub fn occupied(&self, key: u64) -> u32 {
         (key >> self.squares) as u32
     }
 
-    /// Whether a number is a key, canonical or not, of a state with so many discs.
+    /// Returns `true` if a number is a key, canonical or not, of a state with `discs` discs.
     pub fn has_key(&self, discs: u32, key: u64) -> bool {
         let (occupied, mover) = (key >> self.squares, key & u64::from(self.all()));
         occupied <= u64::from(self.all())
@@ -321,7 +321,7 @@ impl<B: Bits> Blocks<B> {
             && mover & !occupied == 0
     }
 
-    /// The action of passing.
+    /// Returns the pass.
     pub fn pass(&self) -> Action {
         Action(self.squares as u16)
     }
@@ -330,13 +330,13 @@ impl<B: Bits> Blocks<B> {
         (u64::MAX >> (64 - self.squares)) as u32
     }
 
-    /// The mover's squares of a place in a block.
+    /// Returns the mover's squares of a place in a block.
     #[inline(always)]
     pub fn mover(&self, block: &Block<B>, place: u32) -> u32 {
         B::spread(place, &block.own.mask)
     }
 
-    /// The place of a state with the other side to move, and the symmetries that lead there.
+    /// Returns the place of a state with the other side to move, and the symmetries that lead there.
     #[inline(always)]
     pub fn swapped(&self, block: &Block<B>, mover: u32) -> (u32, u8) {
         self.place(&block.own, block.occupied ^ mover)

@@ -1,4 +1,4 @@
-//! Maker of certificates: weak solutions that `check` verifies.
+//! Generation of certificates: weak solutions that `check` verifies.
 
 use super::check::{Rules, squares};
 use super::{Decision, Header, PROOF, Pool, Turn, Walk};
@@ -6,14 +6,14 @@ use crate::game::SearchLimits as Limits;
 use crate::game::othello::Board;
 use crate::game::othello::search::Options;
 
-/// Position to be solved and how.
+/// Position to be solved, with the options of the search.
 #[derive(Clone, Debug)]
 pub struct Problem {
     /// Root position.
     pub root: Board,
-    /// Whether White is to move in it.
+    /// `true` if White is to move in the root position.
     pub white_to_move: bool,
-    /// Most empty squares of positions that are searched instead of stored.
+    /// Maximum number of empty squares of positions that are searched instead of stored.
     pub leaf_depth: u32,
     /// Board shape, convention of empties, memory and threads of the search.
     pub options: Options,
@@ -41,7 +41,7 @@ impl Problem {
     }
 }
 
-/// Solves a position and returns a certificate of its score; fails where that takes too many positions.
+/// Solves a position and returns a certificate of its score; fails if it needs too many positions.
 pub fn prove(problem: &Problem) -> Result<Vec<u8>, String> {
     let pool = Pool::new(&problem.options);
     let score = pool.solve(problem);

@@ -6,7 +6,7 @@ use super::{Header, PROOF, Turn, Walk};
 use crate::game::Empties;
 use crate::game::othello::Board;
 
-/// Most empty squares that are searched without ordering the moves.
+/// Maximum number of empty squares at which moves are searched unordered.
 const UNORDERED: u32 = 4;
 
 /// Result of a successful check.
@@ -18,7 +18,7 @@ pub struct Report {
     pub leaves: [usize; 2],
 }
 
-/// Checks a certificate and returns what it proves.
+/// Checks a certificate and returns the claim that it proves.
 pub fn check(bytes: &[u8]) -> Result<Report, String> {
     let (header, moves) = Header::read(bytes, PROOF)?;
     let rules = Rules::new(header.rows, header.columns, header.empties);
@@ -72,7 +72,7 @@ fn check_side(
     check_leaves(rules, &walk)
 }
 
-/// Searches the leaves of a walk and returns their number; fails where the hero scores less than its bound.
+/// Searches the leaves of a walk and returns their number; fails if the hero scores less than its bound.
 pub(super) fn check_leaves(rules: &Rules, walk: &Walk) -> Result<usize, String> {
     let leaves = walk.leaves();
     let refuted = leaves.par_iter().find_any(|&&(board, turn, score)| match turn {
@@ -85,7 +85,7 @@ pub(super) fn check_leaves(rules: &Rules, walk: &Walk) -> Result<usize, String> 
     }
 }
 
-/// Returns the bit of the set with this index.
+/// Returns the bit of the set at this index.
 pub fn nth(mut set: u64, index: u8) -> Option<u32> {
     if u32::from(index) >= set.count_ones() {
         return None;

@@ -1,9 +1,8 @@
-//! Proofs of Othello positions that can be kept and checked without the search that found them.
+//! Proofs of Othello positions that can be stored and checked without the search that found them.
 //!
-//! A weak solution (`certificate`) proves the score of its root; a semi-strong table
-//! (`semistrong`) holds the exact value of every position that its best moves reach. Both store
-//! one move for each position of one side, the hero, and no positions: a [`Walk`] meets them again
-//! in the same order.
+//! A weak solution (`certificate`) proves the score of its root; a semi-strong table (`semistrong`) contains
+//! the exact value of every position that its best moves reach. Both store one move for each position of one
+//! side, the hero, and no positions: a [`Walk`] visits them again in the same order.
 
 pub mod certificate;
 pub mod check;
@@ -36,16 +35,16 @@ const SEMI_STRONG: &[u8; 7] = b"YKSEMIS";
 const VERSION: u8 = 1;
 /// Length of a header in bytes.
 const HEADER: usize = 48;
-/// Most stored moves of one side.
+/// Maximum number of stored moves of one side.
 const MOST_MOVES: u32 = 1 << 27;
-/// Most positions of one side's walk, some 4 GB: a walk stops there, whatever a file claims.
+/// Maximum number of positions of one side's walk, some 4 GB, whatever a file claims.
 const MOST_POSITIONS: usize = 1 << 27;
-/// Most empty squares of positions that are searched instead of stored.
+/// Maximum number of empty squares of positions that are searched instead of stored.
 const DEEPEST_LEAF: u32 = 20;
-/// Most bytes that deflate makes of one.
+/// Maximum expansion factor of deflate.
 const MOST_INFLATED: usize = 1032;
 
-/// Start of a file: what it is about and what it claims.
+/// Header of a file: its position and its claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Number of rows.
@@ -54,20 +53,21 @@ pub struct Header {
     pub columns: usize,
     /// Convention for the squares left empty at the end.
     pub empties: Empties,
-    /// Whether White is to move in the root position.
+    /// `true` if White is to move in the root position.
     pub white_to_move: bool,
     /// Root position.
     pub root: Board,
     /// Score of the root position for its mover.
     pub score: i32,
-    /// Most empty squares of positions that are searched instead of stored.
+    /// Maximum number of empty squares of positions that are searched instead of stored.
     pub leaf_depth: u32,
     /// Number of records of the mover and of the opponent as hero.
     pub counts: [u32; 2],
 }
 
 impl Header {
-    /// Reads the header of a certificate or a semi-strong table, whose checksum is compared; true of the latter.
+    /// Reads the header of a certificate or a semi-strong table and verifies its checksum; the flag is `true`
+    /// for the latter.
     pub fn of(bytes: &[u8]) -> Result<(Header, bool), String> {
         let is_semi_strong = bytes.starts_with(SEMI_STRONG);
         let magic = if is_semi_strong { SEMI_STRONG } else { PROOF };
@@ -108,7 +108,7 @@ impl Header {
         Ok((header, content))
     }
 
-    /// Reads a header; the packed content behind it is not looked at.
+    /// Reads a header and returns it with the packed content behind it, unread.
     fn split<'a>(bytes: &'a [u8], magic: &[u8; 7]) -> Result<(Header, &'a [u8]), String> {
         let Some((head, packed)) = bytes.split_at_checked(HEADER) else {
             return Err(format!("file ends in its header, after {} bytes", bytes.len()));
@@ -155,7 +155,7 @@ impl Header {
     }
 }
 
-/// Returns the content of a zlib stream, which must have this length and end where the bytes end.
+/// Decompresses a zlib stream, which must have this length and end where the bytes end.
 fn inflated(packed: &[u8], length: usize) -> Result<Vec<u8>, String> {
     const FLAGS: u32 = TINFL_FLAG_PARSE_ZLIB_HEADER | TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
     if length > packed.len().saturating_mul(MOST_INFLATED) {
@@ -185,12 +185,12 @@ fn checksum(head: &[u8], content: &[u8]) -> u32 {
 pub enum Turn {
     /// Side with one stored move in each position.
     Hero,
-    /// Other side, all of whose moves are met.
+    /// Other side, all of whose moves are followed.
     Other,
 }
 
-/// What is known of a position: the hero's score, or a lower bound of it before its record is
-/// read, and the hero's move.
+/// Knowledge of a position: the hero's score, or a lower bound of it before its record is read, and the
+/// hero's move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Node {
     score: i8,
@@ -201,11 +201,11 @@ type Positions = BTreeMap<(u64, u64), Node>;
 
 /// Positions that the hero's moves reach, folded by symmetry, by number of empty squares.
 ///
-/// They are met level by level, from many empty squares to few, and in the order of their discs
-/// within a level. All actions into a level come from levels above it, except passes.
+/// They are visited level by level, from many empty squares to few, and in the order of their discs within a
+/// level. All actions into a level come from levels above it, except passes.
 ///
 /// A position of the hero with several moves takes one record of a file, so a walk ends where the records do.
-/// Forced moves take none; what they and a file of many records reach ends at 2²⁷ positions.
+/// Forced moves take none; a walk that follows them, or a file of many records, ends at 2²⁷ positions.
 pub struct Walk {
     rules: Rules,
     leaf_depth: u32,
@@ -213,8 +213,8 @@ pub struct Walk {
     other: Vec<Positions>,
     /// Number of positions that may still be added.
     room: usize,
-    /// Why the walk proves nothing: a finished game in which the hero scores less than its bound, a position with
-    /// two scores, or no room.
+    /// Reason why the walk proves nothing: a finished game in which the hero scores less than its bound, a
+    /// position with two scores, or too many positions.
     failed: Option<String>,
 }
 
@@ -226,17 +226,18 @@ impl Walk {
         Walk { rules: *rules, leaf_depth, hero, other, room: MOST_POSITIONS, failed: None }
     }
 
-    /// Returns the numbers of empty squares of all levels with stored moves, the most first.
+    /// Returns the numbers of empty squares of all levels with stored moves, in descending order.
     pub fn levels(&self) -> std::iter::Rev<Range<usize>> {
         (self.leaf_depth as usize + 1..65).rev()
     }
 
-    /// Returns why the walk proves nothing, if so.
+    /// Fails with the reason if the walk proves nothing.
     pub fn failure(&self) -> Result<(), String> {
         self.failed.clone().map_or(Ok(()), Err)
     }
 
-    /// Returns the hero's positions of a level and the lower bounds of their scores; fails where the walk has.
+    /// Returns the hero's positions of a level and the lower bounds of their scores; fails if the walk has
+    /// failed.
     pub fn level(&self, empties: usize) -> Result<Vec<(Board, i32)>, String> {
         self.failure()?;
         let board = |(&(mover, opponent), node): (&(u64, u64), &Node)| {
@@ -271,7 +272,7 @@ impl Walk {
             return;
         }
         match self.other[empties as usize].insert(key, node) {
-            // What two moves reach has one score.
+            // A position reached by two moves has one score.
             Some(known) if known.score != node.score => {
                 self.failed = Some("inconsistent records".to_string());
             }
@@ -340,7 +341,7 @@ impl Walk {
         moves
     }
 
-    /// Returns the first of the ranked moves that scores at least `score`; `known` is one.
+    /// Returns the first of the ranked moves that scores at least `score`; `known` is a move that does.
     fn choose(
         &self,
         engine: &mut Engine,

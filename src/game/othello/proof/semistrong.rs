@@ -1,7 +1,7 @@
 //! Semi-strong table: exact value and a best move of every position that one side's best moves reach.
 //!
-//! The table is a walk for each side as hero. A record holds what the hero's score exceeds its
-//! known bound by and the index of its move. Values are searched, not proven by the file.
+//! The table is a walk for each side as hero. A record contains the hero's score minus its known bound, and
+//! the index of its move. The scores come from a search; the file does not prove them.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -15,8 +15,8 @@ use crate::game::SearchLimits as Limits;
 use crate::game::othello::Board;
 use crate::game::othello::search::{Engine, Options};
 
-/// Makes a table; its decisions are kept in a checkpoint file, from which it resumes. `on_level` receives
-/// the hero (0 the mover), the empty squares and the positions of each level that is done.
+/// Makes a table. Its decisions are saved in a checkpoint file, from which it resumes. `on_level` receives
+/// the hero (0 for the mover), the empty squares and the number of positions of each finished level.
 pub fn make(
     problem: &Problem,
     checkpoint: &Path,
@@ -148,8 +148,8 @@ impl Log {
     }
 }
 
-/// Returns the table that is part of the program, if it stores positions of these rules with so many empty squares;
-/// `solver prove --semi-strong` made it.
+/// Returns the table built into the program if it covers positions of these rules with the board's number of
+/// empty squares; made by `solver prove --semi-strong`.
 pub fn stored(rules: &Rules, board: Board) -> Option<&'static Table> {
     static TABLE: OnceLock<Option<Table>> = OnceLock::new();
     let bytes = include_bytes!("stored.semi");
@@ -170,7 +170,7 @@ pub struct Table {
     pub(super) sides: [Walk; 2],
 }
 
-/// Exact score of a position for its mover and a best move; `None` is a pass or a finished game.
+/// Exact score of a position for its mover and a best move, which is `None` for a pass or a finished game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// Score.
@@ -223,9 +223,9 @@ impl Table {
         Ok(Table { header, rules, sides })
     }
 
-    /// Checks by plain search that the stored moves of either side keep the scores that the table gives it, and
-    /// returns the number of positions searched below them. That no move after an inferior one does better
-    /// is not checked: it rests on the search that made the table.
+    /// Checks by plain search that the stored moves of either side keep the scores that the table assigns and
+    /// returns the number of positions searched below them. For scores after an inferior move it proves only
+    /// a lower bound; their exactness rests on the search that made the table.
     pub fn check(&self) -> Result<[usize; 2], String> {
         let [first, second] = &self.sides;
         Ok([check_leaves(&self.rules, first)?, check_leaves(&self.rules, second)?])
@@ -258,7 +258,7 @@ impl Table {
         }
         let score = self.score(board)?;
         let child = |&square: &u32| rules.play(board, square);
-        // The stored move belongs to an image of the board: look for the move that reaches its child.
+        // The stored move belongs to an image of the board: find the move that reaches its child.
         if let Some(target) = self.stored_child(board) {
             let square =
                 super::check::squares(legal).find(|at| rules.canonical(child(at)) == target);

@@ -152,7 +152,7 @@ fn numbers() -> impl FnMut(usize) -> usize {
     }
 }
 
-/// Every score that a table claims of a hero's position is reached, whatever was changed.
+/// Every score that a mutated table claims for a hero's position is reached.
 #[test]
 fn mutated_tables_never_claim_too_much() {
     let mut random = numbers();
@@ -197,7 +197,7 @@ fn mutated_files_never_prove_a_falsehood() {
     let (header, content) = Header::read(&bytes, PROOF).unwrap();
     let mut values = HashMap::new();
     for round in 0..1000 {
-        // Raw changes; changes of content and of header with a right checksum.
+        // Changes of raw bytes, then of content or header with a valid checksum.
         let mut changed = bytes.clone();
         match round % 3 {
             0 => changed[random(bytes.len())] ^= 1 << random(8),

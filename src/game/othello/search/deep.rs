@@ -6,11 +6,10 @@ use super::table::Entry;
 use super::{SHALLOW, Search, WIDE, WORST};
 use crate::game::othello::Board;
 
-/// Fewest empty squares at which the children are looked up before any is searched.
+/// Minimum number of empty squares at which the children are looked up before any is searched.
 const ETC_FROM: u32 = 10;
 
-/// Smallest alpha at which stable discs may give a cut-off, before the number of empty squares is
-/// added.
+/// Minimum of alpha minus the number of empty squares at which stable discs may give a cut-off.
 const STABILITY_ALPHA: i32 = -8;
 
 /// Weights of the move order, in units of [`DISC`] of the search by evaluation.
@@ -23,11 +22,11 @@ struct Order {
     potential: i32,
     /// Weight of a move into a region with an odd number of empty squares.
     parity: i32,
-    /// Fewest empty squares at which a search by evaluation takes part.
+    /// Minimum number of empty squares at which a search by evaluation contributes.
     preview_from: u32,
-    /// Plies of that search for ten empty squares more.
+    /// Plies of that search for every ten empty squares more.
     preview_slope: u32,
-    /// Most plies of that search.
+    /// Maximum number of plies of that search.
     preview_most: u32,
 }
 
@@ -52,7 +51,7 @@ impl Order {
     };
 }
 
-/// A legal move and what orders it.
+/// Legal move with its rank in the move order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Move {
     child: Board,
@@ -188,7 +187,7 @@ impl<K: Kernel> Search<'_, K> {
         }
     }
 
-    /// Returns a move whose child is known to be bad enough for the opponent.
+    /// Returns a move whose child has a known bound that gives a cut-off.
     #[inline(always)]
     fn transposition_cut(&self, start: usize, alpha: i32, empties: u32) -> Option<(i32, u32)> {
         if empties - 1 <= SHALLOW {
@@ -234,7 +233,7 @@ impl<K: Kernel> Search<'_, K> {
         cost
     }
 
-    /// Moves the cheapest of the remaining moves to the place `next`.
+    /// Moves the cheapest of the remaining moves to index `next`.
     #[inline(always)]
     fn select(&mut self, next: usize) {
         let rest = &mut self.moves[next..];
@@ -247,7 +246,7 @@ impl<K: Kernel> Search<'_, K> {
         rest.swap(0, least);
     }
 
-    /// Returns the value of a search of `depth` plies by evaluation alone.
+    /// Returns the value of a search to `depth` plies by evaluation alone.
     #[inline(always)]
     pub(super) fn preview(&mut self, board: Board, depth: u32, alpha: i32, beta: i32) -> i32 {
         if depth == 0 {
@@ -286,7 +285,7 @@ impl<K: Kernel> Search<'_, K> {
         best
     }
 
-    /// Adds the moves of a position in a search by evaluation, rated where that pays.
+    /// Adds the moves of a position in a search by evaluation, rated if the depth justifies it.
     #[inline(always)]
     fn list_preview(&mut self, board: Board, depth: u32, moves: u64) {
         let mut rest = moves;
@@ -329,5 +328,5 @@ impl<K: Kernel> Recursion<Search<'_, K>, (u32, i32, i32)> for Preview {
     }
 }
 
-/// Plain evaluation of one disc at the end of the game; more than [`DISC`], for it is certain.
+/// Plain evaluation of one disc at the end of the game; more than [`DISC`], because it is certain.
 const PLAIN_FINAL: i32 = 8 * DISC;

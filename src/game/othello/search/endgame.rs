@@ -1,11 +1,11 @@
-//! Positions with few empty squares: no table, moves in the order of parity.
+//! Positions with few empty squares: no table, moves ordered by parity.
 
 use super::kernel::{Kernel, NEIGHBOURS, Recursion};
 use super::{SHALLOW, Search, WORST};
 use crate::game::othello::Board;
 
 impl<K: Kernel> Search<'_, K> {
-    /// Searches a position with five empty squares to [`SHALLOW`] ones, or fewer.
+    /// Searches a position with five to [`SHALLOW`] empty squares.
     #[inline(always)]
     pub(super) fn shallow(&mut self, board: Board, alpha: i32, empties: u32) -> i32 {
         self.kernel.call::<Shallow, _, _>(self, board, (alpha, empties))

@@ -1,4 +1,4 @@
-//! Estimate of a position, used to order moves and never in a proof.
+//! Estimate of a position, used for move ordering and never in a proof.
 
 use std::io::Read;
 use std::sync::{Arc, OnceLock};
@@ -12,13 +12,13 @@ use crate::game::othello::Board;
 /// Units of one disc of the final score.
 pub(super) const DISC: i32 = 32;
 
-/// Number of sets of weights by empty squares.
+/// Number of stages: sets of weights by number of empty squares.
 pub(super) const STAGES: usize = 7;
 
-/// Empty squares of one stage.
+/// Number of empty-square counts in one stage.
 pub(super) const STAGE_STEP: u32 = 4;
 
-/// Fewest empty squares of the first stage.
+/// Minimum number of empty squares of the first stage.
 pub(super) const FIRST_STAGE: u32 = 5;
 
 const MAGIC: &[u8; 8] = b"YOMIEVAL";
@@ -37,8 +37,8 @@ pub struct Evaluation {
     pub(super) trained: Option<Box<Trained>>,
 }
 
-/// Returns the evaluation that was trained for a board and is part of the program: by `solver train
-/// evaluation --size 8 --positions 250000`, and `--size 6 --positions 200000`; their cards lie beside them.
+/// Returns the evaluation built into the program for a board; their cards are beside them. Trained by
+/// `solver train evaluation --size 8 --positions 250000` and `--size 6 --positions 200000`.
 pub fn built_in(rows: usize, columns: usize) -> Option<Arc<Evaluation>> {
     static ALL: [OnceLock<Option<Arc<Evaluation>>>; 2] = [OnceLock::new(), OnceLock::new()];
     let (at, bytes): (usize, &[u8]) = match (rows, columns) {
@@ -62,12 +62,12 @@ impl Evaluation {
         Evaluation { shape: Shape::new(rows, columns, Empties::Uncounted), trained: None }
     }
 
-    /// Returns the rows and columns of its board.
+    /// Returns the rows and columns of the board.
     pub fn shape(&self) -> (usize, usize) {
         (self.shape.rows, self.shape.columns)
     }
 
-    /// Reads what [`Evaluation::to_bytes`] returned.
+    /// Reads the output of [`Evaluation::to_bytes`].
     pub fn read(bytes: &[u8]) -> Result<Evaluation, String> {
         let damaged = |what: &str| format!("invalid evaluation file: {what}");
         let Some((header, packed)) = bytes.split_at_checked(HEADER) else {
@@ -119,13 +119,13 @@ impl Evaluation {
             let stages = trained.weights.iter();
             stages.flat_map(|stage| trained.patterns.free().map(|i| stage[i].to_le_bytes()))
         };
-        // All low bytes come before all high bytes, which compress well.
+        // All low bytes come before all high bytes, because the latter compress well.
         let content: Vec<u8> = free().map(|b| b[0]).chain(free().map(|b| b[1])).collect();
         let mut bytes = MAGIC.to_vec();
         let (rows, columns) = (self.shape.rows as u8, self.shape.columns as u8);
         bytes.extend([VERSION, rows, columns, STAGES as u8]);
         bytes.extend(crc32fast::hash(&content).to_le_bytes());
-        // Writing to memory does not fail.
+        // Writing to memory cannot fail.
         bytes.extend(zstd::encode_all(&content[..], LEVEL).unwrap_or_default());
         bytes
     }
@@ -189,7 +189,7 @@ fn count(set: u64) -> i32 {
     set.count_ones() as i32
 }
 
-/// Returns the squares next to a set, and some of the set.
+/// Returns the squares next to a set, and some squares of the set itself.
 #[inline(always)]
 pub(super) fn around(set: u64) -> u64 {
     let wide = set | (set << 1 & !0x0101_0101_0101_0101) | (set >> 1 & !0x8080_8080_8080_8080);

@@ -14,8 +14,7 @@ use crate::game::othello::Board;
 /// Shifts of the four lines through a square: row, two diagonals, column.
 const SHIFTS: [u32; 4] = [1, 7, 8, 9];
 
-/// Squares through which a line of each shift may run on: not those in the outer columns, except
-/// along a column.
+/// Squares through which a line of each shift may continue: all but the outer columns, except along a column.
 const INNER: [u64; 4] = [0x7e7e_7e7e_7e7e_7e7e, 0x7e7e_7e7e_7e7e_7e7e, !0, 0x7e7e_7e7e_7e7e_7e7e];
 
 /// Squares of the eight rays from each square: four towards higher bits, four towards lower ones.
@@ -24,7 +23,7 @@ static RAYS: [Rays; 64] = rays();
 /// Squares next to each square.
 pub(super) static NEIGHBOURS: [u64; 64] = neighbours();
 
-/// Discs turned by a move on square `i` of a full line of eight that holds the mover's discs `set`.
+/// Number of discs turned by a move on square `i` of a full line of eight in which `set` is the mover's.
 static LINE_COUNTS: [[u8; 256]; 8] = line_counts();
 
 #[derive(Clone, Copy)]
@@ -44,8 +43,8 @@ pub(super) trait Recursion<S, A> {
 
 /// Board operations that depend on the processor.
 pub(super) trait Kernel: Copy + Send + Sync {
-    /// Returns the empty squares of the 8×8 grid on which the mover turns at least one disc. On
-    /// narrow boards the set also holds squares beside the board.
+    /// Returns the empty squares of the 8×8 grid on which the mover turns at least one disc. On narrow boards
+    /// the set also contains squares beside the board.
     fn moves(self, board: Board) -> u64;
 
     /// Returns the opponent's discs that the mover turns by placing on an empty square.
@@ -54,7 +53,7 @@ pub(super) trait Kernel: Copy + Send + Sync {
     /// Counts the discs that the side with `own` turns on the only empty square of the board.
     fn last_flips(self, square: u32, own: u64, other: u64) -> i32;
 
-    /// Requests a line of memory that will be read soon.
+    /// Prefetches a cache line that will be read soon.
     fn prefetch(self, line: &AtomicU64);
 
     /// Runs `R` compiled for this kernel's instructions.
@@ -306,7 +305,7 @@ mod vector {
         let none = _mm256_cmpeq_epi64(end, zero);
         let below = _mm256_add_epi64(end, _mm256_set1_epi64x(-1));
         let up = _mm256_andnot_si256(none, _mm256_and_si256(below, ray));
-        // Towards lower bits: it is the highest bit, found by filling the ray below each.
+        // Towards lower bits: the first such square is the highest bit, found by filling the ray below each.
         let (one, two, three) = (
             _mm256_setr_epi64x(1, 7, 8, 9),
             _mm256_setr_epi64x(2, 14, 16, 18),

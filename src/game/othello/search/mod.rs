@@ -1,7 +1,7 @@
 //! Exact search of Othello positions on every board from 4×4 to 8×8.
 //!
-//! Null-window searches narrow the bounds of a score until they meet, so that every bound in hand
-//! is proven and a search may stop at any time.
+//! Null-window searches narrow the bounds of a score until they meet. All bounds are proven, so a
+//! search may stop at any time.
 
 mod deep;
 mod endgame;
@@ -30,7 +30,7 @@ use table::{Entry, Table};
 pub use evaluation::{Evaluation, built_in};
 pub use training::{Progress, TrainOptions};
 
-/// Most empty squares that are searched without the transposition table.
+/// Maximum number of empty squares that are searched without the transposition table.
 const SHALLOW: u32 = 6;
 
 /// Bound below every score.
@@ -39,7 +39,7 @@ const WORST: i32 = -128;
 /// Bound of all evaluations.
 const WIDE: i32 = 1 << 20;
 
-/// Settings of an engine.
+/// Options of an engine.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Number of rows, 4 to 8.
@@ -48,11 +48,11 @@ pub struct Options {
     pub columns: usize,
     /// Convention for the squares left empty at the end.
     pub empties: Empties,
-    /// Largest size of the transposition table in bytes.
+    /// Maximum size of the transposition table in bytes.
     pub memory: usize,
     /// Number of threads.
     pub threads: usize,
-    /// Evaluation that orders the moves; the plain one if `None` or of another shape.
+    /// Evaluation for move ordering; the plain one if `None` or of another shape.
     pub evaluation: Option<Arc<Evaluation>>,
 }
 
@@ -63,8 +63,7 @@ pub struct Found {
     pub lower: i32,
     /// Proven upper bound of the mover's final score; equal to `lower` when solved.
     pub upper: i32,
-    /// Bit of a move proven to reach `lower`; `None` for a pass, a finished game or where no move
-    /// is proven to.
+    /// Bit of a move proven to reach `lower`; `None` for a pass, a finished game, or if no move is proven to.
     pub best: Option<u32>,
     /// Number of positions visited.
     pub nodes: u64,
@@ -98,7 +97,7 @@ impl Engine {
         }
     }
 
-    /// Searches until the score is known within `window`: a score outside it is only bounded.
+    /// Searches until the score is known within `window`, ends excluded; a score outside it is only bounded.
     pub fn solve(&mut self, board: &Board, window: (i32, i32), limits: &Limits) -> Found {
         self.with_search(board, limits, Solve { window })
     }
@@ -114,12 +113,12 @@ impl Engine {
         parallel::run(self, Scalar, limits, task, *board)
     }
 
-    /// Grows the table to the size that a search of so many empty squares can use.
+    /// Grows the table to the size that a search with `empties` empty squares can use.
     fn prepare_table(&mut self, empties: u32) {
         let wanted = 1usize << (TABLE_BITS + empties).min(50);
         let bytes = wanted.min(self.memory);
         if bytes >= 2 * self.table.bytes() && empties > SHALLOW {
-            // The old table is freed first, so that both are never held at once.
+            // Frees the old table first, so that both are never allocated at once.
             self.table = Table::new(0);
             self.table = Table::new(bytes);
         }
@@ -131,10 +130,10 @@ impl Engine {
 /// Distance between the first and the second bound tried.
 const FIRST_STEP: i32 = 4;
 
-/// Most plies of the search by evaluation that guesses a score.
+/// Maximum number of plies of the search by evaluation that guesses a score.
 const GUESS_MOST: u32 = 6;
 
-/// Most empty squares of positions kept in the small table of one thread.
+/// Maximum number of empty squares of positions stored in the small table of one thread.
 const NEAR: u32 = 11;
 
 /// Size of the table of one thread.
@@ -171,18 +170,18 @@ struct Search<'a, K: Kernel> {
     shape: &'a Shape,
     evaluation: &'a Evaluation,
     table: &'a Table,
-    /// Small table of this thread for positions with few empty squares; stays in the cache.
+    /// Small table of this thread for positions with few empty squares; fits into the CPU cache.
     near: &'a Table,
-    /// State shared with other threads, if there are any.
+    /// State shared with other threads, if any.
     team: Option<&'a Team>,
     /// Innermost node that this thread searches together with others.
     split: Option<Arc<Split>>,
     limits: Limits<'a>,
     nodes: u64,
-    /// Number of nodes at which limits are looked at next.
+    /// Number of nodes at which limits are checked next.
     next_check: u64,
     stopped: bool,
-    /// Fewest empty squares of positions that are folded by symmetry.
+    /// Minimum number of empty squares of positions that are folded by symmetry.
     fold_from: u32,
     /// Moves of all positions from the root to the current one.
     moves: Vec<Move>,
@@ -268,7 +267,7 @@ impl<'a, K: Kernel> Search<'a, K> {
         }
     }
 
-    /// Returns a move that is worth at least `score`.
+    /// Returns a move whose value is at least `score`.
     fn move_reaching(&mut self, board: Board, score: i32) -> Option<u32> {
         let empties = self.shape.empty(board).count_ones();
         let children = self.children(board);
@@ -294,7 +293,7 @@ impl<'a, K: Kernel> Search<'a, K> {
         Some(last.0)
     }
 
-    /// Returns the table that holds positions of so many empty squares.
+    /// Returns the table for positions with this number of empty squares.
     #[inline(always)]
     fn table_for(&self, empties: u32) -> &'a Table {
         if empties > NEAR { self.table } else { self.near }
@@ -306,7 +305,7 @@ impl<'a, K: Kernel> Search<'a, K> {
         squares.map(|square| (square, self.play(board, square))).collect()
     }
 
-    /// Returns the board after the mover places on a square, seen by the opponent.
+    /// Returns the board after the mover places on a square, as the opponent sees it.
     #[inline(always)]
     fn play(&self, board: Board, square: u32) -> Board {
         let turned = self.kernel.flips(square, board);
@@ -339,10 +338,10 @@ impl<'a, K: Kernel> Search<'a, K> {
     }
 }
 
-/// Number of nodes between two looks at the limits.
+/// Number of nodes between two checks of the limits.
 const CHECK_EVERY: u64 = 20_000;
 
-/// Most discs on a board that is folded by symmetry.
+/// Maximum number of discs on a board that is folded by symmetry.
 const FOLD_DISCS: u32 = 12;
 
 /// Returns a position of a random game with the given number of empty squares.

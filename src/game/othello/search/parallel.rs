@@ -1,7 +1,7 @@
-//! Several threads: after the first move of a node, idle threads share the others.
+//! Search by several threads: after the first move of a node, idle threads share the others.
 //!
-//! A split is a node whose remaining moves are taken in order by its owner and by helpers. Its owner
-//! returns only when all helpers left it; meanwhile it helps with splits below its own.
+//! A split is a node whose remaining moves are searched in order by its owner and by helpers. Its owner
+//! returns only after all helpers have left; meanwhile it helps with splits below its own.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,13 +10,13 @@ use super::kernel::Kernel;
 use super::{CHECK_EVERY, Engine, Limits, Search, Task};
 use crate::game::othello::Board;
 
-/// Fewest empty squares of a position that several threads search.
+/// Minimum number of empty squares of a position that several threads search.
 const PARALLEL_FROM: u32 = 17;
 
-/// Fewest empty squares of a split.
+/// Minimum number of empty squares of a split.
 const SPLIT_FROM: u32 = 14;
 
-/// Fewest empty squares at which a thread looks whether its work became useless.
+/// Minimum number of empty squares at which a thread checks whether its work has become useless.
 const CUT_FROM: u32 = 10;
 
 /// State shared by the threads of one search.
@@ -28,7 +28,7 @@ pub(super) struct Team {
     idle: AtomicUsize,
     stop: AtomicBool,
     finished: AtomicBool,
-    /// Number of positions visited by all threads, as of their last look at the limits.
+    /// Number of positions visited by all threads, as of their last check of the limits.
     nodes: AtomicU64,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Split {
     moves: Vec<(Board, u32)>,
     next: AtomicUsize,
     best: Mutex<(i32, u32)>,
-    /// Whether a move beat alpha.
+    /// `true` once a move beat alpha.
     cut: AtomicBool,
     /// Number of helpers at work; changes under the lock of the team's splits.
     helpers: AtomicUsize,
@@ -114,8 +114,8 @@ impl Drop for Finish<'_> {
     }
 }
 
-/// Takes a helper off a split when dropped. A helper that panics stops the search, so that [`run`] ends and panics
-/// too.
+/// Removes a helper from a split when dropped. A helper that panics stops the search, so that [`run`] ends
+/// and panics too.
 struct Leave<'a>(&'a Team, &'a Split);
 
 impl Drop for Leave<'_> {
@@ -128,7 +128,7 @@ impl Drop for Leave<'_> {
     }
 }
 
-/// Runs a task with the threads of an engine, or with one where a position is small.
+/// Runs a task with the threads of an engine, or with one if the position is small.
 pub(super) fn run<K: Kernel, T: Task>(
     engine: &Engine,
     kernel: K,
@@ -160,7 +160,7 @@ impl<K: Kernel> Search<'_, K> {
         }
     }
 
-    /// Returns whether a thread waits for work that a position can give.
+    /// Returns `true` if an idle thread waits and the position is large enough to split.
     #[inline(always)]
     pub(super) fn can_split(&self, empties: u32) -> bool {
         empties >= SPLIT_FROM && self.team.is_some_and(|team| team.idle.load(Relaxed) > 0)
@@ -172,7 +172,7 @@ impl<K: Kernel> Search<'_, K> {
         empties >= CUT_FROM && self.split.as_ref().is_some_and(|split| split.is_cut())
     }
 
-    /// Searches moves together with other threads; `best` is the result of the moves before.
+    /// Searches moves together with other threads; `best` is the result of the moves already searched.
     #[cold]
     #[inline(never)]
     pub(super) fn search_together(

@@ -8,7 +8,7 @@ use super::kernel::Kernel;
 use super::shape::Shape;
 use crate::game::othello::Board;
 
-/// Largest number of patterns on a board, images included; 8×8 has 46.
+/// Maximum number of patterns on a board, images included; 8×8 has 46.
 pub(super) const LANES: usize = 48;
 
 /// Number of weights that an evaluation adds: one for each pattern, for the number of moves of
@@ -18,7 +18,7 @@ pub(super) const INPUTS: usize = LANES + 3;
 /// Number of weights for a number of moves; larger numbers share the last.
 const MOVES: u32 = 32;
 
-/// Shortest diagonal that is a pattern.
+/// Minimum length of a diagonal that is a pattern.
 const SHORTEST: usize = 4;
 
 /// Half rows of the 8×8 grid.

@@ -79,7 +79,7 @@ impl Shape {
         self.board & !(board.mover | board.opponent)
     }
 
-    /// Returns the mover's score where neither side can move.
+    /// Returns the mover's score when neither side can move.
     pub(super) fn final_score(&self, board: Board) -> i32 {
         let difference = board.mover.count_ones() as i32 - board.opponent.count_ones() as i32;
         match self.empties {
@@ -90,7 +90,7 @@ impl Shape {
         }
     }
 
-    /// Returns the squares of the regions that hold an odd number of empty squares.
+    /// Returns the squares of the regions with an odd number of empty squares.
     #[inline(always)]
     pub(super) fn odd_regions(&self, empty: u64) -> u64 {
         self.regions.into_iter().fold(0, |odd, region| {
@@ -98,7 +98,7 @@ impl Shape {
         })
     }
 
-    /// Returns discs of `own` that no play can turn, a subset of all such discs.
+    /// Returns discs of `own` that can never be turned, a subset of all such discs.
     ///
     /// A disc is safe along a line that is full, that ends at the disc, or on which a neighbour is
     /// stable; it is stable if it is safe along all four lines.
@@ -107,7 +107,7 @@ impl Shape {
         let safe = self.full_lines(own | other | !self.board);
         let mut stable = own & safe[0] & safe[1] & safe[2] & safe[3];
         loop {
-            // Neighbours across the edge of the grid do no harm: ends of lines are safe anyway.
+            // Neighbours across the edge of the grid are harmless: ends of lines are safe anyway.
             let beside = |shift: u32| stable << shift | stable >> shift;
             let next = own
                 & (safe[0] | beside(1))

@@ -16,7 +16,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Entry of a position about which nothing is known.
+    /// Entry of a position without known bounds.
     pub(super) const UNKNOWN: Entry = Entry { lower: -64, upper: 64, best: 64 };
 
     fn pack(self, depth: u32, age: u8) -> u64 {
@@ -34,7 +34,7 @@ impl Entry {
     }
 }
 
-/// Entries in a bucket, which fills one cache line.
+/// Number of entries in a bucket, which fills one cache line.
 const BUCKET: usize = 2;
 
 /// One slot: the two words of the board, each masked by a hash of the data, and the data.
@@ -78,7 +78,7 @@ fn masks(data: u64) -> (u64, u64) {
     (first, first.rotate_left(29))
 }
 
-/// Transposition table of a power of two of buckets.
+/// Transposition table whose number of buckets is a power of two.
 pub(super) struct Table {
     buckets: Vec<Bucket>,
     age: u8,
@@ -97,12 +97,12 @@ impl Table {
         self.buckets.len() * size_of::<Bucket>()
     }
 
-    /// Marks all entries as replaceable, which they are by entries of a new search first.
+    /// Ages all entries, so that a new search replaces them first.
     pub(super) fn start_search(&mut self) {
         self.age = self.age.wrapping_add(1);
     }
 
-    /// Returns the number of a board's bucket.
+    /// Returns the index of a board's bucket.
     #[inline(always)]
     pub(super) fn index(&self, board: Board) -> usize {
         let product = u128::from(board.mover ^ 0x2545_f491_4f6c_dd1d)
@@ -111,21 +111,21 @@ impl Table {
         (folded >> 32) as usize & (self.buckets.len() - 1)
     }
 
-    /// Returns a word of a bucket, to be prefetched.
+    /// Returns a word of a bucket, for prefetching.
     #[inline(always)]
     pub(super) fn line(&self, index: usize) -> &AtomicU64 {
         &self.buckets[index].0[0].mover
     }
 
-    /// Returns what is known of a board whose bucket is `index`.
+    /// Returns the bounds stored for a board whose bucket is `index`.
     #[inline(always)]
     pub(super) fn get(&self, board: Board, index: usize) -> Option<Entry> {
         self.buckets[index].0.iter().find_map(|slot| slot.read(board)).map(Entry::unpack)
     }
 
-    /// Adds bounds of a board; `depth` is its number of empty squares.
+    /// Stores bounds of a board; `depth` is its number of empty squares.
     ///
-    /// They replace the entry of the board, which they must include, or the one of least depth.
+    /// They replace the entry of the board, whose bounds they must include, or the one of least depth.
     #[inline(always)]
     pub(super) fn put(&self, board: Board, index: usize, depth: u32, entry: Entry) {
         let data = entry.pack(depth, self.age);

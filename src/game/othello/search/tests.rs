@@ -333,7 +333,7 @@ fn damaged_evaluations_are_refused() {
     for at in (0..64).chain((64..bytes.len()).step_by(7)) {
         let mut damaged = bytes.clone();
         damaged[at] ^= 0x10;
-        // A changed bit that leaves the content as it was does no harm.
+        // A changed bit that leaves the content unchanged is harmless.
         if let Ok(read) = Evaluation::read(&damaged) {
             assert_eq!(read.to_bytes(), bytes, "byte {at}");
         }

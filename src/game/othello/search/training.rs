@@ -1,7 +1,7 @@
 //! Training of an evaluation on positions that the engine labels itself.
 //!
-//! Stages are trained from the end of the game backwards. The first two are labelled with exact
-//! scores, each later one by a search that ends in the stage below. All is drawn from one seed.
+//! Stages are trained from the end of the game backwards. The first two are labelled with exact scores, each
+//! later one by a search that ends in the stage below. One seed determines everything.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use super::evaluation::{DISC, Evaluation, FIRST_STAGE, STAGE_STEP, STAGES, Train
 use super::kernel::{Kernel, Scalar};
 use super::patterns::{INPUTS, Patterns};
 use super::{Engine, Options, Search, Task, WIDE, play};
-use crate::game::Empties;
 use crate::game::othello::Board;
+use crate::game::{Empties, GAMMA, mix};
 
-/// Settings of a training.
+/// Options of a training.
 #[derive(Clone, Copy, Debug)]
 pub struct TrainOptions {
-    /// Seed of all random choices; the same seed gives the same weights to the byte.
+    /// Seed of all random choices; the same seed gives the same bytes.
     pub seed: u64,
     /// Number of positions of each stage.
     pub positions: usize,
@@ -26,28 +26,28 @@ pub struct TrainOptions {
 pub struct Progress {
     /// Round of training, from 0.
     pub round: usize,
-    /// Fewest empty squares of the stage.
+    /// Minimum number of empty squares of the stage.
     pub empties: u32,
-    /// Root mean square error in discs on positions that were held back.
+    /// Root mean square error in discs on held-back positions.
     pub error: f64,
 }
 
-/// Share of the positions of each round; the later rounds play with the weights of the earlier.
+/// Divisor of the number of positions in each round; later rounds play with the weights of earlier ones.
 const ROUNDS: [usize; 2] = [8, 1];
 
-/// Stages that are labelled with exact scores.
+/// Number of stages that are labelled with exact scores.
 const EXACT_STAGES: usize = 2;
 
-/// Passes over the positions of a stage.
+/// Number of epochs of a stage.
 const EPOCHS: usize = 12;
 
-/// Share of an error that one step corrects, in the first and the last pass.
+/// Learning rates of the first and the last epoch: the share of an error that one step corrects.
 const RATES: [f32; 2] = [0.4, 0.03];
 
-/// One position in this many is held back to measure the error.
+/// Inverse of the share of positions held back to measure the error.
 const HELD_BACK: usize = 20;
 
-/// Size of the transposition table while positions are labelled.
+/// Size of the transposition table for labelling, in bytes.
 const MEMORY: usize = 16 << 20;
 
 impl Evaluation {
@@ -112,7 +112,7 @@ impl Sample {
     }
 }
 
-/// Fits weights by gradient descent and returns the error on the samples held back.
+/// Fits weights by gradient descent and returns the error on the held-back samples.
 fn fit(weights: &mut [f32], samples: &[Sample]) -> f64 {
     let (held_back, training) = samples.split_at(samples.len() / HELD_BACK);
     let missing = |weights: &[f32], sample: &Sample| {
@@ -196,13 +196,12 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, count: u32) -> u32 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        let mixed = mix(self.0);
+        self.0 = self.0.wrapping_add(GAMMA);
         (((mixed >> 32) * u64::from(count)) >> 32) as u32
     }
 
-    /// Returns a position of a game with so many empty squares, unless the game ends before.
+    /// Returns a position of a game with `empties` empty squares, unless the game ends earlier.
     ///
     /// Both sides play the move of the best evaluation plus noise, whose size differs by game.
     fn game<K: Kernel>(

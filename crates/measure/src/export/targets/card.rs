@@ -1,9 +1,8 @@
-//! The data card: what an export is, in JSON for programs and in Markdown for people.
+//! The data card: description of an export, as JSON and as Markdown.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::columns::ColumnCard;
@@ -11,78 +10,80 @@ use super::example::Example;
 use super::sink::FileCard;
 use yomikiri::game::Split;
 
-/// What `schema` says in every data card.
+/// Value of `schema` in data cards.
 pub const TARGETS_SCHEMA: &str = "yomikiri-targets";
-/// The version of what is written; raised when a column changes its meaning or goes away.
+/// Version of the schema; raised when a column changes its meaning or is removed.
 pub const TARGETS_VERSION: u32 = 1;
 
-/// What an export of targets is.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
+/// Data card of an export of targets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Card {
     /// Always [`TARGETS_SCHEMA`].
     pub schema: String,
-    /// The version of the schema.
+    /// Version of the schema.
     pub schema_version: u32,
-    /// The game, `othello-4x4`.
+    /// Game, such as `othello-4x4`.
     pub game: String,
-    /// The table's name.
+    /// Name of the table.
     pub table: String,
-    /// CRC-32 of the JSON of what the table was made from (its manifest's `identity`).
+    /// CRC-32 of the JSON of the manifest's `identity`.
     pub table_identity_crc32: String,
     /// `npy`, `npz`, `parquet`, `jsonl`, `csv` or `obf`.
     pub format: String,
-    /// The request, by option.
+    /// Options of the export.
     pub parameters: BTreeMap<String, serde_json::Value>,
-    /// How many examples there are.
+    /// Number of examples.
     pub rows: u64,
-    /// How many actual positions they stand for: the sum of their weights.
+    /// Number of actual positions: the sum of the weights.
     pub positions: f64,
-    /// How many action indices there are.
+    /// Number of actions.
     pub actions: u64,
-    /// How many rows and columns the board has.
+    /// Rows and columns of the board.
     pub board: [u64; 2],
-    /// The columns, in order.
+    /// Columns in order.
     pub columns: Vec<ColumnCard>,
-    /// What everything means, in words.
+    /// Descriptions of the conventions.
     pub conventions: BTreeMap<String, String>,
-    /// What is in it.
+    /// Counts of the examples.
     pub counts: Counts,
-    /// The data's files.
+    /// Data files by name.
     pub files: BTreeMap<String, FileCard>,
 }
 
-/// How many examples there are of each sort.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
+/// Number of examples by kind.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Counts {
     /// By split.
     pub by_split: BTreeMap<String, Group>,
-    /// By layer; empty where the table has none.
+    /// By layer; empty if the table has no layers.
     pub by_layer: BTreeMap<u32, Group>,
-    /// By the number of optimal moves; only examples that have moves and all of whose values are
-    /// proven.
+    /// By the number of optimal moves; only examples that have moves and whose values are all proven.
     pub by_optimal_moves: BTreeMap<u32, u64>,
-    /// How many moves are legal, by their number.
+    /// By the number of legal moves.
     pub by_legal_moves: BTreeMap<u32, u64>,
 }
 
-/// Some examples.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
+/// Counts of a group of examples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Group {
-    /// How many.
+    /// Number of examples.
     pub rows: u64,
-    /// The sum of their weights.
+    /// Sum of their weights.
     pub positions: f64,
-    /// How many are won for the mover.
+    /// Examples won for the mover.
     pub wins: u64,
-    /// How many are drawn.
+    /// Drawn examples.
     pub draws: u64,
-    /// How many are lost.
+    /// Examples lost for the mover.
     pub losses: u64,
-    /// In how many the moves differ in outcome.
+    /// Examples whose moves differ in outcome.
     pub decisive_outcome: u64,
-    /// In how many the moves differ in score, in games without scores in outcome.
+    /// Examples whose moves differ in score (in games without scores, in outcome).
     pub decisive_score: u64,
-    /// In how many something is not proven.
+    /// Examples with a value that is not proven.
     pub unproven: u64,
 }
 
@@ -126,7 +127,7 @@ impl Counts {
         }
     }
 
-    /// Adds what was counted elsewhere.
+    /// Adds the counts of another part of the export.
     pub fn add(&mut self, other: &Counts) {
         for (split, group) in &other.by_split {
             self.by_split.entry(split.clone()).or_default().add(group);
@@ -141,7 +142,7 @@ impl Counts {
         add(&mut self.by_legal_moves, &other.by_legal_moves);
     }
 
-    /// All examples together.
+    /// Returns the counts of all examples together.
     pub fn total(&self) -> Group {
         let mut total = Group::default();
         self.by_split.values().for_each(|group| total.add(group));
@@ -150,12 +151,12 @@ impl Counts {
 }
 
 impl Card {
-    /// The card as JSON, with a line break at the end.
+    /// Returns the card as JSON, ending with a line break.
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("a card is plain data") + "\n"
     }
 
-    /// The card for people.
+    /// Returns the card as Markdown.
     pub fn to_markdown(&self) -> String {
         let mut text = String::new();
         self.write(&mut text).expect("text can be appended to");

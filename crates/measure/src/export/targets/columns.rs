@@ -1,6 +1,5 @@
-//! The columns of an export: their names, types and meaning.
+//! Columns of an export: names, types and descriptions.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::encode::Encoder;
@@ -10,12 +9,12 @@ use yomikiri::game::encode::{Encoding, Layout, Plane};
 use yomikiri::game::{Game, GameExt, Side, Split};
 use yomikiri::solve::Value;
 
-/// What `i8` columns hold where there is no such move, or no proven value.
+/// Marker in `i8` columns of illegal moves and of values that are missing or not proven.
 pub const MISSING: i8 = i8::MIN;
-/// What `distance` holds where it is not known exactly, or the game does not end.
+/// Marker in `distance` of a distance that is not proven, or of infinite play.
 pub const NO_DISTANCE: u16 = u16::MAX;
 
-/// The type of a column's numbers.
+/// Type of a column's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scalar {
     /// Unsigned byte.
@@ -30,12 +29,12 @@ pub enum Scalar {
     U64,
     /// Single precision.
     F32,
-    /// UTF-8; in arrays padded with zeros to so many bytes.
+    /// UTF-8; in arrays padded with zeros to this many bytes.
     Text(usize),
 }
 
 impl Scalar {
-    /// NumPy's name of the type.
+    /// Returns NumPy's name of the type.
     pub fn descr(self) -> String {
         match self {
             Scalar::U8 => "|u1".to_string(),
@@ -48,7 +47,7 @@ impl Scalar {
         }
     }
 
-    /// Bytes that a number takes.
+    /// Returns the bytes of a number.
     pub fn size(self) -> usize {
         match self {
             Scalar::U8 | Scalar::I8 => 1,
@@ -60,12 +59,12 @@ impl Scalar {
     }
 }
 
-/// What is written of an example into a column.
+/// Source of a column's numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Content {
-    /// Its bytes.
+    /// A function that appends the bytes of an example.
     Bytes(fn(&Encoder<'_>, &Example, Split, &mut Vec<u8>)),
-    /// A number of a value: the position's or, a number an action, of each move.
+    /// A number for a value: for the position's, or for that of each action.
     OfValue(fn(&Example, Value) -> i8),
 }
 
@@ -73,83 +72,85 @@ pub(super) enum Content {
 #[derive(Clone, Debug)]
 pub struct Column {
     pub(super) content: Content,
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// The type of its numbers.
+    /// Type of the numbers.
     pub scalar: Scalar,
-    /// The shape of a row's numbers; empty for one number.
+    /// Shape of a row; empty for a single number.
     pub shape: Vec<u64>,
-    /// What it means.
+    /// Description.
     pub about: String,
-    /// Whether [`MISSING`] or [`NO_DISTANCE`] stand in it for what is not there.
+    /// `true` if [`MISSING`] or [`NO_DISTANCE`] mark missing numbers.
     pub has_missing: bool,
 }
 
 impl Column {
-    /// How many numbers a row has.
+    /// Returns the number of numbers in a row.
     pub fn width(&self) -> usize {
         self.shape.iter().product::<u64>() as usize
     }
 
-    /// Bytes that a row takes in an array.
+    /// Returns the bytes of a row in an array.
     pub fn row_bytes(&self) -> usize {
         self.width() * self.scalar.size()
     }
 
-    /// Whether it depends on the moves of a position, which take longer to look up than itself.
+    /// Returns `true` if it depends on the moves of a position, which take longer to look up than the
+    /// position.
     pub fn is_of_moves(&self) -> bool {
         let is_each = matches!(self.content, Content::OfValue(_)) && !self.shape.is_empty();
         is_each || ["policy", "proven", "moves"].contains(&self.name)
     }
 
-    /// Whether it is text.
+    /// Returns `true` for text.
     pub fn is_text(&self) -> bool {
         matches!(self.scalar, Scalar::Text(_))
     }
 }
 
-/// A column in the data card.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+/// Description of a column in the data card.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ColumnCard {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// NumPy's name of the type.
+    /// NumPy name of the type.
     pub dtype: String,
-    /// The shape of a row's numbers.
+    /// Shape of a row.
     pub shape: Vec<u64>,
-    /// What it means.
+    /// Description.
     pub about: String,
 }
 
-/// Some rows of all columns.
+/// Rows of all columns.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
-    /// How many rows.
+    /// Number of rows.
     pub rows: usize,
     /// The bytes of each column: little-endian numbers, or text without breaks.
     pub data: Vec<Vec<u8>>,
-    /// Of text the end of each row.
+    /// For text columns, the end of each row in `data`.
     pub ends: Vec<Vec<usize>>,
 }
 
 impl Block {
-    /// A block without rows.
+    /// Returns a block without rows.
     pub fn new(columns: usize) -> Block {
         Block { rows: 0, data: vec![Vec::new(); columns], ends: vec![Vec::new(); columns] }
     }
 
-    /// A row of a column of text.
+    /// Returns a row of a text column.
     pub fn text(&self, column: usize, row: usize) -> &[u8] {
         let begin = row.checked_sub(1).map_or(0, |before| self.ends[column][before]);
         &self.data[column][begin..self.ends[column][row]]
     }
 
-    /// A row of a column of numbers.
+    /// Returns a row of a column of numbers.
     pub fn numbers(&self, column: &Column, at: usize, row: usize) -> &[u8] {
         &self.data[at][row * column.row_bytes()..][..column.row_bytes()]
     }
 
-    /// Adds the rows of another block of the same columns.
+    /// Appends the rows of a block of the same columns.
     pub fn extend(&mut self, other: &Block) {
         self.rows += other.rows;
         for at in 0..self.data.len() {
@@ -160,33 +161,33 @@ impl Block {
     }
 }
 
-/// What the columns of an export depend on.
+/// Properties that determine the columns of an export.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shape {
-    /// The layout of planes.
+    /// Layout of the planes.
     pub layout: Layout,
-    /// Whether values have scores.
+    /// `true` if values have scores.
     pub scores: bool,
-    /// Whether rows have layers.
+    /// `true` if rows have layers.
     pub layers: bool,
-    /// True for examples of a table, which have a row and a distance.
+    /// `true` for examples of a table, which have a row and a distance.
     pub rows: bool,
-    /// Whether unproven rows are there, and so bounds.
+    /// `true` if unproven rows are included, and bounds with them.
     pub bounds: bool,
-    /// Whether there is a column of the split.
+    /// `true` if there is a column of the split.
     pub splits: bool,
     /// `policy` is the softmax of values divided by this; uniform over the best moves if `None`.
     pub temperature: Option<f64>,
 }
 
-/// The list of an export's columns while it is made.
+/// Columns of an export under construction.
 struct List<'a> {
     columns: Vec<Column>,
     shape: &'a Shape,
     actions: Vec<u64>,
 }
 
-/// How many numbers of a value a row has.
+/// Unit that a number of a column belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Each {
     Position,
@@ -205,14 +206,14 @@ impl List<'_> {
         self.columns.push(Column { content, name, scalar, shape, about, has_missing: false });
     }
 
-    /// A column that says of each action whether something is so.
+    /// Adds a column of flags, one for each action.
     fn flags(&mut self, name: &'static str, about: &str, of: fn(&Example, Value) -> i8) {
         let (shape, about, content) = (self.actions.clone(), about.into(), Content::OfValue(of));
         let (scalar, has_missing) = (Scalar::U8, false);
         self.columns.push(Column { content, name, scalar, shape, about, has_missing });
     }
 
-    /// A column in which numbers may be missing.
+    /// Adds a column of numbers that may be missing.
     fn value(
         &mut self,
         name: &'static str,
@@ -226,7 +227,7 @@ impl List<'_> {
         self.columns.push(Column { content, name, scalar, shape, about, has_missing });
     }
 
-    /// What the position is.
+    /// Adds the columns that describe the position.
     fn position(&mut self, game: &AnyGame) {
         use Scalar::{I8, Text, U16, U32, U64};
         let (rows, columns) = game.shape();
@@ -284,7 +285,7 @@ impl List<'_> {
         }
     }
 
-    /// What is known of it.
+    /// Adds the columns of proven values.
     fn values(&mut self) {
         use Scalar::{F32, U8, U16};
         let Shape { scores, rows, temperature, splits, .. } = *self.shape;
@@ -346,7 +347,7 @@ impl List<'_> {
         }
     }
 
-    /// What is known where it is not proven.
+    /// Adds the columns of bounds.
     fn bounds(&mut self) {
         type Bounds = [fn(&Example, Value) -> i8; 2];
         let outcomes: Bounds =
@@ -369,7 +370,7 @@ impl List<'_> {
     }
 }
 
-/// Type, shape and meaning of the planes of a layout.
+/// Returns type, shape and description of the planes of a layout.
 fn planes_of(game: &AnyGame, layout: Layout) -> (Scalar, Vec<u64>, String) {
     let none = |_| Encoding::of(Layout::Nchw, &[], game.shape());
     let encoding = Encoding::of_game(game, layout, None).unwrap_or_else(none);
@@ -382,7 +383,7 @@ fn planes_of(game: &AnyGame, layout: Layout) -> (Scalar, Vec<u64>, String) {
     (scalar, encoding.shape.iter().map(|&n| n as u64).collect(), about)
 }
 
-/// Every column that an export of this shape can have.
+/// Returns every column that an export of this shape can have.
 pub fn all_columns(game: &AnyGame, shape: &Shape) -> Vec<Column> {
     let actions = vec![game.action_count() as u64];
     let mut list = List { columns: Vec::new(), shape, actions };
@@ -391,7 +392,7 @@ pub fn all_columns(game: &AnyGame, shape: &Shape) -> Vec<Column> {
     if shape.bounds {
         list.bounds();
     }
-    // A name, its value and two signs a move; no position of a game here has 600 moves.
+    // A name, its value and two separators for each move; no built-in game has a position with 600 moves.
     let longest = 12 * game.action_count().min(600);
     let about = "every legal move with its exact score, in games without scores its outcome; ? if not proven";
     list.add("moves", (Scalar::Text(longest), &[]), about, |encoder, example, _, out| {

@@ -1,4 +1,4 @@
-//! An example written into the columns of a block.
+//! Encoding of examples into the columns of a block.
 
 use super::columns::{Block, Column, Content, MISSING, Shape};
 use super::example::Example;
@@ -7,20 +7,20 @@ use yomikiri::game::encode::{Encoding, Layout};
 use yomikiri::game::{Game, GameExt, Score, Split};
 use yomikiri::solve::Value;
 
-/// Writes examples into the columns of blocks.
+/// Encodes examples into the columns of blocks.
 pub struct Encoder<'a> {
     /// The rules.
     pub game: &'a AnyGame,
-    /// The rules with states folded.
+    /// The rules with symmetry folding.
     pub folded: &'a AnyGame,
-    /// The columns that are written.
+    /// Columns to write.
     pub columns: &'a [Column],
     shape: Shape,
     encoding: Encoding,
 }
 
 impl<'a> Encoder<'a> {
-    /// Writes these columns, which depend on a shape.
+    /// Returns an encoder for these columns of an export of this shape.
     pub fn new(
         game: &'a AnyGame,
         folded: &'a AnyGame,
@@ -32,7 +32,7 @@ impl<'a> Encoder<'a> {
         Encoder { game, folded, columns, shape, encoding: encoding.unwrap_or_else(none) }
     }
 
-    /// Adds an example that belongs to `split`.
+    /// Appends an example that belongs to `split`.
     pub fn add(&self, example: &Example, split: Split, block: &mut Block) {
         for (at, column) in self.columns.iter().enumerate() {
             self.write(column, example, split, &mut block.data[at]);
@@ -77,7 +77,7 @@ impl<'a> Encoder<'a> {
                 let of = |value: Value| f64::from(example.worth_of(value).unwrap_or(0));
                 let best = example.moves.iter().map(|&(_, value)| of(value));
                 let best = best.fold(f64::NEG_INFINITY, f64::max);
-                // The function of this crate's own, so that every machine gives the same bytes.
+                // `libm` instead of the platform's `exp`, so that every machine writes the same bytes.
                 let weight = |&(_, value): &(_, Value)| libm::exp((of(value) - best) / temperature);
                 example.moves.iter().map(weight).collect()
             }
@@ -104,7 +104,7 @@ impl<'a> Encoder<'a> {
     pub(super) fn planes(&self, position: &AnyPosition, out: &mut Vec<u8>) {
         let mut numbers = vec![0.0; self.encoding.len()];
         self.encoding.write_position(self.game, position, &mut numbers);
-        // Below 0 there is −1 alone, as a signed byte.
+        // The only negative number is −1, stored as a signed byte.
         out.extend(numbers.iter().map(|&n| if n < 0.0 { n as i8 as u8 } else { n as u8 }));
     }
 }

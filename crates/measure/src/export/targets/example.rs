@@ -1,4 +1,4 @@
-//! What is exactly known of a position and of its moves, as it is exported.
+//! Exact values of a position and its moves, as they are exported.
 
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Action, Empties, Game, GameExt, Orientations, Score, Side, Symmetry};
@@ -6,33 +6,32 @@ use yomikiri::graph::{Piece, StateKind};
 use yomikiri::solve::Value;
 use yomikiri::solved::{Oracle, SolvedTable};
 
-/// A row of a table, or a position that is looked up in it, with its moves.
+/// A row of a table, or a position looked up in one, with its moves.
 #[derive(Clone, Debug)]
 pub struct Example {
-    /// The row of the table; `u32::MAX` where a search found the values.
+    /// Row of the table; `u32::MAX` if a search found the values.
     pub row: u32,
-    /// The position; in a table of a layered game as the row is stored, which need not be
-    /// reachable.
+    /// The position; for rows of a layered game as stored, which need not be a reachable orientation.
     pub position: AnyPosition,
-    /// The layer, or plies from the nearest root; `None` where the table does not tell.
+    /// Layer, or plies from the nearest root; `None` if the table does not record it.
     pub layer: Option<u32>,
-    /// What the row is.
+    /// Kind of the row.
     pub kind: StateKind,
-    /// The position's value.
+    /// Value of the position.
     pub value: Value,
-    /// Whether values have a score.
+    /// `true` if values have a score.
     pub scored: bool,
-    /// Every legal move, by ascending action, with its value for the mover.
+    /// Legal moves by ascending action, with their values for the mover.
     pub moves: Vec<(Action, Value)>,
-    /// In which orientations the row is reachable; `None` if the table does not tell.
+    /// Orientations in which the row is reachable; `None` if the table does not record them.
     pub orientations: Option<Orientations>,
-    /// How many actual positions the example stands for.
+    /// Number of actual positions that the example represents.
     pub weight: f32,
 }
 
 impl Example {
-    /// What a table knows of a position, in whatever orientation, and of its moves if `with_moves`;
-    /// `None` if it is not there.
+    /// Looks up a position in any orientation, and its moves if `with_moves`; `None` if it is not in the
+    /// table.
     pub fn look_up(
         table: &SolvedTable,
         position: &AnyPosition,
@@ -53,8 +52,8 @@ impl Example {
         })
     }
 
-    /// Returns the example of a position whose moves a search gave these scores, each for who makes it. Where
-    /// there is no move the game is over and its score follows from the rules.
+    /// Returns the example of a position from a search: `moves` have scores for the mover. Without moves the
+    /// game is over and the rules give the score.
     pub fn searched(
         game: &AnyGame,
         position: &AnyPosition,
@@ -76,17 +75,17 @@ impl Example {
         }
     }
 
-    /// The outcome as −1, 0 or 1, where proven.
+    /// Returns the outcome as −1, 0 or 1, if proven.
     pub fn outcome_of(value: Value) -> Option<i8> {
         value.outcome().map(|outcome| outcome.value())
     }
 
-    /// The score, where there is one and it is proven.
+    /// Returns the score, if there is one and it is proven.
     pub fn score_of(&self, value: Value) -> Option<i8> {
         value.score().filter(|_| self.scored).map(|score| score.0)
     }
 
-    /// The score, or in games without scores the outcome, where proven.
+    /// Returns the score, or in games without scores the outcome, if proven.
     pub fn worth_of(&self, value: Value) -> Option<i8> {
         if self.scored { self.score_of(value) } else { Example::outcome_of(value) }
     }
@@ -95,8 +94,8 @@ impl Example {
         value.outcome().is_some() && (!self.scored || value.score().is_some())
     }
 
-    /// What orders the moves of a position, as `optimal` does: the score, and in games without
-    /// scores the outcome and then the distance.
+    /// Returns the order of moves that `optimal` uses: by score, and in games without scores by outcome and
+    /// then by distance.
     fn rank_of(&self, value: Value) -> (i32, i32) {
         match self.scored {
             true => (i32::from(value.lower.score().0), 0),
@@ -104,13 +103,13 @@ impl Example {
         }
     }
 
-    /// Whether the position's value and those of all its moves are proven, so that it is known
-    /// which moves are best.
+    /// Returns `true` if the values of the position and of all its moves are proven, so that the best moves
+    /// are known.
     pub fn is_proven(&self) -> bool {
         self.is_known(self.value) && self.moves.iter().all(|&(_, value)| self.is_known(value))
     }
 
-    /// Whether the moves differ in outcome, or in score, where all is proven.
+    /// Returns `true` if all values are proven and the moves differ in outcome, or in score if `by_score`.
     pub fn decides(&self, by_score: bool) -> bool {
         let of = |value: Value| match by_score {
             true => self.worth_of(value),
@@ -121,18 +120,18 @@ impl Example {
         self.is_proven() && values.any(|value| Some(value) != first)
     }
 
-    /// Whether a move is as good as any by the full order; meaningful where all is proven.
+    /// Returns `true` if no move is better by the full order; meaningful only if all values are proven.
     pub fn is_optimal(&self, value: Value) -> bool {
         let rank = self.rank_of(value);
         self.moves.iter().all(|&(_, other)| self.rank_of(other) <= rank)
     }
 
-    /// Whether a move keeps the position's outcome; meaningful where all is proven.
+    /// Returns `true` if a move keeps the position's outcome; meaningful only if all values are proven.
     pub fn keeps_outcome(&self, value: Value) -> bool {
         value.outcome() == self.value.outcome()
     }
 
-    /// The example seen through a symmetry, with `side` to move and another weight.
+    /// Returns the image under a symmetry, with `side` to move and another weight.
     pub fn image(&self, game: &AnyGame, symmetry: Symmetry, side: Side, weight: f32) -> Example {
         let state = game.transform(&self.position.state, symmetry);
         let image =
@@ -152,19 +151,19 @@ impl Example {
     }
 }
 
-/// Which images of a row are exported.
+/// Images of a row to export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Images {
-    /// Every row once, in the first orientation in which it is reachable.
+    /// One image, in the first orientation in which the row is reachable.
     Canonical,
-    /// Every orientation, with every side to move, in which the row is reachable.
+    /// Every reachable orientation with every side to move.
     All,
-    /// Every image of the row under the board's symmetries, reachable or not.
+    /// Every distinct image under the board's symmetries, reachable or not.
     Expanded,
 }
 
 impl Images {
-    /// `canonical`, `all` or `expanded`.
+    /// Returns `canonical`, `all` or `expanded`.
     pub fn name(self) -> &'static str {
         match self {
             Images::Canonical => "canonical",
@@ -204,8 +203,7 @@ impl Images {
     }
 }
 
-/// Calls `visit` with every row of a piece as an example, in order; says what is wrong with one
-/// that is none.
+/// Calls `visit` with every row of a piece as an example, in order. Fails if a row is not a position.
 pub(super) fn visit_rows(
     table: &SolvedTable,
     piece: &Piece,

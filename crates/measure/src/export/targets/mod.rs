@@ -1,10 +1,9 @@
-//! Exact values as targets to learn from: the positions of a solved table with the values of all
-//! their moves, the best moves and a policy, in files that other programs read.
+//! Exact values as training targets: the positions of a solved table with the values of all their
+//! moves, the best moves and a policy, in files for other programs. `docs/targets.md` describes the columns.
 //!
-//! [`write_targets`] goes through a table once (twice or three times for samples) in chunks, which
-//! are encoded on all threads and written in order, so that the bytes depend on the table and on
-//! the request alone. Memory is bounded by a few chunks, whatever the table's size.
-//! `docs/targets.md` says what the columns hold.
+//! [`write_targets`] passes through a table once (two or three times for samples) in chunks, which
+//! are encoded on all threads and written in order, so that the bytes depend only on the table and
+//! the request. Memory is bounded by a few chunks, whatever the table's size.
 
 mod card;
 mod columns;
@@ -46,29 +45,29 @@ use yomikiri::table::{IoContext, Table, TableError, move_synced};
 /// A request for an export of targets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Targets {
-    /// What is written.
+    /// File format.
     pub format: Format,
-    /// The layout of planes.
+    /// Layout of the planes.
     pub layout: Layout,
-    /// Which rows.
+    /// Rows to export.
     pub selection: Selection,
-    /// Which images of each.
+    /// Images of each row.
     pub images: Images,
-    /// What the policy is: see [`Shape::temperature`].
+    /// Temperature of the policy, see [`Shape::temperature`].
     pub temperature: Option<f64>,
-    /// The columns by name; those that suit the format if `None`, every one if it is `all` alone.
+    /// Names of the columns; `None` for those that suit the format, `all` alone for every column.
     pub columns: Option<Vec<String>>,
-    /// Rows of an array's file, for directories.
+    /// Rows per file, for directories of arrays.
     pub shard_rows: Option<u64>,
 }
 
-/// The default columns.
+/// Returns `true` for the default columns of a format.
 fn suits(game: &AnyGame, format: Format, column: &Column) -> bool {
-    // Arrays of moves are long in games whose actions are many.
+    // Rows with a number for each action are long in games with many actions.
     let short = game.action_count() <= 65;
     match format {
         Format::Npy | Format::Npz => column.name != "moves",
-        // Bitboards say the same.
+        // Bitboards contain the same information.
         Format::Parquet => {
             let planes = column.name == "planes" && game.plane_kinds().held.is_empty();
             column.name != "moves" && !planes
@@ -80,7 +79,7 @@ fn suits(game: &AnyGame, format: Format, column: &Column) -> bool {
 }
 
 impl Targets {
-    /// What is wrong with the request for a game, in one line.
+    /// Returns an error if the request is invalid for the game.
     fn refuse(&self, table: &SolvedTable) -> Option<Hinted> {
         let game = table.game();
         let bitboards = game.bitboards().is_some();
@@ -160,7 +159,8 @@ impl Targets {
     }
 }
 
-/// The columns with these names, in the order of all; those that suit the format if none are named.
+/// Returns the columns of these names in the usual order; by default those that suit the format. Fails if a
+/// name is unknown.
 pub fn choose_columns(
     game: &AnyGame,
     format: Format,
@@ -184,12 +184,12 @@ pub fn choose_columns(
     Ok(all.into_iter().filter(|column| names.iter().any(|name| name == column.name)).collect())
 }
 
-/// About how many bytes a row takes in memory.
+/// Estimates the bytes of a row in memory.
 fn row_bytes(columns: &[Column]) -> usize {
     columns.iter().map(Column::row_bytes).sum()
 }
 
-/// About how many bytes an export takes at most, uncompressed, if every row is exported.
+/// Estimates the maximum size in bytes of an export, uncompressed, if every row is exported.
 pub fn targets_bytes(table: &SolvedTable, targets: &Targets) -> u64 {
     let game = table.game();
     let names = targets.columns.as_deref();
@@ -202,24 +202,24 @@ pub fn targets_bytes(table: &SolvedTable, targets: &Targets) -> u64 {
     let fewest =
         [targets.selection.sample, Some(table.states().rows() as u64)].into_iter().flatten().min();
     let copies = if targets.format == Format::Npz { 2 } else { 1 };
-    // Text and compressed numbers take less or not much more than arrays.
+    // Text and compressed numbers take less than arrays, or not much more.
     bytes * images * copies * fewest.unwrap_or(0)
 }
 
-/// About how many rows a piece of a table has.
+/// Approximate number of rows in a piece of a table.
 const CHUNK: usize = 1 << 11;
 
-/// The examples of a chunk, encoded and counted.
+/// Encoded examples of a chunk with their counts.
 struct Piece {
     block: Block,
     counts: Counts,
     rows: u64,
 }
 
-/// Writes the examples of a solved table to a file or directory at `path`, and its data card beside
+/// Writes the examples of a solved table to a file or directory at `path`, with the data card beside
 /// or in it.
 ///
-/// What stands there is replaced only if it is an export of targets that was not changed since.
+/// Replaces only an unchanged export of targets.
 pub fn write_targets(
     table: &SolvedTable,
     targets: &Targets,
@@ -286,14 +286,14 @@ fn piece_of(
     Ok(piece)
 }
 
-/// How many chunks are in memory at a time: as many as take about 64 MB, and at least two.
+/// Returns the number of chunks in memory at a time: as many as fit in 64 MB, 2 to 256.
 fn chunks_at_once(columns: &[Column], images: Images, game: &AnyGame) -> usize {
     let images = if images == Images::Canonical { 1 } else { game.group().order() };
     let chunk = CHUNK * images * row_bytes(columns).max(1);
     ((1 << 26) / chunk).clamp(2, 256)
 }
 
-/// Makes pieces on all threads and takes them in order, while the next are being made.
+/// Makes pieces on all threads and passes them to `take` in order, while the next ones are being made.
 pub(super) fn stream<P: Send>(
     chunks: &[Rows],
     at_once: usize,
@@ -313,7 +313,7 @@ pub(super) fn stream<P: Send>(
     Ok(())
 }
 
-/// CRC-32 of the JSON of what a table was made from, in hexadecimal.
+/// Returns the CRC-32 of the JSON of a table's identity in hexadecimal.
 pub(super) fn table_crc32(table: &Table) -> String {
     let identity = &table.manifest().identity;
     let identity = serde_json::to_vec(identity).expect("an identity is plain data");
@@ -373,8 +373,8 @@ fn describe(
     }
 }
 
-/// Looks positions up in a table: the found ones as a block, in their order, and the places of those
-/// that are not in the table. Fails where the table is damaged.
+/// Looks up positions in a table. Returns the found ones as a block, in their order, and the indices of the
+/// others. Fails if the table is damaged.
 pub fn look_up(
     encoder: &Encoder<'_>,
     table: &SolvedTable,
@@ -389,8 +389,8 @@ pub fn look_up(
     Ok(found)
 }
 
-/// Encodes what `of` knows of positions and, if its second argument is true, of their moves: a block, in their
-/// order, and the places of those of which it knows nothing.
+/// Encodes the example that `of` returns for each position, with moves if its second argument is true.
+/// Returns a block in the order of the positions, and the indices of the positions without an example.
 pub fn examples<E: Send>(
     encoder: &Encoder<'_>,
     splits: &Splits,
@@ -425,8 +425,8 @@ pub fn examples<E: Send>(
     Ok((block, missing))
 }
 
-/// The examples of some pieces of a table ([`States::pieces`](yomikiri::solved::States::pieces)), in
-/// order; there can be no sample of them.
+/// Returns the examples of some pieces of a table ([`States::pieces`](yomikiri::solved::States::pieces)) in
+/// order. Sampling options of the selection are ignored.
 pub fn read_rows(
     encoder: &Encoder<'_>,
     table: &SolvedTable,
@@ -447,7 +447,7 @@ pub fn read_rows(
     Ok(block)
 }
 
-/// Writes a block to a file, which is at its place once it is whole. What is there is replaced.
+/// Writes a block to a file beside `path` and renames it into place, replacing an existing file.
 pub fn write_blocks(
     format: Format,
     path: &Path,

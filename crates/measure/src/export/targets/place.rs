@@ -1,4 +1,4 @@
-//! Where an export is to lie, and what may be replaced there.
+//! Destination of an export, and the rules for replacing an earlier one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,17 +12,16 @@ use yomikiri::table::{IoContext, move_synced};
 const CARD: &str = "targets.json";
 const CARD_TEXT: &str = "targets.md";
 
-/// An export being written beside its place.
+/// An export being written beside its destination.
 pub(super) struct Place {
     path: PathBuf,
     folder: Folder,
-    /// The data's file, unless it is a directory.
+    /// Name of the data file; `None` for a directory.
     file: Option<String>,
 }
 
 impl Place {
-    /// Begins to write. Fails where something else than an unchanged export of targets is at the
-    /// place.
+    /// Prepares writing. Fails if anything but an unchanged export of targets is at the destination.
     pub(super) fn begin(path: &Path, format: Format) -> Result<Place, ExportError> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
         let name = name.ok_or_else(|| taken(path, "is no name of a file or directory"))?;
@@ -46,17 +45,17 @@ impl Place {
         Ok(Place { path: path.to_path_buf(), folder, file })
     }
 
-    /// The directory to write into.
+    /// Returns the directory to write into.
     pub(super) fn dir(&self) -> PathBuf {
         self.folder.file("")
     }
 
-    /// The name of the data's file; of a directory nothing.
+    /// Returns the name of the data file; empty for a directory.
     pub(super) fn name(&self) -> &str {
         self.file.as_deref().unwrap_or_default()
     }
 
-    /// Writes the card and moves all to its place.
+    /// Writes the card and moves everything to its destination.
     pub(super) fn commit(self, card: &Card) -> Result<(), ExportError> {
         let (json, text) = match &self.file {
             None => (CARD.to_string(), CARD_TEXT.to_string()),
@@ -66,8 +65,8 @@ impl Place {
             write_synced(&self.folder.file(name), &content)?;
         }
         let Some(name) = &self.file else { return self.folder.commit() };
-        // What was there is removed only now, and first: a card never describes other data than its
-        // own.
+        // The old data is removed only now, and before its cards: a card never describes data of another
+        // export.
         if self.path.exists() {
             fs::remove_file(&self.path).at("replace", &self.path)?;
         }
@@ -85,12 +84,12 @@ fn taken(place: &Path, what: impl Into<String>) -> ExportError {
 
 fn card_at(path: &Path) -> Option<Card> {
     let card = serde_json::from_slice::<Card>(&fs::read(path).ok()?).ok()?;
-    // Its names are of files beside it, and not of anything on the machine.
+    // Only plain names are accepted: others could point anywhere on the machine.
     let is_plain = |name: &String| Path::new(name).file_name() == Some(name.as_ref());
     (card.schema == TARGETS_SCHEMA && card.files.keys().all(is_plain)).then_some(card)
 }
 
-/// That a directory's place is free, or holds an export as it was written.
+/// Checks that a directory's place is free, or holds an unchanged export.
 fn check_directory(place: &Path) -> Result<(), ExportError> {
     if !is_used(place)? {
         return Ok(());
@@ -100,7 +99,7 @@ fn check_directory(place: &Path) -> Result<(), ExportError> {
     card.files.iter().try_for_each(|(name, file)| unchanged(place, &place.join(name), &file.crc32))
 }
 
-/// That a file's place is free, or holds an export as it was written; the same for its cards.
+/// Checks that the place of a file and of its cards is free, or holds an unchanged export.
 fn check_file(place: &Path, name: &str) -> Result<(), ExportError> {
     let beside = |suffix: &str| place.with_file_name(format!("{name}{suffix}"));
     let card = card_at(&beside(".json"));

@@ -1,4 +1,4 @@
-//! Which rows of a table are exported: parts, decisive positions, samples.
+//! Selection of the exported rows: splits, decisive positions, samples.
 
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -9,41 +9,41 @@ use yomikiri::graph::{Piece, StateKind};
 use yomikiri::parallel;
 use yomikiri::solved::SolvedTable;
 
-/// The conditions on a row.
+/// Conditions on a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Selection {
-    /// How positions are divided.
+    /// Division of the positions into splits.
     pub splits: Splits,
-    /// The part to export; `None` for all.
+    /// Split to export; `None` for all.
     pub split: Option<Split>,
-    /// Whether finished games are there too.
+    /// `true` to include finished games.
     pub terminals: bool,
-    /// Whether rows are there whose values, or those of their moves, are not proven.
+    /// `true` to include rows whose values, or those of their moves, are not proven.
     pub unproven: bool,
     /// Only positions whose moves differ: `Some(false)` in outcome, `Some(true)` in score.
     pub decisive: Option<bool>,
-    /// At most so many rows of each layer.
+    /// Maximum number of rows of each layer.
     pub per_layer: Option<u64>,
-    /// At most so many rows.
+    /// Maximum number of rows.
     pub sample: Option<u64>,
 }
 
-/// A row's place in a sample: by hash, and among equal hashes by row.
+/// Rank of a row in a sample: by hash, then by row.
 type Place = (u64, u32);
 
-/// Selects rows; made once for a table, since a sample has to have seen all of it.
+/// Selects rows. Created once for a table, since sampling needs a pass through all of it.
 pub(super) struct Selector<'a> {
     selection: Selection,
     words: &'a FoldedWords<AnyGame>,
     name: u64,
-    /// The last place of each layer that is in the sample of layers, once that is known.
+    /// Last sampled place of each layer, after the pass.
     by_layer: Option<BTreeMap<u32, Place>>,
-    /// The last place that is in the sample, once that is known.
+    /// Last sampled place, after the pass.
     last: Option<Place>,
 }
 
 impl<'a> Selector<'a> {
-    /// Goes through the table if there is a sample to choose.
+    /// Passes through the table if there is a sample to choose.
     pub(super) fn new(
         selection: Selection,
         words: &'a FoldedWords<AnyGame>,
@@ -58,18 +58,18 @@ impl<'a> Selector<'a> {
         }
         if let Some(most) = selection.sample {
             let one = selector.smallest(table, most, &|_| 0, advance)?;
-            // Without any row there is nothing to select among.
+            // An empty table has no last place.
             selector.last = Some(one.get(&0).copied().unwrap_or_default());
         }
         Ok(selector)
     }
 
-    /// The hash of a row, the same for all its images.
+    /// Returns the hash of a row, equal for all its images.
     fn hash(&self, row: &Example) -> u64 {
         self.selection.splits.hash(self.name, self.words.of(&row.position.state))
     }
 
-    /// The part to which a row belongs if it is exported, else `None`.
+    /// Returns the split of a row that is exported, else `None`.
     pub(super) fn select(&self, row: &Example) -> Option<Split> {
         let hash = self.hash(row);
         let split = self.selection.splits.of_hash(hash);
@@ -91,8 +91,8 @@ impl<'a> Selector<'a> {
             && self.last.is_none_or(|last| place <= last)
     }
 
-    /// Of the rows selected so far the `most` with the smallest hashes in each group: the last
-    /// place that is among them.
+    /// Returns, for each group of the rows selected so far, the last of the `most` places with the smallest
+    /// hashes.
     fn smallest(
         &self,
         table: &SolvedTable,

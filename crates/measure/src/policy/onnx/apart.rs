@@ -1,5 +1,5 @@
-//! The runtime at work where it harms nobody: on a thread of its own, which may panic, and which
-//! is left behind when it takes too long.
+//! Runs the ONNX runtime on a thread of its own, which may panic and is abandoned when it exceeds its time
+//! limit.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
@@ -10,17 +10,17 @@ use std::thread;
 use std::time::Duration;
 use yomikiri::hint::{Hinted, Kind};
 
-/// How much stack the runtime gets: it plans by recursion, a frame for each node of a chain.
+/// Stack size: the runtime plans by recursion, with a frame for each node of a chain.
 const STACK: usize = 64 << 20;
-/// How the names of the runtime's threads begin, ours for it among them.
+/// Name prefix of the runtime's threads, including ours.
 const THREADS: &str = "rten-";
-/// How many threads may be at work past their time limit before no more are started.
+/// Number of threads past their time limit at which no more are started.
 const MOST_LATE: usize = 4;
-/// How many are.
+/// Number of threads past their time limit.
 static LATE: AtomicUsize = AtomicUsize::new(0);
 
-/// Does work of the runtime within a time, [`Duration::MAX`] for a model of ours. Its panic is an error, and nothing is printed of it; so
-/// is a time that is over, whose thread cannot be ended and works on.
+/// Runs work of the runtime within a time limit, which is [`Duration::MAX`] for our own models. A panic
+/// becomes an error and is not printed. A timeout is an error too; its thread cannot be killed and continues.
 pub(super) fn apart<T: Send + 'static>(
     limit: Duration,
     work: impl FnOnce() -> T + Send + 'static,
@@ -41,7 +41,7 @@ fn counted<T: Send + 'static>(
         return Err(failed(what).with_hint("leave such models out and start again"));
     }
     let (sender, receiver) = mpsc::sync_channel(1);
-    // Set by whichever is first: the end of the work, or that nobody waits for it any more.
+    // Set by whichever comes first: the end of the work, or the timeout.
     let is_over = Arc::new(AtomicBool::new(false));
     let ended = is_over.clone();
     let work = move || {
@@ -49,7 +49,7 @@ fn counted<T: Send + 'static>(
         if ended.swap(true, Ordering::Relaxed) {
             late.fetch_sub(1, Ordering::Relaxed);
         }
-        // Nobody may wait.
+        // The receiver may be gone.
         let _ = sender.send(done);
     };
     let thread = thread::Builder::new().name(format!("{THREADS}apart")).stack_size(STACK);
@@ -73,13 +73,13 @@ fn counted<T: Send + 'static>(
     }
 }
 
-/// The message of a panic.
+/// Returns the message of a panic.
 fn said(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it does not say why")
 }
 
-/// Keeps panics on the runtime's threads from being printed: they become errors.
+/// Suppresses the output of panics on the runtime's threads, which become errors.
 fn silence() {
     static SILENT: Once = Once::new();
     SILENT.call_once(|| {
@@ -118,7 +118,7 @@ mod tests {
         }
         let error = counted(&TRIED, LONG, || ()).unwrap_err().to_string();
         assert!(error.starts_with("4 answers of models"), "{error}");
-        // When they have ended there is room again.
+        // Threads that end make room for others.
         drop(end);
         while counted(&TRIED, LONG, || ()).is_err() {
             thread::sleep(Duration::from_millis(5));

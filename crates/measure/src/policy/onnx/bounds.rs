@@ -1,30 +1,29 @@
-//! What can be seen in a file of how much its model takes, before any of it is taken.
+//! Bounds the resources of a model by its file, before any are allocated.
 //!
-//! Sizes that a model computes while it runs are not seen; time limits and the system's memory bound
-//! those.
+//! Sizes computed while the model runs are not visible; time limits and the operating system bound those.
 
 use std::collections::HashMap;
 
 use super::proto::{Graph, Model, Node, Tensor};
 
-/// The most nodes, those of graphs in nodes among them: the runtime plans by recursion.
+/// Maximum number of nodes, including subgraphs: the runtime plans by recursion.
 const NODES: usize = 10_000;
-/// The most inputs and outputs together.
+/// Maximum number of inputs and outputs together.
 const PORTS: usize = 100;
-/// The most numbers of one tensor of weights: what a file can have.
+/// Maximum number of weights in a tensor, which a file can contain.
 const WEIGHTS: u64 = 1 << 29;
-/// The most numbers that nodes make of sizes in the file, and that an input has.
+/// Maximum of numbers that nodes make by sizes in the file, and of numbers in an input.
 pub(super) const MADE: u64 = 1 << 28;
-/// The longest constant that is taken for sizes.
+/// Maximum length of constants that are read as sizes.
 const SIZES: usize = 64;
 
-/// Refuses a model that would take more than its file shows a need of.
+/// Rejects a model that would allocate far more than its file justifies.
 pub(super) fn check(model: &Model) -> Result<(), String> {
     let Some(graph) = &model.graph else { return Ok(()) };
     let mut graphs = vec![graph];
     let mut found = Constants::default();
     let (mut nodes, mut made) = (0, 0u64);
-    // Constants first: a graph in a node may use those around it.
+    // Constants come first, because a subgraph may use those around it.
     let mut all = Vec::new();
     while let Some(graph) = graphs.pop() {
         nodes += graph.node.len();
@@ -54,7 +53,7 @@ pub(super) fn check(model: &Model) -> Result<(), String> {
     Ok(())
 }
 
-/// The constants that may be sizes, by name.
+/// Constants that may be sizes, by name.
 #[derive(Default)]
 struct Constants<'a>(HashMap<&'a str, Vec<f64>>);
 
@@ -97,8 +96,8 @@ impl<'a> Constants<'a> {
         Ok(())
     }
 
-    /// Bound on the outputs of a node for each input, as far as the file contains it: the product of
-    /// its sizes. Those that are open or wrong count 1.
+    /// Returns a bound on the numbers a node makes for each input: the product of its sizes in the file. Open
+    /// or invalid sizes count as 1.
     fn made_by(&self, node: &Node) -> u64 {
         let places = SIZED.iter().find(|(name, _)| *name == node.op_type);
         let inputs = places.map_or(&[][..], |&(_, places)| places).iter();
@@ -106,12 +105,12 @@ impl<'a> Constants<'a> {
         let held = node.attribute.iter().filter(|held| SIZES_HELD.contains(&held.name.as_str()));
         let held = held.flat_map(|held| held.ints.iter().map(|&size| size as f64));
         let made: f64 = inputs.flatten().copied().chain(held).map(|size| size.max(1.0)).product();
-        // Most make no more than they are given, which is nothing that a file could lie about.
+        // Most operators make no more than they are given, so a file cannot inflate them.
         if made <= 1.0 { 0 } else { made as u64 }
     }
 }
 
-/// Operators that make numbers by sizes they are given, and which of their inputs those are.
+/// Operators whose inputs are sizes, with the indices of these inputs.
 const SIZED: [(&str, &[usize]); 8] = [
     ("ConstantOfShape", &[0]),
     ("Expand", &[1]),
@@ -174,7 +173,7 @@ mod tests {
             let error = checked(vec![node], constants).unwrap_err();
             assert!(error.contains(&format!("({op}) makes")), "{error}");
         }
-        // Each of them would do, all together not.
+        // Each of them passes, all together do not.
         let many = |count: usize| {
             let some = ints("s", &[1 << 20]);
             checked(vec![node("ConstantOfShape", &["s"]); count], vec![some])

@@ -1,9 +1,9 @@
-//! What an ONNX file says of its model, and the file without what cannot be run.
+//! Parses ONNX files and removes nodes that the runtime does not support.
 //!
-//! scikit-learn's classifiers come with outputs that are not tensors and with nodes of the domain
-//! `ai.onnx.ml` that name the class of each row. The probabilities need none of them. So only those
-//! nodes are kept that lead to outputs which can be computed; a `ZipMap`, which turns rows of
-//! probabilities into dictionaries, is passed over, and the classes it names are kept.
+//! scikit-learn's classifiers have outputs that are not tensors, and nodes of the domain `ai.onnx.ml` that
+//! name the class of each row. The probabilities need neither, so only nodes that lead to computable outputs
+//! are kept. A `ZipMap`, which turns rows of probabilities into dictionaries, is skipped, and its class names
+//! are kept.
 
 use std::collections::{HashMap, HashSet};
 use yomikiri::hint::Hinted;
@@ -19,23 +19,23 @@ use super::proto::{Dimension, Graph, Model, Node, Tensor, Type, ValueInfo};
 pub(super) struct Port {
     pub name: String,
     pub kind: Kind,
-    /// Its sizes, `None` those that are left open; `None` if the file does not say.
+    /// Sizes, each `None` if open; `None` if the file contains no shape.
     pub shape: Option<Vec<Option<usize>>>,
 }
 
-/// What an input or output holds.
+/// Type of an input or output.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kind {
     /// Numbers of one of ONNX's types.
     Tensor(i32),
     /// A list or a dictionary.
     Other,
-    /// The file does not say.
+    /// Not in the file.
     Untold,
 }
 
 impl Port {
-    /// `policy float32 (N, 17)`.
+    /// Formats the port, as `policy float32 (N, 17)`.
     pub(super) fn describe(&self) -> String {
         let kind = match self.kind {
             Kind::Tensor(1) => "float32",
@@ -83,7 +83,7 @@ impl Port {
 }
 
 impl Node {
-    /// What it reads, and what the graphs read that it holds.
+    /// Returns the inputs of the node and of its subgraphs.
     fn reads(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self.input.iter().map(String::as_str).collect();
         for graph in self.attribute.iter().flat_map(|held| held.g.iter().chain(&held.graphs)) {
@@ -93,13 +93,13 @@ impl Node {
         names
     }
 
-    /// The attribute `classlabels_int64s`.
+    /// Returns the attribute `classlabels_int64s`.
     fn classes(&self) -> Option<Vec<i64>> {
         let classes = self.attribute.iter().find(|held| held.name == "classlabels_int64s");
         classes.map(|classes| classes.ints.clone())
     }
 
-    /// Whether no runtime but the full one has it.
+    /// Returns `true` for operators that only the full runtime supports.
     fn is_foreign(&self) -> bool {
         self.domain == "ai.onnx.ml"
     }
@@ -110,7 +110,7 @@ impl Node {
 }
 
 impl Tensor {
-    /// Its numbers as floats, if they are integers or floats of 32 bits and in the file.
+    /// Returns the numbers of a tensor of integers or 32-bit floats stored in the file; empty for others.
     pub fn numbers(&self) -> Vec<f64> {
         let raw = self.raw_data.as_deref().unwrap_or_default();
         match self.data_type {
@@ -122,7 +122,7 @@ impl Tensor {
         }
     }
 
-    /// Its numbers, if they are integers and in the file.
+    /// Returns the numbers of a tensor of integers stored in the file; empty for others.
     fn integers(&self) -> Vec<i64> {
         let raw = self.raw_data.as_deref().unwrap_or_default();
         let narrow = || self.int32_data.iter().map(|&n| i64::from(n));
@@ -143,17 +143,17 @@ impl Tensor {
 /// An output that can be computed.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ModelOutput {
-    /// Its name for people.
+    /// Name of the file's output.
     pub name: String,
-    /// The name of the tensor.
+    /// Name of the tensor.
     pub tensor: String,
-    /// Which class each of its columns is, where the file says.
+    /// Class of each column, if the file contains them.
     pub classes: Option<Vec<i64>>,
-    /// What is made of the tensor's numbers.
+    /// Activation to apply to the tensor's numbers.
     pub activation: Option<Squash>,
 }
 
-/// What is made of the sums of a head.
+/// Activations of a head.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Squash {
     Sigmoid,
@@ -169,20 +169,20 @@ impl Squash {
     }
 }
 
-/// What an ONNX file says of its model.
+/// A parsed ONNX file.
 #[derive(Clone, Debug)]
 pub(super) struct File {
     model: Model,
-    /// By tensor the place of the node that makes it.
+    /// Index of the node that makes each tensor.
     makers: HashMap<String, usize>,
-    /// Whether the model is not as the file has it, its numbers having been widened.
+    /// `true` if numbers were widened, so that the model differs from the file.
     is_widened: bool,
     pub inputs: Vec<Port>,
     pub outputs: Vec<Port>,
 }
 
 impl File {
-    /// Reads a file's bytes; fails if they are no ONNX model that can be read.
+    /// Parses a file; fails if it is not an ONNX model, or exceeds the bounds.
     pub(super) fn read(bytes: &[u8]) -> Result<File, Hinted> {
         let none = || "it is no ONNX model".into();
         let mut model = Model::decode(bytes).map_err(|_| none())?;
@@ -195,18 +195,18 @@ impl File {
         let graph = model.graph.as_ref().filter(|graph| !graph.node.is_empty())?;
         let constants: HashSet<&str> =
             graph.initializer.iter().map(|constant| constant.name.as_str()).collect();
-        // Old files list their constants among the inputs.
+        // Old files list constants among the inputs.
         let inputs = graph.input.iter().filter(|input| !constants.contains(input.name.as_str()));
         let inputs = inputs.map(Port::of).collect();
         let outputs = graph.output.iter().map(Port::of).collect();
         let nodes = graph.node.iter().enumerate();
         let made = nodes.flat_map(|(at, node)| node.output.iter().map(move |name| (name, at)));
-        // The first that makes it counts.
+        // If several nodes make a tensor, the first counts.
         let makers = made.rev().map(|(name, at)| (name.clone(), at)).collect();
         Some(File { inputs, outputs, is_widened, makers, model })
     }
 
-    /// The program that wrote it.
+    /// Returns the program that wrote the file.
     pub(super) fn producer(&self) -> &str {
         &self.model.producer_name
     }
@@ -219,14 +219,14 @@ impl File {
         self.graph().initializer.iter().find(|constant| constant.name == name)
     }
 
-    /// `inputs: x float32 (N, 32); outputs: policy float32 (N, 17)`.
+    /// Formats inputs and outputs: `inputs: x float32 (N, 32); outputs: policy float32 (N, 17)`.
     pub(super) fn describe(&self) -> String {
         let list = |ports: &[Port]| ports.iter().map(Port::describe).collect::<Vec<_>>().join(", ");
         format!("inputs: {}; outputs: {}", list(&self.inputs), list(&self.outputs))
     }
 
-    /// The outputs that can be computed, and the bytes of the model that does so: `None` if they
-    /// are the file's own. Fails if there is no such output, with what stands in the way.
+    /// Returns the outputs that can be computed, and the bytes of the changed model, `None` if the file's own
+    /// computes them. Fails if there is no such output, naming the obstacle.
     pub(super) fn computable(&self) -> Result<(Vec<ModelOutput>, Option<Vec<u8>>), Hinted> {
         let mut needed = HashSet::new();
         let mut kept = Vec::new();
@@ -260,9 +260,8 @@ impl File {
         Ok((kept.clone(), changed.then(|| self.with_only(&needed, &kept))))
     }
 
-    /// Takes an output's sums and the activation apart, where there is one. Sums are made what they are
-    /// in training, so that moves are equally good whose values are rounded to the same number: that
-    /// of a sure win, as a rule.
+    /// Separates an output's sums from its activation, if it has one. Sums are compared, as in training;
+    /// activated values of a sure win, for example, may be rounded to the same number.
     pub(super) fn before_activation(&self, output: &mut ModelOutput) {
         let Some(maker) = self.maker(&output.tensor).map(|at| &self.graph().node[at]) else {
             return;
@@ -279,7 +278,7 @@ impl File {
         self.makers.get(tensor).copied()
     }
 
-    /// The nodes that a tensor needs, or what cannot be run of them.
+    /// Returns the nodes that a tensor depends on; fails if one of them is not supported.
     fn ancestors(&self, tensor: &str) -> Result<HashSet<usize>, Hinted> {
         let given = |name: &str| {
             self.constant(name).is_some() || self.inputs.iter().any(|input| input.name == name)
@@ -311,7 +310,7 @@ impl File {
         Ok(found)
     }
 
-    /// The classes of scikit-learn's columns: what the label of a row is taken from.
+    /// Returns the classes of scikit-learn's columns, from which the label of a row is selected.
     fn classes(&self) -> Option<Vec<i64>> {
         let takes = |node: &&Node| node.is_foreign() && node.op_type == "ArrayFeatureExtractor";
         let list = |node: &Node| Some(self.constant(node.input.first()?)?.integers());
@@ -321,7 +320,7 @@ impl File {
         lists.next().is_none().then_some(list)
     }
 
-    /// The model with some of the nodes, and with these outputs.
+    /// Returns the model reduced to some nodes and outputs.
     fn with_only(&self, nodes: &HashSet<usize>, kept: &[ModelOutput]) -> Vec<u8> {
         let mut model = self.model.clone();
         let graph = model.graph.as_mut().expect("a file has a graph");

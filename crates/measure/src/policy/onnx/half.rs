@@ -1,22 +1,21 @@
-//! Models in half precision, made into models in single precision.
+//! Converts models from half to single precision.
 //!
-//! The runtime has no 16-bit floats. Every number of 16 bits is one of 32 as well, so weights and the
-//! types of tensors are widened before it sees the model; what is computed is then more exact than
-//! in half precision, not less.
+//! The runtime does not support 16-bit floats. Every one of them is a 32-bit float as well, so weights and
+//! tensor types are widened before the runtime loads the model; results are more precise than in half
+//! precision.
 
 use half::f16;
 use yomikiri::hint::Hinted;
 
 use super::proto::{Graph, Model, Tensor, ValueInfo};
 
-/// ONNX's number for 16-bit floats.
+/// ONNX's number of 16-bit floats.
 const HALF: i32 = 10;
-/// The attributes whose integer is a type.
+/// Attributes whose integer is an element type.
 const TYPES: [(&str, &str); 4] =
     [("Cast", "to"), ("RandomNormalLike", "dtype"), ("EyeLike", "dtype"), ("Multinomial", "dtype")];
 
-/// Widens a model whole and says whether there was anything to widen; fails where weights of 16 bits
-/// are not in the file itself.
+/// Widens a model and returns `true` if anything changed; fails if 16-bit weights are in another file.
 pub(super) fn widen(model: &mut Model) -> Result<bool, Hinted> {
     model.graph.as_mut().map_or(Ok(false), widen_graph)
 }
@@ -53,7 +52,7 @@ fn widen_type(info: &mut ValueInfo) -> bool {
     half.map(|tensor| tensor.elem_type = Tensor::FLOAT).is_some()
 }
 
-/// Its numbers are two bytes each, or the low bits of integers.
+/// Widens a tensor whose numbers are two bytes each, or the low bits of integers.
 fn widen_tensor(tensor: &mut Tensor) -> Result<bool, Hinted> {
     if tensor.data_type != HALF {
         return Ok(false);
@@ -84,7 +83,7 @@ mod tests {
     use crate::policy::{Answers, Batch, NetworkSpec};
     use yomikiri::game::GameExt;
 
-    /// A tensor's numbers as 16-bit floats, in one of the two ways in which files have them.
+    /// Narrows a tensor to 16-bit floats, in one of the two encodings of files.
     fn narrow(tensor: &mut Tensor, as_integers: bool) {
         if tensor.data_type != Tensor::FLOAT {
             return;
@@ -137,7 +136,7 @@ mod tests {
         };
         let (half, rounded) = (ask("half.onnx", &half), ask("rounded.onnx", &rounded));
         assert_eq!(half, rounded);
-        // Rounded to 11 bits, the weights are others, but hardly.
+        // Weights rounded to 11 bits differ slightly.
         let single = ask("single.onnx", &single);
         let apart = single.scores.iter().zip(&half.scores).map(|(a, b)| (a - b).abs());
         let most = apart.fold(0.0, f64::max);

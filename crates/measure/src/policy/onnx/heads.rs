@@ -1,9 +1,8 @@
-//! Which of a model's outputs is the policy and which the value, and what their numbers mean: as its
-//! card says, or by what they look like.
+//! Policy and value outputs of a model, and the meaning of their numbers.
 //!
-//! An output is known by how many numbers it has for a position: as many as squares, or one more
-//! for the pass, is a policy; one is a value. Where that leaves a choice, names decide (`policy`,
-//! `prob`; `value`), and where they do not, the person has to.
+//! A card defines them, if there is one. Otherwise the size of an output for a position decides: as many
+//! numbers as squares, or one more for the pass, are a policy; one is a value. Names (`policy`, `prob`;
+//! `value`) resolve ambiguities, and options those that remain.
 
 use super::file::{File, ModelOutput};
 use super::session::OutputRows;
@@ -12,33 +11,32 @@ use crate::policy::{card, share_best};
 use yomikiri::game::{Action, Empties, Game, GameExt, Outcome, Side};
 use yomikiri::hint::Hinted;
 
-/// How far numbers may be from what they should be: single precision, summed up.
+/// Tolerance of sums of single-precision numbers.
 const SLACK: f64 = 1e-3;
 
-/// Logits that differ by no more than this, relative to the larger of 1 and their size, are equal.
-/// The runtime adds 32-bit numbers in an order of its own: of the 24 bits of a sum of about a
-/// thousand products the last few differ between the mirror images of a move, so that 16 are
-/// compared. Values are compared as they are: where a win is nearly sure, small differences of them
-/// mean something.
+/// Tolerance within which logits are equal, relative to the larger of 1 and their size. The runtime adds
+/// 32-bit numbers in an order of its own, so in sums of about a thousand products the last few of 24 bits
+/// differ between mirror images of a move; 16 bits are compared. Values are compared exactly, because small
+/// differences matter when a win is nearly certain.
 const ROUNDING: f64 = 1.0 / (1 << 16) as f64;
 
-/// What the outputs that are used mean.
+/// Outputs that are used.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Heads {
-    /// The output's place, and how it is read.
+    /// Index of the policy output, and its reading.
     pub policy: Option<(usize, PolicyHead)>,
-    /// The same for the value.
+    /// Index of the value output, and its reading.
     pub value: Option<(usize, ValueHead)>,
-    /// The depth of the search that chooses the moves; without one the policy output does.
+    /// Depth of the search that chooses the moves; `None` if the policy output chooses.
     pub plies: Option<u32>,
-    /// Whether a position's value is the value output's, and not that of its best move.
+    /// `true` if a position's value is that of the value output, not of its best move.
     pub own_value: bool,
 }
 
-/// How the policy output is read.
+/// Reading of the policy output.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PolicyHead {
-    /// By action: its column, if it has one.
+    /// Column of each action, if it has one.
     columns: Vec<Option<usize>>,
     reading: Numbers,
     choice: Choice,
@@ -48,44 +46,45 @@ pub(super) struct PolicyHead {
 enum Numbers {
     Logits,
     Probabilities,
-    /// Numbers of which only the order counts.
+    /// Numbers whose order alone counts.
     Worths,
-    /// The same, with those equal that differ by rounding.
+    /// As `Worths`, but numbers that differ by rounding are equal.
     Tied,
-    /// One integer: the action.
+    /// One integer: the chosen action.
     Label,
 }
 
-/// How the value output is read.
+/// Reading of the value output.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum ValueHead {
     /// One number.
     One(ValueRange),
     /// Win, draw and loss.
     Three {
-        /// Whether they are logits.
+        /// `true` for logits.
         is_logits: bool,
     },
     /// The probabilities that Black wins and that White wins.
     Wins,
-    /// The share of all squares that the mover will hold.
+    /// The share of all squares that the mover will own at the end.
     Share,
 }
 
-/// A game's actions and what was found out of a model.
+/// A game's actions, with the outputs of a trial run of the model.
 pub(super) struct Tried<'a> {
     pub spec: &'a NetworkSpec,
     pub file: &'a File,
     pub kept: &'a [ModelOutput],
-    /// What the outputs say of a few positions.
+    /// Outputs for a few positions.
     pub tried: &'a [OutputRows],
-    /// How many actions the game has, and whether the last is the pass.
+    /// Number of the game's actions; `has_pass` if the last is the pass.
     pub actions: usize,
     pub has_pass: bool,
 }
 
 impl Tried<'_> {
-    /// Decides as a card says, or else by the outputs, or says what the person has to decide.
+    /// Chooses the outputs by the card or else by their shapes and names. The error asks for the options that
+    /// resolve an ambiguity.
     pub(super) fn heads(&self, reading: Option<card::Reading>) -> Result<Heads, Hinted> {
         if let Some(reading) = reading {
             return self.of_card(reading);
@@ -112,7 +111,7 @@ impl Tried<'_> {
         })
     }
 
-    /// The outputs that a card names by how they are read.
+    /// Finds the outputs that a card requires for its reading.
     fn of_card(&self, reading: card::Reading) -> Result<Heads, Hinted> {
         let output = |name: &str, width: usize| {
             let at = self.named(name).ok().filter(|&at| self.tried[at].width == width);
@@ -143,14 +142,14 @@ impl Tried<'_> {
             card::Reading::Win => return Err("its card is of a network for minishogi".into()),
         }
         heads.plies = match heads.policy {
-            // The worth of a move looks a ply beyond the position already.
+            // The policy output already looks one ply ahead.
             Some(_) => plies.filter(|&plies| plies > 1),
             None => plies.or(Some(1)),
         };
         Ok(heads)
     }
 
-    /// How many numbers a policy has for a position, in words.
+    /// Describes how many numbers a policy has for a position.
     fn numbers(&self) -> String {
         match self.has_pass {
             true => format!("{}, or {} with the pass", self.actions - 1, self.actions),
@@ -163,7 +162,8 @@ impl Tried<'_> {
         place.ok_or_else(|| format!("it has no output '{name}' that can be computed"))
     }
 
-    /// The one output among some whose name has the first of `words` that any has, or the only one.
+    /// Returns the only output of `among`, or the only one whose name contains the first of `words` found in
+    /// any.
     fn pick(&self, among: &[usize], words: &[&str], option: &str) -> Result<Option<usize>, String> {
         if among.len() < 2 {
             return Ok(among.first().copied());
@@ -222,7 +222,7 @@ impl Tried<'_> {
         Ok(self.pick(&among, &["value", "wdl"], "value")?)
     }
 
-    /// By action, the column of an output.
+    /// Returns the column of each action in an output.
     fn columns(&self, at: usize) -> Result<Vec<Option<usize>>, Hinted> {
         let (actions, width) = (self.actions, self.tried[at].width);
         let name = &self.kept[at].name;
@@ -268,7 +268,7 @@ impl Tried<'_> {
             return Ok(PolicyHead { columns, reading: Numbers::Label, choice });
         }
         let columns = self.columns(at)?;
-        // What scikit-learn's regressors are exported with; their numbers are no logits.
+        // skl2onnx gives regressors this output; their numbers are not logits.
         let is_regressor = self.file.producer() == "skl2onnx" && self.kept[at].name == "variable";
         let choice = match self.spec.choice {
             Some(choice) => choice,
@@ -298,7 +298,7 @@ impl Tried<'_> {
     }
 }
 
-/// Whether every row is in [0, 1] and sums to 1.
+/// Returns `true` if every row is in [0, 1] and sums to 1.
 fn are_probabilities(output: &OutputRows) -> bool {
     output.numbers.chunks(output.width.max(1)).all(|row| {
         let sum: f64 = row.iter().map(|&p| f64::from(p)).sum();
@@ -307,8 +307,8 @@ fn are_probabilities(output: &OutputRows) -> bool {
 }
 
 impl PolicyHead {
-    /// What a row says of an action. An action without a column is never chosen where another is
-    /// legal that has one.
+    /// Returns a row's number for an action. An action without a column loses to every legal one with a
+    /// column.
     pub(super) fn number(&self, row: &[f32], action: Action) -> f64 {
         let at = usize::from(action.0);
         match self.reading {
@@ -321,8 +321,8 @@ impl PolicyHead {
         }
     }
 
-    /// Writes the probabilities of actions, which sum to 1, by their numbers. Where nothing legal has
-    /// any probability, all legal actions share it.
+    /// Writes the probabilities of actions from their numbers. If no legal action has any probability, they
+    /// are uniform.
     pub(super) fn probabilities(&self, scores: &mut [f64], out: &mut [f64]) -> Result<(), Hinted> {
         if let Some(score) = scores.iter().find(|s| s.is_nan() || **s == f64::INFINITY) {
             return Err(format!("a number of its policy is {score}").into());
@@ -356,9 +356,8 @@ impl PolicyHead {
     }
 }
 
-/// Makes logits equal that differ by [`ROUNDING`] alone: those within it of a higher one get its
-/// value. (Multiples of a number would not do: equal moves on both sides of a half would differ by
-/// a whole.)
+/// Makes logits equal that differ by at most [`ROUNDING`]: those within it of a higher one take its value.
+/// Rounding to multiples would not do, since equal moves on both sides of a half would be split.
 fn tie(scores: &mut [f64]) {
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
@@ -372,13 +371,13 @@ fn tie(scores: &mut [f64]) {
 }
 
 impl ValueHead {
-    /// Whether the values estimate the outcome.
+    /// Returns `true` if the values estimate the outcome.
     pub(super) fn is_outcome(self) -> bool {
         !matches!(self, ValueHead::One(ValueRange::Discs) | ValueHead::Share)
     }
 
-    /// What a row says the position is worth to its mover: as an outcome −1 to 1 but for errors of
-    /// a regression, in discs, or twice the share of the squares, less 1.
+    /// Returns the value of a row for the mover: an outcome in −1 to 1 (beyond it by regression errors), in
+    /// discs, or twice the share of squares minus 1.
     pub(super) fn read(self, row: &[f32], mover: Side) -> Result<f64, Hinted> {
         if row.iter().any(|number| number.is_nan()) {
             return Err("a number of its value is NaN".into());
@@ -411,7 +410,7 @@ impl ValueHead {
         Ok(value)
     }
 
-    /// What a finished game is worth to its mover, on the same scale.
+    /// Returns the value of a terminal position for its mover, on the same scale.
     pub(super) fn at_the_end<G: Game>(self, game: &G, state: &G::State) -> f64 {
         match self {
             ValueHead::One(ValueRange::Discs) => f64::from(game.score(state, Empties::Uncounted).0),

@@ -1,10 +1,9 @@
 //! Networks in ONNX files as policies.
 //!
-//! A file is read by `file`, its positions are laid out by an [`Encoding`], it is run by
-//! `session`, and what its numbers mean is known by `heads`: from the [`Card`] beside the file,
-//! or from its inputs and outputs. All of that is settled when the policy is made, and the model is
-//! tried on the start position and those after it, so that what does not fit is refused before any
-//! work is done. `docs/policies-onnx.md` is for people.
+//! `file` parses a model, an [`Encoding`] lays out its input, `session` runs it, and `heads` interprets its
+//! outputs by the [`Card`] beside the file, or by the shapes and names of inputs and outputs. All of this is
+//! settled when the policy is made. The model then runs on the start position and its successors, so that an
+//! unsuitable one is rejected before any work. `docs/policies-onnx.md` is the user guide.
 
 mod apart;
 mod bounds;
@@ -28,29 +27,29 @@ use yomikiri::game::encode::{Encoding, Layout, Plane};
 use yomikiri::game::{Action, Game, GameExt, Outcome, Position, Symmetry};
 use yomikiri::hint::Hinted;
 
-/// Positions that are searched at a time, which bounds memory.
+/// Number of positions searched at a time, which bounds memory.
 const SEARCHED_AT_ONCE: usize = 64;
 
 /// A network in an ONNX file as a policy.
 ///
-/// With a policy output its numbers, restricted to the legal moves, choose the move; with only a
-/// value output, or a depth of search, minimax does, with the values at the leaves.
+/// With a policy output, its numbers for the legal moves choose the move. With only a value output, or with
+/// `plies=`, minimax over the values at the leaves does.
 pub struct Onnx {
     name: String,
     encoding: Encoding,
     session: Session,
     heads: Heads,
-    /// Whether its answers are averaged over all images of a position.
+    /// `true` to average over all images of a position.
     symmetric: bool,
-    /// Whether it answers all images of a position alike, but for rounding.
+    /// `true` if all images of a position have the same answer, but for rounding.
     equivariant: bool,
     learned_from: TrainedOn,
 }
 
 impl Onnx {
-    /// Reads the model that is meant and finds out how it is to be used for a game.
+    /// Loads the model of a specification and determines how to use it for a game.
     ///
-    /// The error is one line that names the file, what is wrong with it, and what to do.
+    /// The error is one line that names the file, its fault and a remedy.
     pub fn load<G: Game>(spec: &NetworkSpec, name: String, game: &G) -> Result<Onnx, Hinted> {
         let path = match spec.kept {
             true => card::file(&spec.path, "onnx"),
@@ -76,8 +75,8 @@ impl Onnx {
         }
     }
 
-    /// The policy of a model and its card; the file, if there is one, is where other files with weights
-    /// may lie beside it.
+    /// Makes a policy of a model and its card. `path` is the model's file, if it has one, and locates files
+    /// of weights beside it.
     pub fn of_bytes<G: Game>(
         spec: &NetworkSpec,
         name: String,
@@ -157,7 +156,7 @@ impl Onnx {
         Ok(policy)
     }
 
-    /// Computes from now on only the outputs that are used.
+    /// Restricts the session to the outputs that are used.
     fn keep_used(&mut self) {
         let mut used = Vec::new();
         let Heads { policy, value, .. } = &mut self.heads;
@@ -170,7 +169,7 @@ impl Onnx {
         self.session.select(&used);
     }
 
-    /// What the outputs say of some positions.
+    /// Runs the model on some positions.
     fn run<G: Game>(
         &self,
         game: &G,
@@ -181,13 +180,13 @@ impl Onnx {
         })
     }
 
-    /// How many images of a position are averaged.
+    /// Returns the number of images of a position to average over.
     fn images<G: Game>(&self, game: &G) -> Symmetry {
         let folded = game.with_folding(true).filter(|_| self.symmetric);
         folded.map_or(1, |folded| folded.group().order() as Symmetry)
     }
 
-    /// What the outputs say of one of the images of some positions.
+    /// Runs the model on one of the images of each position.
     fn run_image<G: Game>(
         &self,
         game: &G,
@@ -206,7 +205,7 @@ impl Onnx {
         self.run(game, &positions.iter().map(image).collect::<Vec<_>>())
     }
 
-    /// Writes the numbers that the policy output has for the actions of a batch.
+    /// Adds the policy output for the actions of a batch to `worths`, averaged over images.
     fn by_action<G: Game>(
         &self,
         game: &G,
@@ -233,7 +232,7 @@ impl Onnx {
         Ok(())
     }
 
-    /// What positions that are not over are worth to their mover, by the network alone.
+    /// Returns the values of nonterminal positions for their movers, by the network alone.
     fn values<G: Game>(
         &self,
         game: &G,
@@ -259,7 +258,7 @@ impl Onnx {
         Ok(values)
     }
 
-    /// What a finished game is worth to its mover, on the scale of [`Onnx::values`].
+    /// Returns the value of a terminal position for its mover, on the scale of [`Onnx::values`].
     fn at_the_end<G: Game>(&self, game: &G, state: &G::State) -> f64 {
         match &self.heads.value {
             Some((_, head)) => head.at_the_end(game, state),
@@ -267,7 +266,7 @@ impl Onnx {
         }
     }
 
-    /// The positions that are met `plies` plies on from here where no game ends before, in order.
+    /// Appends the nonterminal positions `plies` plies ahead to `out`, in order.
     fn leaves<G: Game>(
         game: &G,
         position: Position<G::State>,
@@ -285,8 +284,8 @@ impl Onnx {
         }
     }
 
-    /// What a position is worth to its mover if both choose their best for `plies` plies; `values`
-    /// are those of its [leaves](Onnx::leaves).
+    /// Returns the minimax value of a position for its mover after `plies` plies; `values` are those of its
+    /// [leaves](Onnx::leaves).
     fn minimax<G: Game>(
         &self,
         game: &G,
@@ -305,8 +304,8 @@ impl Onnx {
         game.actions(&position.state).into_iter().map(after).fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// The worth of each action by minimax: the move itself and `plies` more are read, and the
-    /// positions that are met there evaluated together.
+    /// Writes the minimax value of each action, searching `plies` plies beyond the move; all leaves are
+    /// evaluated together.
     fn search<G: Game>(
         &self,
         game: &G,
@@ -342,7 +341,7 @@ impl Onnx {
         answers.scores.resize(count, 0.0);
         answers.probabilities.resize(count, 0.0);
         let Heads { policy, value, plies, own_value } = &self.heads;
-        // The worth of an action looks a ply beyond the position already.
+        // A policy output rates actions, so it already looks one ply ahead.
         let searched = plies.and_then(|plies| plies.checked_sub(1 + u32::from(value.is_none())));
         match searched {
             Some(plies) => self.search(game, batch, plies, &mut answers.scores)?,
@@ -410,7 +409,7 @@ impl<G: Game> Policy<G> for Onnx {
     }
 }
 
-/// The start position and those after it in which the game goes on.
+/// Returns the start position and its successors, without terminal ones.
 fn first_positions<G: Game>(game: &G) -> Vec<Position<G::State>> {
     let start = game.start();
     let mut positions = vec![start];
@@ -420,7 +419,7 @@ fn first_positions<G: Game>(game: &G) -> Vec<Position<G::State>> {
     positions
 }
 
-/// The type of the input's elements, where it can be made.
+/// Returns the element type of the input, if it is supported.
 fn input_kind(input: &Port) -> Result<i32, Hinted> {
     match input.kind {
         Kind::Tensor(kind) if INPUT_KINDS.contains(&kind) => Ok(kind),
@@ -432,7 +431,7 @@ fn input_kind(input: &Port) -> Result<i32, Hinted> {
     }
 }
 
-/// How many positions the model takes at a time, if it is so many, and how they are laid out.
+/// Returns the encoding of positions, and the batch size if the model fixes it.
 fn encoding<G: Game>(
     spec: &NetworkSpec,
     card: Option<&Card>,
@@ -452,7 +451,7 @@ fn encoding<G: Game>(
             let found = Encoding::find((rows, columns), shape, layout, planes)?;
             Some((*batch, found))
         }),
-        // Nothing is fixed: three sizes open are those of planes, one that of a flat list.
+        // Without a shape, any layout of planes (three sizes) or of a flat list (one) is tried.
         None => [3, 1].into_iter().find_map(|sizes| {
             let shape = vec![None; sizes];
             Some((None, Encoding::find((rows, columns), &shape, layout, planes)?))
@@ -487,7 +486,7 @@ mod tests {
     use crate::policy::sample::{answers, batch, four, positions};
     use yomikiri::game::othello::Board;
 
-    /// The networks that are kept, with the reading of each.
+    /// Stored networks with the reading of each.
     const KEPT: [(&str, Reading); 4] = [
         ("supervised", Reading::Policy),
         ("q-mlp", Reading::Q),
@@ -501,7 +500,7 @@ mod tests {
         Onnx::load(&NetworkSpec::learned(&text).unwrap(), "kept".into(), &four()).unwrap()
     }
 
-    /// Minimax by its definition, one position after the other.
+    /// Minimax by its definition, one position at a time.
     fn plain(of: &Onnx, position: &Position<Board>, plies: u32) -> f64 {
         let game = four();
         if game.is_terminal(&position.state) {
@@ -526,7 +525,7 @@ mod tests {
                 for (at, position) in some.iter().enumerate() {
                     for place in batch.range(at) {
                         let after = game.advance(position, batch.actions()[place]);
-                        // The worth of an action looks a ply beyond the position already.
+                        // The worth of an action already looks one ply ahead.
                         let expected = match (reading, plies) {
                             (Reading::Q, 1) => continue,
                             (Reading::Q, _) => -plain(&of, &after, plies - 2),
@@ -568,7 +567,7 @@ mod tests {
         }
     }
 
-    /// The kept network has equal weights for mirror images, but the runtime's sums are rounded.
+    /// The stored network has equal weights for mirror images, but the runtime rounds its sums.
     #[test]
     fn mirrored_moves_tie_in_the_kept_network() {
         let (game, folded) = (four(), four().with_folding(true).unwrap());
@@ -594,8 +593,8 @@ mod tests {
         assert!(mirrored > 10, "{mirrored}");
     }
 
-    /// A model that answers by itself is asked as it is; the same with the mean over the batch
-    /// taken off is found out.
+    /// A model that treats rows independently passes; with the batch mean subtracted from its output it
+    /// fails.
     #[test]
     fn a_model_that_mixes_its_batch_is_found_out() {
         let flat = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/onnx/flat.onnx");

@@ -1,6 +1,6 @@
-//! What answers all images of a position alike is asked about one of them.
+//! Asks an equivariant network about one image of each position.
 //!
-//! Of 4×4 Othello's positions that is an eighth as a rule, and images then agree to the last bit.
+//! In 4×4 Othello that usually saves seven of eight evaluations, and images agree to the last bit.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -10,8 +10,7 @@ use crate::policy::{Answers, Batch, share_best};
 use yomikiri::game::{Game, GameExt, Position};
 use yomikiri::hint::Hinted;
 
-/// Asks about the canonical image of each position of a batch, about each once, and gives every
-/// position its image's answer.
+/// Asks about the canonical image of each position of a batch, once each, and maps the answers back.
 pub(super) fn once<G: Game>(
     game: &G,
     batch: &Batch<G::State>,
@@ -50,12 +49,11 @@ pub(super) fn once<G: Game>(
     Ok(())
 }
 
-/// Positions that are compared, and how far answers about them may be apart by rounding, relative to
-/// the largest.
+/// Number of positions compared, and tolerance of their answers relative to the largest.
 const COMPARED: usize = 40;
 const ROUNDING: f64 = 1e-3;
 
-/// Whether a network answers some positions as it answers their canonical images.
+/// Returns `true` if a network's answers for some positions equal those for their canonical images.
 pub(super) fn answers_alike<G: Game>(policy: &Onnx, game: &G) -> Result<bool, Hinted> {
     let (mut batch, mut position) = (Batch::default(), game.start());
     for ply in 0..COMPARED {

@@ -1,15 +1,15 @@
-//! The messages of an ONNX file.
+//! Messages of ONNX files.
 //!
-//! Names and numbers are those of `onnx.proto` (<https://onnx.ai/onnx/api/classes.html>). Only the
-//! fields are here that rten reads or that we do: a model that is read and written again loses the
-//! others. What the format has as a choice of fields is here a field each.
+//! Names and numbers are those of `onnx.proto` (<https://onnx.ai/onnx/api/classes.html>). Only fields read by
+//! rten or by us are included: a model that is parsed and written again loses the others. Members of a
+//! `oneof` are separate fields.
 
-// The fields are described where the names are from.
+// Fields are documented in `onnx.proto`.
 #![allow(missing_docs)]
 
 use prost::Message;
 
-/// A file.
+/// An ONNX file.
 #[derive(Clone, PartialEq, Message)]
 pub struct Model {
     #[prost(int64, optional, tag = "1")]
@@ -26,7 +26,7 @@ pub struct Model {
     pub metadata_props: Vec<Entry>,
 }
 
-/// The operators that nodes are taken from.
+/// A set of operators that nodes use.
 #[derive(Clone, PartialEq, Message)]
 pub struct OperatorSet {
     #[prost(string, optional, tag = "1")]
@@ -44,7 +44,7 @@ pub struct Entry {
     pub value: String,
 }
 
-/// What is computed.
+/// A computation: nodes, constants, inputs and outputs.
 #[derive(Clone, PartialEq, Message)]
 pub struct Graph {
     #[prost(message, repeated, tag = "1")]
@@ -78,7 +78,7 @@ pub struct Node {
     pub domain: String,
 }
 
-/// A setting of an operation.
+/// An attribute of an operation.
 #[derive(Clone, PartialEq, Message)]
 pub struct Attribute {
     #[prost(string, tag = "1")]
@@ -150,7 +150,7 @@ pub struct ValueInfo {
     pub r#type: Option<Type>,
 }
 
-/// What an input or output holds: a tensor, or a list or dictionary of which only that is known.
+/// Type of an input or output: a tensor, or a list or dictionary without details.
 #[derive(Clone, PartialEq, Message)]
 pub struct Type {
     #[prost(message, optional, tag = "1")]
@@ -177,7 +177,7 @@ pub struct Shape {
     pub dim: Vec<Dimension>,
 }
 
-/// A size, or a name for one that is open.
+/// A size, or a name for an open one.
 #[derive(Clone, PartialEq, Message)]
 pub struct Dimension {
     #[prost(int64, optional, tag = "1")]

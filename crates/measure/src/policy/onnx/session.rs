@@ -1,9 +1,8 @@
-//! Runs a model on many rows, on as many threads as ask at the same time.
+//! Runs a model on many rows, on as many threads as call it.
 //!
-//! The runtime has threads of its own, and a thread of rayon that waits for them takes up other
-//! work meanwhile, so that ever more models would run at once. Therefore each call runs its model
-//! on one thread of the runtime and waits for it ([`apart`]) without doing anything else: as many
-//! threads compute as call.
+//! The runtime has its own thread pool, and a rayon thread waiting for it would take up other work meanwhile,
+//! starting ever more models. So each call runs its model on one runtime thread and blocks ([`apart`]): as
+//! many threads compute as call.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -16,58 +15,58 @@ use super::apart::apart;
 use super::file::{ModelOutput, Squash};
 use yomikiri::hint::Hinted;
 
-/// How many rows are run at once where the model takes any number.
+/// Number of rows per run, if the model accepts any number.
 const ROWS: usize = 1024;
-/// Rows are filled up to a multiple of this, because few rows may take another way through the
-/// arithmetic, and the answer for a row must not depend on how many there are.
+/// Batches are padded to a multiple of this: small batches may take another code path, and the answer for a
+/// row must not depend on their size.
 const GRAIN: usize = 16;
 
-/// A model that is ready to run, with one input.
+/// A model ready to run, with one input.
 pub(super) struct Session {
     model: Arc<Model>,
     input: NodeId,
-    /// ONNX's number for the type of the input's elements.
+    /// ONNX's number of the input's element type.
     kind: i32,
-    /// The shape of one row of the input.
+    /// Shape of one row of the input.
     shape: Vec<usize>,
-    /// How many rows the model takes, if it takes just so many.
+    /// Number of rows, if the model fixes it.
     batch: Option<usize>,
-    /// The outputs that are computed, and what is made of their numbers.
+    /// Outputs to compute, with their activations.
     outputs: Vec<(NodeId, Option<Squash>)>,
-    /// How long it may take for up to [`ROWS`] rows.
+    /// Time limit for up to [`ROWS`] rows.
     limit: Duration,
-    /// Why it is not run any more.
+    /// Error that ended the use of the model.
     failed: OnceLock<Hinted>,
     idle: Mutex<Vec<Arc<ThreadPool>>>,
 }
 
-/// What an output says of some rows.
+/// Numbers of one output for some rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct OutputRows {
-    /// How many numbers it has for a row; 0 if their number is no multiple of that of the rows.
+    /// Numbers per row; 0 if the output is not divisible by the number of rows.
     pub width: usize,
-    /// Whether they are integers.
+    /// `true` for integers.
     pub is_integer: bool,
-    /// The numbers, row by row.
+    /// Numbers, row by row.
     pub numbers: Vec<f32>,
 }
 
 impl OutputRows {
-    /// The numbers of a row.
+    /// Returns the numbers of a row.
     pub(super) fn row(&self, at: usize) -> &[f32] {
         &self.numbers[at * self.width..(at + 1) * self.width]
     }
 }
 
-/// Writes the numbers of the row at a place.
+/// Writes the input of the row at an index.
 pub(super) type Fill<'a> = dyn Fn(usize, &mut [f32]) + Sync + 'a;
 
-/// The type of floats of 32 bits.
+/// ONNX's number of 32-bit floats.
 const FLOAT: i32 = 1;
-/// The types of input that can be filled.
+/// Supported element types of the input.
 pub(super) const INPUT_KINDS: [i32; 6] = [FLOAT, 2, 3, 6, 7, 9];
 
-/// Reads a model within a time: from the file, whose weights may lie in files beside it, or from
+/// Loads a model within a time limit: from the file, which may refer to files of weights beside it, or from
 /// `bytes`.
 pub(super) fn load(
     file: Option<PathBuf>,
@@ -82,7 +81,7 @@ pub(super) fn load(
 }
 
 impl Session {
-    /// `kind` is one of [`INPUT_KINDS`].
+    /// Prepares a model; `kind` is one of [`INPUT_KINDS`].
     pub(super) fn new(
         model: Model,
         kept: &[ModelOutput],
@@ -102,13 +101,12 @@ impl Session {
         Ok(Session { model, input, kind, shape, batch, outputs, limit, failed, idle })
     }
 
-    /// Computes only some of the outputs from now on.
+    /// Restricts the outputs to compute.
     pub(super) fn select(&mut self, outputs: &[usize]) {
         self.outputs = outputs.iter().map(|&at| self.outputs[at]).collect();
     }
 
-    /// Runs the model on `count` rows that `fill` writes. After it has failed by itself it is not
-    /// run again.
+    /// Runs the model on `count` rows written by `fill`. After a panic or timeout it is not run again.
     pub(super) fn run(&self, count: usize, fill: &Fill<'_>) -> Result<Vec<OutputRows>, Hinted> {
         let mut outputs = vec![OutputRows::default(); self.outputs.len()];
         for first in (0..count).step_by(ROWS) {
@@ -166,7 +164,7 @@ impl Session {
         Ok(())
     }
 
-    /// Numbers as the model wants to have them.
+    /// Converts numbers to the input's element type.
     fn value(&self, rows: usize, numbers: Vec<f32>) -> Result<Value, String> {
         let shape = [&[rows], self.shape.as_slice()].concat();
         let whole = numbers.iter().map(|&number| number as i32);
@@ -181,14 +179,14 @@ impl Session {
             3 => {
                 Value::from_shape(shape, whole.map(|n| n as i8).collect::<Vec<_>>()).map_err(wrong)
             }
-            // The runtime holds integers of 64 bits, and truth values, as 32 bits.
+            // The runtime stores 64-bit integers and booleans as 32 bits.
             _ => Value::from_shape(shape, whole.collect::<Vec<_>>()).map_err(wrong),
         }
     }
 }
 
 impl OutputRows {
-    /// Adds the first `expected` of some rows.
+    /// Appends the first `expected` of the rows.
     fn append(
         &mut self,
         value: Value,

@@ -1,43 +1,42 @@
-//! What a policy from outside says of one position, checked and made an answer. Files, programs and
-//! callables of Python share it.
+//! Checks the answer of an external policy for one position. Files, programs and Python callables share it.
 
 use crate::policy::{Answers, share_best};
 use yomikiri::game::Action;
 use yomikiri::hint::Hinted;
 
-/// What the numbers that decide are, one an action.
+/// Meaning of the numbers that choose the move, one for each action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dense {
-    /// Probabilities are the softmax over the legal moves.
+    /// Logits; probabilities are their softmax over the legal moves.
     Logits,
-    /// Probabilities, of which illegal moves have none.
+    /// Probabilities; those of illegal moves are 0.
     Probabilities,
-    /// One number alone: the move that is chosen with certainty.
+    /// A single number: the action that is played with certainty.
     Actions,
-    /// The best share.
+    /// Scores; the best actions share the probability.
     Scores,
 }
 
-/// The legal actions of a position, and a function that writes the position.
+/// Legal actions of a position, and a function that formats the position.
 #[derive(Clone, Copy)]
 pub struct Legal<'a> {
-    /// In ascending order.
+    /// Legal actions in ascending order.
     pub actions: &'a [Action],
-    /// Writes the position for a message.
+    /// Formats the position for a message.
     pub position: &'a dyn Fn() -> String,
 }
 
-/// What is said of one position beside what decides.
+/// Optional parts of an answer for one position.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Beside<'a> {
-    /// One an action of the game: how good it is, the higher the better.
+    /// Score of each of the game's actions, the higher the better.
     pub scores: Option<&'a [f64]>,
-    /// The outcome that the mover is to expect.
+    /// Outcome expected for the mover.
     pub value: Option<f64>,
 }
 
 impl Dense {
-    /// All of them by the names they go by in files and from Python.
+    /// All kinds with their names in files and Python.
     pub const ALL: [(&'static str, Dense); 4] = [
         ("logits", Dense::Logits),
         ("probabilities", Dense::Probabilities),
@@ -45,9 +44,9 @@ impl Dense {
         ("scores", Dense::Scores),
     ];
 
-    /// Adds the answer for one position; `numbers` has one an action of the game, or one in all for
-    /// [`Dense::Actions`]. Logits and scores that decide are scores too, where none are given beside
-    /// them. The error comes with the name of the array that is wrong.
+    /// Adds the answer for one position; `numbers` has one for each of the game's actions, or a single one
+    /// for [`Dense::Actions`]. Logits and scores also serve as the policy's scores if `beside` has none. The
+    /// error comes with the name of the invalid array.
     pub fn answer(
         self,
         numbers: &[f64],
@@ -57,7 +56,7 @@ impl Dense {
     ) -> Result<(), (&'static str, Hinted)> {
         let name = Dense::ALL[self as usize].0;
         let of_legal = |numbers: &[f64]| {
-            // All of them, without a branch for each.
+            // Folding without a branch per number.
             if numbers.iter().fold(false, |any, number| any | number.is_nan()) {
                 let action = numbers.iter().position(|number| number.is_nan());
                 return Err(format!("the number of action {} is NaN", action.unwrap_or_default()));
@@ -84,9 +83,9 @@ impl Dense {
             .map_or(Ok(()), |value| Dense::value(value, answers).map_err(|what| ("values", what)))
     }
 
-    /// Adds probabilities for one position, of which `numbers` has one for each legal action, or one in
-    /// all for [`Dense::Actions`]; and scores, if it decides by such and none are given beside it
-    /// (`scored`).
+    /// Adds probabilities for one position; `numbers` has one for each legal action, or a single one for
+    /// [`Dense::Actions`]. Adds logits and scores as the policy's scores too, but logits only unless
+    /// `scored`.
     pub(super) fn answer_legal(
         self,
         numbers: &[f64],
@@ -102,7 +101,7 @@ impl Dense {
             answers.scores.extend_from_slice(numbers);
         }
         match self {
-            // A position that is over has no moves, and no request is made for it.
+            // Terminal positions have no moves, and no request is made for them.
             _ if actions.is_empty() => {}
             Dense::Actions => {
                 let number = numbers[0];
@@ -126,9 +125,9 @@ impl Dense {
         Ok(())
     }
 
-    /// Adds the value of one position, the outcome that its mover is to expect.
+    /// Adds the value of one position, the outcome expected for its mover.
     pub(super) fn value(value: f64, answers: &mut Answers) -> Result<(), Hinted> {
-        // How far it may be beyond −1 and 1: rounded 32-bit floats.
+        // Tolerance beyond −1 and 1, for rounded 32-bit floats.
         const ROUNDING: f64 = 1e-6;
         if value.is_nan() || value.abs() > 1.0 + ROUNDING {
             let hint = "write them from -1 (the mover loses) to 1 (wins)";
@@ -139,13 +138,13 @@ impl Dense {
     }
 }
 
-/// Actions for a message: `1, 4, 11`.
+/// Formats actions for a message: `1, 4, 11`.
 pub(super) fn listed(actions: &[Action]) -> String {
     let numbers: Vec<String> = actions.iter().map(|action| action.0.to_string()).collect();
     numbers.join(", ")
 }
 
-/// Refuses probabilities of illegal moves.
+/// Rejects probabilities of illegal moves.
 fn nothing_illegal(numbers: &[f64], legal: Legal<'_>) -> Result<(), Hinted> {
     let Legal { actions, position } = legal;
     let is_legal = |at: usize| actions.binary_search(&Action(at as u16)).is_ok();
@@ -161,8 +160,7 @@ fn nothing_illegal(numbers: &[f64], legal: Legal<'_>) -> Result<(), Hinted> {
     }
 }
 
-/// Turns logits into their softmax; says what is wrong where there is none. Minus infinity stands for
-/// probability 0.
+/// Replaces logits by their softmax; minus infinity stands for probability 0. Fails if it is undefined.
 fn softmax(logits: &mut [f64]) -> Result<(), &'static str> {
     let most = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if most == f64::NEG_INFINITY {
@@ -180,11 +178,10 @@ fn softmax(logits: &mut [f64]) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Makes probabilities that all but sum to 1 do so; says what is wrong if they do not nearly, or
-/// are none.
+/// Normalises probabilities whose sum is nearly 1. Fails if the sum is off, or one of them is invalid.
 fn normalise(probabilities: &mut [f64]) -> Result<(), String> {
-    // How far a sum may be from 1, for they may come of 32-bit floats; and how far it is left as it is,
-    // so that a sixth stays a sixth.
+    // Tolerance of a sum, because probabilities may come from 32-bit floats; and the tolerance within which
+    // they are left unchanged, so that a sixth remains a sixth.
     const LOOSE: f64 = 1e-3;
     const EXACT: f64 = 1e-9;
     if let Some(p) = probabilities.iter().find(|p| !(0.0..=1.0 + LOOSE).contains(*p)) {

@@ -1,4 +1,4 @@
-//! A program that is asked about positions in lines of JSON: see `docs/policy-protocol.md`.
+//! A program that answers requests in lines of JSON: see `docs/policy-protocol.md`.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -11,23 +11,23 @@ use crate::policy::{Answers, Batch, Policy, TrainedOn};
 use yomikiri::game::{Action, Game, GameExt, Position, Side};
 use yomikiri::hint::{Hinted, Kind};
 
-/// The `schema` of every line that the program gets.
+/// Value of `schema` in every line sent to the program.
 pub const PROTOCOL: &str = "yomikiri-policy";
-/// The version of the protocol; raised when a field changes its meaning or goes away.
+/// Version of the protocol; raised when a field changes its meaning or is removed.
 pub const PROTOCOL_VERSION: u32 = 1;
 
-/// The most positions of one line.
+/// Maximum number of positions in one line.
 const MOST_POSITIONS: usize = 1 << 10;
 
-/// A policy that is a program. It is asked one line at a time, by one thread at a time.
+/// A policy that is a program. It receives one request at a time.
 #[derive(Debug)]
 pub struct Exec {
     command: String,
-    /// The program, or the error of every further request; and how many there were.
+    /// The program, or the error of every further request; and the number of requests.
     state: Mutex<(Result<Process, Hinted>, u64)>,
 }
 
-/// The first line the program gets.
+/// First line sent to the program.
 #[derive(Serialize)]
 struct Hello {
     schema: &'static str,
@@ -38,7 +38,7 @@ struct Hello {
     rows: usize,
     columns: usize,
     actions: usize,
-    /// In games in which one may have to pass.
+    /// Action of the pass; `None` in games without passes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pass: Option<usize>,
     pieces: Vec<&'static str>,
@@ -58,16 +58,16 @@ struct Request {
 struct PositionRequest {
     position: String,
     side: &'static str,
-    /// Square by square as the mover sees them: 0 empty, k + 1 the mover's piece of kind k, and
-    /// with a minus sign the opponent's.
+    /// Squares as the mover sees them: 0 is empty, k + 1 the mover's piece of kind k, −(k + 1) the
+    /// opponent's.
     board: Vec<i8>,
-    /// How many pieces of each kind the mover and the opponent hold.
+    /// Number of pieces of each kind held by the mover and by the opponent.
     #[serde(skip_serializing_if = "Option::is_none")]
     hands: Option<[Vec<u8>; 2]>,
     legal: Vec<u16>,
 }
 
-/// A line that the program answers.
+/// A line that the program answers with.
 #[derive(Deserialize)]
 struct Reply {
     id: Option<u64>,
@@ -79,8 +79,8 @@ struct Reply {
 }
 
 impl Exec {
-    /// Starts the program of a command line, split into words as a shell does, and greets it; each
-    /// of its answers may take `limit`. The error names the policy.
+    /// Starts the program of a command line, split into words as a shell does, and sends the first line;
+    /// `limit` applies to each answer. The error names the policy.
     pub fn start<G: Game>(game: &G, command: &str, limit: Duration) -> Result<Exec, Hinted> {
         let named = |wrong: Hinted| wrong.map(|what| format!("policy 'exec:{command}': {what}"));
         let failed = |wrong: Hinted| named(wrong).of_kind(Kind::Policy);
@@ -110,8 +110,8 @@ impl Exec {
         Ok(exec)
     }
 
-    /// Takes the line that a program answers about a whole batch in, or says what is wrong with it:
-    /// for tests of lines, which then need no program for each.
+    /// Checks an answer about a whole batch and adds it to `answers`; lets tests check lines without running
+    /// a program.
     #[doc(hidden)]
     pub fn take_line<G: Game>(
         game: &G,
@@ -122,8 +122,8 @@ impl Exec {
         take(game, batch, 0..batch.len(), reply_of(line, 1)?, answers)
     }
 
-    /// Tells the program the line that `line` makes of its number and gives the answer to `take`.
-    /// After a failure the program is ended, and further requests get the same error.
+    /// Sends the line that `line` makes of the request's number and passes the reply to `take`. After a
+    /// failure the program is stopped, and further requests return the same error.
     fn exchange(
         &self,
         line: impl FnOnce(u64) -> Vec<u8>,
@@ -173,7 +173,7 @@ impl<G: Game> Policy<G> for Exec {
             let places = start..batch.len().min(start + MOST_POSITIONS);
             self.ask_about(game, batch, places, answers)?;
         }
-        // A batch has scores of all positions or of none, and values likewise.
+        // All positions of a batch must have scores, or none; likewise values.
         match () {
             _ if ![0, batch.actions().len()].contains(&answers.scores.len()) => {
                 Err("it tells scores in some of its answers only".into())
@@ -214,7 +214,7 @@ fn request_of<G: Game>(
         let sign = if plane < kinds { kind } else { -kind };
         board.iter_mut().zip(numbers).for_each(|(square, &there)| *square += sign * there as i8);
     }
-    // Each plane is filled with one number.
+    // Each of these planes contains one number throughout.
     let counts: Vec<u8> = hands.iter().step_by(squares).copied().collect();
     let hands = (held > 0).then(|| [counts[..held].to_vec(), counts[held..].to_vec()]);
     PositionRequest {
@@ -226,7 +226,7 @@ fn request_of<G: Game>(
     }
 }
 
-/// Reads an answer, which must have the number of its request.
+/// Parses a reply, which must have the id of its request.
 fn reply_of(line: &[u8], id: u64) -> Result<Reply, String> {
     let text = String::from_utf8_lossy(line);
     let reply: Reply = serde_json::from_slice(line).map_err(|error| {
@@ -242,7 +242,7 @@ fn reply_of(line: &[u8], id: u64) -> Result<Reply, String> {
     }
 }
 
-/// Takes an answer about some positions of a batch in; says what is wrong with it.
+/// Checks a reply about some positions of a batch and adds it to `answers`.
 fn take<G: Game>(
     game: &G,
     batch: &Batch<G::State>,

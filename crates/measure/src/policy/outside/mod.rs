@@ -1,9 +1,8 @@
-//! Policies that come from outside: predictions in files, and programs that are asked.
+//! External policies: predictions in files, and programs.
 //!
-//! [`Predictions`] were made beforehand for every position; [`Exec`] is a program that is asked
-//! while the report goes on. What either says is checked here, and whatever is wrong with it is one
-//! line that names the file and the row, or the position. `docs/policy-protocol.md` is the
-//! specification.
+//! [`Predictions`] are computed beforehand for every position; [`Exec`] runs a program during the report.
+//! Answers of both are checked here; errors are one line that names the file and the row, or the position.
+//! `docs/policy-protocol.md` is the specification.
 
 mod dense;
 mod exec;

@@ -1,7 +1,7 @@
-//! Arrays that other programs wrote, read once from front to back.
+//! Arrays of other programs, read once from front to back.
 //!
-//! They are not mapped, as tables are: a file that its owner writes anew while it is read would
-//! change under a map.
+//! They are not mapped, as tables are: a file rewritten by its owner while it is read would change under a
+//! map.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use half::f16;
 
 use yomikiri::hint::Hinted;
-use yomikiri::input;
+use yomikiri::input::NpyHeader;
 
-/// What numbers an array may hold.
+/// Types of numbers an array may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Numbers {
     /// `float16`, `float32` or `float64`.
@@ -38,8 +38,8 @@ struct Scalar {
     read: fn(&[u8]) -> f64,
 }
 
-/// The scalar of a NumPy name. Integers of 64 bits are rounded to floats, so that those which
-/// matter here (actions, sides, squares) are exact.
+/// Returns the reader of a NumPy type. 64-bit integers are rounded to floats; those that matter here
+/// (actions, sides, squares) are exact.
 fn scalar(descr: &str, numbers: Numbers) -> Option<Scalar> {
     macro_rules! little {
         ($t:ty) => {
@@ -70,29 +70,26 @@ fn scalar(descr: &str, numbers: Numbers) -> Option<Scalar> {
 }
 
 impl Rows {
-    /// Opens an array whose rows are of the shape `row`; one number a row may be written as `(N,)`
-    /// or as `(N, 1)`. Fails in one line that names the file.
+    /// Opens an array whose rows have the shape `row`; one number a row may be stored as `(N,)` or as `(N,
+    /// 1)`. The error is one line that names the file.
     pub(super) fn open(path: &Path, numbers: Numbers, row: &[usize]) -> Result<Rows, Hinted> {
         let wrong = |wrong: Hinted| wrong.map(|what| format!("{}: {what}", path.display()));
         let cannot = |error: std::io::Error| wrong(format!("cannot be read: {error}").into());
         let file = File::open(path).map_err(cannot)?;
         let length = file.metadata().map_err(cannot)?.len();
         let mut reader = BufReader::with_capacity(1 << 20, file);
-        let header = input::npy_header(&mut reader).map_err(|_| {
+        let header = NpyHeader::read(&mut reader).map_err(|_| {
             wrong(Hinted::new("is no .npy file of numbers", "write it with numpy.save"))
         })?;
-        let descr = match header.dtype() {
-            npyz::DType::Plain(plain) => plain.to_string(),
-            other => other.descr(),
-        };
-        let scalar = scalar(&descr, numbers).ok_or_else(|| {
+        let descr = &header.descr;
+        let scalar = scalar(descr, numbers).ok_or_else(|| {
             let expected = match numbers {
                 Numbers::Floats => "float16, float32 or float64",
                 Numbers::Integers => "integers",
             };
             wrong(format!("holds {descr} where {expected} are expected").into())
         })?;
-        let shape: Vec<usize> = header.shape().iter().map(|&n| n as usize).collect();
+        let shape: Vec<usize> = header.shape.iter().map(|&n| n as usize).collect();
         let fits = match shape.split_first() {
             Some((_, rest)) => rest == row || (row.is_empty() && rest == [1]),
             None => false,
@@ -103,7 +100,7 @@ impl Rows {
             let what = format!("has the shape {} where (N{expected}) is expected", tuple(&shape));
             return Err(wrong(what.into()));
         }
-        if header.order() == npyz::Order::Fortran && shape.len() > 1 {
+        if header.fortran_order && shape.len() > 1 {
             let what = Hinted::new("is in Fortran order", "save numpy.ascontiguousarray of it");
             return Err(wrong(what));
         }
@@ -120,12 +117,12 @@ impl Rows {
         Ok(Rows { path, reader, scalar, rows, bytes, numbers })
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub(super) fn count(&self) -> u64 {
         self.rows
     }
 
-    /// The file.
+    /// Returns the path of the file.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
@@ -141,7 +138,7 @@ impl Rows {
     }
 }
 
-/// A shape as Python writes it.
+/// Formats a shape as Python does.
 fn tuple(shape: &[usize]) -> String {
     match shape {
         [one] => format!("({one},)"),

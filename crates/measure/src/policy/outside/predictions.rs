@@ -1,4 +1,4 @@
-//! What a program has predicted beforehand, read from a directory and matched by position.
+//! Predictions of a program, read from a directory and matched by position.
 
 use std::collections::hash_map::Entry;
 use std::fs::File;
@@ -16,13 +16,13 @@ use yomikiri::input;
 
 /// Predictions for many positions, from files.
 ///
-/// `K` is the type of the game's keys. A position is one with its side to move, in its own
-/// orientation: a mirror image is another.
+/// `K` is the type of the game's keys. Positions are matched with their side to move, in their own
+/// orientation: a mirror image is another position.
 pub struct Predictions<K> {
     dir: PathBuf,
-    /// Of every position its row in the files.
+    /// Row of every position.
     rows: FxHashMap<(K, Side), u32>,
-    /// Where the answers of each row begin, and at last where they end.
+    /// Start of each row's answers, followed by the end of the last.
     offsets: Vec<u64>,
     answers: Answers,
 }
@@ -30,10 +30,9 @@ pub struct Predictions<K> {
 impl<K: StateKey> Predictions<K> {
     /// Reads a directory.
     ///
-    /// It holds `logits.npy`, `probabilities.npy`, `actions.npy` or `scores.npy`, and may hold
-    /// `values.npy`; `scores.npy` may also stand beside another of them. Which positions the rows
-    /// are of follows from `positions.txt`, or `planes.npy` and `side.npy`, or by both, which must
-    /// then agree.
+    /// It contains one of `logits.npy`, `probabilities.npy`, `actions.npy` and `scores.npy`. It may contain
+    /// `values.npy`, and `scores.npy` beside another one. The positions of the rows are in `positions.txt`,
+    /// or in `planes.npy` and `side.npy`, or in both, which must then agree.
     pub fn read<G: Game<Key = K>>(game: &G, dir: &Path) -> Result<Predictions<K>, Hinted> {
         let Files { deciding, mut numbers, mut scores, mut values } = Files::open(game, dir)?;
         let positions = positions(game, dir, &numbers)?;
@@ -76,7 +75,7 @@ impl<K: StateKey> Predictions<K> {
         self.offsets[row] as usize..self.offsets[row + 1] as usize
     }
 
-    /// Whether two rows say the same.
+    /// Returns `true` if two rows are equal.
     fn agree(&self, a: usize, b: usize) -> bool {
         let same = |numbers: &[f64]| {
             numbers.is_empty() || numbers[self.range(a)] == numbers[self.range(b)]
@@ -176,7 +175,7 @@ impl Files {
     }
 }
 
-/// Refuses a file that has more or fewer rows or lines than the predictions have rows.
+/// Rejects a file whose number of rows or lines differs from that of the predictions.
 fn same_count(path: &Path, found: u64, what: &str, of: &Rows) -> Result<(), Hinted> {
     let count = of.count();
     if found == count {
@@ -186,7 +185,7 @@ fn same_count(path: &Path, found: u64, what: &str, of: &Rows) -> Result<(), Hint
     Err(wrong(path, format!("has {found} {what} where {other} has {count} rows")))
 }
 
-/// Refuses an export in the directory, if there is one, that is of another game.
+/// Rejects an export of another game in the directory, if there is one.
 fn check_game<G: Game>(game: &G, dir: &Path) -> Result<(), Hinted> {
     let path = dir.join("states.json");
     let text = match input::file(&path, input::TEXT) {
@@ -205,7 +204,7 @@ fn check_game<G: Game>(game: &G, dir: &Path) -> Result<(), Hinted> {
     Ok(())
 }
 
-/// The positions that the rows of predictions are of, by whatever files say so.
+/// Reads the positions of the rows from the files that contain them.
 fn positions<G: Game>(game: &G, dir: &Path, of: &Rows) -> Result<Vec<Position<G::State>>, Hinted> {
     if u32::try_from(of.count()).is_err() {
         return Err(wrong(of.path(), "has more than 2^32 rows"));
@@ -245,9 +244,9 @@ fn positions<G: Game>(game: &G, dir: &Path, of: &Rows) -> Result<Vec<Position<G:
     }
 }
 
-/// The positions of a text, one a line.
+/// Reads the positions of a text, one a line.
 fn written<G: Game>(game: &G, path: &Path, file: File) -> Result<Vec<Position<G::State>>, Hinted> {
-    // No position is longer; what is cut off is none.
+    // No position is longer, so a truncated line is invalid.
     const LONGEST: u64 = 1 << 16;
     let (mut reader, mut line) = (BufReader::new(file), String::new());
     let (start, mut found) = (game.start(), Vec::new());
@@ -265,7 +264,7 @@ fn written<G: Game>(game: &G, path: &Path, file: File) -> Result<Vec<Position<G:
     }
 }
 
-/// The positions of planes and sides.
+/// Reads the positions of planes and sides.
 fn drawn<G: Game>(
     game: &G,
     planes: &Path,
@@ -280,7 +279,7 @@ fn drawn<G: Game>(
         same_count(rows.path(), rows.count(), "rows", of)?;
     }
     let position = |row: usize| {
-        // What is out of a byte's bounds becomes its largest, which no plane holds.
+        // A number outside a byte becomes 255, which is invalid in planes.
         let byte = |&number: &f64| if (0.0..255.0).contains(&number) { number as u8 } else { 255 };
         let bytes: Vec<u8> = planes.next()?.iter().map(byte).collect();
         let state = game.read_planes(&bytes);

@@ -1,14 +1,12 @@
 //! A program that answers each line with a line, within a time limit.
 //!
-//! Its standard input is written, and its standard output and error are read, by a thread each, so
-//! that neither a program that does not read nor one that does not write can hold us up for longer
-//! than the limit. What it writes to standard error is kept from the terminal; the end of it is for
-//! messages.
+//! One thread each writes its standard input and reads its standard output and error, so a program that does
+//! not read or write cannot block us beyond the limit. Its standard error is not shown on the terminal; the
+//! end of it appears in messages.
 //!
-//! The program is started without a shell, in a process group of its own with all that it starts in
-//! turn. When a [`Process`] is dropped the input of the program ends; it is given a moment to end by
-//! itself, then its group is killed, and it is waited for. The same happens when we end without
-//! dropping it, by a signal or a kill: a [`Guard`] waits for that.
+//! The program is started without a shell, in a process group with all its children. Dropping a [`Process`]
+//! closes the program's input; after a grace period its group is killed and it is waited for. The same
+//! happens if we end without dropping it, by a signal or a kill, because a [`Guard`] waits for that.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -19,39 +17,39 @@ use std::time::{Duration, Instant};
 
 use yomikiri::hint::Hinted;
 
-/// The longest line that is read.
+/// Maximum length of a line.
 const LONGEST_LINE: u64 = 1 << 28;
-/// How much of the end of standard error is kept.
+/// Bytes kept of the end of standard error.
 const TAIL_BYTES: usize = 1 << 12;
-/// How long a program may take to end.
+/// Grace period for a program to end.
 const GRACE: Duration = Duration::from_millis(500);
-/// How often it is looked whether a program that does not answer has ended.
+/// Interval of checks whether a program that does not answer has ended.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// A program that runs.
+/// A running program.
 #[derive(Debug)]
 pub(super) struct Process {
     child: Child,
-    /// What is to be written to its standard input, which ends with this.
+    /// Lines for its standard input; dropping the sender closes the input.
     input: Option<Sender<Vec<u8>>>,
     output: Receiver<Output>,
     errors: Errors,
     limit: Duration,
     guard: Option<Guard>,
-    /// Whether it was killed and waited for.
+    /// `true` once it was killed and waited for.
     is_over: bool,
 }
 
-/// A process that waits for our end, which is that of its standard input, and then kills a group.
+/// A process that kills a group when its own standard input closes, because we have ended.
 #[derive(Debug)]
 struct Guard(Child);
 
 impl Guard {
-    /// A moment after our end the group is killed.
+    /// Starts a guard, which kills the group a second after our end.
     #[cfg(unix)]
     fn of(group: u32) -> std::io::Result<Guard> {
         use std::os::unix::process::CommandExt;
-        // In a group of its own, so that what ends us does not end it first.
+        // In a group of its own, so that a signal to ours does not end it.
         let mut command = Command::new("/bin/sh");
         command.args(["-c", "read -r end; sleep 1; kill -s KILL -- \"-$0\"", &group.to_string()]);
         let command = command.process_group(0).stdin(Stdio::piped());
@@ -68,21 +66,21 @@ impl Drop for Guard {
 
 #[derive(Debug)]
 enum Output {
-    /// Without its newline.
+    /// A line without its newline.
     Line(Vec<u8>),
     TooLong,
 }
 
-/// The end of standard error.
+/// End of standard error.
 #[derive(Debug)]
 struct Errors {
     tail: Arc<Mutex<Vec<u8>>>,
-    /// Says nothing and closes when all is read.
+    /// Closes when everything is read.
     all_read: Receiver<()>,
 }
 
 impl Process {
-    /// Starts a program; `words` are its name and its arguments, at least the former.
+    /// Starts a program; `words` are its name and its arguments.
     pub(super) fn start(words: &[String], limit: Duration) -> std::io::Result<Process> {
         let (program, arguments) = words.split_first().ok_or(std::io::ErrorKind::InvalidInput)?;
         let mut command = Command::new(program);
@@ -96,12 +94,12 @@ impl Process {
             unreachable!("all three were requested");
         };
         let (input, lines) = channel();
-        // One line is waited for at a time; a program that talks on is not listened to.
+        // A single line is awaited at a time; a program that writes more blocks.
         let (answers, output) = sync_channel(1);
         let (done, all_read) = sync_channel(0);
         let tail = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&tail);
-        // Made first, so that the program is killed if a thread cannot be started.
+        // Created first, so that the program is killed if a thread cannot be started.
         let errors = Errors { tail, all_read };
         let mut process = Process {
             child,
@@ -114,7 +112,7 @@ impl Process {
         };
         #[cfg(unix)]
         {
-            // Where there is no shell the end of its input must do.
+            // Without a shell, the end of its input must suffice.
             process.guard = Guard::of(process.child.id()).ok();
         }
         Builder::new().spawn(move || write_lines(stdin, &lines))?;
@@ -123,11 +121,11 @@ impl Process {
         Ok(process)
     }
 
-    /// Sends a line, which ends in a newline, and waits for the answer, without its newline. After
-    /// an error the program must not get another line.
+    /// Sends a line, including its newline, and returns the answer without its newline. After an error the
+    /// program must not be sent another line.
     pub(super) fn ask(&mut self, line: Vec<u8>) -> Result<Vec<u8>, Hinted> {
         if let Some(input) = &self.input {
-            // If nobody takes it the program has ended, which its output shows.
+            // Sending fails if the program has ended, which its output shows.
             let _ = input.send(line);
         }
         match self.next_output() {
@@ -153,8 +151,8 @@ impl Process {
         }
     }
 
-    /// What it writes within the limit. One that has ended is not waited for, even if another
-    /// holds its output open.
+    /// Returns the program's next output within the limit. A program that has ended is not awaited, even if
+    /// another process holds its output open.
     fn next_output(&mut self) -> Result<Output, RecvTimeoutError> {
         let mut until = Instant::now() + self.limit;
         let mut has_ended = false;
@@ -168,20 +166,20 @@ impl Process {
                 found => return found,
             }
             if !has_ended && self.has_ended() {
-                // What it has written may still be on its way.
+                // Its last output may still be in the pipe.
                 has_ended = true;
                 until = until.min(Instant::now() + GRACE);
             }
         }
     }
 
-    /// Whether the program itself has ended. Its number stays taken until it is waited for.
+    /// Returns `true` if the program itself has ended. Its process id stays reserved until it is waited for.
     #[cfg(unix)]
     fn has_ended(&mut self) -> bool {
         use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let waited = waitid(WaitId::Pid(Pid::from_child(&self.child)), options);
-        // One that was waited for is no child any more.
+        // A process already waited for is no longer a child.
         !matches!(waited, Ok(None))
     }
 
@@ -190,8 +188,8 @@ impl Process {
         !matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Ends the program's input and waits a moment for it to end; gives no status if it does not.
-    /// What is left of its group is killed.
+    /// Closes the program's input and kills its group after the grace period; returns the program's status if
+    /// it ended by itself.
     fn end(&mut self) -> Option<ExitStatus> {
         self.input = None;
         let begun = Instant::now();
@@ -204,10 +202,9 @@ impl Process {
         status.filter(|_| has_ended)
     }
 
-    /// Kills the program with all that it has started, and waits for it.
+    /// Kills the program with all its children, and waits for it.
     fn kill(&mut self) -> Option<ExitStatus> {
-        // A group has the number of its first process, which nobody else gets before that is waited
-        // for.
+        // A group has the id of its first process, which is not reused before that is waited for.
         #[cfg(unix)]
         if !self.is_over {
             use rustix::process::{Pid, Signal, kill_process_group};
@@ -219,10 +216,9 @@ impl Process {
         self.child.wait().ok()
     }
 
-    /// The last line that the program wrote to standard error, if there is one, for a message that a
-    /// terminal can show.
+    /// Returns the last line of standard error, formatted for a message; empty if there is none.
     fn last_words(&self) -> String {
-        // A program that it has started in turn may still hold the pipe.
+        // A child of the program may still hold the pipe.
         let _ = self.errors.all_read.recv_timeout(GRACE);
         let tail = self.errors.tail.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&tail);
@@ -240,7 +236,7 @@ impl Drop for Process {
     }
 }
 
-/// The beginning of some text without control characters.
+/// Returns the beginning of a text without control characters.
 pub(super) fn excerpt(text: &str) -> String {
     const LONGEST: usize = 160;
     let mut clean = text.chars().map(|c| if c.is_control() { ' ' } else { c });
@@ -250,8 +246,7 @@ pub(super) fn excerpt(text: &str) -> String {
 
 fn write_lines(mut stdin: ChildStdin, lines: &Receiver<Vec<u8>>) {
     for line in lines {
-        // A program that has closed its input may answer all the same; if not, that is an error
-        // later.
+        // A program that closes its input may still answer; otherwise reading its output fails.
         if stdin.write_all(&line).and_then(|()| stdin.flush()).is_err() {
             return;
         }
@@ -278,7 +273,7 @@ fn read_lines(mut stdout: impl BufRead, answers: &SyncSender<Output>) {
     }
 }
 
-/// Reads all there is and keeps the end of it; `_done` closes behind it.
+/// Reads to the end and keeps the tail; `_done` closes afterwards.
 fn keep_tail(mut stderr: impl Read, tail: &Mutex<Vec<u8>>, _done: SyncSender<()>) {
     let mut buffer = [0; TAIL_BYTES];
     while let Ok(n @ 1..) = stderr.read(&mut buffer) {

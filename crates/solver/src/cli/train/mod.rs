@@ -110,7 +110,7 @@ fn place(common: &Common, recipe: &str, game: &str, context: &Context) -> anyhow
 pub(in crate::cli) struct Trained<'a> {
     /// Its files without their endings.
     network: String,
-    /// The card, as it lies beside the network: docs/learned.md.
+    /// The card, as it lies beside the network: docs/results/learned.md.
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     card: &'a Card,
 }

@@ -1,4 +1,4 @@
-//! The page: files that the program carries along.
+//! The web page: files embedded in the program.
 
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -10,7 +10,7 @@ const HTML: &str = "text/html; charset=utf-8";
 const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
-/// Every file with its type; the first is the page itself.
+/// Files with their types; the first is the page itself.
 const FILES: [(&str, &str, &[u8]); 12] = [
     ("index.html", HTML, include_bytes!("index.html")),
     ("style.css", CSS, include_bytes!("style.css")),
@@ -26,11 +26,11 @@ const FILES: [(&str, &str, &[u8]); 12] = [
     ("values.js", SCRIPT, include_bytes!("values.js")),
 ];
 
-/// What a page may load: nothing but from here.
+/// Content security policy: only our own resources may be loaded.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// A file, unless the browser has it.
+/// Returns a file, or 304 if the browser has it.
 pub(super) fn file(name: &str, headers: &HeaderMap) -> Response {
     let found = FILES.iter().find(|(known, ..)| *known == name);
     let Some(&(_, kind, bytes)) = found else {

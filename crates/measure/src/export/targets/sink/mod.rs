@@ -1,4 +1,4 @@
-//! The files that examples are written to.
+//! Output files of examples.
 
 mod npy;
 #[cfg(feature = "parquet")]
@@ -9,32 +9,31 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::columns::{Block, Column};
 pub use text::Lines;
 use yomikiri::table::TableError;
 
-/// What examples are written as.
+/// File format of examples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// A directory of `.npy` arrays.
     Npy,
-    /// The same arrays in one file.
+    /// One `.npz` archive of the same arrays.
     Npz,
     /// Parquet.
     Parquet,
-    /// A JSON object a line.
+    /// One JSON object per line.
     Jsonl,
     /// Comma-separated values.
     Csv,
-    /// A board a line with the score of every move.
+    /// One board per line with the score of every move.
     Obf,
 }
 
 impl Format {
-    /// The format that a path's extension asks for: a directory if it has none.
+    /// Returns the format of a path's extension, a directory for none; `None` if it is unknown.
     pub fn of_path(path: &Path) -> Option<Format> {
         let extension =
             path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
@@ -49,7 +48,7 @@ impl Format {
         }
     }
 
-    /// `npy`, `npz`, `parquet`, `jsonl`, `csv` or `obf`.
+    /// Returns `npy`, `npz`, `parquet`, `jsonl`, `csv` or `obf`.
     pub fn name(self) -> &'static str {
         match self {
             Format::Npy => "npy",
@@ -62,27 +61,28 @@ impl Format {
     }
 }
 
-/// A file in the data card.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+/// Description of a file in the data card.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct FileCard {
-    /// How many bytes it has.
+    /// Size in bytes.
     pub bytes: u64,
-    /// CRC-32 of the whole file, in hexadecimal.
+    /// CRC-32 of the file in hexadecimal.
     pub crc32: String,
-    /// How many examples are in it.
+    /// Number of examples.
     pub rows: u64,
 }
 
-/// Takes examples in order.
+/// Writes examples in order.
 pub(crate) trait Sink: Send {
     /// Writes the rows of a block.
     fn append(&mut self, block: &Block) -> Result<(), TableError>;
 
-    /// Completes the files and describes each by its name.
+    /// Completes the files and returns their descriptions by name.
     fn finish(self: Box<Self>) -> Result<BTreeMap<String, FileCard>, TableError>;
 }
 
-/// Begins the files of a format in a directory: `name` is the file's, where it is one.
+/// Creates the output of a format in a directory; `name` is the file's name for formats of one file.
 pub(super) fn begin(
     format: Format,
     dir: &Path,
@@ -106,7 +106,7 @@ pub(super) fn begin(
     })
 }
 
-/// Begins arrays of the columns that are numbers, and a file of lines of the position, which is the last.
+/// Creates arrays of the numeric columns, and a text file of the position, which is the last column.
 pub(in crate::export) fn write_arrays_and_lines(
     dir: &Path,
     lines: &str,
@@ -116,7 +116,7 @@ pub(in crate::export) fn write_arrays_and_lines(
     Ok([Box::new(arrays), Box::new(text::TextFile::begin(Format::Obf, dir, lines, columns)?)])
 }
 
-/// A writer that knows how many bytes went through it and their checksum.
+/// A writer that counts bytes and computes their checksum.
 pub(super) struct Summed<W> {
     inner: W,
     bytes: u64,
@@ -128,7 +128,7 @@ impl<W: Write> Summed<W> {
         Summed { inner, bytes: 0, sum: crc32fast::Hasher::new() }
     }
 
-    /// The file in the data card, which has so many examples.
+    /// Returns the description of the file, which has `rows` examples.
     pub(super) fn card(&self, rows: u64) -> FileCard {
         let crc32 = format!("{:08x}", self.sum.clone().finalize());
         FileCard { bytes: self.bytes, crc32, rows }

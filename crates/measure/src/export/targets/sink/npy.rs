@@ -1,4 +1,4 @@
-//! Arrays: a directory of `.npy` files, or all of them in one `.npz`.
+//! Arrays: a directory of `.npy` files, or one `.npz` archive.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -20,7 +20,7 @@ pub(super) struct Shards {
     shard_rows: Option<u64>,
     shard: usize,
     open: Option<Vec<Stream>>,
-    /// Rows in the shard that is open.
+    /// Rows in the open shard.
     rows: u64,
     files: BTreeMap<String, FileCard>,
 }
@@ -54,7 +54,7 @@ impl Shards {
         Ok(())
     }
 
-    /// Completes the shard that is open.
+    /// Completes the open shard.
     fn seal(&mut self) -> Result<(), TableError> {
         let Some(mut streams) = self.open.take() else { return Ok(()) };
         for (stream, column) in streams.iter_mut().zip(&self.columns) {
@@ -78,7 +78,7 @@ impl Shards {
     }
 }
 
-/// The bytes of some rows of a column as they stand in an array.
+/// Returns the bytes of rows of a column as stored in an array.
 fn payload(block: &Block, at: usize, column: &Column, rows: std::ops::Range<usize>) -> Vec<u8> {
     let Scalar::Text(width) = column.scalar else {
         let bytes = column.row_bytes();
@@ -93,7 +93,7 @@ fn payload(block: &Block, at: usize, column: &Column, rows: std::ops::Range<usiz
     out
 }
 
-/// That no text is longer than its column is wide.
+/// Checks that no text is longer than the width of its column.
 fn check_widths(block: &Block, columns: &[Column], dir: &Path) -> Result<(), TableError> {
     for (at, column) in columns.iter().enumerate() {
         let Scalar::Text(width) = column.scalar else { continue };
@@ -130,7 +130,7 @@ impl Sink for Shards {
 
     fn finish(mut self: Box<Self>) -> Result<BTreeMap<String, FileCard>, TableError> {
         if self.files.is_empty() {
-            // Without any row there is still an array of each column, of no rows.
+            // Without rows there is still an array for each column.
             self.open()?;
         }
         self.seal()?;
@@ -138,8 +138,8 @@ impl Sink for Shards {
     }
 }
 
-/// All arrays in one file, stored and not compressed. They are written beside it first, because a
-/// file can only be one column after another.
+/// All arrays in one archive, uncompressed. They are written as separate files first, because an archive
+/// holds one column after the other.
 pub(super) struct Archive {
     dir: PathBuf,
     name: String,
@@ -177,15 +177,15 @@ impl Sink for Archive {
         let file = file.into_inner().map_err(|error| error.into_error()).at("write", &path)?;
         file.sync_all().at("write", &path)?;
         let bytes = file.metadata().at("read", &path)?.len();
-        // The archive's writer goes back to fill in sizes, so the sum is made of what came of it.
+        // The archive writer seeks back to fill in sizes, so the checksum is computed from the finished file.
         let crc32 = checksum(&path).at("read", &path)?;
         let card = FileCard { bytes, crc32, rows };
         Ok([(name, card)].into())
     }
 }
 
-/// Adds a file of so many bytes to an archive, as it is. Time and system are left out, so that the
-/// same arrays make the same bytes.
+/// Adds a file of `bytes` bytes to an archive, uncompressed. Without time and system, equal arrays make equal
+/// archives.
 fn add<W: Write + Seek>(
     zip: &mut ZipWriter<W>,
     name: &str,

@@ -1,7 +1,7 @@
 //! Examples as Parquet.
 //!
-//! A number is an integer or a float of its own width, null where it is missing. Several numbers a
-//! row are a list, the last axis fastest.
+//! Numbers are integers or floats of their own width, null where missing. Several numbers per row
+//! are a list, the last axis fastest.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -20,13 +20,13 @@ use super::{FileCard, Sink, Summed};
 use crate::export::targets::columns::{Block, Column, MISSING, NO_DISTANCE, Scalar};
 use yomikiri::table::{IoContext, TableError};
 
-/// Rows are written together when there are so many of them, or so many bytes.
+/// Rows that complete a row group, as `GROUP_BYTES` bytes do.
 const GROUP_ROWS: usize = 1 << 17;
 const GROUP_BYTES: usize = 1 << 26;
-/// How many rows of a column are handed on at a time.
+/// Rows of a column converted at a time.
 const PIECE_ROWS: usize = 1 << 12;
 
-/// A Parquet file in the making.
+/// A Parquet file being written.
 pub(super) struct ParquetFile {
     columns: Vec<Column>,
     name: String,
@@ -53,7 +53,7 @@ fn declaration(column: &Column) -> String {
     if column.shape.is_empty() {
         return format!("{need} {};", kind.replace("{}", name));
     }
-    // What the format asks of lists, by these very names.
+    // The Parquet format requires these names in lists.
     let element = format!("{need} {};", kind.replace("{}", "element"));
     format!("required group {name} (LIST) {{ repeated group list {{ {element} }} }}")
 }
@@ -119,7 +119,7 @@ fn write_column(
         writer.typed::<ByteArrayType>().write_batch(&values, None, None)?;
         return Ok(());
     }
-    // Piece by piece, for each number is widened and has two levels.
+    // In pieces, because each number is widened and has two levels.
     bytes.chunks(PIECE_ROWS * column.row_bytes()).try_for_each(|bytes| {
         let words = bytes.chunks_exact(column.scalar.size());
         match column.scalar {
@@ -143,8 +143,7 @@ fn write_column(
     })
 }
 
-/// Writes numbers, of which `absent` stands for one that is missing, with the levels that say which
-/// are there and where lists begin.
+/// Writes numbers, of which `absent` marks missing ones, with their definition and repetition levels.
 fn write_numbers<T: DataType<T: PartialEq>>(
     writer: &mut SerializedColumnWriter<'_>,
     column: &Column,
@@ -167,7 +166,7 @@ fn write_numbers<T: DataType<T: PartialEq>>(
     Ok(())
 }
 
-/// A little-endian number of fewer bytes as one of more.
+/// Extends a little-endian number with zero bytes.
 fn padded<const N: usize>(word: &[u8]) -> [u8; N] {
     let mut bytes = [0; N];
     bytes[..word.len()].copy_from_slice(word);

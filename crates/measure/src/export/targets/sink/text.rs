@@ -1,4 +1,4 @@
-//! Examples as lines of text: JSON objects, comma-separated values, OBF.
+//! Examples as lines of text: JSON, CSV, OBF.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,12 +18,12 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Lines of a format that is text; OBF needs the columns `board` and `moves`.
+    /// Returns a writer for a text format; OBF needs the columns `board` and `moves`.
     pub fn new(format: Format, columns: &[Column]) -> Lines {
         Lines { format, columns: columns.to_vec() }
     }
 
-    /// Writes what comes before the first row.
+    /// Writes the header, if the format has one.
     pub fn begin(&self, out: &mut dyn Write) -> io::Result<()> {
         if self.format == Format::Csv {
             let mut csv = csv::Writer::from_writer(out);
@@ -54,8 +54,7 @@ impl Lines {
         writeln!(out, "}}")
     }
 
-    /// Numbers of one row are separated by spaces, and what is missing is empty, or within a list a
-    /// dash.
+    /// Separates the numbers of a column by spaces. A missing number is empty, within a list a dash.
     fn csv(&self, block: &Block, out: &mut dyn Write) -> io::Result<()> {
         let mut csv = csv::Writer::from_writer(out);
         for row in 0..block.rows {
@@ -92,8 +91,8 @@ fn text(block: &Block, at: usize, row: usize) -> Cow<'_, str> {
     String::from_utf8_lossy(block.text(at, row))
 }
 
-/// The numbers of a row as text, floats with as many digits as they need and without exponents;
-/// `None` for what is missing.
+/// Returns the numbers of a row as text, floats with as many digits as needed and without exponent; `None`
+/// for missing numbers.
 fn numbers(block: &Block, at: usize, column: &Column, row: usize) -> Vec<Option<String>> {
     let number = |bytes: &[u8]| {
         let (number, is_missing) = match (column.scalar, bytes) {
@@ -110,7 +109,7 @@ fn numbers(block: &Block, at: usize, column: &Column, row: usize) -> Vec<Option<
     block.numbers(column, at, row).chunks_exact(column.scalar.size()).map(number).collect()
 }
 
-/// Numbers of a shape as JSON lists in lists.
+/// Formats numbers of a shape as nested JSON lists.
 fn nested(numbers: &[Option<String>], shape: &[u64]) -> String {
     let Some((&length, inner)) = shape.split_first() else {
         return numbers.first().cloned().flatten().unwrap_or("null".to_string());
@@ -120,7 +119,7 @@ fn nested(numbers: &[Option<String>], shape: &[u64]) -> String {
     format!("[{}]", parts.collect::<Vec<_>>().join(","))
 }
 
-/// A file of lines.
+/// A text file of examples.
 pub(super) struct TextFile {
     lines: Lines,
     name: String,
@@ -166,7 +165,7 @@ mod tests {
     use super::*;
     use crate::export::targets::columns::Content;
 
-    /// The bytes are what other programs were written against: none may change unnoticed.
+    /// Other programs depend on these bytes: no change may pass unnoticed.
     #[test]
     fn lines_are_written_byte_by_byte_as_known() {
         let column = |name, scalar, shape: &[u64], has_missing| {
