@@ -12,7 +12,12 @@ from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parent.parent
 # Pages outside docs/, and their places on the site.
-PAGES = {"README.md": "index.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
+PAGES = {
+    "README.md": "index.md",
+    "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
+}
 FENCED = re.compile(r"^( {0,3}(`{3,}|~{3,})[^\n]*\n.*?^ {0,3}\2[`~]*[ \t]*$)", re.DOTALL | re.MULTILINE)
 # Inline code, or a link.
 SPAN = re.compile(
