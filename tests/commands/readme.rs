@@ -1,4 +1,4 @@
-//! README and the start page: their commands run in order and must print the output shown.
+//! README, the start page and `screens.md`: their commands run in order and must print the output shown.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use crate::common::needs::python_imports;
 
 /// Pages whose commands are run, each from top to bottom in an empty directory.
-const PAGES: [&str; 2] = ["README.md", "docs/start.md"];
+const PAGES: [&str; 3] = ["README.md", "docs/start.md", "tests/commands/screens.md"];
 
 /// Fenced block of a page.
 struct Block {
