@@ -3,6 +3,19 @@
 //! Enumeration, solving, proof and search are compiled for each type of rules; tables, reports, exports and
 //! commands are compiled once, for [`AnyGame`]. Its states are keys, so each question about a state unpacks
 //! its key first.
+//!
+//! ```
+//! use yomikiri::game::{Game, GameExt};
+//! use yomikiri::registry::Games;
+//!
+//! // One loop over games of all types: four moves open 4×4 Othello, and four 3×4 animal shogi.
+//! let games = Games::with(vec![]);
+//! for (name, moves) in [("othello-4x4", 4), ("animal-shogi", 4)] {
+//!     let game = games.named(name)?;
+//!     assert_eq!(game.actions(&game.start().state).len(), moves);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::any::Any;
 use std::sync::Arc;

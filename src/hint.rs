@@ -1,4 +1,11 @@
 //! Errors that carry advice. Message and hint are separate, and joined only when printed on one line.
+//!
+//! ```
+//! use yomikiri::hint::{Hint, Hinted};
+//!
+//! let error = Hinted::new("no table", "enumerate one first");
+//! assert_eq!((error.to_string(), error.line()), ("no table".into(), "no table; enumerate one first".into()));
+//! ```
 
 use std::borrow::Cow;
 use std::error::Error;

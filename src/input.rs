@@ -1,4 +1,13 @@
 //! Bounded reading of whole files: an endless input does not exhaust memory.
+//!
+//! ```
+//! use yomikiri::input::{NpyHeader, all};
+//!
+//! assert!(all(std::io::repeat(0), 1024).is_err());
+//! let header = NpyHeader { descr: "<u4".to_string(), fortran_order: false, shape: vec![7, 2] };
+//! assert_eq!(NpyHeader::read(&header.bytes()[..])?, header);
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result};

@@ -4,6 +4,13 @@
 //! them, and most closures here exist once for every game. Therefore tasks are large enough to be called
 //! through a pointer, and all of them go through [`each`], which is compiled once. Results are in task order,
 //! whichever thread ran the task.
+//!
+//! ```
+//! use yomikiri::parallel;
+//!
+//! assert_eq!(parallel::map(4, &|task| task * task), [0, 1, 4, 9]);
+//! assert_eq!(parallel::select(10, |index| index % 3 == 0), [0, 3, 6, 9]);
+//! ```
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};

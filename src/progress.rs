@@ -1,6 +1,29 @@
 //! Progress reports, without terminals.
 //!
 //! The library calls a [`Progress`]; the commands draw bars from it. Reports never change a result.
+//!
+//! ```
+//! use std::sync::atomic::{AtomicU64, Ordering};
+//! use yomikiri::progress::Progress;
+//! use yomikiri::{registry::othello, solved::SolvedTable, table::Store};
+//!
+//! /// Counts the units of all tasks.
+//! #[derive(Default)]
+//! struct Count(AtomicU64);
+//!
+//! impl Progress for Count {
+//!     fn begin(&self, _what: &str, _total: Option<u64>) {}
+//!     fn advance(&self, units: u64) {
+//!         self.0.fetch_add(units, Ordering::Relaxed);
+//!     }
+//!     fn finish(&self, _summary: &str) {}
+//! }
+//!
+//! let (dir, count) = (tempfile::tempdir()?, Count::default());
+//! SolvedTable::of_whole(othello("4")?, &Store::at(dir.path()), &count)?;
+//! assert!(count.0.into_inner() >= 12_351);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::fmt;
 

@@ -1,4 +1,14 @@
 //! Games by name, as commands know them.
+//!
+//! ```
+//! use yomikiri::game::{Game, GameExt};
+//! use yomikiri::registry::{Games, othello};
+//!
+//! assert_eq!(othello("4x5")?.name(), "othello-4x5");
+//! assert_eq!(Games::with(vec![]).named("minishogi")?.shape(), (5, 5));
+//! assert!(Games::with(vec![]).named("chess").is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::borrow::Cow;
 

@@ -13,6 +13,20 @@
 //! * symmetries commute with moves;
 //! * in a layered game `layer` never decreases along a move, and only a [pass](Game::is_pass) keeps it;
 //! * unpacking the rank or the key of a position gives the position or its mirror image.
+//!
+//! ```
+//! use yomikiri::game::othello::Othello;
+//! use yomikiri::game::{Empties, Game, GameExt};
+//!
+//! let game = Othello::<u64>::new(4, 4, true);
+//! let mut state = game.start().state;
+//! // The first legal move until nobody can move.
+//! while let Some(&action) = game.actions(&state).first() {
+//!     state = game.play(&state, action);
+//! }
+//! assert!(game.is_terminal(&state));
+//! println!("final score of the player to move: {}", game.score(&state, Empties::Uncounted));
+//! ```
 
 mod capabilities;
 mod conform;

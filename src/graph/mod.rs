@@ -4,6 +4,19 @@
 //! key) or rank order; moves are stored or derived from the rules. In a layered game every edge leads to a
 //! later layer (not always the next), except a pass, which is the only edge of its state and may stay in the
 //! layer. In a game with cycles edges may lead anywhere, and layers are plies.
+//!
+//! ```
+//! use yomikiri::graph::Plan;
+//! use yomikiri::{progress::Silent, registry::othello, table::Store};
+//!
+//! let (game, dir) = (othello("4")?, tempfile::tempdir()?);
+//! // All positions at most six plies from the start, symmetric ones once.
+//! let plan = Plan { max_depth: Some(6), ..Plan::from_start(&game) };
+//! let table = game.enumerate(&plan, &Store::at(dir.path()), &Silent)?.table;
+//! assert!(!table.manifest().complete);
+//! assert_eq!(table.manifest().counts.table.states, 404);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod build;
 mod by_block;

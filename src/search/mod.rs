@@ -3,6 +3,18 @@
 //! A [`Searcher`] answers for one position at a time. Layered games are searched to their ends (`plain`), or
 //! by the [`ScoreSearch`] that they provide; games of the shogi family, which have cycles, for mates
 //! ([`mates`]).
+//!
+//! ```
+//! use yomikiri::game::{Game, Score, SearchLimits, SearchOptions};
+//! use yomikiri::registry::othello;
+//! use yomikiri::search::Task;
+//!
+//! let game = othello("4")?;
+//! let searcher = game.searcher(&SearchOptions::default()).ok_or("no search for this game")?;
+//! let found = searcher.search(&game, &game.start().state, &Task::EXACT, &SearchLimits::default());
+//! assert_eq!(found.value.score(), Some(Score(-8)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod mates;
 mod plain;

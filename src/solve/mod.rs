@@ -12,6 +12,20 @@
 //!
 //! [`solve`] solves a table of any game and writes its columns, [`Values`] reads them, [`ByDistance`] counts
 //! them, and [`prove`] proves rows, moves and values from the rules.
+//!
+//! ```
+//! use yomikiri::graph::Plan;
+//! use yomikiri::solve::SolveOptions;
+//! use yomikiri::{progress::Silent, registry::othello, table::Store};
+//!
+//! let (game, dir) = (othello("4")?, tempfile::tempdir()?);
+//! let store = Store::at(dir.path());
+//! let mut table = game.enumerate(&Plan::from_start(&game), &store, &Silent)?.table;
+//! game.solve(&mut table, &SolveOptions::default(), &Silent, &mut |_, _| {})?;
+//! // Every value follows from the rules: recomputed without the solver.
+//! game.verify(&table, &Silent)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod backup;
 mod checkpoint;

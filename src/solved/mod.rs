@@ -4,6 +4,18 @@
 //! They are opened in one place ([`States::open`], [`SolvedTable::open`]) and are the same for every
 //! game: readers do not depend on the index, on whether moves are stored, or on whether the game is
 //! layered. All values are the mover's.
+//!
+//! ```
+//! use yomikiri::solved::{Oracle, SolvedTable};
+//! use yomikiri::{progress::Silent, registry::othello, table::Store};
+//!
+//! let dir = tempfile::tempdir()?;
+//! let table = SolvedTable::of_whole(othello("4")?, &Store::at(dir.path()), &Silent)?;
+//! let answer = table.answer(table.states().parse("c4b4")?)?;
+//! let best: Vec<&str> = answer.moves.iter().filter(|m| m.best).map(|m| &m.name[..]).collect();
+//! assert_eq!(best, ["a4"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod answer;
 mod arrays;

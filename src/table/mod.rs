@@ -5,6 +5,18 @@
 //! checkpoints let a later process resume; solving keeps its state in a [`Scratch`]. Opening is cheap
 //! (lengths and headers are checked, payloads are not read); [`Table::check`] reads everything.
 //! `docs/table-format.md` specifies the format.
+//!
+//! ```
+//! use yomikiri::{progress::Silent, registry::othello, solved::SolvedTable, table::Store};
+//!
+//! let dir = tempfile::tempdir()?;
+//! let store = Store::at(dir.path());
+//! SolvedTable::of_whole(othello("4")?, &store, &Silent)?;
+//! let table = store.open("othello-4x4")?;
+//! let scores = table.array::<i8>("score")?;
+//! assert_eq!((scores.len(), scores[0]), (12_351, -8));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod commit;
 mod damage;

@@ -12,6 +12,29 @@
 //!
 //! Every worker writes each layer of its own blocks to a file, synced before the next layer begins, so all of
 //! them resume at the last layer that all have. [`gather`] makes an ordinary table of these files.
+//!
+//! ```
+//! use yomikiri::graph::Plan;
+//! use yomikiri::registry::othello;
+//! use yomikiri_cluster::{Job, check, run};
+//!
+//! let (game, dir) = (othello("4")?, tempfile::tempdir()?);
+//! let plan = Plan { derived: true, ..Plan::from_start(&game) };
+//! let job = Job {
+//!     game,
+//!     plan,
+//!     parts: dir.path().join("parts"),
+//!     solves: false,
+//!     hosts: vec!["localhost:2101".to_string()],
+//!     process: 0,
+//!     workers: 2,
+//!     memory: None,
+//!     plies: None,
+//! };
+//! check(&job)?;
+//! assert_eq!(run(&job, |error| eprintln!("{error}"))?.states, 12_351);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 // Every `expect` states why it holds; tests may unwrap.
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]

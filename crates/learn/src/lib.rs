@@ -14,6 +14,17 @@
 //!
 //! Equal settings give equal weights, with any number of threads, on machines whose
 //! processors round alike. `docs/results/learned.md` describes sources and results of each recipe.
+//!
+//! ```
+//! use yomikiri::registry::othello;
+//! use yomikiri_learn::player;
+//!
+//! // A built-in policy, an ONNX file, or a network trained here: `learned:NAME` in `tables/policies`.
+//! let tables = std::path::Path::new("tables");
+//! assert!(player(&"greedy".parse()?, &othello("4")?, tables).is_ok());
+//! assert!(player(&"learned:missing".parse()?, &othello("4")?, tables).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 // The message of an `expect` is the reason why it holds; tests may unwrap.
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]

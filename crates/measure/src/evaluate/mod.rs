@@ -11,6 +11,31 @@
 //!
 //! All values are the mover's. Figures are expectations over the policy's probabilities, and bit-identical
 //! for any number of threads.
+//!
+//! ```
+//! use yomikiri::solved::{Orienting, SolvedTable};
+//! use yomikiri::{progress::Silent, registry::othello, table::Store};
+//! use yomikiri_measure::evaluate::{Request, build};
+//!
+//! let dir = tempfile::tempdir()?;
+//! let table = SolvedTable::of_whole(othello("4")?, &Store::at(dir.path()), &Silent)?;
+//! let players = [build(&"random".parse()?, table.game())?, build(&"perfect".parse()?, table.game())?];
+//! let request = Request {
+//!     table: &table,
+//!     players: &players,
+//!     orienting: Orienting::All,
+//!     chosen: None,
+//!     games: true,
+//!     mistakes: 0,
+//!     agreement: false,
+//!     kept: None,
+//! };
+//! let report = request.report(None, &Silent)?;
+//! for policy in &report.policies {
+//!     println!("{}: {:?}", policy.policy, policy.total);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod accuracy;
 mod arena;

@@ -6,6 +6,18 @@
 //!
 //! The bytes depend only on the table and the request, not on threads or the machine. Memory is
 //! bounded by a few chunks of rows.
+//!
+//! ```
+//! use yomikiri::solved::{Orienting, SolvedTable};
+//! use yomikiri::{progress::Silent, registry::othello, table::Store};
+//! use yomikiri_measure::export::write_states;
+//!
+//! let dir = tempfile::tempdir()?;
+//! let table = SolvedTable::of_whole(othello("4")?, &Store::at(dir.path()), &Silent)?;
+//! write_states(table.states(), Orienting::All, &dir.path().join("states"), &Silent)?;
+//! assert!(dir.path().join("states/planes.npy").is_file());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod checksum;
 mod folder;

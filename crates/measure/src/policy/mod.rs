@@ -19,6 +19,16 @@
 //!   depend on the batch, and [`Amended`] plays the move another policy ranks highest;
 //! * [`PolicySpec`] is the text form of a policy, and [`of_rules`] and [`of_outside`] build it. The perfect
 //!   policy needs a solved table, so it belongs to [`evaluate`](crate::evaluate).
+//!
+//! ```
+//! use yomikiri_measure::policy::PolicySpec;
+//!
+//! let spec: PolicySpec = "mcts:100:7".parse()?;
+//! assert_eq!(spec.to_string(), "mcts:100:7");
+//! let error = "mcts:many".parse::<PolicySpec>().unwrap_err();
+//! println!("{error}");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod batch;
 mod build;

@@ -8,6 +8,30 @@
 //! * [`html`] renders it as a page, with [`plots`];
 //! * [`RowsFile`] writes the results position by position, as CSV or Parquet;
 //! * [`number`] formats numbers for all output.
+//!
+//! ```
+//! use yomikiri::solved::{Orienting, SolvedTable};
+//! use yomikiri::{progress::Silent, registry::othello, table::Store};
+//! use yomikiri_measure::evaluate::{Request, build};
+//! use yomikiri_measure::render::summary;
+//!
+//! let dir = tempfile::tempdir()?;
+//! let table = SolvedTable::of_whole(othello("4")?, &Store::at(dir.path()), &Silent)?;
+//! let players = [build(&"greedy".parse()?, table.game())?];
+//! let request = Request {
+//!     table: &table,
+//!     players: &players,
+//!     orienting: Orienting::All,
+//!     chosen: None,
+//!     games: true,
+//!     mistakes: 0,
+//!     agreement: false,
+//!     kept: None,
+//! };
+//! let report = request.report(None, &Silent)?;
+//! assert!(summary(&report, &[], 0).contains("greedy"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod accuracy_text;
 mod board_text;
