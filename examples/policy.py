@@ -2,7 +2,7 @@
 
     solver report --policy greedy --policy "exec:python3 examples/policy.py"
 
-See docs/policy-protocol.md for the protocol. Stdout is for answers only, so log to stderr.
+See docs/your-policy.md for the protocol. Stdout is for answers only, so log to stderr.
 """
 
 import json

@@ -1,7 +1,7 @@
 //! Positions of a table for other programs, as arrays and as text.
 //!
 //! [`states`](write_states) writes every position in which a report queries a policy, for programs
-//! that predict all of them at once (`docs/policy-protocol.md`). Files are written into a directory
+//! that predict all of them at once (`docs/your-policy.md`). Files are written into a directory
 //! beside their place, which is renamed when it is complete; it replaces only an unchanged earlier export.
 //!
 //! The bytes depend only on the table and the request, not on threads or the machine. Memory is

@@ -1,5 +1,5 @@
 //! Positions of a table as arrays (`planes`, `legal`, `side`, `row`) and as text (`positions.txt`), with
-//! their description (`states.json`, [`States`]). See `docs/policy-protocol.md`.
+//! their description (`states.json`, [`States`]). See `docs/your-policy.md`.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -3,7 +3,7 @@
 //! `file` parses a model, an [`Encoding`] lays out its input, `session` runs it, and `heads` interprets its
 //! outputs by the [`Card`] beside the file, or by the shapes and names of inputs and outputs. All of this is
 //! settled when the policy is made. The model then runs on the start position and its successors, so that an
-//! unsuitable one is rejected before any work. `docs/policies-onnx.md` is the user guide.
+//! unsuitable one is rejected before any work. `docs/your-policy.md` is the user guide.
 
 mod apart;
 mod bounds;

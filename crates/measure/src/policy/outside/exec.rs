@@ -1,4 +1,4 @@
-//! A program that answers requests in lines of JSON: see `docs/policy-protocol.md`.
+//! A program that answers requests in lines of JSON: see `docs/your-policy.md`.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;

@@ -2,7 +2,7 @@
 //!
 //! [`Predictions`] are computed beforehand for every position; [`Exec`] runs a program during the report.
 //! Answers of both are checked here; errors are one line that names the file and the row, or the position.
-//! `docs/policy-protocol.md` is the specification.
+//! `docs/your-policy.md` is the specification.
 
 mod dense;
 mod exec;
