@@ -30,10 +30,8 @@
 
 mod capabilities;
 mod conform;
-mod drawn;
 pub mod encode;
 mod ext;
-mod generic;
 pub mod othello;
 pub mod perft;
 mod planes;
@@ -53,8 +51,7 @@ pub use capabilities::{
     ShogiBoards, Sides, Symmetries,
 };
 pub use conform::conform;
-pub use drawn::{Drawn, Held, MoveSquares, PieceKind};
-pub use ext::GameExt;
+pub use ext::{Drawn, GameExt, Held, MoveSquares, PieceKind};
 pub use planes::PlaneKinds;
 pub use search::{ScoreBounds, ScoreSearch, SearchLimits, SearchOptions, SearchWeights};
 pub(crate) use split::GAMMA;

@@ -14,7 +14,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::GraphError;
-use super::build::{BuildState, Builder};
+use super::builder::{BuildState, Builder};
 use super::plan::Plan;
 use super::ranked::{RankedGame, block_counts, distance_of_end, ones_of};
 use crate::game::{End, Game, GameExt, Outcome, RankedMoves};

@@ -19,6 +19,7 @@
 //! ```
 
 mod build;
+mod builder;
 mod by_block;
 mod by_key;
 mod by_rank;

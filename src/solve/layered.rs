@@ -9,7 +9,7 @@ use bytemuck::Pod;
 use super::backup::{Backup, BoundsBackup, DiscountBackup, ExactBackup, Leaves};
 use super::checkpoint::Checkpoint;
 use super::options::{Method, Order};
-use super::sweep::Change;
+use super::sweep::{Change, done};
 use super::textbook::Textbook;
 use super::value::{Prospect, Short, Turned};
 use super::{Log, SweepError, columns};
@@ -170,12 +170,6 @@ impl Layered<'_> {
         done(log, change.record(), self.progress);
         Ok(resumed)
     }
-}
-
-/// Reports a sweep that has ended.
-pub(super) fn done(log: &mut Log<'_>, sweep: SweepRecord, progress: &dyn Progress) {
-    progress.finish(&format!("residual {}, {} changed", sweep.residual, sweep.changed));
-    log.add(sweep);
 }
 
 /// Returns the value of every state before the first sweep, where values are exact.

@@ -3,8 +3,10 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
+use super::Log;
 use super::backup::Backup;
 use crate::parallel::{self, GRAIN};
+use crate::progress::Progress;
 use crate::table::SweepRecord;
 
 /// Change of states' values in a sweep.
@@ -131,4 +133,10 @@ impl<B: Backup> Jacobi<'_, B> {
             }
         });
     }
+}
+
+/// Reports a sweep that has ended.
+pub(super) fn done(log: &mut Log<'_>, sweep: SweepRecord, progress: &dyn Progress) {
+    progress.finish(&format!("residual {}, {} changed", sweep.residual, sweep.changed));
+    log.add(sweep);
 }

@@ -12,8 +12,7 @@ use std::ops::Range;
 
 use super::Log;
 use super::backup::Backup;
-use super::layered::done;
-use super::sweep::{Jacobi, StoredMoves};
+use super::sweep::{Jacobi, StoredMoves, done};
 use crate::graph::Graph;
 use crate::parallel::{self, GRAIN};
 use crate::progress::Progress;

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::commit::{move_synced, read_state, sync_dir, write_kept, write_state};
 use super::error::{IoContext, TableError};
 use super::mmap::map_read_only;
-use super::npy::{Array, Element, HEADER_BYTES, crc32, shape_of};
+use super::npy::{Array, Element, HEADER_BYTES, Ints, crc32, shape_of};
 use super::stream::Stream;
 use super::{ArrayEntry, Identity, Manifest, Memory, Table};
 use crate::parallel;
@@ -334,3 +334,30 @@ impl Draft {
 /// Lengths in bytes and checksums of the arrays at a checkpoint.
 #[derive(Clone, Debug)]
 pub struct Lengths(BTreeMap<String, (u64, u32)>);
+impl Ints {
+    /// Opens such a column of a draft for appending.
+    pub fn grow(
+        draft: &mut Draft,
+        name: &'static str,
+        wide: bool,
+        lengths: Option<&Lengths>,
+    ) -> Result<(), TableError> {
+        match wide {
+            true => draft.grow::<u16>(name, false, lengths),
+            false => draft.grow::<u8>(name, false, lengths),
+        }
+    }
+
+    /// Reads the last rows of such a column of a draft.
+    pub fn tail(
+        draft: &Draft,
+        name: &str,
+        wide: bool,
+        rows: usize,
+    ) -> Result<Vec<u16>, TableError> {
+        match wide {
+            true => draft.tail::<u16>(name, rows),
+            false => Ok(draft.tail::<u8>(name, rows)?.into_iter().map(u16::from).collect()),
+        }
+    }
+}

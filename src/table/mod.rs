@@ -143,7 +143,7 @@ impl Table {
     fn manifest_in(dir: &Path) -> Result<Manifest, TableError> {
         let path = dir.join("manifest.json");
         let bytes = manifest::read(&path).map_err(|source| {
-            let what = if dir.join(removal::REMOVED).is_file() {
+            let what = if dir.join(store::REMOVED).is_file() {
                 Hinted::new("its removal was interrupted", "go on with 'solver remove'")
             } else if dir.is_dir() {
                 Hinted::new(

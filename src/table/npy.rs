@@ -12,15 +12,17 @@ use std::path::{Path, PathBuf};
 use bytemuck::Pod;
 use memmap2::Mmap;
 
+use super::Table;
 use super::error::{IoContext, TableError};
 use super::mmap::{Reading, map_for, unmap_pages};
-use super::stream::KEPT_IN_MEMORY;
-use super::{Draft, Lengths, Table};
 use crate::input::NpyHeader;
 use crate::parallel;
 
 /// Offset of the payload.
 pub const HEADER_BYTES: usize = 128;
+
+/// Bytes at the beginning of a file that go through the page cache.
+pub(super) const KEPT_IN_MEMORY: u64 = 64 << 20;
 
 /// A type that is one row of an array.
 pub trait Element: Pod + Send + Sync {
@@ -231,37 +233,11 @@ impl Ints {
         }
     }
 
-    /// Opens such a column of a draft for appending.
-    pub fn grow(
-        draft: &mut Draft,
-        name: &'static str,
-        wide: bool,
-        lengths: Option<&Lengths>,
-    ) -> Result<(), TableError> {
-        match wide {
-            true => draft.grow::<u16>(name, false, lengths),
-            false => draft.grow::<u8>(name, false, lengths),
-        }
-    }
-
     /// Returns numbers as bytes to append to such a column of a draft.
     pub fn bytes(numbers: &[u16], wide: bool) -> Cow<'_, [u8]> {
         match wide {
             true => Cow::Borrowed(bytemuck::cast_slice(numbers)),
             false => Cow::Owned(numbers.iter().map(|&number| number as u8).collect()),
-        }
-    }
-
-    /// Reads the last rows of such a column of a draft.
-    pub fn tail(
-        draft: &Draft,
-        name: &str,
-        wide: bool,
-        rows: usize,
-    ) -> Result<Vec<u16>, TableError> {
-        match wide {
-            true => draft.tail::<u16>(name, rows),
-            false => Ok(draft.tail::<u8>(name, rows)?.into_iter().map(u16::from).collect()),
         }
     }
 }

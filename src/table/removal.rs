@@ -12,12 +12,9 @@ use serde_json::Value;
 use super::commit::{Lock, parent, sync_dir};
 use super::error::{IoContext, TableError};
 use super::scratch::SCRATCH;
-use super::store::bytes_in;
+use super::store::{REMOVED, bytes_in};
 use super::{DISCOUNTED_COLUMN, Draft, FORMAT, SOLUTION_COLUMNS, Store, column_in};
 use crate::hint::Hinted;
-
-/// Name of a manifest while its table is being removed.
-pub(super) const REMOVED: &str = "removed.json";
 
 /// A locked table or draft that is about to be removed.
 #[derive(Debug)]

@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 
 use super::commit::{Lock, create_dir_synced, sync_dir, write_synced};
 use super::error::{IoContext, TableError};
-use super::removal::REMOVED;
 use super::{Draft, Identity, Table};
 use crate::hint::Hinted;
+
+/// Name of a manifest while its table is being removed.
+pub(super) const REMOVED: &str = "removed.json";
 
 /// A directory of tables.
 #[derive(Clone, Debug)]

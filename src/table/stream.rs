@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 use memmap2::MmapMut;
 
 use super::error::{IoContext, TableError};
-use super::npy::{HEADER_BYTES, crc32, forget, header};
+use super::npy::{HEADER_BYTES, KEPT_IN_MEMORY, crc32, forget, header};
 
 /// Bytes of a write: whole blocks of any disk.
 const CHUNK: usize = 1 << 20;
@@ -244,8 +244,6 @@ impl Stream {
     }
 }
 
-/// Bytes at the beginning of a file that go through the page cache.
-pub(super) const KEPT_IN_MEMORY: u64 = 64 << 20;
 /// Chunks between writebacks, if all go through the page cache.
 const TOLD_OF: u64 = 8;
 

@@ -40,7 +40,6 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 #![cfg_attr(test, allow(unreachable_pub))]
 
-mod backwards;
 mod connect;
 mod expand;
 mod gather;

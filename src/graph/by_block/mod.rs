@@ -21,7 +21,7 @@ use self::layer::{Closed, reach};
 pub use self::tasks::States;
 use self::tasks::{Emit, Find, Keys, Passes, Rows, Task, Workspace};
 use super::GraphError;
-use super::build::{BuildState, Builder, declare, edge_starts, has_wide_orientations};
+use super::builder::{BuildState, Builder, declare, edge_starts, has_wide_orientations};
 use super::census::Census;
 use super::plan::Plan;
 use crate::game::othello::blocks::{Bits, Blocks};

@@ -26,7 +26,7 @@ use rayon::slice::ParallelSliceMut;
 
 use self::jumps::Jumps;
 use self::shard::{Shard, place};
-use super::build::{BuildState, Builder, declare, edge_starts, has_wide_orientations};
+use super::builder::{BuildState, Builder, declare, edge_starts, has_wide_orientations};
 use super::census::Census;
 use super::keys::BucketIndex;
 use super::plan::{MOST_ACTIONS, Plan};

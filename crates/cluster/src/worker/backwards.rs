@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::expand::{TOGETHER, Trace};
-use super::parts::{Chunks, Extent, Kind};
-use super::post::{Message, Post, hash, owner, slice};
-use super::spool::strange;
-use super::worker::Works;
-use super::{ClusterError, Done};
+use super::Works;
+use crate::expand::{TOGETHER, Trace};
+use crate::parts::{Chunks, Extent, Kind};
+use crate::post::{Message, Post, hash, owner, slice};
+use crate::spool::strange;
+use crate::{ClusterError, Done};
 use yomikiri::game::othello::blocks::Bits;
 use yomikiri::game::{Empties, Game, GameExt, Score, WideKey};
 use yomikiri::graph::States;

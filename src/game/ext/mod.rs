@@ -1,8 +1,13 @@
 //! Methods derived from the rules and the capabilities of a game.
 
+mod drawn;
+mod generic;
+
+pub use drawn::{Drawn, Held, MoveSquares, PieceKind};
+
 use super::{
-    Action, Drawn, Empties, End, Game, Group, Mobility, MoveSquares, NotationError, Outcome,
-    PieceKind, PlaneKinds, Position, Repetition, Score, Side, Symmetry, drawn, generic,
+    Action, Empties, End, Game, Group, Mobility, NotationError, Outcome, PlaneKinds, Position,
+    Repetition, Score, Side, Symmetry,
 };
 
 /// Methods of every [`Game`], each answered by the capability concerned, or by a default if the game lacks

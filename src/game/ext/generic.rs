@@ -2,7 +2,8 @@
 //!
 //! A position is its key in hexadecimal and the side to move: `1b0 First`.
 
-use super::{Action, Game, GameExt, NotationError, Position, Side, StateKey, WideKey};
+use super::GameExt;
+use crate::game::{Action, Game, NotationError, Position, Side, StateKey, WideKey};
 use crate::hint::Hinted;
 
 /// Writes a position as its key and the side to move.

@@ -1,16 +1,18 @@
 //! A worker: enumerates the layers of its own blocks. Their values are found in `backwards`.
 
+mod backwards;
+
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 use timely::worker::Worker;
 
-use super::backwards::backwards;
-use super::expand::{Count, Expand, Sets, TOGETHER, join, of_pair, pair};
-use super::parts::{Kind, Part};
-use super::post::{Keeping, Message, Post, hash, owner, slice};
-use super::spool::{Records, Spool, strange};
-use super::{ClusterError, Done, Job};
+use crate::expand::{Count, Expand, Sets, TOGETHER, join, of_pair, pair};
+use crate::parts::{Kind, Part};
+use crate::post::{Keeping, Message, Post, hash, owner, slice};
+use crate::spool::{Records, Spool, strange};
+use crate::{ClusterError, Done, Job};
+use backwards::backwards;
 use yomikiri::game::othello::blocks::{Bits, Blocks};
 use yomikiri::game::{GameExt, Group};
 use yomikiri::graph::States;
