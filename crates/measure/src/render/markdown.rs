@@ -1,10 +1,12 @@
 //! A report as Markdown: a card of one policy or a leaderboard of several.
 
+use super::accuracy_text::judged;
 use super::columns::{or_none, share};
 use super::grid::Grid;
 use super::number::{amount, percent, signed, thousands};
 use crate::evaluate::{
     AccuracyReport, BothSides, Expected, Figures, FiguresBySet, PolicyAccuracy, PolicyGames,
+    TableFacts,
 };
 use yomikiri::game::Split;
 
@@ -20,44 +22,54 @@ pub fn markdown(report: &AccuracyReport, command: &str) -> String {
 
 fn leaderboard(report: &AccuracyReport, command: &str) -> String {
     let table = &report.table;
-    let states = table.reachable_states.unwrap_or(table.rows);
     let mut text = format!(
-        "# Leaderboard of {}\n\nIn all {} positions of {} in which a move is to be chosen (of {} reachable ones), exactly: \
-         nothing is sampled. Made anew by\n\n    {command}\n\n",
+        "# Leaderboard of {}\n\nFor people who compare policies. {} Repeat it with\n\n    {command}\n\n",
         table.game,
-        thousands(table.judged_states),
-        table.name,
-        thousands(states)
+        positions(table)
     );
     let lost = format!("{} lost", report.words.units);
     let columns = [
         ("policy", ""),
         (
             "decisive",
-            "how often the move keeps the result, where moves differ in it; this ranks, then the score kept there, then what is lost of it",
+            "how often the move keeps the result, in positions whose moves differ in it; policies are ranked by it, then by the score kept and lost there",
         ),
+        ("95 % interval", "of that, as an estimate for all such positions"),
         (
             "learned",
-            "the same where the policy has learned from the exact values, if it has; all other figures of its moves are then of positions from which it has not (one that reads ahead looks from there at positions that it may know)",
+            "the same in positions with exact values from which the policy has learned; its other figures are of positions from which it has not",
         ),
-        ("result", "how often the move keeps the result, everywhere"),
-        ("score", "how often the move keeps the final score, everywhere"),
-        (&lost, "what a move gives away of the final score, everywhere"),
-        ("as first", "share of points in games against random moves, a draw being half"),
-        ("as second", "the same as the second player"),
+        ("result", "how often the move keeps the result, in all positions"),
+        ("score", "how often the move keeps the final score, in all positions"),
+        (&lost, "mean loss of the final score by a move, in all positions"),
+        ("as first", "share of points in games against random moves, a draw counting half"),
+        ("as second", "share of points as the second player"),
         ("exploited", "mean outcome lost to a best response, 0 to 2"),
     ];
     let row = |at: usize| {
         ranked(&report.policies[at], report.games.as_ref().map(|games| &games.policies[at]))
     };
-    text += &Grid::of(&columns.map(|(name, _)| name), report.ranking().into_iter().map(row))
-        .to_markdown();
+    let rows: Vec<Vec<String>> = report.ranking().into_iter().map(row).collect();
+    let is_used = |column: &usize| rows.iter().any(|row| !row[*column].is_empty());
+    let used: Vec<usize> = (0..columns.len()).filter(is_used).collect();
+    let headings: Vec<&str> = used.iter().map(|&column| columns[column].0).collect();
+    let cells = |row: &Vec<String>| used.iter().map(|&column| row[column].clone()).collect();
+    text += &Grid::of(&headings, rows.iter().map(cells)).to_markdown();
     text += "\n";
-    for (name, meaning) in &columns[1..] {
+    for &column in &used[1..] {
+        let (name, meaning) = columns[column];
         text += &format!("* **{name}**: {meaning}.\n");
     }
     report.policies.iter().filter_map(held_out).for_each(|line| text += &line);
     text
+}
+
+/// Returns a sentence on the positions that the figures cover.
+fn positions(table: &TableFacts) -> String {
+    match table.searched {
+        Some(_) => format!("Exact values by search in a sample: {}.", judged(table)),
+        None => format!("Figures are exact, of {}; nothing is sampled.", judged(table)),
+    }
 }
 
 fn card(
@@ -67,13 +79,7 @@ fn card(
     command: &str,
 ) -> String {
     let (table, version) = (&report.table, env!("CARGO_PKG_VERSION"));
-    let chosen = table.chosen.as_ref().map_or(String::new(), |chosen| format!(" ({chosen})"));
-    let mut text = format!(
-        "## {} on {}, exactly\n\nMeasured in {} positions{chosen} against the solved game; nothing is sampled.\n\n",
-        policy.policy,
-        table.game,
-        thousands(table.judged_states)
-    );
+    let mut text = format!("## {} on {}\n\n{}\n\n", policy.policy, table.game, positions(table));
     if policy.may_have_learned && table.chosen.is_none() {
         text += "It may have learned from some of them: `?trained=train` tells those apart, `--split test` leaves them out.\n\n";
     }
@@ -160,18 +166,21 @@ fn ranked(policy: &PolicyAccuracy, games: Option<&PolicyGames>) -> Vec<String> {
     let points = |expected: &Expected| percent(expected.win + 0.5 * expected.draw);
     let [first, second] = match games {
         Some(games) => [&games.against_random.first, &games.against_random.second].map(points),
-        None => ["-".to_string(), "-".to_string()],
+        None => [String::new(), String::new()],
     };
+    let interval = policy.intervals.map(|intervals| intervals.result_kept);
     let learned = policy.splits.as_ref().map(|splits| splits.train.decisive_outcome);
     vec![
         format!("`{}`", policy.policy),
         share(total.decisive_outcome.means().optimal_by_outcome),
+        interval
+            .map_or(String::new(), |of| format!("{} to {}", percent(of.lower), percent(of.upper))),
         learned.map_or(String::new(), |figures| share(figures.means().optimal_by_outcome)),
         share(total.all.means().optimal_by_outcome),
         share(total.all.means().optimal_by_score),
         or_none(total.all.means().expected_loss_score, amount),
         first,
         second,
-        or_none(games.map(PolicyGames::exploited), amount),
+        games.map_or(String::new(), |games| amount(games.exploited())),
     ]
 }
