@@ -111,6 +111,24 @@ impl Hint for Hinted {
     }
 }
 
+/// Returns the known word that is nearest to `word`, if one is near: by typing errors, or as its beginning.
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let word = word.to_lowercase();
+    let most = word.chars().count() / 3;
+    let distance = |known: &str| {
+        let known = known.to_lowercase();
+        let begins = known.starts_with(&word);
+        if begins { most } else { strsim::osa_distance(&word, &known) }
+    };
+    let known = known.into_iter().map(|known| (distance(known), known));
+    known.filter(|(far, _)| most > 0 && *far <= most).min_by_key(|(far, _)| *far).map(|(_, known)| known)
+}
+
+/// Asks whether the nearest known word was meant; `None` where none is near.
+pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    nearest(word, known).map(|known| format!("did you mean `{known}`?"))
+}
+
 /// A line without its middle if it is longer than twice `half`: what is no position may be megabytes.
 pub fn shortened(line: &str, half: usize) -> String {
     let begin = line.floor_char_boundary(half);
@@ -133,6 +151,24 @@ mod tests {
             (hinted.kind(), Hinted::of(&hinted.of_kind(Kind::Failure)).kind()),
             (Kind::Input, Kind::Failure)
         );
+    }
+
+    #[test]
+    fn near_words_are_found_and_far_ones_are_not() {
+        let commands = ["solve", "remove", "report", "result_kept"];
+        let cases = [
+            ("slove", Some("solve")),
+            ("SOLVE", Some("solve")),
+            ("reprot", Some("report")),
+            ("result", Some("result_kept")),
+            ("sol", Some("solve")),
+            ("move", None),
+            ("so", None),
+            ("", None),
+        ];
+        for (word, found) in cases {
+            assert_eq!(nearest(word, commands), found, "{word}");
+        }
     }
 
     #[test]

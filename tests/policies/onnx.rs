@@ -168,7 +168,7 @@ fn what_cannot_be_used_is_told_in_one_line() {
         "(inputs: x float32 (N, 2, 4, 4); outputs: policy float32 (N, 17), value float32 (N, 1))";
     let cases = [
         ("absent.onnx", "cannot read the model"),
-        ("expected.json", "is no ONNX model"),
+        ("expected.json", "not an ONNX model"),
         ("unknown-operator.onnx", "org.example/Wonder"),
         ("scaler.onnx", "it needs the operator ai.onnx.ml.Scaler"),
         ("two-inputs.onnx", "it has 2 inputs; a policy has one"),

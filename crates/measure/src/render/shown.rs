@@ -1,5 +1,29 @@
 //! Text from outside as a terminal may show it.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether texts are styled for a terminal.
+static STYLED: AtomicBool = AtomicBool::new(false);
+/// Style of headings.
+pub const BOLD: &str = "\x1b[1m";
+/// Style of best moves.
+pub const GREEN: &str = "\x1b[32m";
+/// Style of mistakes.
+pub const RED: &str = "\x1b[31m";
+
+/// Styles the texts that this process lays out from now on, for a terminal that shows colours.
+pub fn style_texts() {
+    STYLED.store(true, Ordering::Relaxed);
+}
+
+/// Returns a line in a style, where texts are styled.
+pub fn styled(line: &str, style: &str) -> String {
+    match STYLED.load(Ordering::Relaxed) && !line.is_empty() {
+        true => format!("{style}{line}\x1b[0m"),
+        false => line.to_string(),
+    }
+}
+
 /// A line without what a terminal acts on instead of showing it: controls, line breaks among them,
 /// and marks that change the direction of text. A space stands in their place.
 pub fn shown(line: &str) -> String {

@@ -14,7 +14,6 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::counts::size_of_table;
-use super::enumerate::game_of;
 use super::error::{self, code};
 use super::guard::MemoryArg;
 use super::lines::text_of;
@@ -53,9 +52,6 @@ pub(super) const UNFIT: [(&str, &[&str]); 2] = [
             "empties",
             "method",
             "repetition",
-            "positional",
-            "table",
-            "game",
         ],
     ),
 ];
@@ -87,12 +83,13 @@ impl ClusterArgs {
 /// Make the usual table of what several processes have written, with values if all have them
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The directories with the parts of all processes [default: the parts of an Othello board on this machine]
-    #[arg(value_name = "DIR")]
+    /// A size or game whose parts are on this machine, or the directories with the parts of all processes
+    /// [default: 4x4]
+    #[arg(value_name = "SIZE | DIR", conflicts_with = "size")]
     parts: Vec<PathBuf>,
-    /// Othello on a board of rows x columns [default: 4]
-    #[arg(long, value_name = "SIZE", conflicts_with = "parts")]
-    size: Option<String>,
+    /// Size: the same as the first word
+    #[arg(long, value_name = "SIZE", alias = "game", hide = true)]
+    size: Option<PathBuf>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -108,13 +105,16 @@ pub(super) struct Gathered {
 }
 
 pub(super) fn gather_parts(args: Args, context: &mut Context) -> anyhow::Result<()> {
-    let parts = match args.parts.is_empty() {
-        true => {
-            let game = game_of(None, args.size.as_deref(), context)?;
-            vec![parts_dir(&context.store, &whole(&game).table_name(&game))]
-        }
-        false => args.parts,
-    };
+    let mut parts: Vec<PathBuf> = args.size.into_iter().chain(args.parts).collect();
+    if parts.is_empty() {
+        parts.push(context.games.default_name().into());
+    }
+    if let [word] = &mut parts[..]
+        && !word.is_dir()
+    {
+        let game = context.games.meant(&word.to_string_lossy())?;
+        *word = parts_dir(&context.store, &whole(&game).table_name(&game));
+    }
     let stands_for = table_of(&parts)?;
     let game = context.games.named(&stands_for.manifest().identity.game)?;
     let plan = Plan::of(&game, &stands_for)?;

@@ -10,7 +10,7 @@ use super::complete::policies;
 use super::context::Context;
 use super::players::players;
 use super::report::failed;
-use super::table_args::{TableArgs, solved};
+use super::table_args::{TableArgs, solved, table_and_two};
 use yomikiri::hint::Hinted;
 use yomikiri::solved::Orienting;
 use yomikiri_measure::evaluate::{Comparison, Judged, Piece, Player, Words, measure};
@@ -24,12 +24,9 @@ use yomikiri_measure::render::{Compared, comparison_text};
 /// 'mcts:100:{}' or 'learned:net-{}': each is measured with every seed, and the means are compared.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A policy: see the report's --policy
-    #[arg(add = policies())]
-    first: String,
-    /// The policy it is compared with
-    #[arg(add = policies())]
-    second: String,
+    /// A table, game or size, if one is named, and two policies
+    #[arg(value_name = "[TABLE] POLICY POLICY", num_args = 2..=3, required = true, add = policies())]
+    words: Vec<String>,
     #[command(flatten)]
     table: TableArgs,
     /// What stands for '{}' in the policies, one after the other
@@ -56,8 +53,10 @@ pub(super) struct Output<'a> {
 const SEED: &str = "{}";
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
-    let (game, table) = args.table.game(context)?;
-    let both = [&args.first, &args.second];
+    let (named, both) = table_and_two(args.words);
+    let options = args.table.named(named);
+    let (game, table) = options.game(context)?;
+    let both = both.each_ref();
     let seeds = match (&args.seeds[..], both.iter().any(|name| name.contains(SEED))) {
         ([], false) => vec![String::new()],
         (seeds, true) if !seeds.is_empty() => seeds.to_vec(),
@@ -69,9 +68,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     };
     let named = |seed: &String| both.map(|name| name.replace(SEED, seed));
     let names: Vec<String> = seeds.iter().flat_map(named).collect();
-    let policies = args.table.policies(&names, &game, context)?;
+    let policies = options.policies(&names, &game, context)?;
     let players = players(&policies, &game, &context.store)?;
-    let table = solved(&game, table, args.table.force, context)?;
+    let table = solved(&game, table, options.force, context)?;
     let chosen = args.chosen.chosen(&players, &table)?;
     let judged = Judged::new(&table, Orienting::All);
     let wanted = chosen.as_ref().map(|chosen| chosen.wanted.as_ref());

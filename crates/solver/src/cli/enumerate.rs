@@ -7,29 +7,24 @@ use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::complete::games;
 use super::context::Context;
 use super::counts::{counts_text, size_of_table};
 use super::guard::{self, MemoryArg};
 use super::lines::text_of;
 use super::signals::say_that_it_goes_on;
+use super::table_args::GameArg;
 use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::game::{Game, GameExt};
 use yomikiri::graph::{Enumerated, Index, Plan, estimate, read_roots};
 use yomikiri::hint::Hinted;
-use yomikiri::registry::{UnknownGame, othello};
 use yomikiri::table::{Manifest, Table, free_disk};
 use yomikiri_measure::render::number::bytes;
 
 /// Enumerate all reachable states of a board into a table
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Othello on a board of rows x columns, each 4 to 8: 4x6, or 4 for 4x4 [default: 4]
-    #[arg(long, value_name = "SIZE", conflicts_with = "game")]
-    size: Option<String>,
-    /// A game by name: minishogi, animal-shogi, animal-shogi-3x3, othello-4x6 and the like
-    #[arg(long, value_name = "GAME", add = games())]
-    game: Option<String>,
+    #[command(flatten)]
+    game: GameArg,
     /// Begin here instead of at the standard start: a board, an OBF line, digits, SFEN or a
     /// transcript
     #[arg(long, value_name = "POSITION", conflicts_with_all = ["start", "roots"], allow_hyphen_values = true)]
@@ -113,13 +108,13 @@ enum Symmetry {
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     #[cfg(feature = "cluster")]
     if args.cluster.is_asked() {
-        let game = game_of(args.game.as_deref(), args.size.as_deref(), context)?;
+        let game = args.game.game(context)?;
         let mut job = super::cluster::job(game, false, args.memory, context);
         job.plies = args.max_depth;
         return super::cluster::run(&args.cluster, job, context);
     }
     say_that_it_goes_on(context.bars.clone(), context.json)?;
-    let game = game_of(args.game.as_deref(), args.size.as_deref(), context)?;
+    let game = args.game.game(context)?;
     let fold = args.symmetry == Symmetry::Full;
     let game = game.with_folding(fold).unwrap_or(game);
     if !fold && game.group().order() > 1 {
@@ -146,19 +141,6 @@ fn is_better_derived(game: &AnyGame, plan: &Plan<AnyState>, context: &Context) -
     let Some(room) = free_disk(context.store.root()) else { return false };
     let fits = |plan| estimate(game, plan).is_none_or(|expected| expected.disk <= room);
     plan.has_blocks(game) && !there(plan) && !fits(plan) && (there(&derived) || fits(&derived))
-}
-
-/// The game of a name, or Othello on a board of a size.
-pub(super) fn game_of(
-    game: Option<&str>,
-    size: Option<&str>,
-    context: &Context,
-) -> Result<AnyGame, UnknownGame> {
-    match (game, size) {
-        (Some(name), _) => context.games.named(name),
-        (None, Some(size)) => othello(size),
-        (None, None) => context.games.named(&context.games.default_name()),
-    }
 }
 
 /// What the options ask for.

@@ -7,7 +7,7 @@ use anyhow::bail;
 use super::context::Context;
 use super::export_targets::format_of;
 use super::lines::{self, Line};
-use super::table_args::{OneTable, without_table};
+use super::table_args::{OneTable, missing};
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::encode::Layout;
 use yomikiri::game::{Empties, Game, GameExt, Splits};
@@ -62,8 +62,9 @@ pub(super) fn run(
         bail!(Hinted::new(what, "add --force to replace it"));
     }
     let text = lines::read(file)?;
-    let searched = named.game(context)?.and_then(|game| without_table(game, context));
-    let (game, table) = match searched {
+    let searched = named.game(context)?.and_then(|game| missing(&game, context));
+    // Play that may go round in circles cannot be searched.
+    let (game, table) = match searched.filter(|game| game.layers().is_some()) {
         Some(game) => (game, None),
         None => {
             let table = context.solved(named.open(context)?, false)?;

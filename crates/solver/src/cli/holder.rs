@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::bail;
 
 use super::context::Context;
+use super::table_args::open_whole;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Game, GameExt};
 use yomikiri::hint::{Hint, Hinted};
@@ -64,6 +65,7 @@ pub(super) fn holder(
         tried.push(format!("not among the states of {}", elsewhere.join(", ")));
     }
     if tried.is_empty() {
+        of.map_or(Ok(()), |game| open_whole(game, context).map(drop))?;
         tried.push("none is solved there; see 'solver list'".to_string());
     }
     let (tables, tried) = (context.store.root().display(), tried.join("; "));

@@ -5,7 +5,7 @@ use super::context::Context;
 use super::guard;
 use super::players::players;
 use super::report::failed;
-use super::table_args::{TableArgs, solved};
+use super::table_args::{TableArgs, solved, table_and_two};
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::fits_memory;
 use yomikiri_measure::evaluate::{Match, Player, Sampling, playable, unfolded_bytes};
@@ -19,12 +19,9 @@ use yomikiri_measure::render::match_text;
 /// position that comes back ends no game by itself.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A policy: see the report's --policy
-    #[arg(add = policies())]
-    first: String,
-    /// The policy it plays against
-    #[arg(add = policies())]
-    second: String,
+    /// A table, game or size, if one is named, and two policies
+    #[arg(value_name = "[TABLE] POLICY POLICY", num_args = 2..=3, required = true, add = policies())]
+    words: Vec<String>,
     #[command(flatten)]
     table: TableArgs,
     /// Also begin after each number of random plies up to this, passes among them (at most 100)
@@ -46,15 +43,17 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
-    let (game, table) = args.table.game(context)?;
-    let policies = args.table.policies(&[args.first, args.second], &game, context)?;
+    let (named, [first, second]) = table_and_two(args.words);
+    let options = args.table.named(named);
+    let (game, table) = options.game(context)?;
+    let policies = options.policies(&[first, second], &game, context)?;
     if let Some(games) = args.sample {
         let sampling = Sampling { games, random_plies: args.random_plies, seed: args.seed };
         return super::sampled::run(&game, &policies, sampling, context);
     }
     let players = players(&policies, &game, &context.store)?;
-    let table = solved(&game, table, args.table.force, context)?;
-    let result = play(&table, &players, args.openings, args.table.force, context)?;
+    let table = solved(&game, table, options.force, context)?;
+    let result = play(&table, &players, args.openings, options.force, context)?;
     context.show("match", &result, match_text)
 }
 

@@ -3,14 +3,14 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::complete::games;
 use super::context::Context;
+use super::table_args::GameArg;
 use yomikiri::any::AnyGame;
 use yomikiri::game::perft::Finished;
 use yomikiri::game::shogi::{Drops, Ending, Variant};
 use yomikiri::game::{Game, GameExt};
 use yomikiri::hint::Hinted;
-use yomikiri::registry::{othello, shogi};
+use yomikiri::registry::shogi;
 use yomikiri_measure::render::Grid;
 use yomikiri_measure::render::number::thousands;
 
@@ -18,13 +18,8 @@ use yomikiri_measure::render::number::thousands;
 /// depth; shogi: a finished game counts nothing past its end)
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The game: othello-ROWSxCOLUMNS, minishogi, animal-shogi or animal-shogi-3x3 [default:
-    /// othello-8x8]
-    #[arg(long, value_name = "NAME", conflicts_with = "size", add = games())]
-    game: Option<String>,
-    /// The board of a game of Othello, rows x columns, each 4 to 8
-    #[arg(long, value_name = "SIZE")]
-    size: Option<String>,
+    #[command(flatten)]
+    game: GameArg,
     /// How many plies [default: 9 of Othello, 5 of shogi]
     #[arg(long, value_name = "PLIES", value_parser = clap::value_parser!(u32).range(1..=100))]
     depth: Option<u32>,
@@ -41,11 +36,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
-    let named = match (&args.size, &args.game) {
-        (Some(size), _) => othello(size)?,
-        (_, Some(name)) => context.games.named(name)?,
-        _ => context.games.named(&context.games.default_or("othello-8x8"))?,
-    };
+    let named = args.game.game(context)?;
     let game = changed_rules(&named, &args)?.map_or(named, |variant| shogi(&variant));
     count(&game, &args, context)
 }

@@ -96,7 +96,7 @@ pub(super) struct Output {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
-    let game = context.games.named(&args.size).or_else(|_| othello(&args.size))?;
+    let game = context.games.meant(&args.size)?;
     let start = game.start();
     let text = args.position.join(" ");
     let position = if text.is_empty() { start } else { game.parse_position(&text, &start)? };

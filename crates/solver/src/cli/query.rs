@@ -11,12 +11,10 @@ use super::context::Context;
 use super::holder::holder;
 use super::lines::next_line;
 use super::solve::game_of;
-use super::table_args::{Named, without_table};
+use super::table_args::{Meant, TableOption, missing, open_whole, unknown_table};
 use yomikiri::game::{Empties, Game, GameExt};
-use yomikiri::graph::Plan;
 use yomikiri::hint::Hinted;
 use yomikiri::input;
-use yomikiri::registry::othello;
 use yomikiri::solved::{Oracle, SearchOracle, SolvedTable};
 use yomikiri::table::Table;
 
@@ -41,11 +39,11 @@ pub(super) struct Args {
     #[arg(hide = true)]
     rest: Vec<String>,
     #[command(flatten)]
-    table: Named,
+    option: TableOption,
     /// Read what several processes have written in place, without a table: the directory of parts of each host, given as often
     /// as there are
     #[cfg(feature = "cluster")]
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["table", "game", "size"])]
+    #[arg(long, value_name = "DIR", conflicts_with = "table")]
     parts: Vec<std::path::PathBuf>,
     /// Draw the board with the Japanese names of the pieces (shogi)
     #[arg(long)]
@@ -60,7 +58,6 @@ const TIME: Duration = Duration::from_secs(10);
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let first = args.first.unwrap_or_default();
-    let option = args.table.name(context)?;
     #[cfg(feature = "cluster")]
     let parts = match args.parts.is_empty() {
         true => None,
@@ -68,22 +65,23 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     };
     #[cfg(not(feature = "cluster"))]
     let parts: Option<SolvedTable> = None;
-    let is_unnamed = parts.is_none() && option.is_none();
-    let is_table = is_unnamed && context.store.has(&first);
-    let as_game = || context.games.named(&first).or_else(|_| othello(&first)).ok();
-    let word = as_game().filter(|game| is_unnamed && !is_table && game.layers().is_some());
-    let words = (!is_table && word.is_none()).then_some(first.clone()).into_iter();
-    let words: Vec<String> = words.chain(args.second).chain(args.rest).collect();
+    let option = args.option.table.as_deref();
+    let is_name = |word: &&str| context.store.has(word) || context.games.meant(word).is_ok();
+    let word = Some(&first[..]).filter(|word| parts.is_none() && option.is_none() && is_name(word));
+    let rest = word.is_none().then_some(first.clone()).into_iter();
+    let words: Vec<String> = rest.chain(args.second).chain(args.rest).collect();
     let mut text = words.join(" ");
-    let of_game = word.as_ref().map(|game| Plan::from_start(game).table_name(game));
-    // Where the table of a game is not there, another may contain the position.
-    let game = word.map_or_else(|| args.table.game(context), |game| Ok(Some(game)))?;
-    let game = game.filter(|_| !args.batch).and_then(|game| without_table(game, context));
-    let named = match option.or(is_table.then_some(first.clone())).or(of_game) {
-        _ if parts.is_some() || game.is_some() => None,
-        Some(name) => Some(context.store.open(&name)?),
-        None if text.is_empty() => Some(context.latest()?),
-        None => None,
+    let meant = option.or(word).map(|word| Meant::of(word, context)).transpose()?;
+    // Where the table of a game is missing, another may contain the position.
+    let (named, game) = match meant {
+        _ if parts.is_some() => (None, None),
+        None if text.is_empty() => (Some(context.latest()?), None),
+        None => (None, None),
+        Some(Meant::Table(table)) => (Some(table), None),
+        Some(Meant::Game(game)) => match missing(&game, context).filter(|_| !args.batch) {
+            Some(game) => (None, Some(game)),
+            None => (Some(open_whole(&game, context)?), None),
+        },
     };
     let open = |table: Table| {
         let table = if args.batch { table } else { table.for_few_rows() };
@@ -96,7 +94,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     if args.batch {
         let Some(table) = table else {
             let hint = "--batch reads the positions of one from stdin";
-            bail!(Hinted::new(format!("'{text}' is no table"), hint));
+            bail!(unknown_table(&text, context).with_hint(hint));
         };
         return batch(&table, context);
     }

@@ -8,7 +8,7 @@ use clap::builder::RangedU64ValueParser;
 
 use super::bounds::Condition;
 use super::chosen::{ChosenArgs, ToSearch};
-use super::complete::policies;
+use super::complete::{policies, tables};
 use super::context::{Context, command_line};
 use super::error::{code, say};
 use super::players::players;
@@ -35,8 +35,12 @@ use yomikiri_measure::render::{About, RowsFile, accuracy_text, html, markdown, s
 /// 512 plies.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
+    /// Table, game or size, made if it is missing: othello-4x5, 4x5 [default: the table enumerated last, or
+    /// the only one; without tables 4x4]
+    #[arg(value_name = "TABLE", conflicts_with = "table", add = tables())]
+    word: Option<String>,
     #[command(flatten)]
-    table: TableArgs,
+    options: TableArgs,
     /// Policies to measure, with commas or the option repeated: random, greedy, n-hand:N,
     /// n-least:N, n-most:N, minimax:N, alphabeta:N, montecarlo:N[:SEED], mcts:N[:SEED], mate:N, perfect,
     /// learned:NAME for a network that was trained here, and in Othello weights, weights:FILE,
@@ -148,10 +152,11 @@ fn by(name: &str) -> Result<By, String> {
     found.map(|(_, by)| by).ok_or_else(|| format!("known are {known}"))
 }
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
+    args.options = args.options.named(args.word.take());
     args.check_outputs()?;
     let outputs: Vec<PathBuf> = args.outputs().into_iter().map(Path::to_path_buf).collect();
-    let (game, table) = args.table.game(context)?;
+    let (game, table) = args.options.game(context)?;
     // What the game does not have is refused before its table is made.
     let (labels, labelled): (Vec<String>, Vec<String>) = args.label.iter().cloned().unzip();
     if let Some(twice) = (1..labels.len()).find(|&at| labels[..at].contains(&labels[at])) {
@@ -160,7 +165,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     }
     let listed = args.policy.iter().flat_map(|list| PolicySpec::split_list(list));
     let named: Vec<String> = listed.map(str::to_string).chain(labelled).collect();
-    let policies = args.table.policies(&named, &game, context)?;
+    let policies = args.options.policies(&named, &game, context)?;
     // A model that cannot be read, say, is refused before its table is made too.
     let players = players(&policies, &game, &context.store)?;
     let has_table = table.is_some() || is_in_reach(&game, context);
@@ -170,8 +175,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
             (report, String::new())
         }
         None => {
-            let taken = args.table.why(&game, context);
-            let table = solved(&game, table, args.table.force, context)?;
+            let taken = args.options.why(&game, context);
+            let table = solved(&game, table, args.options.force, context)?;
             if args.by.contains(&By::Layer) && !table.states().has_layers() {
                 let name = table.table().name();
                 let what = format!("--by layer: {name} does not keep layers");

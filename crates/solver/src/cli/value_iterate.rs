@@ -82,14 +82,14 @@ enum MethodArg {
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     #[cfg(feature = "cluster")]
     if args.cluster.is_asked() {
-        let named = args.table.game(context)?;
-        let game = named.map_or_else(|| super::enumerate::game_of(None, None, context), Ok)?;
+        let word = args.table.word().map(str::to_string);
+        let game = context.games.meant(&word.unwrap_or_else(|| context.games.default_name()))?;
         let job = super::cluster::job(game, true, args.memory, context);
         return super::cluster::run(&args.cluster, job, context);
     }
     say_that_it_goes_on(context.bars.clone(), context.json)?;
     let mut table = args.table.open(context)?;
-    if args.table.is_latest() {
+    if args.table.word().is_none() {
         context.remark(format!("{}: {}", table.name(), context.why_latest()));
     }
     let order = match (args.method, args.order) {

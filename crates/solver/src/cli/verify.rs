@@ -143,7 +143,8 @@ struct Checksum {
 fn compare(file: &Path, table: &OneTable, context: &mut Context) -> anyhow::Result<()> {
     let wrong = |what: String| Hinted::from(format!("{}: {what}", file.display()));
     let mut expected = read_checksums(&text_of(file)?).map_err(wrong)?;
-    if let Some(name) = table.name(context)? {
+    if table.word().is_some() {
+        let name = table.open(context)?.name();
         expected.retain(|(_, table)| *table == name);
         if expected.is_empty() {
             bail!(wrong(format!("no line for '{name}'")));

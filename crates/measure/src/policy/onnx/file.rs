@@ -184,7 +184,7 @@ pub(super) struct File {
 impl File {
     /// Reads a file's bytes; fails if they are no ONNX model that can be read.
     pub(super) fn read(bytes: &[u8]) -> Result<File, Hinted> {
-        let none = || "it is no ONNX model".into();
+        let none = || "not an ONNX model".into();
         let mut model = Model::decode(bytes).map_err(|_| none())?;
         bounds::check(&model)?;
         let is_widened = widen(&mut model)?;

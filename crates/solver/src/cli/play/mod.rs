@@ -29,11 +29,12 @@ use yomikiri::solved::{Budget, SearchOracle, SolvedTable, Wanted};
 /// is small enough to be enumerated whole; else it is played without values.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
-    /// A table's name or directory [default: as --table]
-    #[arg(value_name = "TABLE", conflicts_with_all = ["size", "game", "table"], add = tables())]
-    positional: Option<String>,
+    /// Table, game or size: othello-4x5, 4x5, minishogi [default: the table enumerated last, or the only
+    /// one; without tables 4x4]
+    #[arg(value_name = "TABLE", conflicts_with = "table", add = tables())]
+    word: Option<String>,
     #[command(flatten)]
-    table: TableArgs,
+    options: TableArgs,
     /// Who plays Black, or whoever moves first: 'human', or a policy as in the report's --policy
     #[arg(long, alias = "first", value_name = "PLAYER", default_value = "human", add = policies())]
     black: String,
@@ -62,15 +63,10 @@ pub(in crate::cli) fn run(args: Args, context: &mut Context) -> anyhow::Result<(
         let hint = "for programs there are 'solver query --batch' and 'solver serve'";
         bail!(Hinted::new("play is for people", hint));
     }
-    let (game, table) = match &args.positional {
-        Some(name) => {
-            let table = context.store.open(name)?;
-            (context.games.of_table(&table)?, Some(table))
-        }
-        None => args.table.game(context)?,
-    };
+    let options = args.options.named(args.word);
+    let (game, table) = options.game(context)?;
     let table: Option<SolvedTable> = match table.is_some() || is_in_reach(&game, context) {
-        true => Some(solved(&game, table, args.table.force, context)?),
+        true => Some(solved(&game, table, options.force, context)?),
         false => None,
     };
     let has_squares = game.layers().is_some_and(|layers| layers.unit() == "discs");
@@ -93,7 +89,7 @@ pub(in crate::cli) fn run(args: Args, context: &mut Context) -> anyhow::Result<(
     };
     let mut seats = Vec::new();
     for name in [&args.black, &args.white] {
-        seats.push(Seat::new(name, &args.table, &game, context)?);
+        seats.push(Seat::new(name, &options, &game, context)?);
     }
     let seats = seats.try_into().unwrap_or_else(|_| unreachable!("two names make two"));
     let mut session = Session {

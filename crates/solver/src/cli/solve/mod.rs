@@ -10,17 +10,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::answer_text::{Shown, search_text};
-use super::complete::{games, tables};
+use super::complete::tables;
 use super::context::Context;
 use super::guard::MemoryArg;
 use super::lines;
-use super::table_args::{is_in_reach, solved, time_limit};
+use super::table_args::{Meant, TableOption, is_in_reach, solved, time_limit, unknown_table};
 use mates::{MateArgs, Mates};
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::othello::search::Evaluation;
 use yomikiri::game::{Empties, Game, GameExt, SearchOptions, SearchWeights};
 use yomikiri::hint::Hinted;
-use yomikiri::registry::othello;
 use yomikiri::search::mates::Rules;
 use yomikiri::solve::Value;
 use yomikiri::solved::{Answer, Budget, Oracle, SearchOracle, SolvedTable, Wanted};
@@ -43,17 +42,10 @@ pub(super) struct Args {
     /// The rest of a position that is not quoted
     #[arg(hide = true)]
     rest: Vec<String>,
-    /// Othello on a board of rows x columns, each 4 to 8
-    #[arg(long, value_name = "SIZE", conflicts_with_all = ["game", "table"])]
-    size: Option<String>,
-    /// A game by name
-    #[arg(long, value_name = "GAME", conflicts_with = "table", add = games())]
-    game: Option<String>,
-    /// A table's name or directory: answer from it alone
-    #[arg(long, value_name = "TABLE", add = tables())]
-    table: Option<String>,
+    #[command(flatten)]
+    option: TableOption,
     /// Search even where a table could answer
-    #[arg(long, conflicts_with = "table")]
+    #[arg(long)]
     search: bool,
     /// Find the outcome without the score, which is faster
     #[arg(long)]
@@ -136,30 +128,26 @@ fn subject(
     words: &mut Vec<String>,
     context: &Context,
 ) -> anyhow::Result<(Option<AnyGame>, Option<SolvedTable>)> {
-    let open = |name: &str| context.solved(context.store.open(name)?.for_few_rows(), false);
-    if let Some(name) = &args.table {
-        let table = open(name)?;
-        return Ok((Some(table.game().clone()), Some(table)));
-    }
-    if let Some(size) = &args.size {
-        return Ok((Some(othello(size)?), None));
-    }
-    if let Some(name) = &args.game {
-        return Ok((Some(context.games.named(name)?), None));
-    }
-    let Some(first) = words.first().cloned() else {
+    let Some(word) = args.option.table.as_ref().or(words.first()).cloned() else {
         return Ok((Some(context.games.named(&context.games.default_name())?), None));
     };
-    if let Ok(game) = context.games.named(&first).or_else(|_| othello(&first)) {
+    let meant = match context.games.meant(&word) {
+        Ok(game) => Meant::Game(game),
+        Err(_) if args.option.table.is_some() || context.store.has(&word) => {
+            Meant::of(&word, context)?
+        }
+        Err(_) => return Ok((None, None)),
+    };
+    if args.option.table.is_none() {
         words.remove(0);
-        return Ok((Some(game), None));
     }
-    if context.store.has(&first) {
-        words.remove(0);
-        let table = open(&first)?;
-        return Ok((Some(table.game().clone()), Some(table)));
-    }
-    Ok((None, None))
+    Ok(match meant {
+        Meant::Game(game) => (Some(game), None),
+        Meant::Table(table) => {
+            let table = context.solved(table.for_few_rows(), false)?;
+            (Some(table.game().clone()), Some(table))
+        }
+    })
 }
 
 /// The position or the lines that a text stands for, and their game.
@@ -189,14 +177,15 @@ pub(super) fn game_of(text: &str, context: &Context) -> anyhow::Result<AnyGame> 
     let mut found: Vec<AnyGame> = context.games.all().into_iter().filter(fits).collect();
     match found.len() {
         1 => Ok(found.remove(0)),
-        0 => bail!(Hinted::new(
-            format!("'{line}' is no game, size, table or position"),
-            "try 'solver solve 6x6', or name the game before the position",
-        )),
-        _ => {
+        0 => {
+            let word = line.split_whitespace().next().unwrap_or_default();
+            let what = format!("invalid `{line}`: expected a game, size, table or position");
+            bail!(unknown_table(word, context).map(|_| what))
+        }
+        count => {
             let names: Vec<String> = found.iter().take(3).map(Game::name).collect();
             bail!(Hinted::new(
-                format!("'{line}' may be of {} games: {} and so on", found.len(), names.join(", ")),
+                format!("`{line}` fits {count} games, among them {}", names.join(", ")),
                 "name the game before it: 'solver solve 6x6 f5'",
             ))
         }

@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use super::super::context::Context;
 use super::super::report::write_whole;
+use super::SizeArg;
 use yomikiri::game::othello::search::{Evaluation, TrainOptions};
 use yomikiri::game::{Game, GameExt};
 use yomikiri::hint::Hinted;
-use yomikiri::registry::othello;
 use yomikiri_measure::render::number::{thousands, took};
 
 /// Patterns that order the moves of 'solver solve', fitted to endgames that the search itself solves
@@ -21,9 +21,8 @@ use yomikiri_measure::render::number::{thousands, took};
 /// of 6x6 and 8x8 are built in.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The board, rows x columns, each 4 to 8
-    #[arg(long, value_name = "SIZE")]
-    size: String,
+    #[command(flatten)]
+    size: SizeArg,
     /// The file to write; its card is FILE.json
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -58,7 +57,7 @@ pub(in crate::cli) struct Card {
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let Args { size, out, positions, seed } = args;
-    let game = othello(&size)?;
+    let game = size.game(context)?;
     let (rows, columns) = game.shape();
     if rows * columns < 25 {
         let what = format!("{} is too small for patterns", game.name());

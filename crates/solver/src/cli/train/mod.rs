@@ -16,6 +16,8 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::players::policies_dir;
+use yomikiri::any::AnyGame;
+use yomikiri::game::Game;
 use yomikiri::game::encode::{Encoding, Plane};
 use yomikiri::hint::Hinted;
 use yomikiri_learn::card::{Card, LearnedFrom, Reading, Training, file, write_whole};
@@ -51,7 +53,30 @@ enum Recipe {
     Evaluation(evaluation::Args),
 }
 
-/// The options of every recipe.
+/// Board of Othello, named by the first word of a recipe.
+#[derive(Debug, clap::Args)]
+struct SizeArg {
+    /// Board of Othello, rows x columns [default: 4x4]
+    #[arg(value_name = "SIZE", conflicts_with = "size")]
+    word: Option<String>,
+    /// Size: the same as the first word
+    #[arg(long, value_name = "SIZE", alias = "game", hide = true)]
+    size: Option<String>,
+}
+
+impl SizeArg {
+    /// Returns the game.
+    fn game(&self, context: &Context) -> anyhow::Result<AnyGame> {
+        let word = self.word.as_ref().or(self.size.as_ref()).map_or("othello-4x4", String::as_str);
+        let game = context.games.meant(word)?;
+        if game.bitboards().is_none() {
+            bail!(Hinted::new(format!("`{word}` is not a board of Othello"), "give a size such as 4x5"));
+        }
+        Ok(game)
+    }
+}
+
+/// Options of every recipe.
 #[derive(Debug, clap::Args)]
 struct Common {
     /// Where to write, without an ending [default: policies/RECIPE-GAME beside the tables]

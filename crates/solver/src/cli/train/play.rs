@@ -4,13 +4,12 @@ use std::path::PathBuf;
 
 use super::super::context::Context;
 use super::super::table_args::solved;
-use super::{Common, Plan, draw, figures, place};
+use super::{Common, Plan, SizeArg, draw, figures, place};
 use yomikiri::any::AnyGame;
 use yomikiri::game::encode::Layout;
 use yomikiri::game::{Game, GameExt};
 use yomikiri::hint::Hinted;
 use yomikiri::progress::Silent;
-use yomikiri::registry::othello;
 use yomikiri::solved::Orienting;
 use yomikiri_learn::card::{Card, LearnedFrom, Reading};
 use yomikiri_learn::options::{KEPT, UNITS, number};
@@ -22,9 +21,8 @@ use yomikiri_measure::policy::{NetworkSpec, Onnx, Policy, PolicySpec, of_game};
 /// The board, and the games that measure the network.
 #[derive(Debug, clap::Args)]
 struct Board {
-    /// The board of Othello, rows x columns; on 4x4 the network is measured exactly
-    #[arg(long, value_name = "SIZE", default_value = "4")]
-    size: String,
+    #[command(flatten)]
+    size: SizeArg,
     /// Games with each side against each test opponent at the end
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = number::<u64>(1, KEPT / 10))]
     test_games: u64,
@@ -93,7 +91,7 @@ pub(super) struct QMlpArgs {
 
 pub(super) fn td(args: TdArgs, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
     let TdArgs { settings, board } = args;
-    let game = othello(&board.size)?;
+    let game = board.size.game(context)?;
     let plan = Plan {
         recipe: "td",
         reading: Reading::Wins,
@@ -109,7 +107,7 @@ pub(super) fn td(args: TdArgs, context: &mut Context) -> anyhow::Result<(Card, P
 
 pub(super) fn discs(args: DiscsArgs, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
     let DiscsArgs { settings, board } = args;
-    let game = othello(&board.size)?;
+    let game = board.size.game(context)?;
     let plan = Plan {
         recipe: "disc-regression",
         reading: Reading::Discs,
@@ -146,7 +144,7 @@ fn q(
     board: Board,
     context: &mut Context,
 ) -> anyhow::Result<(Card, PathBuf)> {
-    let game = othello(&board.size)?;
+    let game = board.size.game(context)?;
     let plan = Plan {
         recipe,
         reading: Reading::Q,

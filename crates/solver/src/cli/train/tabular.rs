@@ -10,12 +10,12 @@ use serde::Serialize;
 use super::super::context::Context;
 use super::super::players::policies_dir;
 use super::super::table_args::solved;
+use super::SizeArg;
 use yomikiri::game::{Game, GameExt, Orientations, Outcome};
 use yomikiri::graph::StateKind;
 use yomikiri::hint::Hinted;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
-use yomikiri::registry::othello;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::TableError;
 use yomikiri_learn::card::{file, write_whole};
@@ -35,9 +35,8 @@ pub(super) struct Args {
     methods: Vec<Algorithm>,
     #[command(flatten)]
     settings: Settings,
-    /// The board of Othello, rows x columns
-    #[arg(long, value_name = "SIZE", default_value = "4")]
-    size: String,
+    #[command(flatten)]
+    size: SizeArg,
     /// Where to write, without an ending [default: policies/tabular-GAME beside the tables]
     #[arg(long, value_name = "NAME")]
     out: Option<PathBuf>,
@@ -68,11 +67,12 @@ pub(in crate::cli) struct Curves {
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let Args { methods, settings, size, out } = args;
-    let game = othello(&size)?;
+    let game = size.game(context)?;
     let (rows, columns) = game.shape();
     if rows * columns > MOST_SQUARES {
         let what = format!(
-            "--size {size}: at most {MOST_SQUARES} squares, for every state has a value in memory"
+            "{} has more than {MOST_SQUARES} squares: every state needs a value in memory",
+            game.name()
         );
         bail!(Hinted::new(what, "try 4x5"));
     }
