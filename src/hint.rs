@@ -121,7 +121,10 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         if begins { most } else { strsim::osa_distance(&word, &known) }
     };
     let known = known.into_iter().map(|known| (distance(known), known));
-    known.filter(|(far, _)| most > 0 && *far <= most).min_by_key(|(far, _)| *far).map(|(_, known)| known)
+    known
+        .filter(|(far, _)| most > 0 && *far <= most)
+        .min_by_key(|(far, _)| *far)
+        .map(|(_, known)| known)
 }
 
 /// Asks whether the nearest known word was meant; `None` where none is near.

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::str::FromStr;
 
 use yomikiri::game::Game;
-use yomikiri::hint::Hinted;
+use yomikiri::hint::{Hinted, did_you_mean};
 use yomikiri::solved::SolvedTable;
 use yomikiri_measure::evaluate::{Choice, Metrics, Player};
 
@@ -29,19 +29,24 @@ impl FromStr for Condition {
 
     fn from_str(text: &str) -> Result<Condition, String> {
         let split = |(sign, _)| text.split_once(sign).map(|(name, number)| (name, sign, number));
-        let form = "write NAME < NUMBER, or with <=, > or >=";
+        let form = "expected NAME < NUMBER, or with <=, > or >=";
         let (name, sign, number) = SIGNS.into_iter().find_map(split).ok_or(form)?;
         let (name, number) = (name.trim(), number.trim());
         if Metrics::unknown().number(name).is_none() {
             let known: Vec<String> =
                 Metrics::unknown().numbers.into_iter().map(|(name, _)| name).collect();
-            return Err(format!(
-                "{name} is no number of --metrics: known are {}",
-                known.join(", ")
-            ));
+            let near = did_you_mean(name, known.iter().map(String::as_str));
+            return Err(match near {
+                Some(near) => format!("unknown figure `{name}`; {near}"),
+                None => format!("unknown figure `{name}`; see 'solver report --metrics'"),
+            });
         }
-        let number = number.parse().ok().filter(|number: &f64| number.is_finite());
-        let number = number.ok_or_else(|| form.to_string())?;
+        let (number, unit) = match number.strip_suffix('%') {
+            Some(percent) => (percent, 0.01),
+            None => (number, 1.0),
+        };
+        let number = number.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+        let number = number.ok_or_else(|| form.to_string())? * unit;
         Ok(Condition { name: name.to_string(), sign, number })
     }
 }
@@ -142,6 +147,7 @@ mod tests {
             ("result_kept < 0.95", 0.94, true),
             ("result_kept<0.95", 0.95, false),
             (" result_kept <= .95 ", 0.95, true),
+            ("result_kept < 95%", 0.94, true),
             ("result_kept >1e-1", 0.1, false),
             ("result_kept>=0.1", 0.1, true),
         ] {
@@ -156,8 +162,10 @@ mod tests {
         );
         assert!(condition.found(&[metrics(None)]).is_err());
         for text in ["result_kept", "result_kept = 1", "result_kept < x", "result_kept < NaN"] {
-            assert!(text.parse::<Condition>().unwrap_err().contains("write NAME <"), "{text}");
+            assert!(text.parse::<Condition>().unwrap_err().contains("expected NAME <"), "{text}");
         }
-        assert!("kept < 1".parse::<Condition>().unwrap_err().contains("known are positions, "));
+        let unknown = |text: &str| text.parse::<Condition>().unwrap_err();
+        assert_eq!(unknown("kept < 1"), "unknown figure `kept`; see 'solver report --metrics'");
+        assert_eq!(unknown("result < 1"), "unknown figure `result`; did you mean `result_kept`?");
     }
 }

@@ -43,33 +43,26 @@ pub(super) const UNFIT: [(&str, &[&str]); 2] = [
             "name",
         ],
     ),
-    (
-        "value-iterate",
-        &[
-            "theta",
-            "order",
-            "discount",
-            "empties",
-            "method",
-            "repetition",
-        ],
-    ),
+    ("value-iterate", &["theta", "order", "discount", "empties", "method", "repetition"]),
 ];
 
 /// Who does the work.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Several processes")]
 pub(super) struct ClusterArgs {
-    /// Spread the work over so many processes on this machine, each with --threads workers (whole Othello boards with derived
-    /// moves); 'solver gather' makes the table of what they write
-    #[arg(long, value_name = "N", conflicts_with = "hosts")]
+    /// Spread the work over N processes on this machine, each with --threads workers
+    ///
+    /// Several processes enumerate whole boards of Othello with derived moves; 'solver gather' makes the table of
+    /// what they write.
+    #[arg(long, value_name = "N", conflicts_with = "hosts", hide_short_help = true)]
     processes: Option<usize>,
-    /// Spread the work over the processes of a file of addresses (host:port, one a line), of which this is one; '-' is stdin,
-    /// where an empty line may end them: then this process ends when stdin does
-    #[arg(long, value_name = "FILE", requires = "process")]
+    /// Spread the work over the processes of a file of addresses (host:port, one a line), this one among them
+    ///
+    /// '-' is stdin, where an empty line may end the addresses: then this process ends when stdin does.
+    #[arg(long, value_name = "FILE", requires = "process", hide_short_help = true)]
     hosts: Option<PathBuf>,
-    /// Which line of the file of hosts this process is, counted from 0
-    #[arg(long, value_name = "K", requires = "hosts")]
+    /// Line of this process in the file of hosts, counted from 0
+    #[arg(long, value_name = "K", requires = "hosts", hide_short_help = true)]
     process: Option<usize>,
 }
 
@@ -80,11 +73,10 @@ impl ClusterArgs {
     }
 }
 
-/// Make the usual table of what several processes have written, with values if all have them
+/// Make the table of what several processes have written, with values if all have them
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A size or game whose parts are on this machine, or the directories with the parts of all processes
-    /// [default: 4x4]
+    /// Size or game whose parts are on this machine, or the directories of the parts [default: 4x4]
     #[arg(value_name = "SIZE | DIR", conflicts_with = "size")]
     parts: Vec<PathBuf>,
     /// Size: the same as the first word

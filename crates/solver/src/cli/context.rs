@@ -14,7 +14,7 @@ use super::program::{self, in_its_name};
 use yomikiri::registry::Games;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::{Moment, Store, Table};
-use yomikiri_measure::render::shown::shown_text;
+use yomikiri_measure::render::shown::{shown_text, style_texts};
 
 /// The surroundings of a command.
 pub(super) struct Context {
@@ -46,11 +46,15 @@ pub(super) struct Envelope<'a, T> {
 
 impl Context {
     pub(super) fn new(games: Games, tables: PathBuf, json: bool, quiet: bool) -> Context {
+        let colour = colour::on_stdout() && !json;
+        if colour {
+            style_texts();
+        }
         Context {
             store: Store::at(&tables),
             json,
             quiet,
-            colour: colour::on_stdout(),
+            colour,
             bars: Bars::new(quiet),
             games,
             code: ExitCode::SUCCESS,

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
-use super::counts::{counts_text, size_of_table};
+use super::counts::{counts_text, size_of_table, title};
 use super::guard::{self, MemoryArg};
 use super::lines::text_of;
 use super::signals::say_that_it_goes_on;
@@ -20,49 +20,51 @@ use yomikiri::hint::Hinted;
 use yomikiri::table::{Manifest, Table, free_disk};
 use yomikiri_measure::render::number::bytes;
 
-/// Enumerate all reachable states of a board into a table
+/// Enumerate all reachable states of a game into a table
+///
+/// Minishogi is too large to be enumerated whole: give --max-depth, --max-states or --checks-only.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     game: GameArg,
-    /// Begin here instead of at the standard start: a board, an OBF line, digits, SFEN or a
-    /// transcript
+    /// Begin at this position: a board, an OBF line, digits, SFEN or a transcript
     #[arg(long, value_name = "POSITION", conflicts_with_all = ["start", "roots"], allow_hyphen_values = true)]
     root: Option<String>,
     /// Begin at every position of a file, one a line; the table is the union of their subtrees
     #[arg(long, value_name = "FILE", conflicts_with = "start")]
     roots: Option<PathBuf>,
-    /// Who may be to move at the standard start, in games that always end [default: first]
-    #[arg(long, value_enum)]
+    /// Player to move at the standard start, in games that always end [default: first]
+    #[arg(long, value_name = "WHO", value_enum, hide_short_help = true)]
     start: Option<Start>,
-    /// The player to move at the root gives check with every move, the other plays everything: the
-    /// tree of a mating problem (minishogi)
+    /// Follow only checks of the player to move at the root: the tree of a mating problem
     #[arg(long)]
     checks_only: bool,
-    /// How rows are found; by rank where the game is enumerated whole and can be ranked
-    #[arg(long, value_enum)]
+    /// Index of the rows [default: rank, where a game is enumerated whole and can be ranked]
+    #[arg(long, value_name = "INDEX", value_enum, hide_short_help = true)]
     index: Option<IndexArg>,
-    /// Store the moves of every state, or derive them from the rules when they are asked for, in a
-    /// table of a third of the size (Othello, whole) [default: stored, unless that does not fit on
-    /// the disk]
-    #[arg(long, value_enum)]
+    /// Store the moves, or derive them from the rules: a third of the size (Othello, whole)
+    ///
+    /// [default: stored, unless that does not fit on the disk]
+    #[arg(long, value_name = "HOW", value_enum, hide_possible_values = true)]
     transitions: Option<TransitionsArg>,
-    /// Fold states that the board's symmetries carry into each other
-    #[arg(long, value_enum, default_value = "full")]
+    /// Fold states that symmetries of the board map to each other
+    #[arg(long, value_name = "WHICH", value_enum, default_value = "full", hide_short_help = true)]
     symmetry: Symmetry,
-    /// Follow no moves of states this many plies from the root (a pass is a ply); minishogi needs
-    /// this, --max-states or --checks-only
+    /// Follow no moves of states this many plies from the root (a pass is a ply)
     #[arg(long, value_name = "PLIES")]
     max_depth: Option<u32>,
-    /// Begin no layer, or ply, that would make the table larger than this
+    /// Stop before a layer, or ply, that would exceed this many states
     #[arg(long, value_name = "STATES")]
     max_states: Option<u64>,
-    /// Call the table so, instead of by the game and what was asked for; commands that make a whole
-    /// game's table themselves do not look for it
+    /// Name of the table [default: derived from the game and the options]
+    ///
+    /// Commands that make the whole table of a game look for its derived name alone.
     #[arg(long)]
     name: Option<String>,
-    /// Take about so much memory (4G). What does not fit lies in files beside the table until it is
-    /// made (Othello's whole boards), or is made in slices (all else) [default: what is free]
+    /// Memory limit: 4G [default: the free memory]
+    ///
+    /// What does not fit is kept in files beside the table until it is finished (whole boards of Othello), or is
+    /// made in slices (everything else).
     #[arg(long, value_name = "BYTES")]
     memory: Option<MemoryArg>,
     /// Begin even if it is not expected to fit
@@ -131,7 +133,13 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let made = make(&game, plan, context, args.force)?;
     // Tables that other commands make on the way are not meant where none is named.
     context.store.set_latest(&made.table.name())?;
-    print(&made, &game, context)
+    print(&made, &game, context)?;
+    if args.name.is_none() && made.table.manifest().identity.start == "custom" {
+        context.remark(
+            "a table from other positions than the start is easier to find with --name NAME",
+        );
+    }
+    Ok(())
 }
 
 /// Whether moves would not fit on the disk, but all else does.
@@ -270,6 +278,7 @@ fn print(made: &Enumerated, game: &AnyGame, context: &mut Context) -> anyhow::Re
         let Output { table, directory, bytes: size, manifest } = output;
         let size = bytes(*size as f64);
         let counts = counts_text(game, manifest);
-        format!("{counts}\ntable {table} in {directory}, {size}{there}\n")
+        let title = title(game, &manifest.identity);
+        format!("{counts}\ntable {table} ({title}) in {directory}, {size}{there}\n")
     })
 }

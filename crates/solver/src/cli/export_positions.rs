@@ -23,17 +23,17 @@ use yomikiri_measure::render::number::thousands;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Positions of your own")]
 pub(super) struct PositionArgs {
-    /// Write the values of the positions of this file instead ('-' is stdin), one a line: a board, an
-    /// OBF line, SFEN, digits, or a transcript of moves from the table's root, all of whose positions
-    /// are meant. On a board without a table (--size 8) the values are found by search, of positions with at
-    /// most 24 empty squares [--out: .jsonl, .csv, .obf or .parquet; default: JSON lines on stdout]
+    /// Write the values of the positions of a file, one a line ('-' is stdin)
+    ///
+    /// A line is a board, an OBF line, SFEN, digits, or a transcript of moves from the root of the table, all of
+    /// whose positions are meant. On a board without a table (8x8), positions with at most 24 empty squares are
+    /// solved by search. --out is a file .jsonl, .csv, .obf or .parquet [default: JSON lines on stdout].
     #[arg(long, value_name = "FILE")]
     pub positions: Option<PathBuf>,
     /// Take only the final position of a transcript
-    #[arg(long, requires = "positions")]
+    #[arg(long, requires = "positions", hide_short_help = true)]
     last: bool,
-    /// Leave out lines that cannot be read and positions that the table does not have, or that are too
-    /// far from the end to be searched, and count them
+    /// Skip and count invalid lines, positions that the table lacks, and those too early to search
     #[arg(long, requires = "positions")]
     skip_bad: bool,
 }

@@ -13,14 +13,13 @@ use yomikiri_measure::render::match_text;
 
 /// Play two policies against each other, exactly
 ///
-/// What games come to is computed by dynamic programming over all positions of a solved table; no
-/// game is sampled, unless --sample asks for that. The table is built if it is not there. In games
-/// that may go on for ever (shogi) one that is not over after 512 plies counts as one that does; a
-/// position that comes back ends no game by itself.
+/// The results are computed by dynamic programming over all positions of a solved table, which is made if it is
+/// missing; no game is sampled unless --sample asks for it. In games that may go on for ever (shogi) games longer
+/// than 512 plies count as infinite, and a repeated position does not end a game.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A table, game or size, if one is named, and two policies
-    #[arg(value_name = "[TABLE] POLICY POLICY", num_args = 2..=3, required = true, add = policies())]
+    /// Two policies of 'solver policies'; before them a table, game or size, if one is meant
+    #[arg(value_name = "POLICY", num_args = 2..=3, required = true, add = policies())]
     words: Vec<String>,
     #[command(flatten)]
     table: TableArgs,

@@ -14,23 +14,24 @@ use yomikiri::registry::shogi;
 use yomikiri_measure::render::Grid;
 use yomikiri_measure::render::number::thousands;
 
-/// Count the lines of play to a depth (Othello: a pass is a ply, a finished game counts 1 at every
-/// depth; shogi: a finished game counts nothing past its end)
+/// Count the lines of play by depth
+///
+/// In Othello a pass is a ply, and a finished game counts 1 at every depth; in shogi a finished game does not count
+/// beyond its end.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     game: GameArg,
-    /// How many plies [default: 9 of Othello, 5 of shogi]
+    /// Number of plies [default: 9 in Othello, 5 in shogi]
     #[arg(long, value_name = "PLIES", value_parser = clap::value_parser!(u32).range(1..=100))]
     depth: Option<u32>,
     /// Begin here instead of at the standard start
     #[arg(long, value_name = "POSITION", allow_hyphen_values = true)]
     root: Option<String>,
-    /// Minishogi: a mate by a pawn drop is a move like any other
+    /// Count mates by a pawn drop as moves (minishogi)
     #[arg(long)]
     count_drop_mates: bool,
-    /// Animal shogi: the capture of a lion is a move, and a lion that is safe on the last rank ends
-    /// the game
+    /// Count the capture of a lion as a move; a lion that is safe on the last rank ends the game (animal shogi)
     #[arg(long)]
     play_captures: bool,
 }

@@ -20,18 +20,18 @@ use yomikiri::table::Table;
 
 /// Show the value of a position and of each of its moves
 ///
-/// Without a position the first root of the table is shown, which is the start of a whole game, and
-/// without both that of the table enumerated last. Without a table the position is looked up in all
-/// solved tables. Of several that have it one that proves it exactly is preferred, then a complete
-/// one, then the first by name. Where it may be of several games, as 'start' or a transcript (which
-/// then begins at the start of a game), the game of the table enumerated last is meant. A position of a game
-/// that always ends (Othello) which no table contains is searched for 10 s at most, and the last line says so.
+/// Without a position the first root of the table is shown, which is the start of a whole game; without a table and
+/// a position, the root of the table enumerated last. Without a table the position is looked up in all solved
+/// tables; among those that contain it one that proves it exactly is preferred, then a complete one, then the first
+/// by name. A position that fits several games, such as 'start' or a transcript (which then begins at the start of
+/// a game), is one of the game of the table enumerated last. A position of a game that always ends (Othello) which
+/// no table contains is searched for at most 10 s, and the last line reports it.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A table's name or directory, a game or a size (8x8); anything else is where the position begins
+    /// Table, game or size (8x8); any other word begins the position
     #[arg(value_name = "TABLE", allow_hyphen_values = true, add = tables())]
     first: Option<String>,
-    /// A board, SFEN or an OBF line, digits, a transcript, 'start', or '-' to read it from stdin
+    /// Board, SFEN, OBF line, digits, transcript, 'start', or '-' to read it from stdin
     // Takes one value that may begin with a hyphen: more of them would swallow the options after.
     #[arg(value_name = "POSITION", allow_hyphen_values = true)]
     second: Option<String>,
@@ -40,10 +40,9 @@ pub(super) struct Args {
     rest: Vec<String>,
     #[command(flatten)]
     option: TableOption,
-    /// Read what several processes have written in place, without a table: the directory of parts of each host, given as often
-    /// as there are
+    /// Read the parts that several processes have written, without a table; repeated for each host
     #[cfg(feature = "cluster")]
-    #[arg(long, value_name = "DIR", conflicts_with = "table")]
+    #[arg(long, value_name = "DIR", hide_short_help = true, conflicts_with = "table")]
     parts: Vec<std::path::PathBuf>,
     /// Draw the board with the Japanese names of the pieces (shogi)
     #[arg(long)]

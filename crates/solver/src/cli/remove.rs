@@ -1,10 +1,12 @@
 //! `solver remove`: tables taken away.
 
+use anyhow::bail;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::complete::tables;
 use super::context::Context;
+use yomikiri::hint::{Hinted, did_you_mean};
 use yomikiri::table::{Removed, TableError};
 use yomikiri_measure::render::number::bytes;
 
@@ -59,8 +61,12 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
             found => held.push(found?),
         }
     }
-    if held.is_empty() {
-        missing.pop().map_or(Ok(()), |(_, error)| Err(error))?;
+    if held.is_empty()
+        && let Some((name, error)) = missing.pop()
+    {
+        let names = context.store.names();
+        let near = did_you_mean(&name, names.iter().map(String::as_str));
+        bail!(near.into_iter().fold(Hinted::of(&error), Hinted::with_hint));
     }
     missing.iter().for_each(|(name, _)| context.remark(format!("{name} is not there")));
     let mut removed = Vec::new();

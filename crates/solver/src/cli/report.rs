@@ -25,75 +25,74 @@ use yomikiri_measure::evaluate::{
 use yomikiri_measure::policy::{Answers, PolicySpec};
 use yomikiri_measure::render::{About, RowsFile, accuracy_text, html, markdown, summary};
 
-/// Measure policies against the solution, building the table if it is not there
+/// Measure policies against the solution; a missing table is made
 ///
-/// Every figure is an exact expectation; nothing is sampled. In games that always end (Othello) it
-/// is over all reachable positions, in every orientation in which they occur; in games that may go
-/// on for ever (shogi) over the rows of the table whose results, and whose moves' results, are
-/// proven. Of a bounded table it is also told how often a move is taken that is proven to win, or to
-/// lose, where nothing is proven of others. Games that may go on for ever are taken to do so after
-/// 512 plies.
+/// Every figure is an exact expectation; nothing is sampled unless --sample or --games-of asks for it. In games
+/// that always end (Othello) it is over all reachable positions, in every orientation in which they occur; in
+/// games that may go on for ever (shogi) it is over the rows of the table whose results, and whose moves' results,
+/// are proven. On a bounded table, the report also counts how often a move is played that is proven to win, or to
+/// lose, where other moves are not proven. Games longer than 512 plies count as infinite.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Table, game or size, made if it is missing: othello-4x5, 4x5 [default: the table enumerated last, or
-    /// the only one; without tables 4x4]
+    /// Table, game or size: othello-4x5, 4x5 [default: the table enumerated last, the only one, or 4x4]
     #[arg(value_name = "TABLE", conflicts_with = "table", add = tables())]
     word: Option<String>,
     #[command(flatten)]
     options: TableArgs,
-    /// Policies to measure, with commas or the option repeated: random, greedy, n-hand:N,
-    /// n-least:N, n-most:N, minimax:N, alphabeta:N, montecarlo:N[:SEED], mcts:N[:SEED], mate:N, perfect,
-    /// learned:NAME for a network that was trained here, and in Othello weights, weights:FILE,
-    /// n-hand-custom:N[:FILE], minimax:N:FILE and alphabeta:N:FILE; onnx:FILE; predictions:DIR for
-    /// predictions of the positions of 'solver export --states', and 'exec:COMMAND' for a program
-    /// that is asked; '?trained=train[:SEED]' behind one of these three tells the positions apart that
-    /// it has learned from, those of an export with that --split-seed [default: random, greedy, weights in Othello, all networks that were trained
-    /// here for the game, perfect]
+    /// Policies, with commas or repeated; 'solver policies' lists them [default: those of the game]
+    ///
+    /// The default is random, greedy, in Othello weights, all networks that were trained here for the game, and
+    /// perfect. '?trained=train[:SEED]' behind onnx:, predictions: or exec: names the positions that the policy has
+    /// learned from: the training part of an export with that --split-seed.
     #[arg(long, value_name = "POLICY", add = policies())]
     policy: Vec<String>,
     /// Show all figures, on all positions too, and all games
     #[arg(long)]
     full: bool,
-    /// Show figures by layer (discs on the board, or plies from the root), by the number of moves,
-    /// by distance (plies to the end) or by value; several with commas
-    #[arg(long, value_name = "layer|moves|distance|value", value_delimiter = ',', value_parser = by)]
+    /// Show figures by group: layer, moves, distance or value; several with commas
+    ///
+    /// A layer is a number of discs on the board, or of plies from the root; moves are legal moves, distance is in
+    /// plies to the end.
+    #[arg(long, value_name = "GROUP", value_delimiter = ',', value_parser = by)]
     by: Vec<By>,
-    /// Also measure a policy under a name of your own; may be repeated
-    #[arg(long, value_name = "NAME=POLICY", value_parser = label)]
+    /// Measure a policy under a name of your own too; may be repeated
+    #[arg(long, value_name = "NAME=POLICY", value_parser = label, hide_short_help = true)]
     label: Vec<(String, String)>,
     #[command(flatten)]
     chosen: ChosenArgs,
-    /// Ask about every row of the table once and count the answer for every orientation in which it
-    /// is reachable: up to 16 times faster, and exact too for policies that respect the board's
-    /// symmetries
+    /// Ask about each row once, not about its mirror images: up to 16 times faster
+    ///
+    /// The answer counts for every orientation in which the row is reachable. Exact too for policies that respect
+    /// the symmetries of the board.
     #[arg(long)]
     canonical: bool,
-    /// Also write the report as a page with plots, one file that needs nothing else
+    /// Write the report as a page with plots
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Also write the results position by position, one row a policy and position, as CSV
+    /// Write the results position by position as CSV
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// The same as Parquet
+    /// Write the results position by position as Parquet
     #[cfg(feature = "parquet")]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     parquet: Option<PathBuf>,
-    /// Print one line of JSON for each policy instead, with a few dozen numbers
+    /// Print one line of JSON for each policy, with a few dozen figures
     #[arg(long, conflicts_with_all = ["full", "by", "json"])]
     metrics: bool,
-    /// Print Markdown instead: of one policy a card, for the page of a model; of several a leaderboard
+    /// Print Markdown: a card of one policy, or a leaderboard of several
     #[arg(long, conflicts_with_all = ["full", "by", "json", "metrics"])]
     markdown: bool,
-    /// Fail with exit code 5 if this is so for a policy: a number of --metrics below or above
-    /// another, 'result_kept < 0.95'; may be repeated
+    /// Exit with code 5 if a condition on a figure of --metrics holds, as in 'result_kept < 95%'
     #[arg(long, value_name = "CONDITION")]
     fail_if: Vec<Condition>,
-    /// Do not play games
-    #[arg(long)]
+    /// Play no games
+    #[arg(long, hide_short_help = true)]
     no_games: bool,
-    /// How many of each policy's costliest mistakes to show, one of mirror images: in games by how
-    /// often they are met, where no games are played by what they give away
-    #[arg(long, value_name = "N", default_value_t = 0,
+    /// Show the N costliest mistakes of each policy
+    ///
+    /// They are ordered by how often they are met in games, or without games by what they lose; one of mirror
+    /// images is shown.
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true,
         value_parser = RangedU64ValueParser::<usize>::new().range(..=1000))]
     mistakes: usize,
 }
@@ -149,7 +148,8 @@ fn label(text: &str) -> Result<(String, String), String> {
 fn by(name: &str) -> Result<By, String> {
     let found = By::ALL.into_iter().find(|(known, _)| *known == name);
     let known = By::ALL.map(|(known, _)| known).join(", ");
-    found.map(|(_, by)| by).ok_or_else(|| format!("known are {known}"))
+    let depth = if name == "depth" { "; depth is `layer`" } else { "" };
+    found.map(|(_, by)| by).ok_or_else(|| format!("expected {known}{depth}"))
 }
 
 pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
@@ -308,6 +308,9 @@ fn measure(
     let why = why_no_games.as_deref();
     let why = why.or((!request.games).then_some("leave out --no-games"));
     args.fail_if.iter().try_for_each(|condition| condition.check(&players, table, why))?;
+    if !args.canonical {
+        context.bars.advise("--canonical asks about each row once, which is up to 16 times faster");
+    }
     let report = request.report(sink, &context.bars);
     let mut report = report.map_err(|error| failed(table, error))?;
     files.into_iter().try_for_each(RowsFile::finish)?;

@@ -65,7 +65,9 @@ pub(super) fn unknown_table(word: &str, context: &Context) -> Hinted {
         let root = context.store.root().display();
         match tables.is_empty() {
             true => "'solver games' lists the games".to_string(),
-            false => format!("tables in {root}: {}; 'solver games' lists the games", tables.join(", ")),
+            false => {
+                format!("tables in {root}: {}; 'solver games' lists the games", tables.join(", "))
+            }
         }
     });
     Hinted::new(format!("no table, game or size `{word}`"), hint)
@@ -111,10 +113,14 @@ pub(super) fn open_whole(game: &AnyGame, context: &Context) -> anyhow::Result<Ta
         Err(TableError::Missing { .. }) => {
             let game_name = game.name();
             let hint = match (game.facts().is_small, is_in_reach(game, context)) {
-                (false, _) => format!("make a bounded one with 'solver enumerate {game_name} --max-depth 6'"),
+                (false, _) => {
+                    format!("make a bounded one with 'solver enumerate {game_name} --max-depth 6'")
+                }
                 (true, true) => format!("'solver solve {game_name}' makes and solves it"),
                 (true, false) => {
-                    format!("make it with 'solver enumerate {game_name}', then 'solver value-iterate'")
+                    format!(
+                        "make it with 'solver enumerate {game_name}', then 'solver value-iterate'"
+                    )
                 }
             };
             let root = context.store.root().display();
@@ -290,7 +296,9 @@ fn whole(game: &AnyGame, context: &Context, force: bool) -> anyhow::Result<Table
         let name = game.name();
         bail!(Hinted::new(
             format!("{name} is too large to be enumerated whole"),
-            format!("make a bounded table with 'solver enumerate {name} --max-depth 6' and name that")
+            format!(
+                "make a bounded table with 'solver enumerate {name} --max-depth 6' and name that"
+            )
         ));
     }
     let plan = Plan::from_start(game);

@@ -20,39 +20,40 @@ use yomikiri_measure::render::Grid;
 use yomikiri_measure::render::number::{counted, thousands};
 use yomikiri_measure::render::verdict::{Mover, proven_text, verdict};
 
-/// Solve a table by value iteration: the value, score and distance of every state
+/// Solve a table by value iteration: value, score and distance of every state
 ///
-/// A layered game always ends, and every move leads to a later layer (Othello); in a cyclic game
-/// play may go on for ever (shogi).
+/// A layered game always ends, and every move leads to a later layer (Othello); in a cyclic game play may go on for
+/// ever (shogi).
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     table: OneTable,
     /// Stop after a sweep in which no value changes by this much (layered games) [default: 0.01]
-    #[arg(long, value_name = "θ")]
+    #[arg(long, value_name = "θ", hide_short_help = true)]
     theta: Option<f64>,
-    /// The order of a sweep (layered games) [default: topological]
-    #[arg(long, value_enum)]
+    /// Order of a sweep (layered games) [default: topological]
+    #[arg(long, value_name = "ORDER", value_enum, hide_short_help = true)]
     order: Option<OrderArg>,
-    /// Also keep outcomes discounted by γ a ply, as 32-bit floats in the column 'value'
+    /// Store outcomes discounted by γ a ply too, as 32-bit floats in the column 'value'
     #[arg(long, value_name = "γ")]
     discount: Option<f64>,
-    /// What empty squares count for in final scores (Othello): nobody, or the winner [default:
-    /// uncounted]
-    #[arg(long, value_parser = PossibleValuesParser::new(["uncounted", "to-winner"])
+    /// Whom empty squares count for in final scores (Othello) [default: uncounted]
+    #[arg(long, value_name = "RULE", value_parser = PossibleValuesParser::new(["uncounted", "to-winner"])
         .map(|name| Empties::named(&name).unwrap_or_default()))]
     empties: Option<Empties>,
-    /// The algorithm; both give the same values (layered games) [default: value-iteration]
-    #[arg(long, value_enum)]
+    /// Algorithm (layered games); both give the same values [default: value-iteration]
+    #[arg(long, value_name = "METHOD", value_enum, hide_short_help = true)]
     method: Option<MethodArg>,
-    /// What play without end counts as (cyclic games) [default: a draw in animal shogi, a win of
-    /// the second player in minishogi, as its rule of fourfold repetition says]; where it is unknown,
-    /// values that depend on it are not proven
-    #[arg(long, value_parser = PossibleValuesParser::new(["draw", "second-player-wins", "unknown"])
+    /// Value of infinite play (cyclic games)
+    ///
+    /// The default is a draw in animal shogi, and a win of the second player in minishogi, by its rule of fourfold
+    /// repetition. With 'unknown', values that depend on it are not proven.
+    #[arg(long, value_name = "VALUE", value_parser = PossibleValuesParser::new(["draw", "second-player-wins", "unknown"])
         .map(|name| Repetition::of(&name).unwrap_or(Repetition::Unknown)))]
     repetition: Option<Repetition>,
-    /// Take about so much memory (4G); values of layered games that do not fit lie in files beside
-    /// the table until it is solved [default: what is free]
+    /// Memory limit: 4G [default: the free memory]
+    ///
+    /// Values of layered games that do not fit are kept in files beside the table until it is solved.
     #[arg(long, value_name = "BYTES")]
     memory: Option<MemoryArg>,
     /// Begin even if it is not expected to fit

@@ -152,7 +152,9 @@ impl Files {
                 let (what, hint) = match dir.join("targets.json").exists() {
                     true => (
                         "contains targets, not predictions",
-                        format!("export positions with 'solver export --states' and write one of {names} beside them"),
+                        format!(
+                            "export positions with 'solver export --states' and write one of {names} beside them"
+                        ),
                     ),
                     false => ("contains no predictions", format!("write one of {names} there")),
                 };

@@ -27,16 +27,16 @@ use yomikiri::table::Table;
 
 /// Solve a game, a size, a table or a position
 ///
-/// A solved table that contains the position answers. A game whose table takes at most some two minutes is
-/// enumerated and solved. Everything else is searched, and what a limit leaves open is answered with
-/// proven bounds. Shogi is searched for a mate by checks, or with --full-width for a forced win of few plies.
-/// The last line says which it was.
+/// A solved table that contains the position answers. A game whose table takes at most about two minutes is
+/// enumerated and solved. Everything else is searched; where a limit stops the search, the answer is proven bounds.
+/// Shogi is searched for a mate by checks, or with --full-width for a forced win of few plies. The last line names
+/// the method.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A game, a size (6x6) or a table; anything else is where the position begins
+    /// Game, size (6x6) or table; any other word begins the position
     #[arg(value_name = "WHAT", allow_hyphen_values = true, add = tables())]
     first: Option<String>,
-    /// A board, an OBF line, SFEN or a transcript, a file of positions, or '-' for stdin [default: the start]
+    /// Board, OBF line, SFEN or transcript; or a file of positions, '-' for stdin [default: the start]
     #[arg(value_name = "POSITION", allow_hyphen_values = true)]
     second: Option<String>,
     /// The rest of a position that is not quoted
@@ -53,20 +53,20 @@ pub(super) struct Args {
     /// Find the value of each move
     #[arg(long)]
     all_moves: bool,
-    /// How empty squares count at the end of a game (Othello): uncounted, the score being the difference of
-    /// discs, or to-winner [default: uncounted]
-    #[arg(long, value_parser = PossibleValuesParser::new(["uncounted", "to-winner"])
+    /// Whom empty squares count for in final scores (Othello) [default: uncounted]
+    #[arg(long, value_name = "RULE", value_parser = PossibleValuesParser::new(["uncounted", "to-winner"])
         .map(|name| Empties::named(&name).unwrap_or_default()))]
     empties: Option<Empties>,
-    /// Stop searching a position after so long, with proven bounds
+    /// Time limit for a position; the answer is then proven bounds
     #[arg(long, value_name = "SECONDS")]
     time: Option<f64>,
-    /// Stop searching a position after so many positions, with proven bounds
+    /// Limit of searched positions; the answer is then proven bounds
     #[arg(long, value_name = "N")]
     nodes: Option<u64>,
-    /// Order moves by the weights of this file, which 'solver train evaluation' wrote, or by 'none' that were
-    /// trained; scores do not depend on it [default: those that are built in]
-    #[arg(long, value_name = "FILE")]
+    /// File of 'solver train evaluation' that orders moves, or 'none' [default: built in]
+    ///
+    /// Scores do not depend on it.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     evaluation: Option<PathBuf>,
     /// Memory of the search (2G) [default: 1G; 16M for mates]
     #[arg(long, value_name = "BYTES")]

@@ -70,7 +70,10 @@ impl SizeArg {
         let word = self.word.as_ref().or(self.size.as_ref()).map_or("othello-4x4", String::as_str);
         let game = context.games.meant(word)?;
         if game.bitboards().is_none() {
-            bail!(Hinted::new(format!("`{word}` is not a board of Othello"), "give a size such as 4x5"));
+            bail!(Hinted::new(
+                format!("`{word}` is not a board of Othello"),
+                "give a size such as 4x5"
+            ));
         }
         Ok(game)
     }
