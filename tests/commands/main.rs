@@ -29,3 +29,4 @@ mod shell;
 mod train;
 #[cfg(feature = "onnx")]
 mod train_minishogi;
+mod typed;

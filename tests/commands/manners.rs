@@ -31,12 +31,15 @@ const COMMANDS: [&[&str]; 16] = [
     &["--help"],
 ];
 
-/// The commands' names, from the help.
+/// Names of the commands, from the help.
 pub fn command_names(tables: &Tables) -> Vec<String> {
-    names_in(&tables.ok(&["--help"]))
+    let help = tables.ok(&["--help"]);
+    let (groups, _) = help.split_once("Options of every command:").unwrap();
+    let lines = groups.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    lines.map(|line| line.split_whitespace().next().unwrap().to_string()).collect()
 }
 
-/// The commands that a page of help lists.
+/// Names of the subcommands that a page of help lists.
 pub fn names_in(help: &str) -> Vec<String> {
     let list = help.split("Commands:\n").nth(1).unwrap().lines();
     let names = list.take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
@@ -240,9 +243,9 @@ fn errors_have_exit_codes_and_are_json_where_that_is_asked_for() {
         (&page, 1, "failure", "cannot write"),
         (&lines, 1, "failure", "cannot write"),
         (&nameless, 2, "input", "./-"),
-        (&["fly"], 2, "usage", "'fly'"),
-        (&[], 2, "usage", "subcommand"),
-        (&["info", "nowhere"], 2, "input", "no table at"),
+        (&["fly"], 2, "usage", "`fly`"),
+        (&[], 2, "usage", "missing command"),
+        (&["info", "nowhere"], 2, "input", "no table, game or size"),
         (&["report", "--size", "4", "--positions", &file], 2, "input", "has no position"),
         (
             &["value-iterate", "othello-4x4", "--repetition", "draw"],
@@ -261,10 +264,10 @@ fn errors_have_exit_codes_and_are_json_where_that_is_asked_for() {
         assert_eq!(error.keys().collect::<Vec<_>>(), ["hint", "kind", "message"], "{args:?}");
         assert_eq!(error["kind"], kind, "{args:?}: {said}");
         assert!(said.to_string().contains(words), "{args:?}: {said}");
-        // The same in words, but what clap says in several lines.
+        // The same in words.
         let ran = tables.run(&[args, &["-q"]].concat());
         assert_eq!((ran.code, ran.stdout.as_str()), (code, ""), "{args:?}");
-        if kind != "usage" {
+        {
             let hint = error["hint"].as_str().map(|hint| format!("; {hint}")).unwrap_or_default();
             let line = format!("solver: {}{hint}\n", error["message"].as_str().unwrap());
             assert_eq!(ran.stderr, line, "{args:?}");
@@ -530,11 +533,11 @@ fn only_an_enumeration_changes_which_table_is_meant() {
     tables.ok(&["remove", "othello-4x4"]);
     let short = "othello-4x4-depth3";
     tables.ok(&["enumerate", "--max-depth", "3"]);
-    assert_eq!(report(&["--size", "4"]), "othello-4x4 (--size 4, built for this report)");
-    assert_eq!(report(&["--size", "4"]), "othello-4x4 (--size 4)");
+    assert_eq!(report(&["--size", "4"]), "othello-4x4 (from `4`, built for this report)");
+    assert_eq!(report(&["--size", "4"]), "othello-4x4 (from `4`)");
     assert_eq!(report(&[]), format!("{short} (enumerated last)"));
     let named = tables.json(&["report", "-q", "--policy", "random", "--table", "othello-4x4"]);
-    assert_eq!(named["table"]["taken"], "--table othello-4x4");
+    assert_eq!(named["table"]["taken"], "as named");
     // Of several none is meant.
     tables.ok(&["enumerate", "--max-depth", "2"]);
     tables.ok(&["remove", "othello-4x4-depth2"]);

@@ -8,6 +8,6 @@ mod cli;
 #[cfg(feature = "serve")]
 mod serve;
 
-#[doc(hidden)]
-pub use cli::schemas;
 pub use cli::{main, main_with, understand};
+#[doc(hidden)]
+pub use cli::{reference, schemas};

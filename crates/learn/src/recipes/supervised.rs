@@ -50,7 +50,7 @@ pub struct Settings {
     #[arg(long, value_name = "RATE", default_value_t = 0.001, value_parser = weight)]
     pub learning_rate: f64,
     /// Weight decay
-    #[arg(long, value_name = "DECAY", default_value_t = 0.2, value_parser = weight)]
+    #[arg(long, value_name = "DECAY", default_value_t = 0.2, value_parser = weight, hide_short_help = true)]
     pub weight_decay: f64,
     /// Tie the weights so that all images of a position get the same answer; hidden units or
     /// channels must be a multiple of the number of the board's symmetries

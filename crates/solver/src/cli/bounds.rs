@@ -1,4 +1,4 @@
-//! `--fail-if`: conditions on the numbers of a report, for whoever checks policies by machine.
+//! `--fail-if`: conditions on the figures of a report, for checks by machine.
 
 use std::cmp::Ordering;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use yomikiri::hint::{Hinted, did_you_mean};
 use yomikiri::solved::SolvedTable;
 use yomikiri_measure::evaluate::{Choice, Metrics, Player};
 
-/// That a number of a policy is below or above another.
+/// Condition that a figure of a policy is below or above a number.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Condition {
     name: String,
@@ -16,7 +16,7 @@ pub(super) struct Condition {
     number: f64,
 }
 
-/// The signs, the longer ones first, and what they hold for.
+/// Signs, the longer ones first, with the orders for which they hold.
 const SIGNS: [(&str, &[Ordering]); 4] = [
     ("<=", &[Ordering::Less, Ordering::Equal]),
     (">=", &[Ordering::Greater, Ordering::Equal]),
@@ -69,7 +69,7 @@ impl Condition {
         let figure = figure.unwrap_or(name);
         let of_games = ["random_", "perfect_", "exploited_"];
         if let Some(why) = why_no_games.filter(|_| of_games.iter().any(|of| name.starts_with(of))) {
-            return missing("no games are played here", why);
+            return missing("no games are played", why);
         }
         let of_scores = ["score_kept", "score_lost"].contains(&figure)
             || name.starts_with("final_score_")
@@ -84,7 +84,7 @@ impl Condition {
         if self.is_forced() && measured.table().manifest().complete {
             return missing(&format!("{table} is complete"), "use result_kept");
         }
-        // Where perfect, or one that does not answer, says nothing; what is wrong shows when it is measured.
+        // Policies that fail here fail again when they are measured, with a message.
         let root = measured.states().roots().ok().and_then(|roots| roots.first().copied());
         let at_the_root = |player: &Player| -> Option<Choice> {
             player.policy()?;
@@ -102,19 +102,18 @@ impl Condition {
                 continue;
             };
             if value && choice.value.is_none() || score && choice.final_score.is_none() {
-                return missing(&format!("{policy} says no such value"), "leave it out");
+                return missing(&format!("{policy} returns no such value"), "leave it out");
             }
         }
         Ok(())
     }
 
-    /// Whether its figure is of positions in which not all moves are proven.
+    /// Returns whether its figure counts positions in which not all moves are proven.
     pub(super) fn is_forced(&self) -> bool {
         self.name.starts_with("forced_")
     }
 
-    /// What it finds, a line for each policy for which it holds; an error where the number is not
-    /// known of one.
+    /// Returns a line for each policy for which it holds; an error if the figure of one is unknown.
     pub(super) fn found(&self, all: &[Metrics]) -> Result<Vec<String>, Hinted> {
         let Condition { name, sign, number } = self;
         let holds = SIGNS.iter().find(|(known, _)| known == sign).map_or(&[][..], |(_, on)| on);
@@ -122,7 +121,7 @@ impl Condition {
         for metrics in all {
             let policy = &metrics.policy;
             let own = metrics.number(name).flatten().ok_or_else(|| {
-                let what = format!("--fail-if {name}: there is no such figure here of {policy}");
+                let what = format!("--fail-if {name}: no such figure of {policy} here");
                 Hinted::new(what, "see --metrics")
             })?;
             if own.partial_cmp(number).is_some_and(|order| holds.contains(&order)) {

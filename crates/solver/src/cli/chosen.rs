@@ -1,4 +1,4 @@
-//! Which positions a report is of: a part of them, or those of a file.
+//! Positions of a report: all, a part of them, those of a file, of random games or of a policy's games.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use yomikiri::hint::Hinted;
 use yomikiri::solved::SolvedTable;
 use yomikiri_measure::evaluate::{Piece, Player, Sampling, Wanted, drawn, met, of_split};
 
-/// The options that choose positions.
+/// Options that choose positions.
 #[derive(Debug, clap::Args)]
 pub(super) struct ChosenArgs {
     /// Measure one part of the positions: those to train on, to validate or to test, or all
@@ -142,7 +142,7 @@ impl ChosenArgs {
             positions.push(position);
         }
         if positions.is_empty() {
-            bail!(Hinted::new(format!("{} has no position", file.display()), "write one a line"));
+            bail!(Hinted::new(format!("no position in {}", file.display()), "write one a line"));
         }
         let words = format!("those of {}", file.display());
         Ok(Some(ToSearch { positions, words, is_sample: false }))
@@ -150,7 +150,7 @@ impl ChosenArgs {
 
     /// The positions of games that a policy plays.
     fn of_games(&self, name: &str, game: &AnyGame, context: &Context) -> anyhow::Result<ToSearch> {
-        let hint = "name a policy that plays by itself";
+        let hint = "name a policy that needs no table";
         let named = |name: &str| policy(&name.parse()?, game, hint, context);
         let [own, opponent] = [named(name)?, named(self.against.as_deref().unwrap_or("random"))?];
         let (rows, columns) = game.shape();
@@ -198,7 +198,7 @@ fn of_file(file: &Path, table: &SolvedTable) -> anyhow::Result<Chosen> {
         bail!(wrong.with_hint("correct it or leave it out"));
     }
     if rows.is_empty() {
-        bail!(Hinted::new(format!("{} has no position", file.display()), "write one a line"));
+        bail!(Hinted::new(format!("no position in {}", file.display()), "write one a line"));
     }
     let words = format!("those of {} and their images", file.display());
     let wanted = move |piece: &Piece, at: usize| rows.contains(&piece.cases[at].row);

@@ -11,7 +11,7 @@ use super::context::Context;
 use super::counts::{counts_text, size_of_table, title};
 use super::guard::{self, MemoryArg};
 use super::lines::text_of;
-use super::signals::say_that_it_goes_on;
+use super::signals::report_resumable;
 use super::table_args::GameArg;
 use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::game::{Game, GameExt};
@@ -63,7 +63,7 @@ pub(super) struct Args {
     name: Option<String>,
     /// Memory limit: 4G [default: the free memory]
     ///
-    /// What does not fit is kept in files beside the table until it is finished (whole boards of Othello), or is
+    /// The rest is kept in files beside the table until it is finished (whole boards of Othello), or is
     /// made in slices (everything else).
     #[arg(long, value_name = "BYTES")]
     memory: Option<MemoryArg>,
@@ -115,7 +115,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         job.plies = args.max_depth;
         return super::cluster::run(&args.cluster, job, context);
     }
-    say_that_it_goes_on(context.bars.clone(), context.json)?;
+    report_resumable(context.bars.clone(), context.json)?;
     let game = args.game.game(context)?;
     let fold = args.symmetry == Symmetry::Full;
     let game = game.with_folding(fold).unwrap_or(game);
@@ -131,7 +131,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         plan.derived = is_better_derived(&game, &plan, context);
     }
     let made = make(&game, plan, context, args.force)?;
-    // Tables that other commands make on the way are not meant where none is named.
+    // Tables that other commands make on the way do not become the default.
     context.store.set_latest(&made.table.name())?;
     print(&made, &game, context)?;
     if args.name.is_none() && made.table.manifest().identity.start == "custom" {
@@ -142,7 +142,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether moves would not fit on the disk, but all else does.
+/// Returns whether the moves alone do not fit on the disk.
 fn is_better_derived(game: &AnyGame, plan: &Plan<AnyState>, context: &Context) -> bool {
     let derived = Plan { derived: true, ..plan.clone() };
     let there = |plan: &Plan<AnyState>| context.store.place(&plan.table_name(game)).exists();
@@ -151,7 +151,7 @@ fn is_better_derived(game: &AnyGame, plan: &Plan<AnyState>, context: &Context) -
     plan.has_blocks(game) && !there(plan) && !fits(plan) && (there(&derived) || fits(&derived))
 }
 
-/// What the options ask for.
+/// Returns the plan of the options.
 fn plan(args: &Args, game: &AnyGame) -> anyhow::Result<Plan<AnyState>> {
     let Args { start, checks_only, index, force: _, root, roots, max_depth, max_states, .. } = args;
     let (name, layered) = (game.name(), game.layers().is_some());
@@ -165,7 +165,10 @@ fn plan(args: &Args, game: &AnyGame) -> anyhow::Result<Plan<AnyState>> {
         bail!(Hinted::from(format!("{option} means nothing for {name}")));
     }
     if *max_depth == Some(0) {
-        bail!(Hinted::new("--max-depth 0 follows no move", "give at least 1"));
+        bail!(Hinted::new(
+            "invalid --max-depth 0: expected at least 1",
+            "1 follows the moves of the root"
+        ));
     }
     let standard = game.start();
     let roots = match (root, roots) {
@@ -213,7 +216,7 @@ fn roots_in(game: &AnyGame, path: &Path) -> anyhow::Result<Vec<AnyPosition>> {
     Ok(read_roots(game, &text_of(path)?).map_err(|error| error.map(wrong))?)
 }
 
-/// Enumerates a plan after looking whether there is room for it.
+/// Enumerates a plan after checking that it fits.
 pub(super) fn make(
     game: &AnyGame,
     mut plan: Plan<AnyState>,
@@ -233,7 +236,7 @@ pub(super) fn make(
             Some(layers) => format!("{layer} {}", layers.unit()),
             None => format!("ply {layer}"),
         };
-        context.remark(format!("{name}: went on from {at}, where an earlier run ended"));
+        context.remark(format!("{name}: resumed at {at}, where an earlier run ended"));
     }
     Ok(made)
 }
@@ -247,7 +250,7 @@ pub(super) struct Output<'a> {
     directory: String,
     /// Size of its files.
     bytes: u64,
-    /// The manifest, as it lies in the directory: docs/table-format.md.
+    /// Manifest of the table: docs/table-format.md.
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     manifest: &'a Manifest,
 }
@@ -265,7 +268,7 @@ impl<'a> Output<'a> {
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Reused<'a> {
-    /// Whether it was there already.
+    /// True if it was there already.
     reused: bool,
     #[serde(flatten)]
     output: Output<'a>,

@@ -61,7 +61,7 @@ source <(solver completions bash) # in the shell you use
 ";
 
 /// The examples of a command.
-fn examples(command: &str) -> Vec<(&'static str, &'static str)> {
+pub(super) fn examples(command: &str) -> Vec<(&'static str, &'static str)> {
     let is_of = |(typed, _): &(&str, &str)| {
         let words = typed.split("solver ").nth(1);
         words.is_some_and(|words| words.split([' ', ')']).next() == Some(command))
@@ -70,7 +70,7 @@ fn examples(command: &str) -> Vec<(&'static str, &'static str)> {
 }
 
 /// Exit codes, here and in the manual.
-const EXIT_CODES: [(&str, &str); 6] = [
+pub(super) const EXIT_CODES: [(&str, &str); 6] = [
     ("0", "success"),
     ("1", "failure, such as a full disk"),
     ("2", "wrong usage or invalid input"),

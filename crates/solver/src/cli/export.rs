@@ -1,4 +1,4 @@
-//! `solver export`: what other programs are given of a table.
+//! `solver export`: data of a table for other programs.
 
 use std::path::PathBuf;
 
@@ -66,15 +66,15 @@ pub(super) struct Output<'a> {
     table: &'a str,
     /// Directory of its files.
     directory: String,
-    /// Whether they were there already.
+    /// True if they were there already.
     reused: bool,
     /// Size of its files.
     bytes: u64,
-    /// How many.
+    /// Number of positions.
     positions: u64,
-    /// How many actions the game has.
+    /// Number of actions of the game.
     actions: u64,
-    /// What each plane shows.
+    /// Meaning of each plane.
     planes: &'a [String],
 }
 

@@ -1,4 +1,4 @@
-//! `solver export --positions`: exact values for positions that the user has.
+//! `solver export --positions`: exact values of the user's own positions.
 
 use std::path::{Path, PathBuf};
 
@@ -55,7 +55,7 @@ pub(super) fn run(
 ) -> anyhow::Result<()> {
     let format = out.map_or(Ok(Format::Jsonl), format_of)?;
     if matches!(format, Format::Npy | Format::Npz) {
-        bail!(Hinted::new("--positions writes no arrays", "use .jsonl, .csv, .obf or .parquet"));
+        bail!(Hinted::new("--positions cannot write arrays", "use .jsonl, .csv, .obf or .parquet"));
     }
     if let Some(out) = out.filter(|out| out.exists() && !force) {
         let what = format!("{} is there already", out.display());
@@ -73,7 +73,7 @@ pub(super) fn run(
     };
     let (game, table) = (&game, table.as_ref());
     if format == Format::Obf && game.bitboards().is_none() {
-        let what = format!("OBF is of Othello and not of {}", game.name());
+        let what = format!("OBF is a format of Othello, not of {}", game.name());
         bail!(Hinted::new(what, "choose another extension"));
     }
     let shape = Shape {
@@ -88,7 +88,7 @@ pub(super) fn run(
     let columns = choose_columns(game, format, &shape, names);
     let mut columns = columns.map_err(|wrong| wrong.map(|what| format!("--columns: {what}")))?;
     if names.is_none() {
-        // A looked up position stands for itself.
+        // A position that is looked up counts once.
         columns.retain(|column| !["weight", "key", "split"].contains(&column.name));
     }
     let folded = game.folded();

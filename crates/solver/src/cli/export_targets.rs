@@ -159,9 +159,9 @@ pub(super) fn format_of(out: &Path) -> Result<Format, Hinted> {
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Output<'a> {
-    /// Where the targets are.
+    /// Path of the targets.
     out: String,
-    /// Their data card, as it lies beside them: docs/targets.md.
+    /// Data card beside them: docs/targets.md.
     card: &'a Card,
 }
 

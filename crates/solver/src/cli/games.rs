@@ -27,9 +27,9 @@ struct Line {
     title: String,
     /// Rows of its whole table, where they are known or estimated.
     states: Option<f64>,
-    /// Whether that number is known and not estimated.
+    /// True if that number is not an estimate.
     exact: bool,
-    /// Whether its whole table is here.
+    /// True if its whole table is here.
     has_table: bool,
     /// `table`: 'solver solve' makes its table; `search`: it searches; `bounded`: a table with bounds is needed.
     method: &'static str,

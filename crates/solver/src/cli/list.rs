@@ -38,7 +38,7 @@ struct Line {
     game: Option<String>,
     /// Its rows.
     states: Option<u64>,
-    /// Whether all moves were followed.
+    /// True if all moves were followed.
     complete: Option<bool>,
     /// The length of all its files.
     bytes: u64,

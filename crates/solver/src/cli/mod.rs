@@ -35,6 +35,7 @@ mod policies;
 mod program;
 mod prove;
 mod query;
+mod reference;
 mod remove;
 mod report;
 mod sampled;
@@ -60,6 +61,8 @@ use std::thread::available_parallelism;
 use clap::{Args, ColorChoice, FromArgMatches, Parser, Subcommand};
 
 use context::Context;
+#[doc(hidden)]
+pub use reference::reference;
 #[doc(hidden)]
 pub use schemas::schemas;
 use yomikiri::any::AnyGame;

@@ -76,15 +76,15 @@ fn changed_rules(game: &AnyGame, args: &Args) -> Result<Option<Variant>, Hinted>
 pub(super) struct Output {
     /// The game.
     game: String,
-    /// Whether mates by a pawn drop count.
+    /// True if mates by a pawn drop count.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     count_drop_mates: bool,
-    /// Whether captures of the king count.
+    /// True if captures of the king count.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     play_captures: bool,
-    /// Where lines begin.
+    /// Position at which lines begin.
     root: String,
-    /// Element d: how many lines of d plies there are.
+    /// Element d: number of lines of d plies.
     perft: Vec<u64>,
 }
 
@@ -93,7 +93,7 @@ fn count(game: &AnyGame, args: &Args, context: &mut Context) -> anyhow::Result<(
         Some(text) => game.parse_position(text, &game.start())?,
         None => game.start(),
     };
-    // What a finished game counts, and how deep one looks, is the custom of each sort of game.
+    // Conventions of each family of games for finished games and depths.
     let (finished, depth) = match game.layers() {
         Some(_) => (Finished::Counted, 9),
         None => (Finished::Dropped, 5),

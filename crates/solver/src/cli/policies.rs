@@ -26,7 +26,7 @@ const MEANINGS: [(&str, &str); 18] = [
     ("random", "every legal move equally often"),
     ("greedy", "the move after which it has the most material"),
     ("weights", "the move to the best square, by built-in weights (Othello)"),
-    ("weights:FILE", "the same by weights of a file, micro-Othello's layout (Othello)"),
+    ("weights:FILE", "the same by the weights of a file (Othello)"),
     ("n-hand:N", "the most material, averaged over all lines of N plies"),
     ("n-hand-custom:N[:FILE]", "the best squares, averaged over all lines of N plies (Othello)"),
     ("n-least:N", "the fewest moves for the opponent at its turn N"),

@@ -118,9 +118,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
             let search = is_missing.then(|| beside(table.game().clone(), table.values().empties()));
             (Some(table), search.flatten(), position)
         }
-        None => match holder(text.trim(), &first, game.as_ref(), context) {
+        None => match holder(text.trim(), game.as_ref(), context) {
             Ok((table, position)) => {
-                context.remark(format!("{}: the table that has it", table.table().name()));
+                context.remark(format!("{}: the table that contains it", table.table().name()));
                 (Some(table), None, position)
             }
             Err(error) => {
@@ -129,7 +129,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
                 let Some(search) = search else { return Err(error) };
                 let game = search.game();
                 let position = game.parse_position(text.trim(), &game.start())?;
-                context.remark(format!("{}: no table has it, so it is searched", game.name()));
+                context.remark(format!("{}: no table contains it, so it is searched", game.name()));
                 (None, Some(search), position)
             }
         },

@@ -98,7 +98,7 @@ pub(super) struct Args {
 }
 
 impl Args {
-    /// Where the report goes besides the standard output.
+    /// Returns the files of the report.
     fn outputs(&self) -> Vec<&Path> {
         let files = [&self.html, &self.csv].into_iter();
         #[cfg(feature = "parquet")]
@@ -106,20 +106,20 @@ impl Args {
         files.flatten().map(PathBuf::as_path).collect()
     }
 
-    /// That all of it can be written, each in a file of its own.
+    /// Checks that the files can be written and are distinct.
     fn check_outputs(&self) -> anyhow::Result<()> {
         let files = self.outputs();
         for (at, path) in files.iter().enumerate() {
             check_writable(path)?;
             if files[..at].contains(path) {
-                let what = format!("{} is named twice", path.display());
+                let what = format!("{} appears twice", path.display());
                 bail!(Hinted::new(what, "give each output a file of its own"));
             }
         }
         Ok(())
     }
 
-    /// Begins the files of results.
+    /// Opens the files of results.
     fn files(&self) -> anyhow::Result<Vec<RowsFile>> {
         let mut files = Vec::new();
         if let Some(path) = &self.csv {
@@ -133,7 +133,7 @@ impl Args {
     }
 }
 
-/// That a file cannot be written, which is not the fault of what was asked for.
+/// Returns the error for a file that cannot be written, which is a failure and not invalid input.
 fn cannot_write(path: &Path, error: std::io::Error) -> anyhow::Error {
     anyhow::Error::new(error).context(format!("cannot write {}", path.display()))
 }
@@ -141,7 +141,7 @@ fn cannot_write(path: &Path, error: std::io::Error) -> anyhow::Error {
 fn label(text: &str) -> Result<(String, String), String> {
     let split =
         text.split_once('=').filter(|(name, policy)| !name.is_empty() && !policy.is_empty());
-    let (name, policy) = split.ok_or("write NAME=POLICY")?;
+    let (name, policy) = split.ok_or("expected NAME=POLICY")?;
     Ok((name.to_string(), policy.to_string()))
 }
 
@@ -157,16 +157,16 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
     args.check_outputs()?;
     let outputs: Vec<PathBuf> = args.outputs().into_iter().map(Path::to_path_buf).collect();
     let (game, table) = args.options.game(context)?;
-    // What the game does not have is refused before its table is made.
+    // Policies that do not fit the game are rejected before its table is made.
     let (labels, labelled): (Vec<String>, Vec<String>) = args.label.iter().cloned().unzip();
     if let Some(twice) = (1..labels.len()).find(|&at| labels[..at].contains(&labels[at])) {
-        let what = format!("--label {}=: it is given twice", labels[twice]);
-        bail!(Hinted::new(what, "give each policy its own"));
+        let what = format!("--label {}= appears twice", labels[twice]);
+        bail!(Hinted::new(what, "give each policy its own name"));
     }
     let listed = args.policy.iter().flat_map(|list| PolicySpec::split_list(list));
     let named: Vec<String> = listed.map(str::to_string).chain(labelled).collect();
     let policies = args.options.policies(&named, &game, context)?;
-    // A model that cannot be read, say, is refused before its table is made too.
+    // So are models that cannot be read.
     let players = players(&policies, &game, &context.store)?;
     let has_table = table.is_some() || is_in_reach(&game, context);
     let (report, checksum) = match args.chosen.to_search(&game, has_table, context)? {
@@ -179,7 +179,7 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
             let table = solved(&game, table, args.options.force, context)?;
             if args.by.contains(&By::Layer) && !table.states().has_layers() {
                 let name = table.table().name();
-                let what = format!("--by layer: {name} does not keep layers");
+                let what = format!("--by layer: {name} stores no layers");
                 bail!(Hinted::new(what, "give moves, distance or value"));
             }
             let mut report = measure(&args, &table, &labels, players, context)?;
@@ -208,7 +208,7 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
     }
     if report.table.judged_states == 0 {
         let name = &report.table.name;
-        let what = format!("nothing is judged on {name}");
+        let what = format!("no position of {name} can be judged");
         if !args.fail_if.iter().all(Condition::is_forced) {
             context.flush()?;
             let hint = "give a table that proves the results of some moves";
@@ -243,8 +243,7 @@ fn measure_by_search(
     context: &Context,
 ) -> anyhow::Result<AccuracyReport> {
     if args.canonical {
-        let what =
-            "--canonical needs a table: positions that are searched are asked about as they are";
+        let what = "--canonical needs a table";
         bail!(Hinted::new(what, "leave it out"));
     }
     label_last(&mut players, labels);
@@ -321,7 +320,7 @@ fn measure(
     Ok(report)
 }
 
-/// That games, which need so many bytes, do not fit in memory, if so.
+/// Returns why games, which need so many bytes, do not fit in memory, if they do not.
 fn too_large(bytes: f64) -> Option<String> {
     let is_too_large = fits_memory(bytes, None).is_err();
     is_too_large.then(|| {
@@ -330,7 +329,7 @@ fn too_large(bytes: f64) -> Option<String> {
     })
 }
 
-/// Adds what policies answered for a piece to files of results.
+/// Adds the answers of policies for a piece to files of results.
 fn push_rows(
     files: &mut [RowsFile],
     game: &AnyGame,
@@ -347,23 +346,22 @@ fn push_rows(
     Ok(())
 }
 
-/// The day in Greenwich, as 2026-11-22.
+/// Returns the day in UTC, as 2026-11-22.
 fn today() -> String {
     let day = fixed_day().unwrap_or_else(Utc::now);
     day.format("%Y-%m-%d").to_string()
 }
 
-/// The time of `SOURCE_DATE_EPOCH` where it is set: then a page that is made again is the same
-/// (reproducible-builds.org).
+/// Returns the time of `SOURCE_DATE_EPOCH`, if it is set, for reproducible pages (reproducible-builds.org).
 fn fixed_day() -> Option<DateTime<Utc>> {
     let seconds = std::env::var("SOURCE_DATE_EPOCH").ok()?.parse().ok()?;
     DateTime::from_timestamp(seconds, 0)
 }
 
-/// That a file can be written: said before the work begins, not after.
+/// Checks that a file can be written, before the work begins.
 fn check_writable(path: &Path) -> anyhow::Result<()> {
     if path == Path::new("-") {
-        let what = "cannot write -: there is no standard output here";
+        let what = "cannot write to `-`: this option needs a file";
         bail!(Hinted::new(what, "call a file of that name ./-"));
     }
     writable(path).map_err(|error| cannot_write(path, error))
@@ -374,7 +372,7 @@ pub(in crate::cli) fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<(
     yomikiri::table::write_whole(path, bytes).map_err(|error| cannot_write(path, error))
 }
 
-/// A damaged table is the table's failure; a policy comes from the person who asks.
+/// Converts an error of a measurement: a damaged table is damage, a policy's error is invalid input.
 pub(super) fn failed(table: &SolvedTable, error: MeasureError) -> anyhow::Error {
     match error {
         MeasureError::Damaged(what) => TableError::damaged(table.table().dir(), what.line()).into(),

@@ -18,13 +18,13 @@ use yomikiri_measure::render::number::{percent, thousands};
 pub(super) struct Sampled {
     /// The game.
     game: String,
-    /// Whose results these are.
+    /// Policy whose results these are.
     policy: String,
-    /// Whom it plays against.
+    /// Opponent.
     opponent: String,
     /// The names of the first and the second player.
     sides: [&'static str; 2],
-    /// What scores count, where the game has some.
+    /// Units of scores, in games with scores.
     #[serde(skip)]
     units: Option<String>,
     /// Plies at random before the policies take over.
@@ -61,12 +61,12 @@ pub(super) fn run(
     };
     context.show("match-sample", &sampled, text)?;
     if !context.json && (first.identical || second.identical) {
-        context.remark("more games tell nothing new; --random-plies makes them differ");
+        context.remark("all these games are the same; --random-plies makes them differ");
     }
     Ok(())
 }
 
-/// The policy that is meant, for games that are sampled.
+/// Makes a policy for sampled games.
 pub(super) fn policy(
     spec: &PolicySpec,
     game: &AnyGame,

@@ -26,7 +26,7 @@ pub(super) struct TableOption {
     pub table: Option<String>,
 }
 
-/// What a word on the command line names.
+/// Table or game that a word on the command line names.
 pub(super) enum Meant {
     /// A table in the store, or at a path.
     Table(Table),
@@ -44,7 +44,7 @@ impl Meant {
             Ok(game) => return Ok(Meant::Game(game)),
             Err(unknown) => unknown,
         };
-        // What lies there says best why it is no table.
+        // The error for the files there explains best why they are not a table.
         if context.store.resolve(word).exists() || word.contains('/') {
             return Ok(Meant::Table(context.store.open(word)?));
         }
@@ -302,7 +302,7 @@ fn whole(game: &AnyGame, context: &Context, force: bool) -> anyhow::Result<Table
         ));
     }
     let plan = Plan::from_start(game);
-    // Where nothing is to be written nothing is locked.
+    // A finished table needs no lock.
     let there = context.store.open(&plan.table_name(game)).ok();
     let is_done = |table: &Table| {
         let manifest = table.manifest();

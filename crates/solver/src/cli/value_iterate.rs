@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::guard::{self, MemoryArg};
-use super::signals::say_that_it_goes_on;
+use super::signals::report_resumable;
 use super::table_args::OneTable;
 use yomikiri::any::AnyPosition;
 use yomikiri::game::{Empties, Game, GameExt, Repetition};
@@ -88,7 +88,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         let job = super::cluster::job(game, true, args.memory, context);
         return super::cluster::run(&args.cluster, job, context);
     }
-    say_that_it_goes_on(context.bars.clone(), context.json)?;
+    report_resumable(context.bars.clone(), context.json)?;
     let mut table = args.table.open(context)?;
     if args.table.word().is_none() {
         context.remark(format!("{}: {}", table.name(), context.why_latest()));
@@ -122,7 +122,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     };
     let run = solve_table(&mut table, &options, args.force, context)?;
     if run.resumed {
-        context.remark(format!("{}: went on where an earlier run ended", table.name()));
+        context.remark(format!("{}: resumed where an earlier run ended", table.name()));
     }
     print(table, &run, options.discount.is_some(), context)
 }
@@ -133,7 +133,7 @@ fn is_taken_back(table: &Table, context: &Context) -> anyhow::Result<bool> {
     Ok(by_rank && context.games.of_table(table)?.layers().is_none())
 }
 
-/// Solves a table after looking whether there is room for it.
+/// Solves a table after checking that there is room for it.
 pub(super) fn solve_table(
     table: &mut Table,
     options: &SolveOptions,
@@ -161,13 +161,13 @@ pub(super) struct Output<'a> {
     table: String,
     /// Directory of its files.
     directory: String,
-    /// Always `mover`: whose the values are.
+    /// Always `mover`: values are those of the player to move.
     perspective: &'static str,
-    /// Whether it was solved in this way already.
+    /// True if it was solved in this way already.
     already_solved: bool,
-    /// How the exact values were found; null where only discounted ones were asked for.
+    /// Solution with exact values; null if only discounted values were wanted.
     solution: Option<&'a Solution>,
-    /// How the discounted values were found; null without --discount.
+    /// Solution with discounted values; null without --discount.
     discounted: Option<&'a Discounted>,
 }
 
@@ -222,7 +222,7 @@ fn discounted_text(table: Table, context: &Context) -> anyhow::Result<String> {
     Ok(states.roots()?.into_iter().zip(values).map(line).collect())
 }
 
-/// What a root of a table is worth, in a sentence.
+/// Returns the value of a root of a table in a sentence.
 pub(super) fn root_text(table: &SolvedTable, root: &AnyPosition, row: u64) -> String {
     let game = table.game();
     let mover = Mover {
@@ -234,7 +234,7 @@ pub(super) fn root_text(table: &SolvedTable, root: &AnyPosition, row: u64) -> St
     verdict(mover, table.value(row as usize))
 }
 
-/// What the roots are worth, in words.
+/// Returns the values of the roots in words.
 fn result_text(table: &SolvedTable) -> anyhow::Result<String> {
     const SHOWN: usize = 10;
     let (game, manifest) = (table.game(), table.table().manifest());

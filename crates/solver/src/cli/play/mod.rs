@@ -1,8 +1,8 @@
 //! `solver play`: a game in the terminal.
 //!
 //! [`record`] is the game so far and its file, [`seat`] who sits on either side, [`session`] the
-//! talk with the person. What is said of values is what the table proves, and where it proves
-//! nothing that is said.
+//! dialogue with the person. Values are those that the table proves; where it proves
+//! none, the text reports that.
 
 mod record;
 mod seat;
@@ -24,9 +24,9 @@ use yomikiri::solved::{Budget, SearchOracle, SolvedTable, Wanted};
 
 /// Play a game in the terminal
 ///
-/// Moves are typed as they are written: c4 or pass in Othello, 2c2b, 2A3A, 1e1a+ or P*2b in shogi. Type
-/// 'help' for what else there is: hints, undo, save. Where the game has no table it is made, if the game
-/// is small enough to be enumerated whole; else it is played without values.
+/// Moves are c4 or pass in Othello, 2c2b, 2A3A, 1e1a+ or P*2b in shogi. 'help' lists the other commands, such as
+/// hint, undo and save. A missing table is made if that takes at most about two minutes; otherwise the game is
+/// played without values, or with those of the search near the end.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
     /// Table, game or size: othello-4x5, 4x5, minishogi [default: the table enumerated last, or the only
@@ -35,25 +35,25 @@ pub(in crate::cli) struct Args {
     word: Option<String>,
     #[command(flatten)]
     options: TableArgs,
-    /// Who plays Black, or whoever moves first: 'human', or a policy as in the report's --policy
+    /// Player of Black, or the first player: 'human', or a policy of 'solver policies'
     #[arg(long, alias = "first", value_name = "PLAYER", default_value = "human", add = policies())]
     black: String,
-    /// Who plays White
+    /// Player of White, or the second player
     #[arg(long, alias = "second", value_name = "PLAYER", default_value = "perfect", add = policies())]
     white: String,
-    /// Begin at this position: a board in one line, or moves
+    /// Begin at a position: a board in one line, or moves
     #[arg(long, value_name = "POSITION", allow_hyphen_values = true)]
     from: Option<String>,
-    /// Go on with the game of this file, which 'save' has written
+    /// Continue the game of a file that 'save' has written
     #[arg(long, value_name = "FILE", conflicts_with = "from")]
     load: Option<PathBuf>,
-    /// Write the game to this file after every move
+    /// Write the game to a file after every move
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
-    /// Show what every move is worth before each of yours
+    /// Show the value of every move before each of yours
     #[arg(long)]
     hints: bool,
-    /// The seed by which policies choose among moves that they like
+    /// Seed of the policies' choices among moves
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 }
@@ -61,7 +61,7 @@ pub(in crate::cli) struct Args {
 pub(in crate::cli) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     if context.json {
         let hint = "for programs there are 'solver query --batch' and 'solver serve'";
-        bail!(Hinted::new("play is for people", hint));
+        bail!(Hinted::new("play has no --json", hint));
     }
     let options = args.options.named(args.word);
     let (game, table) = options.game(context)?;

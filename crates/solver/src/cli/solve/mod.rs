@@ -75,7 +75,7 @@ pub(super) struct Args {
     mates: MateArgs,
 }
 
-/// How a position was solved, and the answer.
+/// Method and answer.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Output<'a> {
     /// `table`, `search`, or `stored`: by the solution of 6×6 that is part of the program, and search below it.
@@ -93,7 +93,7 @@ pub(super) struct Output<'a> {
     answer: &'a Answer,
 }
 
-/// What is to be solved.
+/// Positions to solve.
 enum Question {
     /// A position of a game.
     Position(AnyPosition),
@@ -122,7 +122,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     }
 }
 
-/// The game that is meant and the table, if one is named; takes their word from `words`.
+/// Returns the game and the table, if the words name them; takes their word from `words`.
 fn subject(
     args: &Args,
     words: &mut Vec<String>,
@@ -150,7 +150,7 @@ fn subject(
     })
 }
 
-/// The position or the lines that a text stands for, and their game.
+/// Returns the position or the lines of a text, and their game.
 fn question(
     game: Option<AnyGame>,
     text: &str,
@@ -170,7 +170,7 @@ fn question(
     Ok((game, Question::Position(position)))
 }
 
-/// The only game in which the first line of a text is a position.
+/// Returns the only game in which the first line of a text is a position.
 pub(super) fn game_of(text: &str, context: &Context) -> anyhow::Result<AnyGame> {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
     let fits = |game: &AnyGame| game.parse_position(line, &game.start()).is_ok();
@@ -192,14 +192,14 @@ pub(super) fn game_of(text: &str, context: &Context) -> anyhow::Result<AnyGame> 
     }
 }
 
-/// How positions are solved.
+/// Solver of positions.
 struct Task<'a> {
     args: &'a Args,
     empties: Empties,
     table: Option<SolvedTable>,
 }
 
-/// What answers for the positions of a text.
+/// Source of the answers for the positions of a text.
 enum By<'a> {
     Table(&'a SolvedTable),
     Search(SearchOracle),
@@ -302,7 +302,7 @@ impl Task<'_> {
         context: &Context,
     ) -> anyhow::Result<Option<SolvedTable>> {
         for name in context.store.names() {
-            // What cannot be opened is for 'solver list' and 'solver verify' to report.
+            // 'solver list' and 'solver verify' report tables that cannot be opened.
             let Ok(table) = context.store.open(&name) else { continue };
             if !self.fits(&table, game) {
                 continue;
@@ -312,7 +312,7 @@ impl Task<'_> {
                 true => value.score().is_some(),
                 false => value.outcome().is_some(),
             };
-            // What a bounded table leaves open may be found by search.
+            // The search may find what a bounded table leaves open.
             if table.value_of(position).is_some_and(is_proven) {
                 return Ok(Some(table));
             }
@@ -325,7 +325,7 @@ impl Task<'_> {
         solved(game, None, false, context).map(Some)
     }
 
-    /// Whether a table is of this game, solved by this convention.
+    /// Returns whether a table is of this game, solved by this convention.
     fn fits(&self, table: &Table, game: &AnyGame) -> bool {
         let manifest = table.manifest();
         let empties = manifest.solution.as_ref().map(|solution| solution.empties.as_deref());
@@ -357,7 +357,7 @@ impl Args {
         let memory = self.memory.map_or(1 << 30, |memory| memory.0 as usize);
         let threads = rayon::current_num_threads();
         let weights = self.weights(game)?;
-        // What --search asks for is a search.
+        // With --search the stored solution is not used.
         let options = SearchOptions { empties, memory, threads, weights, stored: !self.search };
         let time = self.time.map(|time| time_limit("--time", time)).transpose()?;
         let budget = Budget { time, nodes: self.nodes };

@@ -15,10 +15,10 @@ use yomikiri::game::{Game, GameExt};
 use yomikiri::hint::Hinted;
 use yomikiri_measure::render::number::{thousands, took};
 
-/// Patterns that order the moves of 'solver solve', fitted to endgames that the search itself solves
+/// Patterns that order the moves of 'solver solve', fitted to endgames that the search solves
 ///
-/// Scores never depend on them, only how soon they are found. The same seed gives the same file to the byte. Those
-/// of 6x6 and 8x8 are built in.
+/// Scores do not depend on them, only the time to find them. The same seed gives the same file to the byte.
+/// Patterns of 6x6 and 8x8 are built in.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]

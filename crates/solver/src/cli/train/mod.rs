@@ -82,14 +82,14 @@ impl SizeArg {
 /// Options of every recipe.
 #[derive(Debug, clap::Args)]
 struct Common {
-    /// Where to write, without an ending [default: policies/RECIPE-GAME beside the tables]
+    /// Output without an ending [default: policies/RECIPE-GAME beside the tables]
     #[arg(long, value_name = "NAME")]
     out: Option<PathBuf>,
     /// Measure after every N iterations (epochs, or games and the fit to them)
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = number::<u64>(1, u64::MAX))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = number::<u64>(1, u64::MAX), hide_short_help = true)]
     every: u64,
     /// Least time between two checkpoints
-    #[arg(long, value_name = "SECONDS", default_value_t = 5)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 5, hide_short_help = true)]
     checkpoint: u64,
     /// Train even if the network is there, and replace it
     #[arg(long)]
@@ -119,7 +119,7 @@ fn draw(place: &Path, rows: &[Row]) -> Result<(), Hinted> {
     }
 }
 
-/// Where a network is to be written; fails if one is there and is not to be replaced.
+/// Returns the place of a new network; fails if it is taken, unless it may be replaced.
 fn place(common: &Common, recipe: &str, game: &str, context: &Context) -> anyhow::Result<PathBuf> {
     let place = common
         .out
@@ -127,7 +127,7 @@ fn place(common: &Common, recipe: &str, game: &str, context: &Context) -> anyhow
         .unwrap_or_else(|| policies_dir(&context.store).join(format!("{recipe}-{game}")));
     let card = file(&place, "json");
     if card.exists() && !common.force {
-        let what = format!("{} is there already", card.display());
+        let what = format!("{} exists already", card.display());
         bail!(Hinted::new(what, "add --force to replace it, or choose another --out"));
     }
     Ok(place)
@@ -155,11 +155,11 @@ fn print(card: &Card, place: &Path, context: &mut Context) -> anyhow::Result<()>
     })
 }
 
-/// What is trained, and how.
+/// Plan of a training run.
 struct Plan {
     recipe: &'static str,
     reading: Reading,
-    /// How positions are laid out; of minishogi they are 361 numbers.
+    /// Layout of positions; in minishogi they are 361 numbers.
     encoding: Option<Encoding>,
     learned_from: LearnedFrom,
     equivariant: bool,

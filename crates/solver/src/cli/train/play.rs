@@ -24,13 +24,13 @@ struct Board {
     #[command(flatten)]
     size: SizeArg,
     /// Games with each side against each test opponent at the end
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = number::<u64>(1, KEPT / 10))]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = number::<u64>(1, KEPT / 10), hide_short_help = true)]
     test_games: u64,
     #[command(flatten)]
     common: Common,
 }
 
-/// Temporal-difference learning by self-play, as in the thesis of 2002
+/// Temporal-difference learning by self-play
 #[derive(Debug, clap::Args)]
 pub(super) struct TdArgs {
     #[command(flatten)]
@@ -39,7 +39,7 @@ pub(super) struct TdArgs {
     board: Board,
 }
 
-/// Regression of the final number of discs, on games of five simple players (an article of 2022)
+/// Regression of the final number of discs, on games of five simple players
 #[derive(Debug, clap::Args)]
 pub(super) struct DiscsArgs {
     #[command(flatten)]
@@ -50,7 +50,7 @@ pub(super) struct DiscsArgs {
 
 const FIVE: &str = "random,n-hand:1,n-hand-custom:1,n-least:1,n-most:1";
 
-/// Q-learning from games against five simple players (an article of 2023)
+/// Q-learning from games against five simple players
 #[derive(Debug, clap::Args)]
 pub(super) struct DqnArgs {
     /// The opponents, each played from both sides
@@ -71,7 +71,7 @@ pub(super) struct DqnArgs {
     board: Board,
 }
 
-/// Q-learning by self-play (a student exercise)
+/// Q-learning by self-play
 #[derive(Debug, clap::Args)]
 pub(super) struct QMlpArgs {
     /// Iterations: games, then the fit to the replay buffer

@@ -77,7 +77,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
 struct Metrics<'a> {
     once: &'a [Part; 3],
     all: &'a [Part; 3],
-    /// Whether images of a position may get different answers.
+    /// True if images of a position may get different answers.
     images: bool,
     player: &'a dyn Fn(&Network, &NetworkSpec) -> Result<Onnx, Hinted>,
 }

@@ -23,11 +23,10 @@ use yomikiri_learn::recipes::tabular::{Algorithm, Chart, Point, Settings, State,
 use yomikiri_measure::render::number::thousands;
 use yomikiri_measure::render::{Line, Panel, panels};
 
-/// Monte Carlo and temporal-difference learning with a value for every state or move, as in the
-/// thesis of 2002, each measured against the solution as it learns
+/// Tabular Monte Carlo and temporal-difference learning, measured against the solution
 ///
-/// NAME.csv has the curves, NAME.svg plots them. Nothing is kept of what was learned: the solution
-/// is at hand.
+/// Each algorithm has a value for every state or move. NAME.csv has the learning curves, NAME.svg plots them; the
+/// values are not stored.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// An algorithm; may be repeated [default: all]
@@ -37,7 +36,7 @@ pub(super) struct Args {
     settings: Settings,
     #[command(flatten)]
     size: SizeArg,
-    /// Where to write, without an ending [default: policies/tabular-GAME beside the tables]
+    /// Output without an ending [default: policies/tabular-GAME beside the tables]
     #[arg(long, value_name = "NAME")]
     out: Option<PathBuf>,
 }
@@ -50,11 +49,11 @@ const MOST_SQUARES: usize = 20;
 struct Row {
     /// The algorithm.
     method: String,
-    /// How many games it has learned from.
+    /// Number of games that it has learned from.
     games: u64,
     /// The root mean square error of its values against the exact ones.
     error: f64,
-    /// How often its best move keeps the outcome where moves differ in it, 0 to 1.
+    /// Share of decisive positions in which its best move keeps the outcome, 0 to 1.
     right_decisive: f64,
 }
 
@@ -182,7 +181,7 @@ mod tests {
     use yomikiri_measure::evaluate::{Judged, Player, measure};
     use yomikiri_measure::policy::{ByRule, Rule};
 
-    /// What random play is worth to the mover, by the rules alone.
+    /// Returns the mover's expected outcome of random play, by the rules alone.
     fn expectation(game: &AnyGame, state: &AnyState) -> f64 {
         let (mut sum, mut moves) = (0.0, 0);
         game.for_each_successor(state, |_, after| {
@@ -193,7 +192,7 @@ mod tests {
         if moves == 0 { end() } else { sum / f64::from(moves) }
     }
 
-    /// What was learned, as a policy that the report measures: what moves from row to row are worth.
+    /// Learned values of moves from row to row, as a policy that the report measures.
     struct AsPolicy(Arc<SolvedTable>, HashMap<(usize, usize), f64>);
 
     impl Rule<AnyGame> for AsPolicy {
