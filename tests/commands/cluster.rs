@@ -107,7 +107,7 @@ fn what_several_processes_cannot_do_is_refused() {
         assert!(output.status.code() == Some(2) && said.lines().count() == 1, "{said}");
         assert!(said.contains(what), "{said}");
     }
-    for args in [&["enumerate", "--max-states", "9"][..], &["value-iterate", "othello-4x4"]] {
+    for args in [&["enumerate", "--max-states", "9"][..], &["value-iterate", "--theta", "0.1"]] {
         let output = solver(dir.path(), &[args, &["--processes", "2"]].concat()).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{said}");

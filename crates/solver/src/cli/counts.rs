@@ -9,6 +9,15 @@ use yomikiri::table::{Counts, Identity, Manifest, Table};
 use yomikiri_measure::render::Grid;
 use yomikiri_measure::render::number::thousands;
 
+/// Returns the title of a table in brackets, to stand behind its name; nothing for the whole table of a game,
+/// whose name is clear.
+pub(super) fn bracketed(game: &AnyGame, name: &str, identity: &Identity) -> String {
+    match name == identity.game {
+        true => String::new(),
+        false => format!(" ({})", title(game, identity)),
+    }
+}
+
 /// Returns a title for people: the game of a table, and its bounds.
 pub(super) fn title(game: &AnyGame, identity: &Identity) -> String {
     let mut text = game.title();

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
-use super::counts::{counts_text, size_of_table, title};
+use super::counts::{bracketed, counts_text, size_of_table};
 use super::guard::{self, MemoryArg};
 use super::lines::text_of;
 use super::signals::report_resumable;
@@ -281,7 +281,7 @@ fn print(made: &Enumerated, game: &AnyGame, context: &mut Context) -> anyhow::Re
         let Output { table, directory, bytes: size, manifest } = output;
         let size = bytes(*size as f64);
         let counts = counts_text(game, manifest);
-        let title = title(game, &manifest.identity);
-        format!("{counts}\ntable {table} ({title}) in {directory}, {size}{there}\n")
+        let title = bracketed(game, table, &manifest.identity);
+        format!("{counts}\ntable {table}{title} in {directory}, {size}{there}\n")
     })
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
-use super::counts::{by_layer, counts_text, moves, size_of_table, title};
+use super::counts::{bracketed, by_layer, counts_text, moves, size_of_table};
 use super::enumerate::Output;
 use super::program;
 use super::table_args::OneTable;
@@ -115,9 +115,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         None => format!("not solved; run 'solver value-iterate {}'", opened.name()),
     };
     context.line(format!(
-        "\n{} ({}) in {}, {}, {solved}",
+        "\n{}{} in {}, {}, {solved}",
         opened.name(),
-        title(&context.games.of_table(&opened)?, &manifest.identity),
+        bracketed(&context.games.of_table(&opened)?, &opened.name(), &manifest.identity),
         opened.dir().display(),
         bytes(size_of_table(&opened) as f64)
     ))?;

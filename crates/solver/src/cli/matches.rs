@@ -3,9 +3,10 @@
 use super::complete::policies;
 use super::context::Context;
 use super::guard;
+use super::made::solved;
 use super::players::players;
 use super::report::failed;
-use super::table_args::{TableArgs, solved, table_and_two};
+use super::table_args::{TableArgs, table_and_two};
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::fits_memory;
 use yomikiri_measure::evaluate::{Match, Player, Sampling, playable, unfolded_bytes};
@@ -28,7 +29,7 @@ pub(super) struct Args {
         value_parser = clap::value_parser!(u32).range(..=100))]
     openings: u32,
     /// Sample this many games with each side instead, on any board, without a table
-    #[arg(long, value_name = "GAMES", conflicts_with = "table",
+    #[arg(long, value_name = "GAMES",
         value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     sample: Option<u64>,
     /// Begin each sampled game with this many random plies (at most 100): without them deterministic

@@ -26,6 +26,7 @@ mod holder;
 mod info;
 mod lines;
 mod list;
+mod made;
 mod matches;
 mod pack;
 mod perft;

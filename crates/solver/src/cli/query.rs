@@ -11,7 +11,7 @@ use super::context::Context;
 use super::holder::holder;
 use super::lines::next_line;
 use super::solve::game_of;
-use super::table_args::{Meant, TableOption, missing, open_whole, unknown_table};
+use super::table_args::{Meant, TableOption, missing, near_table, open_whole, unknown_table};
 use yomikiri::game::{Empties, Game, GameExt};
 use yomikiri::hint::Hinted;
 use yomikiri::input;
@@ -104,6 +104,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     if game.is_some() && text.is_empty() {
         text = "start".to_string();
     }
+    if let Some(game) = &game {
+        game.parse_position(text.trim(), &game.start())?;
+    }
     let threads = rayon::current_num_threads();
     let beside = |game, empties| SearchOracle::beside(game, empties, threads, TIME);
     let (table, search, position) = match table {
@@ -126,7 +129,14 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
             Err(error) => {
                 let game = game.or_else(|| game_of(&text, context).ok());
                 let search = game.and_then(|game| beside(game, Empties::default()));
-                let Some(search) = search else { return Err(error) };
+                let Some(search) = search else {
+                    let is_name = words.len() == 1 && near_table(&first, context).is_some();
+                    return Err(if is_name {
+                        unknown_table(&first, context).into()
+                    } else {
+                        error
+                    });
+                };
                 let game = search.game();
                 let position = game.parse_position(text.trim(), &game.start())?;
                 context.remark(format!("{}: no table contains it, so it is searched", game.name()));

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use clap::{Arg, Command};
 
 use super::examples::{EXIT_CODES, GROUPS, command, examples};
+use super::program;
 
 /// Returns `docs/commands.md`: every command with its words, options and examples, grouped as in the help.
 #[doc(hidden)]
@@ -39,7 +40,8 @@ fn of_command(command: &Command, name: &str, text: &mut String) {
     let (first, rest) = about.split_once('\n').unwrap_or((&about, ""));
     let _ = writeln!(text, "{}", (first.trim().to_string() + ".\n" + rest).trim());
     let usage = command.clone().render_usage().to_string();
-    let _ = write!(text, "\n    {}\n", usage.trim_start_matches("Usage: ").trim());
+    let usage = usage.trim_start_matches("Usage: ").trim().replacen(program::name(), "solver", 1);
+    let _ = write!(text, "\n    {usage}\n");
     let is_shown = |argument: &&Arg| {
         !argument.is_hide_set() && !argument.is_global_set() && argument.get_id() != "help"
     };
@@ -73,7 +75,8 @@ fn of_argument(argument: &Arg, text: &mut String) {
     let form = [form, values].join(" ");
     let help = argument.get_long_help().or(argument.get_help());
     let help = help.map(ToString::to_string).unwrap_or_default();
-    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    let help = help.split("\n\n").map(|part| part.trim().trim_end_matches('.'));
+    let help = help.collect::<Vec<_>>().join(". ").replace('\n', " ");
     let known = argument.get_possible_values();
     let known: Vec<&str> = known.iter().map(|value| value.get_name()).collect();
     let takes_values = argument.get_action().takes_values();

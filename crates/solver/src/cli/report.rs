@@ -11,8 +11,9 @@ use super::chosen::{ChosenArgs, ToSearch};
 use super::complete::{policies, tables};
 use super::context::{Context, command_line};
 use super::error::{code, say};
+use super::made::solved;
 use super::players::players;
-use super::table_args::{TableArgs, is_in_reach, solved};
+use super::table_args::{TableArgs, is_in_reach};
 use yomikiri::any::AnyGame;
 use yomikiri::game::{Divider, Empties};
 use yomikiri::hint::{Hint, Hinted, Kind};
@@ -34,7 +35,7 @@ use yomikiri_measure::render::{About, RowsFile, accuracy_text, html, markdown, s
 /// lose, where other moves are not proven. Games longer than 512 plies count as infinite.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Table, game or size: othello-4x5, 4x5 [default: the table enumerated last, the only one, or 4x4]
+    /// Table, game or size: othello-4x5, 4x5 [default: the table enumerated last, or 4x4]
     #[arg(value_name = "TABLE", conflicts_with = "table", add = tables())]
     word: Option<String>,
     #[command(flatten)]

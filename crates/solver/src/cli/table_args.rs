@@ -6,15 +6,11 @@ use anyhow::bail;
 
 use super::complete::{games, tables};
 use super::context::Context;
-use super::enumerate::make;
 use super::players;
-use super::value_iterate::solve_table;
 use yomikiri::any::AnyGame;
 use yomikiri::game::Game;
 use yomikiri::graph::{Plan, within_room};
 use yomikiri::hint::{Hinted, did_you_mean};
-use yomikiri::solve::SolveOptions;
-use yomikiri::solved::SolvedTable;
 use yomikiri::table::{Table, TableError};
 use yomikiri_measure::policy::PolicySpec;
 
@@ -56,12 +52,17 @@ impl Meant {
     }
 }
 
-/// Returns the error for a word that names no table, game or size, with the nearest name.
-pub(super) fn unknown_table(word: &str, context: &Context) -> Hinted {
+/// Asks whether the table or game whose name is nearest to a word was meant; `None` where none is near.
+pub(super) fn near_table(word: &str, context: &Context) -> Option<String> {
     let tables = context.store.names();
     let games: Vec<String> = context.games.all().iter().map(Game::name).collect();
-    let known = tables.iter().chain(&games).map(String::as_str);
-    let hint = did_you_mean(word, known).unwrap_or_else(|| {
+    did_you_mean(word, tables.iter().chain(&games).map(String::as_str))
+}
+
+/// Returns the error for a word that names no table, game or size, with the nearest name.
+pub(super) fn unknown_table(word: &str, context: &Context) -> Hinted {
+    let hint = near_table(word, context).unwrap_or_else(|| {
+        let tables = context.store.names();
         let root = context.store.root().display();
         match tables.is_empty() {
             true => "'solver games' lists the games".to_string(),
@@ -110,7 +111,7 @@ pub(super) fn missing(game: &AnyGame, context: &Context) -> Option<AnyGame> {
 pub(super) fn open_whole(game: &AnyGame, context: &Context) -> anyhow::Result<Table> {
     let name = Plan::from_start(game).table_name(game);
     match context.store.open(&name) {
-        Err(TableError::Missing { .. }) => {
+        Err(TableError::Missing { .. }) if !context.store.place(&name).exists() => {
             let game_name = game.name();
             let hint = match (game.facts().is_small, is_in_reach(game, context)) {
                 (false, _) => {
@@ -214,6 +215,7 @@ impl TableArgs {
     pub(super) fn why(&self, game: &AnyGame, context: &Context) -> String {
         let why = match &self.option.table {
             Some(word) if context.store.has(word) => return "as named".to_string(),
+            Some(word) if *word == game.name() => "as named".to_string(),
             Some(word) => format!("from `{word}`"),
             None if context.store.latest().is_ok() => return context.why_latest().to_string(),
             None => "the default".to_string(),
@@ -259,24 +261,6 @@ pub(super) fn time_limit(option: &str, seconds: f64) -> Result<Duration, Hinted>
     limit.ok_or_else(|| what().into())
 }
 
-/// Returns the table that is given, solved if it is not yet, or the solved table of a whole game.
-pub(super) fn solved(
-    game: &AnyGame,
-    table: Option<Table>,
-    force: bool,
-    context: &Context,
-) -> anyhow::Result<SolvedTable> {
-    let mut table = match table {
-        Some(table) => table,
-        None => whole(game, context, force)?,
-    };
-    if table.manifest().solution.is_none() {
-        context.remark(format!("{}: solving", table.name()));
-        solve_table(&mut table, &SolveOptions::default(), force, context)?;
-    }
-    context.solved(table, true)
-}
-
 /// Most states of a game that is enumerated and solved unasked: about two minutes on two cores.
 const MOST_STATES: f64 = 4e8;
 
@@ -288,33 +272,4 @@ pub(super) fn is_in_reach(game: &AnyGame, context: &Context) -> bool {
     let fits = || within_room(game, plan.clone(), &context.store).is_ok();
     let is_there = || context.store.has(&plan.table_name(game));
     game.facts().is_small && (is_there() || is_quick && fits())
-}
-
-/// The table of a whole game, enumerated if it is not there.
-fn whole(game: &AnyGame, context: &Context, force: bool) -> anyhow::Result<Table> {
-    if !game.facts().is_small {
-        let name = game.name();
-        bail!(Hinted::new(
-            format!("{name} is too large to be enumerated whole"),
-            format!(
-                "make a bounded table with 'solver enumerate {name} --max-depth 6' and name that"
-            )
-        ));
-    }
-    let plan = Plan::from_start(game);
-    // A finished table needs no lock.
-    let there = context.store.open(&plan.table_name(game)).ok();
-    let is_done = |table: &Table| {
-        let manifest = table.manifest();
-        let is_meant = manifest.identity == plan.identity(game) && !manifest.is_packed();
-        is_meant && manifest.solution.is_some()
-    };
-    if let Some(table) = there.filter(is_done) {
-        return Ok(table);
-    }
-    let made = make(game, plan, context, force)?;
-    if !made.reused {
-        context.remark(format!("{}: enumerated", made.table.name()));
-    }
-    Ok(made.table)
 }

@@ -136,7 +136,14 @@ fn explained(error: &Error, words: &[&str]) -> (String, String) {
         }
         ErrorKind::ArgumentConflict => {
             let other = part(error, ContextKind::PriorArg).unwrap_or_default();
-            (format!("{option} cannot be used with {other}"), see)
+            let other = other.split(" <").next().unwrap_or_default();
+            match option == other {
+                true => (format!("{option} is given twice"), see),
+                false => (format!("{option} cannot be used with {other}"), see),
+            }
+        }
+        ErrorKind::TooFewValues | ErrorKind::WrongNumberOfValues => {
+            (format!("too few words for {option}"), see)
         }
         ErrorKind::MissingRequiredArgument => (format!("missing {option}"), see),
         ErrorKind::MissingSubcommand => ("missing command".to_string(), see),

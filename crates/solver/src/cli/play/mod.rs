@@ -14,7 +14,8 @@ use anyhow::bail;
 
 use super::complete::{policies, tables};
 use super::context::Context;
-use super::table_args::{TableArgs, is_in_reach, solved};
+use super::made::solved;
+use super::table_args::{TableArgs, is_in_reach};
 use record::Record;
 use seat::Seat;
 use session::Session;

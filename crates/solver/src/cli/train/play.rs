@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::super::context::Context;
-use super::super::table_args::solved;
+use super::super::made::solved;
 use super::{Common, Plan, SizeArg, draw, figures, place};
 use yomikiri::any::AnyGame;
 use yomikiri::game::encode::Layout;

@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::context::Context;
+use super::super::made::solved;
 use super::super::players::policies_dir;
-use super::super::table_args::solved;
 use super::SizeArg;
 use yomikiri::game::{Game, GameExt, Orientations, Outcome};
 use yomikiri::graph::StateKind;
