@@ -256,9 +256,11 @@ fn processes_that_do_not_fit_together_say_so() {
     assert_eq!((code, said.lines().count()), (Some(1), 1), "{said}");
     assert!(said.contains("give it another port"), "{said}");
     drop(taken);
-    for (text, what) in
-        [("here\n", "is no host:port"), ("a:1\na:1\n", "is there twice"), ("a:1\n", "there is no")]
-    {
+    for (text, what) in [
+        ("here\n", "expected host:port"),
+        ("a:1\na:1\n", "appears twice"),
+        ("a:1\n", "there is no"),
+    ] {
         fs::write(dir.path().join("hosts"), text).unwrap();
         let (code, said) = ended(start(dir.path(), "enumerate", "4x4", 1));
         assert_eq!((code, said.lines().count()), (Some(2), 1), "{said}");

@@ -101,7 +101,7 @@ fn lines_are_answered_one_by_one() {
 fn what_cannot_be_solved_is_refused() {
     let tables = Tables::new();
     for (words, what) in [
-        (&["solve", "nothing"][..], "'nothing' is no game, size, table or position"),
+        (&["solve", "nothing"][..], "invalid `nothing`: expected a game, size, table or position"),
         (&["solve", "start"], "name the game before it"),
         (&["solve", "4x4", "z9"], "'z' is not a square"),
         (&["solve", "4x4", "--time", "0"], "--time 0"),

@@ -81,7 +81,7 @@ fn what_is_there_is_not_replaced_and_other_settings_are_not_resumed() {
     let card = tables.place("policies/td-othello-4x4.json");
     let before = fs::read(&card).unwrap();
     let line = tables.run(&training(recipe, &[])).refused("there").to_string();
-    assert!(line.contains("td-othello-4x4.json is there already; add --force"), "{line}");
+    assert!(line.contains("td-othello-4x4.json exists already; add --force"), "{line}");
     assert_eq!(fs::read(&card).unwrap(), before);
     // A checkpoint of another training run is in the way.
     fs::remove_file(&card).unwrap();
@@ -127,7 +127,7 @@ fn wrong_settings_and_wrong_networks_get_one_line() {
         (&["supervised", "--hidden", "12"], "a multiple of 8"),
         (&["supervised", "--train", "0.9", "--validation", "0.2"], "share"),
         (&["td", "--size", "3"], "3"),
-        (&["dqn", "--opponents", "nobody"], "policy 'nobody' is not known"),
+        (&["dqn", "--opponents", "nobody"], "unknown policy `nobody`"),
         (&["disc-regression", "--games", "2"], "at least 10 games"),
         (&["dqn", "--epsilon", "0,0.5"], "--epsilon"),
     ];

@@ -514,8 +514,8 @@ fn what_a_game_does_not_have_is_told_before_the_work() {
     let weights = "goes by the squares of an Othello board; for animal-shogi-3x3 there are random, greedy, n-hand:N,";
     refused(&[&small[..], &["--policy", "weights"]].concat(), weights);
     refused(&[&small[..], &["--policy", "weights:w.txt"]].concat(), weights);
-    refused(&[&small[..], &["--policy", "best"]].concat(), "policy 'best' is not known");
-    let too_large = "solver enumerate --game minishogi --max-depth 6";
+    refused(&[&small[..], &["--policy", "best"]].concat(), "unknown policy `best`");
+    let too_large = "solver enumerate minishogi --max-depth 6";
     refused(&["--game", "minishogi"], too_large);
     refused(&["--game", "chess"], "no table, game or size `chess`");
 }

@@ -58,7 +58,7 @@ pub struct Settings {
         hide_possible_values = true, value_parser = BoolishValueParser::new())]
     pub equivariant: bool,
     /// Dropout rate of the hidden units (Srivastava et al. 2014) [default: 0.1 for an mlp, else 0]
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", hide_short_help = true)]
     pub dropout: Option<f64>,
     /// Weight of the value loss
     #[arg(long, value_name = "WEIGHT", default_value_t = 4.0, value_parser = weight)]

@@ -25,7 +25,7 @@ solver query # the root of the table enumerated last
 solver query othello-4x4 b1a1 # after two moves
 solver query '-----OX--XO----- X;' --json # wherever the position is
 solver query othello-4x4 --batch < games.txt # a line of JSON for each position
-solver report 4x5 # the usual policies, on a table made for it
+solver report 4x5 # the usual policies
 solver report --policy greedy,onnx:net.onnx --html report.html # as a page too
 solver report 8x8 --sample 1000 --policy onnx:net.onnx # on endgames, by search
 solver report --policy learned:net --metrics # one line of JSON a policy

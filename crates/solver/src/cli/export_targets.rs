@@ -37,7 +37,7 @@ pub(super) struct TargetArgs {
     #[arg(skip)]
     pub columns: Option<Vec<String>>,
     /// Make the policy the softmax of exact scores divided by T [default: uniform over best moves]
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", hide_short_help = true)]
     temperature: Option<f64>,
     /// Part to write; with all, a column names it [default: all]
     #[arg(long, value_name = "PART", value_enum, hide_possible_values = true)]
@@ -49,7 +49,7 @@ pub(super) struct TargetArgs {
     #[arg(long, value_name = "N", hide_short_help = true)]
     split_seed: Option<u64>,
     /// Write every image of each state under the symmetries of the board
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     expand_symmetry: bool,
     /// Write only positions whose moves differ
     #[arg(long)]

@@ -76,7 +76,11 @@ pub(super) fn run(_: Args, context: &mut Context) -> anyhow::Result<()> {
     let last = [heading].into_iter().chain(tables.into_iter().map(|line| line.summary));
     let titles = [None].into_iter().chain(titles);
     for ((row, last), title) in grid.lines().zip(last).zip(titles) {
-        context.line(format!("{row}  {last}"))?;
+        let lines = match row.chars().count() + 2 + last.chars().count() <= WIDTH {
+            true => format!("{row}  {last}"),
+            false => format!("{row}\n  {last}"),
+        };
+        context.line(lines)?;
         title.map_or(Ok(()), |title| context.line(format!("  {title}")))?;
     }
     if let Some(latest) = latest {
@@ -84,6 +88,9 @@ pub(super) fn run(_: Args, context: &mut Context) -> anyhow::Result<()> {
     }
     Ok(())
 }
+
+/// Most characters in a line.
+const WIDTH: usize = 100;
 
 fn line(Entry { name, bytes, holds }: Entry, context: &Context) -> Line {
     let mut line = Line {

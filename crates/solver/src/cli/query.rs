@@ -127,10 +127,12 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
                 (Some(table), None, position)
             }
             Err(error) => {
+                let is_unnamed = game.is_none();
                 let game = game.or_else(|| game_of(&text, context).ok());
                 let search = game.and_then(|game| beside(game, Empties::default()));
                 let Some(search) = search else {
-                    let is_name = words.len() == 1 && near_table(&first, context).is_some();
+                    let is_name =
+                        is_unnamed && words.len() == 1 && near_table(&first, context).is_some();
                     return Err(if is_name {
                         unknown_table(&first, context).into()
                     } else {

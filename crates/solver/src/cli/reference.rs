@@ -78,7 +78,8 @@ fn of_argument(argument: &Arg, text: &mut String) {
     let help = help.split("\n\n").map(|part| part.trim().trim_end_matches('.'));
     let help = help.collect::<Vec<_>>().join(". ").replace('\n', " ");
     let known = argument.get_possible_values();
-    let known: Vec<&str> = known.iter().map(|value| value.get_name()).collect();
+    let known = known.iter().filter(|value| !value.is_hide_set());
+    let known: Vec<&str> = known.map(|value| value.get_name()).collect();
     let takes_values = argument.get_action().takes_values();
     let known = match takes_values && !known.is_empty() {
         true => format!(" [values: {}]", known.join(", ")),

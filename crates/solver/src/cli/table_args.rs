@@ -134,8 +134,7 @@ pub(super) fn open_whole(game: &AnyGame, context: &Context) -> anyhow::Result<Ta
 /// A table that is read, named by the first word of a command.
 #[derive(Debug, clap::Args)]
 pub(super) struct OneTable {
-    /// Table, game or size, as in othello-4x5, 4x5 or tables/mine [default: the table enumerated last, or
-    /// the only one]
+    /// Table, game or size: othello-4x5, 4x5 [default: the table enumerated last, or the only one]
     #[arg(value_name = "TABLE", conflicts_with = "table", add = tables())]
     word: Option<String>,
     #[command(flatten)]

@@ -143,7 +143,8 @@ fn explained(error: &Error, words: &[&str]) -> (String, String) {
             }
         }
         ErrorKind::TooFewValues | ErrorKind::WrongNumberOfValues => {
-            (format!("too few words for {option}"), see)
+            let usage = called[called.len() - 1].clone().render_usage().to_string();
+            (format!("too few words: expected {}", usage.trim_start_matches("Usage: ").trim()), see)
         }
         ErrorKind::MissingRequiredArgument => (format!("missing {option}"), see),
         ErrorKind::MissingSubcommand => ("missing command".to_string(), see),
