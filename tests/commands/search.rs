@@ -104,7 +104,7 @@ fn what_cannot_be_solved_is_refused() {
         (&["solve", "nothing"][..], "invalid `nothing`: expected a game, size, table or position"),
         (&["solve", "start"], "name the game before it"),
         (&["solve", "4x4", "z9"], "'z' is not a square"),
-        (&["solve", "4x4", "--time", "0"], "--time 0"),
+        (&["solve", "4x4", "--time", "0"], "invalid --time `0`"),
         (
             &["solve", "minishogi", "--empties", "to-winner"],
             "--empties means nothing for minishogi",

@@ -116,7 +116,7 @@ fn short_help_fits_a_screen() {
     let commands = super::manners::command_names(&tables);
     let commands = commands.iter().filter(|name| *name != "help").map(|name| vec![name.as_str()]);
     let recipes = recipes.filter(|_| cfg!(feature = "onnx"));
-    for words in commands.chain(recipes).chain([vec![]]) {
+    for words in commands.chain(recipes) {
         let mut command = tables.solver(&[&words[..], &["-h"]].concat());
         let help = Ran::of(command.env("COLUMNS", "100").output().unwrap()).stdout;
         let widest = help.lines().map(|line| line.chars().count()).max().unwrap_or(0);

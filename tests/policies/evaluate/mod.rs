@@ -275,7 +275,7 @@ fn files_that_cannot_be_written_are_told_before_the_work() {
         }
     }
     let ran = tables.run(&["report", "--csv", &mine, "--html", &mine]);
-    assert!(ran.refused("twice").contains("named twice"), "{ran:?}");
+    assert!(ran.refused("twice").contains("appears twice"), "{ran:?}");
     let ran = tables.run(&["report", "--csv", &mine, "--html", &nowhere]);
     assert!(ran.ended(1, "one of two").contains("cannot write"), "{ran:?}");
     // Nothing was enumerated, and what was there is as it was.

@@ -443,7 +443,7 @@ fn the_command_makes_the_table_and_measures_the_game_s_policies() {
         ["schema", "schema_version"].map(|name| json.as_object_mut().unwrap().remove(name));
     assert_eq!(schema, [Some("yomikiri-report".into()), Some(1.into())]);
     let taken = json["table"]["taken"].take();
-    assert_eq!(taken, "--game animal-shogi-3x3, built for this report");
+    assert_eq!(taken, "as named, built for this report");
     let wanted = serde_json::to_value(&by_rank().1).unwrap();
     assert!(json == wanted, "the command's figures are those of the library");
     let text = tables.ok(&["report", "--table", "animal-shogi-3x3", "--no-games", "-q"]);

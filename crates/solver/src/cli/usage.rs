@@ -127,6 +127,10 @@ fn explained(error: &Error, words: &[&str]) -> (String, String) {
         }
         ErrorKind::ValueValidation => {
             let why = error.source().map(|why| why.to_string()).unwrap_or_default();
+            let why = match why.split_once(" is not in ") {
+                Some((_, range)) => format!("expected {}", range.replace("..=", " to ")),
+                None => why,
+            };
             match why.split_once("; ") {
                 Some((why, hint)) => {
                     (format!("invalid {option} `{value}`: {why}"), hint.to_string())
