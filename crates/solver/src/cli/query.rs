@@ -76,7 +76,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         _ if parts.is_some() => (None, None),
         None if text.is_empty() => (Some(context.latest()?), None),
         None => (None, None),
-        Some(Meant::Table(table)) => (Some(table), None),
+        Some(Meant::Table(table)) => (Some(*table), None),
         Some(Meant::Game(game)) => match missing(&game, context).filter(|_| !args.batch) {
             Some(game) => (None, Some(game)),
             None => (Some(open_whole(&game, context)?), None),

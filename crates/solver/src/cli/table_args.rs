@@ -25,7 +25,7 @@ pub(super) struct TableOption {
 /// Table or game that a word on the command line names.
 pub(super) enum Meant {
     /// A table in the store, or at a path.
-    Table(Table),
+    Table(Box<Table>),
     /// A game, by its name or as the size of a board of Othello.
     Game(AnyGame),
 }
@@ -34,7 +34,7 @@ impl Meant {
     /// Finds the table or the game that a word names.
     pub(super) fn of(word: &str, context: &Context) -> anyhow::Result<Meant> {
         if context.store.has(word) {
-            return Ok(Meant::Table(context.store.open(word)?));
+            return Ok(Meant::Table(context.store.open(word)?.into()));
         }
         let unknown = match context.games.meant(word) {
             Ok(game) => return Ok(Meant::Game(game)),
@@ -42,7 +42,7 @@ impl Meant {
         };
         // The error for the files there explains best why they are not a table.
         if context.store.resolve(word).exists() || word.contains('/') {
-            return Ok(Meant::Table(context.store.open(word)?));
+            return Ok(Meant::Table(context.store.open(word)?.into()));
         }
         let is_size = word.starts_with(|c: char| c.is_ascii_digit());
         if is_size || word.eq_ignore_ascii_case("othello") {
@@ -168,7 +168,7 @@ impl OneTable {
 /// Opens the table that a word names, as itself or by its game.
 pub(super) fn open_meant(word: &str, context: &Context) -> anyhow::Result<Table> {
     match Meant::of(word, context)? {
-        Meant::Table(table) => Ok(table),
+        Meant::Table(table) => Ok(*table),
         Meant::Game(game) => open_whole(&game, context),
     }
 }
@@ -198,14 +198,14 @@ impl TableArgs {
         let meant = match &self.option.table {
             Some(word) => Meant::of(word, context)?,
             None => match context.store.latest() {
-                Ok(name) => Meant::Table(context.store.open(&name)?),
+                Ok(name) => Meant::Table(context.store.open(&name)?.into()),
                 // Any of several may be meant.
                 Err(error @ TableError::NoLatest { .. }) => return Err(error.into()),
                 Err(_) => Meant::Game(context.games.named(&context.games.default_name())?),
             },
         };
         Ok(match meant {
-            Meant::Table(table) => (context.games.of_table(&table)?, Some(table)),
+            Meant::Table(table) => (context.games.of_table(&table)?, Some(*table)),
             Meant::Game(game) => (game, None),
         })
     }
