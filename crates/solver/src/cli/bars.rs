@@ -63,7 +63,8 @@ impl Bars {
 fn to_go(done: f64, elapsed: f64, expected: Option<f64>) -> Option<f64> {
     let by_progress = (done > 0.0).then(|| elapsed * (1.0 - done) / done);
     let Some(expected) = expected else { return by_progress };
-    let weight = (10.0 * done).min(1.0);
+    // The first layers of a game are slow for their few states.
+    let weight = (10.0 * done).min(1.0).powi(2);
     Some(by_progress.map_or(0.0, |left| weight * left) + (1.0 - weight) * expected * (1.0 - done))
 }
 
