@@ -117,6 +117,54 @@ impl Hint for Hinted {
     }
 }
 
+/// Longest word, in bytes, for which a near one is looked for.
+const LONGEST_WORD: usize = 100;
+
+/// Returns the number of letters to insert, remove, replace or swap with a neighbour that turn one word into
+/// the other (optimal string alignment).
+fn edits(one: &str, other: &str) -> usize {
+    let [one, other] = [one, other].map(|word| word.chars().collect::<Vec<_>>());
+    let mut rows = vec![vec![0; other.len() + 1]; one.len() + 1];
+    for i in 0..=one.len() {
+        for j in 0..=other.len() {
+            if i == 0 || j == 0 {
+                rows[i][j] = i + j;
+                continue;
+            }
+            let replaced = rows[i - 1][j - 1] + usize::from(one[i - 1] != other[j - 1]);
+            rows[i][j] = replaced.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
+            if i > 1 && j > 1 && one[i - 1] == other[j - 2] && one[i - 2] == other[j - 1] {
+                rows[i][j] = rows[i][j].min(rows[i - 2][j - 2] + 1);
+            }
+        }
+    }
+    rows[one.len()][other.len()]
+}
+
+/// Returns the known word that is nearest to `word`, if one is near: by typing errors, or as its beginning.
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if word.len() > LONGEST_WORD {
+        return None;
+    }
+    let word = word.to_lowercase();
+    let most = word.chars().count() / 3;
+    let distance = |known: &str| {
+        let known = known.to_lowercase();
+        let begins = known.starts_with(&word);
+        if begins { most } else { edits(&word, &known) }
+    };
+    let known = known.into_iter().map(|known| (distance(known), known));
+    known
+        .filter(|(far, _)| most > 0 && *far <= most)
+        .min_by_key(|(far, _)| *far)
+        .map(|(_, known)| known)
+}
+
+/// Asks whether the nearest known word was meant; `None` where none is near.
+pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    nearest(word, known).map(|known| format!("did you mean `{known}`?"))
+}
+
 /// Cuts the middle out of a line longer than twice `half` bytes: invalid input may be megabytes long.
 pub fn shortened(line: &str, half: usize) -> String {
     let begin = line.floor_char_boundary(half);
@@ -139,6 +187,24 @@ mod tests {
             (hinted.kind(), Hinted::of(&hinted.of_kind(Kind::Failure)).kind()),
             (Kind::Input, Kind::Failure)
         );
+    }
+
+    #[test]
+    fn near_words_are_found_and_far_ones_are_not() {
+        let commands = ["solve", "remove", "report", "result_kept"];
+        let cases = [
+            ("slove", Some("solve")),
+            ("SOLVE", Some("solve")),
+            ("reprot", Some("report")),
+            ("result", Some("result_kept")),
+            ("sol", Some("solve")),
+            ("move", None),
+            ("so", None),
+            ("", None),
+        ];
+        for (word, found) in cases {
+            assert_eq!(nearest(word, commands), found, "{word}");
+        }
     }
 
     #[test]

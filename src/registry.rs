@@ -16,7 +16,7 @@ use crate::any::AnyGame;
 use crate::game::othello::{MAX_SIDE, MIN_SIDE, Othello};
 use crate::game::shogi::{Shogi, VARIANTS, Variant};
 use crate::game::{Game, GameExt, WideKey};
-use crate::hint::{Hint, Hinted};
+use crate::hint::{Hint, Hinted, did_you_mean};
 use crate::table::{Manifest, Table, TableError};
 
 /// Erases the types of games and collects them in a vector: `games![TicTacToe]`.
@@ -50,12 +50,7 @@ impl Games {
 
     /// Returns the name of the default game: the first added one, else 4×4 Othello.
     pub fn default_name(&self) -> String {
-        self.default_or("othello-4x4")
-    }
-
-    /// Returns the name of the first added game, else `name`.
-    pub fn default_or(&self, name: &str) -> String {
-        self.added.first().map_or(name.to_string(), Game::name)
+        self.added.first().map_or("othello-4x4".to_string(), Game::name)
     }
 
     /// Returns the names of all games as text for people.
@@ -85,11 +80,25 @@ impl Games {
         }
         match name.strip_prefix("othello-") {
             Some(size) => othello(size),
-            None => Err(UnknownGame(Hinted::new(
-                format!("'{name}' is no game this version knows"),
-                format!("it knows {}", self.names()),
-            ))),
+            None => Err(self.unknown(name)),
         }
+    }
+
+    /// The game that a person means by its name, or by the size of a board of Othello.
+    pub fn meant(&self, word: &str) -> Result<AnyGame, UnknownGame> {
+        let is_size = word.starts_with(|c: char| c.is_ascii_digit());
+        if is_size { othello(word) } else { self.named(word) }
+    }
+
+    fn unknown(&self, name: &str) -> UnknownGame {
+        if name.eq_ignore_ascii_case("othello") {
+            return UnknownGame(Hinted::new("Othello needs a size", "write 4x5 or othello-4x5"));
+        }
+        let all = self.all();
+        let names: Vec<String> = all.iter().map(Game::name).collect();
+        let near = did_you_mean(name, names.iter().map(String::as_str));
+        let hint = near.unwrap_or_else(|| format!("expected {}", self.names()));
+        UnknownGame(Hinted::new(format!("unknown game `{name}`"), hint))
     }
 
     /// Returns the game of a table, its states folded as in the table. Fails if no table of that game can
@@ -167,7 +176,7 @@ pub fn othello(size: &str) -> Result<AnyGame, UnknownGame> {
     let sides = sides.filter(|(rows, columns)| fits(rows) && fits(columns));
     let (rows, columns) = sides.ok_or_else(|| {
         UnknownGame(format!(
-            "size '{size}' is not a board: write rows x columns, each {MIN_SIDE} to {MAX_SIDE}, such as 4x6, or one number for a square"
+            "invalid size `{size}`: expected rows x columns, each {MIN_SIDE} to {MAX_SIDE}, such as 4x6, or one number for a square"
         ).into())
     })?;
     Ok(match rows * columns <= 32 {

@@ -107,7 +107,7 @@ fn what_several_processes_cannot_do_is_refused() {
         assert!(output.status.code() == Some(2) && said.lines().count() == 1, "{said}");
         assert!(said.contains(what), "{said}");
     }
-    for args in [&["enumerate", "--max-states", "9"][..], &["value-iterate", "othello-4x4"]] {
+    for args in [&["enumerate", "--max-states", "9"][..], &["value-iterate", "--theta", "0.1"]] {
         let output = solver(dir.path(), &[args, &["--processes", "2"]].concat()).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{said}");
@@ -256,9 +256,11 @@ fn processes_that_do_not_fit_together_say_so() {
     assert_eq!((code, said.lines().count()), (Some(1), 1), "{said}");
     assert!(said.contains("give it another port"), "{said}");
     drop(taken);
-    for (text, what) in
-        [("here\n", "is no host:port"), ("a:1\na:1\n", "is there twice"), ("a:1\n", "there is no")]
-    {
+    for (text, what) in [
+        ("here\n", "expected host:port"),
+        ("a:1\na:1\n", "appears twice"),
+        ("a:1\n", "there is no"),
+    ] {
         fs::write(dir.path().join("hosts"), text).unwrap();
         let (code, said) = ended(start(dir.path(), "enumerate", "4x4", 1));
         assert_eq!((code, said.lines().count()), (Some(2), 1), "{said}");

@@ -43,7 +43,7 @@ fn the_list_tells_of_every_table_what_it_is() {
     let tables = Tables::new();
     let ran = tables.run(&["list"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
-    assert!(ran.stderr.contains("solver enumerate"), "{ran:?}");
+    assert!(ran.stderr.contains("solver solve 4x5"), "{ran:?}");
     assert!(names(&tables).is_empty());
 
     let tables = two();
@@ -69,9 +69,9 @@ fn the_list_tells_of_every_table_what_it_is() {
     assert_eq!(listed(&tables, "mine.partial")["bytes"], 200);
     // The message names the command that makes the draft.
     let summary = |name: &str| listed(&tables, name)["summary"].as_str().unwrap().to_string();
-    assert!(summary("mine.partial").contains("'solver enumerate' goes on"));
+    assert!(summary("mine.partial").contains("'solver enumerate' resumes"));
     fs::create_dir(tables.place(SHORT).join("solve.partial")).unwrap();
-    assert!(summary(SHORT).contains("'solver value-iterate' goes on"));
+    assert!(summary(SHORT).contains("'solver value-iterate' resumes"));
     fs::remove_dir(tables.place(SHORT).join("solve.partial")).unwrap();
     // `value-iterate` repeats this summary for a solved table.
     let words = whole["summary"].as_str().unwrap();
@@ -209,7 +209,7 @@ fn a_removal_that_was_killed_leaves_nothing_that_opens_and_is_gone_on_with() {
     );
     tables.ok(&["enumerate", "--size", "4", "--max-depth", "4", "-q"]);
     let ran = tables.run(&["remove", WHOLE, SHORT]);
-    assert!(ran.code == 0 && ran.stderr.contains("othello-4x4 is not there"), "{ran:?}");
+    assert!(ran.code == 0 && ran.stderr.contains("othello-4x4 is missing"), "{ran:?}");
     // The directory and the lock are deleted last.
     fs::create_dir(tables.place(WHOLE)).unwrap();
     tables.run(&["remove", WHOLE]).refused("an empty directory");
@@ -309,14 +309,16 @@ fn a_position_is_found_in_the_table_that_knows_most_of_it() {
     assert_eq!(tables.json(&["query", "start"])["table"], "minishogi-depth2");
     fs::remove_file(tables.place("LATEST")).unwrap();
     let ran = tables.run(&["query", "start"]);
-    assert!(ran.refused("start").contains("may be of minishogi, othello-4x4;"), "{ran:?}");
+    assert!(ran.refused("start").contains("fits minishogi, othello-4x4;"), "{ran:?}");
     // Without the complete table the other one answers.
     tables.ok(&["remove", WHOLE]);
     let part = tables.json(&["query", start]);
     assert_eq!((&part["table"], &part["outcome"]), (&"a-part".into(), &Value::Null));
     assert_eq!(tables.json(&["query", "a-part"]), part);
+    // So is a bounded table of a game that has no whole one.
+    assert_eq!(tables.json(&["query", "minishogi"])["table"], "minishogi-depth2");
     for (words, named) in [
-        (&["minishogi", "start"][..], "'minishogi' is no table"),
+        (&["animal-shogi", "start"][..], "no table animal-shogi in"),
         (&["2k1S/4p/1gS2/4b/1KR2 b RGPb 1"], "not among the states of minishogi-depth2"),
         (&["a1"], "othello-4x4: transcript: move 1, 'a1', is not legal"),
     ] {

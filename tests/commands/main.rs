@@ -18,6 +18,7 @@ mod perft_command;
 mod play;
 mod query_cyclic;
 mod readme;
+#[cfg(feature = "schemas")]
 mod schemas;
 mod search;
 #[cfg(feature = "serve")]
@@ -29,3 +30,4 @@ mod shell;
 mod train;
 #[cfg(feature = "onnx")]
 mod train_minishogi;
+mod typed;

@@ -86,7 +86,7 @@ fn what_packing_cannot_do_is_refused() {
         (&["pack", short], "not complete"),
         (&["pack", "nowhere"], "nowhere"),
         (&["pack", PACKED], "packed already"),
-        (&["pack", "moved", "--name", PACKED, "--with", "distance"], "is there already"),
+        (&["pack", "moved", "--name", PACKED, "--with", "distance"], "exists already"),
         (&["pack", "moved", "--name", "a/b"], "'a/b' is no name"),
         (&["value-iterate", PACKED], "solver enumerate"),
         (&["value-iterate", PACKED, "--discount", "0.9"], "solver enumerate"),
@@ -108,7 +108,7 @@ fn what_was_made_before_is_not_made_again() {
     let tables = packed(&[]);
     let whole = files(tables.root());
     let ran = tables.run(&["pack", FULL]);
-    assert!(ran.code == 0 && ran.stderr.contains("is there already"), "{ran:?}");
+    assert!(ran.code == 0 && ran.stderr.contains("exists already"), "{ran:?}");
     assert!(files(tables.root()) == whole);
 }
 

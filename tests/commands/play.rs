@@ -32,7 +32,7 @@ fn a_game_against_perfect_play_is_lost() {
         let said = shown(&tables, &["othello-4x4"], &format!("{line}save {}\n", file(&tables)));
         if said.contains("The game is over") {
             assert!(said.contains("White has won by 8 discs"), "{said}");
-            assert!(said.contains("No move gave anything away."), "{said}");
+            assert!(said.contains("No move was a mistake."), "{said}");
             break;
         }
         let game = fs::read_to_string(tables.place("game.txt")).unwrap();
@@ -44,7 +44,7 @@ fn a_game_against_perfect_play_is_lost() {
     }
     // The review lists mistakes with their cost.
     let worse = shown(&tables, &["othello-4x4", "--black", "greedy"], "");
-    let review = worse.split("Moves that gave something away:").nth(1).unwrap();
+    let review = worse.split("Mistakes:").nth(1).unwrap();
     assert!(review.lines().all(|line| !line.contains("White")), "{review}");
 }
 
@@ -106,18 +106,18 @@ fn what_is_not_known_is_said() {
         &["value-iterate"],
     ]);
     let said = shown(&tables, &["--white", "greedy"], "2E4C\nhint\n");
-    assert!(said.contains("a bounded table: of much nothing is known"), "{said}");
-    assert!(said.contains("Nothing is known: ") || said.contains("frontier"), "{said}");
+    assert!(said.contains("a bounded table: many values are unknown"), "{said}");
+    assert!(said.contains("No values: ") || said.contains("frontier"), "{said}");
     let said = shown(&tables, &["--seed", "1"], "5e4d\n5d5c\n4d4c\nhint\n");
-    assert!(said.contains("(nothing is known here: a move at random)"), "{said}");
+    assert!(said.contains("(no value is known here: a random move)"), "{said}");
     // Play works without any table, with capital and small letters.
     let free = shown(&tables, &["--game", "minishogi", "--white", "human"], "5D5C\n1b1c\nreview\n");
-    assert!(free.contains("no table: moves have no values here"), "{free}");
+    assert!(free.contains("no table: moves have no values"), "{free}");
     assert!(free.contains("a  r  b  s  g  k\nb  .  .  .  .  .\nc  P  .  .  .  p\n"), "{free}");
     // Two pieces that move back and forth.
     let round = "4e4d\n2a2b\n4d4e\n2b2a\n".repeat(3);
     let round = shown(&tables, &["--game", "minishogi", "--white", "human"], &round);
-    assert!(round.contains("there for the 4th time"), "{round}");
+    assert!(round.contains("occurs for the 4th time"), "{round}");
     let refused = played(&tables, &["--game", "minishogi", "--white", "nobody"], "");
     refused.refused("no policy");
     played(&tables, &["--json"], "").refused("no JSON");

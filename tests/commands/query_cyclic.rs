@@ -377,7 +377,7 @@ fn play_without_end_is_told_as_it_counts() {
     assert!(said.contains("Black, to move, loses by play without end\n"), "{said}");
     assert!(said.contains("counts as a win of the second player:"), "{said}");
     assert!(said.contains("\n5e5d     loss       without end\n"), "{said}");
-    assert!(said.contains(", and round again from "), "{said}");
+    assert!(said.contains(", then again from "), "{said}");
     let answer = tables.json(&["query", &name, "5e5d"]);
     assert_eq!((&answer["outcome"], &answer["distance"]), (&1.into(), &Value::Null));
     assert!(answer["repeats_from"].is_u64(), "{answer}");

@@ -58,6 +58,8 @@ list
 enumerate --game minishogi --max-depth 2
 list
 remove othello-4x4.packed nothing
+games
+policies 4x4
 match random greedy --game animal-shogi-3x3
 ";
 
@@ -199,4 +201,20 @@ fn every_field_of_a_schema_is_described() {
         silent(&schema, "", &mut found);
         assert!(found.is_empty(), "{}: {found:?}", file.display());
     }
+}
+
+/// `docs/commands.md` is made of the command line; with `YOMIKIRI_WRITE_COMMANDS` set it is written again.
+#[cfg(all(feature = "onnx", feature = "cluster", feature = "serve", feature = "parquet"))]
+#[test]
+fn the_reference_of_commands_is_that_of_the_command_line() {
+    let path = schemas().with_file_name("commands.md");
+    let text = yomikiri_solver::reference();
+    if std::env::var_os("YOMIKIRI_WRITE_COMMANDS").is_some() {
+        fs::write(&path, &text).unwrap();
+    }
+    let kept = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        kept == text,
+        "docs/commands.md differs: set YOMIKIRI_WRITE_COMMANDS and run this test again"
+    );
 }

@@ -101,10 +101,10 @@ fn lines_are_answered_one_by_one() {
 fn what_cannot_be_solved_is_refused() {
     let tables = Tables::new();
     for (words, what) in [
-        (&["solve", "nothing"][..], "'nothing' is no game, size, table or position"),
+        (&["solve", "nothing"][..], "invalid `nothing`: expected a game, size, table or position"),
         (&["solve", "start"], "name the game before it"),
         (&["solve", "4x4", "z9"], "'z' is not a square"),
-        (&["solve", "4x4", "--time", "0"], "--time 0"),
+        (&["solve", "4x4", "--time", "0"], "invalid --time `0`"),
         (
             &["solve", "minishogi", "--empties", "to-winner"],
             "--empties means nothing for minishogi",
@@ -266,7 +266,7 @@ fn a_query_searches_what_no_table_contains() {
     let shown = tables.ok(&["query", "8x8", ENDGAME]);
     assert!(shown.lines().last().unwrap().starts_with("By search: "), "{shown}");
     let ran = tables.run(&["query", "minishogi", "start"]);
-    assert!(ran.refused("play without end").contains("'minishogi' is no table"), "{ran:?}");
+    assert!(ran.refused("play without end").contains("no table minishogi in"), "{ran:?}");
 
     // A table has precedence, even a bounded one, and its rule for empty squares applies.
     let line = tables.json(&["query", "4x4"])["principal_variation"].clone();

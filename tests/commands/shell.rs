@@ -90,7 +90,10 @@ fn colours_are_as_asked_for() {
     assert!(!plain.contains('\x1b'));
     let coloured = tables.ok(&["query", "othello-4x4", "--color", "always"]);
     assert!(coloured.contains("\x1b[31mb1 "), "{coloured}");
-    let bare = coloured.replace("\x1b[31m", "").replace("\x1b[0m", "");
+    assert!(coloured.contains("\x1b[1mmove  outcome"), "{coloured}");
+    let bare = ["\x1b[1m", "\x1b[31m", "\x1b[0m"]
+        .iter()
+        .fold(coloured, |text, code| text.replace(code, ""));
     assert_eq!(bare, plain);
     let refused = tables.run(&["--color=always", "query", "nothing"]);
     assert!(refused.stderr.starts_with("\x1b[1m\x1b[31msolver:\x1b[0m"), "{refused:?}");
@@ -147,6 +150,7 @@ fn a_terminal_is_shown_a_bar_unless_quiet() {
     // A tenth of it would still be long enough for a bar.
     let args = [&args[..], &["-q", "--max-depth", "10"]].concat();
     let seen = on_a_terminal(&tables, &args, false).unwrap();
+    let seen = seen.replace("\x1b[1m", "").replace("\x1b[0m", "");
     assert!(!seen.contains('\x1b') && !seen.contains("to go"), "{seen}");
 }
 

@@ -81,7 +81,7 @@ fn what_is_there_is_not_replaced_and_other_settings_are_not_resumed() {
     let card = tables.place("policies/td-othello-4x4.json");
     let before = fs::read(&card).unwrap();
     let line = tables.run(&training(recipe, &[])).refused("there").to_string();
-    assert!(line.contains("td-othello-4x4.json is there already; add --force"), "{line}");
+    assert!(line.contains("td-othello-4x4.json exists already; add --force"), "{line}");
     assert_eq!(fs::read(&card).unwrap(), before);
     // A checkpoint of another training run is in the way.
     fs::remove_file(&card).unwrap();
@@ -127,7 +127,7 @@ fn wrong_settings_and_wrong_networks_get_one_line() {
         (&["supervised", "--hidden", "12"], "a multiple of 8"),
         (&["supervised", "--train", "0.9", "--validation", "0.2"], "share"),
         (&["td", "--size", "3"], "3"),
-        (&["dqn", "--opponents", "nobody"], "policy 'nobody' is not known"),
+        (&["dqn", "--opponents", "nobody"], "unknown policy `nobody`"),
         (&["disc-regression", "--games", "2"], "at least 10 games"),
         (&["dqn", "--epsilon", "0,0.5"], "--epsilon"),
     ];
@@ -155,7 +155,7 @@ fn wrong_settings_and_wrong_networks_get_one_line() {
     ] {
         let ran = tables.run(&[&["train"], &recipe[..]].concat());
         assert_eq!(ran.code, 2, "{recipe:?}: {ran:?}");
-        assert!(ran.stderr.contains(&format!("for '{option}")), "{ran:?}");
+        assert!(ran.stderr.contains(&format!("invalid {option} ")), "{ran:?}");
     }
     let large = tables.run(&["train", "supervised", "--hidden", "16384,16384"]);
     assert!(large.refused("weights").contains("269565987 weights"), "{large:?}");
@@ -163,7 +163,11 @@ fn wrong_settings_and_wrong_networks_get_one_line() {
     let of = |policy: &str, size: &str| {
         tables.run(&["report", "--policy", policy, "--size", size]).refused(policy).to_string()
     };
-    assert!(of("learned:nothing", "4").contains("cannot read"), "{}", of("learned:nothing", "4"));
+    assert!(
+        of("learned:nothing", "4").contains("no trained network"),
+        "{}",
+        of("learned:nothing", "4")
+    );
     let line = of("learned:td-othello-4x4", "4x5");
     assert!(line.contains("is for othello-4x4, not for othello-4x5"), "{line}");
     let line = of("learned:td-othello-4x4?width=3", "4");

@@ -94,7 +94,7 @@ fn what_makes_no_sense_is_told_in_a_line() {
     tables.ok(&["value-iterate"]);
     let table = made["table"].as_str().unwrap();
     for (args, what) in [
-        (&SMALL[..], "is there already; add --force"),
+        (&SMALL[..], "exists already; add --force"),
         (&animals, "is for minishogi, not for animal-shogi-3x3"),
         (
             &["report", "--table", table, "--policy", symmetric],

@@ -106,7 +106,7 @@ fn seeds_of_a_recipe_are_compared_by_their_mean() {
     assert!(line.contains(&format!("  {spread:.3}  ")), "{line} for {spread}");
     for (args, what) in [
         (&["compare", "mcts:5:{}", "weights"][..], "add --seeds"),
-        (&["compare", "greedy", "weights", "--seeds", "1"], "no policy has a '{}'"),
+        (&["compare", "greedy", "weights", "--seeds", "1"], "no policy contains '{}'"),
     ] {
         assert!(tables.run(args).refused("seeds").contains(what));
     }
@@ -151,8 +151,8 @@ fn a_training_loop_gets_one_line_and_ci_an_exit_code() {
     assert_eq!(failing("kept < 1").code, 2);
     // Conditions on figures that the report will not have fail before any measuring.
     for (condition, what) in [
-        ("value_error > 1", "greedy says no such value"),
-        ("final_score_error > 1", "greedy says no such value"),
+        ("value_error > 1", "greedy returns no such value"),
+        ("final_score_error > 1", "greedy returns no such value"),
         ("learned_result_kept < 1", "greedy has not learned from these positions"),
         ("plies_kept < 1", "plies are not compared on othello-4x4"),
         ("forced_won > 1", "othello-4x4 is complete"),
@@ -175,7 +175,7 @@ fn where_nothing_is_judged_that_is_said_first() {
     for condition in ["result_kept < 0.9", "positions < 1"] {
         let ran = tables.run(&[&report[..], &["--fail-if", condition]].concat());
         assert_eq!(ran.code, 2, "{ran:?}");
-        assert!(ran.stderr.contains("nothing is judged on minishogi-depth2"), "{ran:?}");
+        assert!(ran.stderr.contains("no position of minishogi-depth2 can be judged"), "{ran:?}");
     }
 }
 

@@ -167,7 +167,7 @@ fn what_cannot_be_used_is_told_in_one_line() {
         "(inputs: x float32 (N, 2, 4, 4); outputs: policy float32 (N, 17), value float32 (N, 1))";
     let cases = [
         ("absent.onnx", "cannot read the model"),
-        ("expected.json", "is no ONNX model"),
+        ("expected.json", "not an ONNX model"),
         ("unknown-operator.onnx", "org.example/Wonder"),
         ("scaler.onnx", "it needs the operator ai.onnx.ml.Scaler"),
         ("two-inputs.onnx", "it has 2 inputs; a policy has one"),
@@ -275,7 +275,7 @@ fn numbers_that_are_none_are_told_with_their_position() {
 fn a_model_for_another_board_is_refused() {
     let spec = NetworkSpec::onnx(&fixture("nchw.onnx")).unwrap();
     let error = Onnx::load(&spec, String::new(), &named("othello-4x5")).err().unwrap().line();
-    assert!(error.contains("on the 4x5 board"), "{error}");
+    assert!(error.contains("takes 32 numbers, the 4x5 board has 40 (2 planes of 20)"), "{error}");
 }
 
 #[test]
@@ -310,7 +310,7 @@ fn the_report_refuses_what_cannot_be_used_in_one_line() {
         assert!(said.contains(&fixture(model)), "{said}");
     }
     let said = run(&["--game", "animal-shogi-3x3"], &format!("onnx:{}", fixture("flat.onnx")));
-    assert!(said.contains("the shape of its input does not"), "{said}");
+    assert!(said.contains("takes 32 numbers, the 3x3 board has 108"), "{said}");
     assert!(run(&[], "onnx:").contains("names no file"));
     assert!(run(&[], "onnx:model.onnx?layout=x").contains("known are nchw, nhwc"));
 }

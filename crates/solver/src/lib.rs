@@ -9,5 +9,7 @@ mod cli;
 mod serve;
 
 #[doc(hidden)]
+pub use cli::reference;
+#[cfg(feature = "schemas")]
 pub use cli::schemas;
 pub use cli::{main, main_with, understand};

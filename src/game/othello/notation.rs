@@ -266,6 +266,15 @@ fn diagram_or_obf<K: StateKey>(
     Ok(from_colours(black, white, side.unwrap_or(Side::First)))
 }
 
+/// Returns the side that a letter behind a board names, as some write it: B or W.
+fn side_letter(word: &str) -> Option<Side> {
+    match word {
+        "B" => Some(Side::First),
+        "W" => Some(Side::Second),
+        _ => None,
+    }
+}
+
 /// Adds one line's squares to `cells`; a phrase such as `Black to move` sets `side`.
 fn read_line(
     line: &str,
@@ -288,7 +297,13 @@ fn read_line(
         });
         return Ok(());
     }
-    let words: Vec<&str> = line.split_whitespace().collect();
+    let mut words: Vec<&str> = line.split_whitespace().collect();
+    if let [_, .., last] = words[..]
+        && let Some(named) = side_letter(last)
+    {
+        *side = Some(named);
+        words.pop();
+    }
     let column_names = words
         .iter()
         .enumerate()

@@ -275,7 +275,7 @@ fn files_that_cannot_be_written_are_told_before_the_work() {
         }
     }
     let ran = tables.run(&["report", "--csv", &mine, "--html", &mine]);
-    assert!(ran.refused("twice").contains("named twice"), "{ran:?}");
+    assert!(ran.refused("twice").contains("appears twice"), "{ran:?}");
     let ran = tables.run(&["report", "--csv", &mine, "--html", &nowhere]);
     assert!(ran.ended(1, "one of two").contains("cannot write"), "{ran:?}");
     // Nothing was enumerated, and the old file is unchanged.
@@ -390,7 +390,7 @@ fn weights_come_from_files() {
     );
     assert_eq!(
         message(&good.replace("-.8 -.8", "-.8 1e-1")),
-        "w.txt, line 4: '1e-1' is no weight; write decimals such as -0.6, with at most six decimals and none above a million"
+        "w.txt, line 4: invalid weight `1e-1`; expected a number such as -0.6, with at most six decimals and at most a million"
     );
     assert!(message("").starts_with("w.txt, line 1: the weights end after 0; "));
     let missing = Weights::read(shape, Path::new("/no/such/file")).unwrap_err().line();

@@ -443,7 +443,7 @@ fn the_command_makes_the_table_and_measures_the_game_s_policies() {
         ["schema", "schema_version"].map(|name| json.as_object_mut().unwrap().remove(name));
     assert_eq!(schema, [Some("yomikiri-report".into()), Some(1.into())]);
     let taken = json["table"]["taken"].take();
-    assert_eq!(taken, "--game animal-shogi-3x3, built for this report");
+    assert_eq!(taken, "as named, built for this report");
     let wanted = serde_json::to_value(&by_rank().1).unwrap();
     assert!(json == wanted, "the command's figures are those of the library");
     let text = tables.ok(&["report", "--table", "animal-shogi-3x3", "--no-games", "-q"]);
@@ -514,10 +514,10 @@ fn what_a_game_does_not_have_is_told_before_the_work() {
     let weights = "goes by the squares of an Othello board; for animal-shogi-3x3 there are random, greedy, n-hand:N,";
     refused(&[&small[..], &["--policy", "weights"]].concat(), weights);
     refused(&[&small[..], &["--policy", "weights:w.txt"]].concat(), weights);
-    refused(&[&small[..], &["--policy", "best"]].concat(), "policy 'best' is not known");
-    let too_large = "solver enumerate --game minishogi --max-depth 6";
+    refused(&[&small[..], &["--policy", "best"]].concat(), "unknown policy `best`");
+    let too_large = "solver enumerate minishogi --max-depth 6";
     refused(&["--game", "minishogi"], too_large);
-    refused(&["--game", "chess"], "'chess' is no game this version knows");
+    refused(&["--game", "chess"], "no table, game or size `chess`");
 }
 
 #[test]

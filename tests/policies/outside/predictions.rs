@@ -378,7 +378,7 @@ fn positions_that_do_not_fit_are_told_in_one_line() {
     let mut bytes = fs::read(dir.join("side.npy")).unwrap();
     bytes[128 + 8] = 2;
     fs::write(dir.join("side.npy"), bytes).unwrap();
-    broken.refused(&dir, &["side.npy, row 8", "2 is no side"]);
+    broken.refused(&dir, &["side.npy, row 8", "invalid side 2"]);
 
     // Fewer positions than requested: the first missing one is named.
     let dir = broken.fresh();

@@ -60,16 +60,16 @@ pub struct Fit {
     #[arg(long, value_name = "N", default_value_t = 128, value_parser = number::<usize>(1, AT_ONCE))]
     pub batch: usize,
     /// Steps between updates of the target network
-    #[arg(long, value_name = "N", default_value_t = 500, value_parser = number::<u64>(1, u64::MAX))]
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = number::<u64>(1, u64::MAX), hide_short_help = true)]
     pub target_update: u64,
     /// What hidden units make of their sums
-    #[arg(long, value_enum, default_value = "relu")]
+    #[arg(long, value_enum, default_value = "relu", hide_short_help = true)]
     pub activation: Activation,
     /// What the outputs make of theirs; Q-values are from -1 to 1, which a sigmoid cannot give
-    #[arg(long, value_enum, default_value = "linear")]
+    #[arg(long, value_enum, default_value = "linear", hide_short_help = true)]
     pub output: Activation,
     /// The optimiser
-    #[arg(long, value_enum, default_value = "adam")]
+    #[arg(long, value_enum, default_value = "adam", hide_short_help = true)]
     pub optimiser: Kind,
     /// Initial learning rate; it falls linearly to a tenth
     #[arg(long, value_name = "RATE", default_value_t = 0.001, value_parser = rate)]

@@ -50,7 +50,7 @@ pub struct Settings {
     #[arg(long, value_name = "RATE", default_value_t = 0.001, value_parser = weight)]
     pub learning_rate: f64,
     /// Weight decay
-    #[arg(long, value_name = "DECAY", default_value_t = 0.2, value_parser = weight)]
+    #[arg(long, value_name = "DECAY", default_value_t = 0.2, value_parser = weight, hide_short_help = true)]
     pub weight_decay: f64,
     /// Tie the weights so that all images of a position get the same answer; hidden units or
     /// channels must be a multiple of the number of the board's symmetries
@@ -58,7 +58,7 @@ pub struct Settings {
         hide_possible_values = true, value_parser = BoolishValueParser::new())]
     pub equivariant: bool,
     /// Dropout rate of the hidden units (Srivastava et al. 2014) [default: 0.1 for an mlp, else 0]
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", hide_short_help = true)]
     pub dropout: Option<f64>,
     /// Weight of the value loss
     #[arg(long, value_name = "WEIGHT", default_value_t = 4.0, value_parser = weight)]

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::TrainedOn;
 use yomikiri::game::encode::Layout;
 use yomikiri::game::{Division, Splits};
-use yomikiri::hint::Hinted;
+use yomikiri::hint::{Hinted, nearest};
 use yomikiri::input;
 
 /// Value of `schema` in every card.
@@ -172,8 +172,23 @@ impl Card {
 
 /// Reads an ONNX file.
 pub(super) fn read_model(path: &Path) -> Result<Vec<u8>, Hinted> {
-    let failed = |error| Hinted::from(format!("cannot read the model {}: {error}", path.display()));
-    input::file(path, input::MODEL).map_err(failed)
+    input::file(path, input::MODEL).map_err(|error| {
+        let error = Hinted::from(format!("cannot read the model {}: {error}", path.display()));
+        match near_file(path) {
+            Some(near) => error.with_hint(format!("did you mean `{near}`?")),
+            None => error,
+        }
+    })
+}
+
+/// Returns the name of the file in the directory of a missing one that is nearest to its name.
+fn near_file(path: &Path) -> Option<String> {
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let names: Vec<String> =
+        entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let near = nearest(path.file_name()?.to_str()?, names.iter().map(String::as_str))?;
+    (path.file_name()? != near).then(|| path.with_file_name(near).display().to_string())
 }
 
 /// Returns the path of a network's file: NAME, with or without a known extension, with `ending` as extension.

@@ -9,7 +9,7 @@ use super::grammar::{Parts, one_of, refused, write_options};
 use super::network_spec::{CHOICES, Choice, NetworkSpec};
 use super::wrapped::Amendment;
 use yomikiri::game::{Game, GameExt};
-use yomikiri::hint::Hinted;
+use yomikiri::hint::{Hinted, did_you_mean};
 
 /// Specification of a policy. The text form reads back as the same specification.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -262,17 +262,28 @@ impl FromStr for PolicySpec {
                     ));
                 }
             },
-            _ => {
-                return Err(wrong(Hinted::new(
-                    " is not known",
-                    format!("known are {}", PolicySpec::KNOWN),
-                )));
+            (name, _) => {
+                let hint = if parts.is_model() {
+                    format!("did you mean `onnx:{text}`?")
+                } else {
+                    let names = PolicySpec::KNOWN.split(", ");
+                    let names = names.filter_map(|form| form.split([':', '[']).next());
+                    did_you_mean(name, names)
+                        .unwrap_or_else(|| format!("expected {}", PolicySpec::KNOWN))
+                };
+                return Err(Hinted::new(format!("unknown policy `{text}`"), hint));
             }
         })
     }
 }
 
 impl Parts<'_> {
+    /// Returns whether the text is the path of an ONNX file and no more.
+    fn is_model(self) -> bool {
+        let path = self.to_string();
+        path.split('?').next().is_some_and(|path| path.ends_with(".onnx"))
+    }
+
     /// Parses the options behind a policy of files or a program.
     fn outside(self, policy: PolicySpec) -> Result<PolicySpec, Hinted> {
         let (policy, mut amendment) = match policy {
@@ -313,8 +324,8 @@ impl Parts<'_> {
         let (number, seed) = (self.number(number, PLAYED)?, seed.unwrap_or("0"));
         let most = u64::MAX;
         let what = Hinted::new(
-            format!(": '{seed}' is no seed"),
-            format!("write a whole number from 0 to {most}"),
+            format!(": invalid seed `{seed}`"),
+            format!("expected a whole number from 0 to {most}"),
         );
         let seed = seed.parse().map_err(|_| refused(self, what))?;
         Ok(PolicySpec::Plays(player, number, seed))
@@ -413,12 +424,16 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_answered_with_what_is() {
-        let unknown = format!("is not known; known are {}", PolicySpec::KNOWN);
+        let unknown = format!("; expected {}", PolicySpec::KNOWN);
         let limits = "write n-hand:N with a whole number N from 1 to 10";
-        let seed = "is no seed; write a whole number from 0 to 18446744073709551615";
+        let seed = "; expected a whole number from 0 to 18446744073709551615";
         let trained = "known are train, train:SEED (--split-seed of 'solver export', with its default shares)";
         for (texts, expected) in [
-            (&["", "Random", "best", "greedy:2", "perfect:", "nhand:2"][..], &unknown[..]),
+            (&["", "best", "x:2"][..], &unknown[..]),
+            (&["Random", "randon:3"], "did you mean `random`?"),
+            (&["gredy", "greedy:2"], "did you mean `greedy`?"),
+            (&["nhand:2"], "did you mean `n-hand`?"),
+            (&["a/b.onnx?layout=nchw"], "did you mean `onnx:a/b.onnx?layout=nchw`?"),
             (&["n-hand:", "n-hand:0", "n-hand:11", "n-hand:-1", "n-hand:2:w.txt"], limits),
             (&["alphabeta:w.txt"], "write alphabeta:N with a whole number N from 1 to 10"),
             (
@@ -447,7 +462,7 @@ mod tests {
         ] {
             for text in texts {
                 let message = text.parse::<PolicySpec>().unwrap_err().line();
-                assert!(message.starts_with("policy '") && !message.contains('\n'), "{message}");
+                assert!(message.contains("policy ") && !message.contains('\n'), "{message}");
                 assert!(message.ends_with(expected), "{message} for {expected}");
             }
         }

@@ -66,7 +66,7 @@ impl Weights {
             for token in tokens.filter(|token| !token.is_empty()) {
                 last = i + 1;
                 let weight = decimal(token).ok_or_else(|| {
-                    wrong(last, Hinted::new(format!("'{token}' is no weight"), "write decimals such as -0.6, with at most six decimals and none above a million"))
+                    wrong(last, Hinted::new(format!("invalid weight `{token}`"), "expected a number such as -0.6, with at most six decimals and at most a million"))
                 })?;
                 if weights.len() == squares {
                     let what = Hinted::new(format!("'{token}' is one weight too many"), expected);

@@ -1,6 +1,6 @@
 //! Aligned columns of text.
 
-use super::shown::shown;
+use super::shown::{BOLD, shown, styled};
 
 /// Minimum width of all columns but the first, so that consecutive tables line up.
 const LEAST: usize = 6;
@@ -12,12 +12,14 @@ const WIDTH: usize = 100;
 #[derive(Clone, Debug, Default)]
 pub struct Grid {
     rows: Vec<Vec<String>>,
+    /// Rows of the heading.
+    heads: usize,
 }
 
 impl Grid {
     /// Returns a grid with a heading of two lines, given for each column as (upper, lower).
     pub fn headed(headings: &[(&str, &str)]) -> Grid {
-        let mut grid = Grid::default();
+        let mut grid = Grid { heads: 2, ..Grid::default() };
         grid.push(headings.iter().map(|(upper, _)| upper.to_string()).collect());
         grid.push(headings.iter().map(|(_, lower)| lower.to_string()).collect());
         grid
@@ -30,8 +32,8 @@ impl Grid {
 
     /// Returns a grid with a heading of one line and rows.
     pub fn of(headings: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Grid {
-        let mut grid =
-            Grid { rows: vec![headings.iter().map(|heading| heading.to_string()).collect()] };
+        let mut grid = Grid { heads: 1, ..Grid::default() };
+        grid.push(headings.iter().map(|heading| heading.to_string()).collect());
         rows.into_iter().for_each(|row| grid.push(row));
         grid
     }
@@ -75,7 +77,7 @@ impl Grid {
     /// Formats the first column and some others.
     fn block(&self, widths: &[usize], columns: &[usize]) -> String {
         let mut text = String::new();
-        for row in &self.rows {
+        for (at, row) in self.rows.iter().enumerate() {
             let first = row.first().map_or("", String::as_str);
             let mut line = format!("{first:<width$}", width = widths.first().copied().unwrap_or(0));
             for &column in columns {
@@ -83,7 +85,8 @@ impl Grid {
                 let width = widths[column];
                 line += &format!("  {cell:>width$}");
             }
-            text += line.trim_end();
+            let line = line.trim_end();
+            text += &if at < self.heads { styled(line, BOLD) } else { line.to_string() };
             text.push('\n');
         }
         text

@@ -2,6 +2,7 @@
 
 use super::grid::Grid;
 use super::number::{amount, percent};
+use super::shown::{GREEN, RED, styled};
 use crate::evaluate::{AccuracyReport, Mistake};
 
 /// Lays out the `mistakes` costliest mistakes of each policy.
@@ -31,6 +32,16 @@ fn mistake_text(mistake: &Mistake, units: &str) -> String {
     });
     let exact: &[&str] = if has_scores { &["score"] } else { &["result", "plies"] };
     let moves = Grid::of(&[&["move", "chosen"], exact, &[""]].concat(), rows).to_text();
+    let styles = mistake.moves.iter().map(|facts| match (facts.best, facts.probability > 0.0) {
+        (true, _) => Some(GREEN),
+        (false, true) => Some(RED),
+        (false, false) => None,
+    });
+    let lines = moves.lines().zip([None].into_iter().chain(styles));
+    let line = |(line, style): (&str, Option<&str>)| {
+        style.map_or(line.to_string(), |style| styled(line, style)) + "\n"
+    };
+    let moves: String = lines.map(line).collect();
     let mut facts = vec![format!("{} to move", mistake.mover)];
     facts.extend(mistake.met.map(|met| format!("met in {} of its games", percent(met))));
     facts.extend(match (mistake.score_lost, mistake.plies_lost) {

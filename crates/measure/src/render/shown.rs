@@ -1,5 +1,29 @@
 //! Sanitising of external text for terminals.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether texts are styled for a terminal.
+static STYLED: AtomicBool = AtomicBool::new(false);
+/// Style of headings.
+pub const BOLD: &str = "\x1b[1m";
+/// Style of best moves.
+pub const GREEN: &str = "\x1b[32m";
+/// Style of mistakes.
+pub const RED: &str = "\x1b[31m";
+
+/// Styles the texts that this process lays out from now on, for a terminal that shows colours.
+pub fn style_texts() {
+    STYLED.store(true, Ordering::Relaxed);
+}
+
+/// Returns a line in a style, where texts are styled.
+pub fn styled(line: &str, style: &str) -> String {
+    match STYLED.load(Ordering::Relaxed) && !line.is_empty() {
+        true => format!("{style}{line}\x1b[0m"),
+        false => line.to_string(),
+    }
+}
+
 /// Replaces characters in a line that a terminal interprets (control characters including line breaks, and
 /// marks that change the direction of text) by spaces.
 pub fn shown(line: &str) -> String {

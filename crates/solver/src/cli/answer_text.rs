@@ -1,4 +1,4 @@
-//! What a table says of a position, as text.
+//! Answers about positions as text.
 
 use super::colour;
 use yomikiri::game::{Empties, Game, GameExt, Repetition};
@@ -9,7 +9,7 @@ use yomikiri_measure::render::verdict::{
     Mover, outcome_cell, plies_cell, repetition_text, score_cell, still_open, verdict,
 };
 
-/// Returns the last line of an answer that was found by search: what it took, and how empty squares count.
+/// Returns the last line of an answer by search: its cost, and the rule for empty squares.
 pub(super) fn search_text(search: &SearchOracle) -> String {
     let (nodes, time) = search.spent();
     let empties = match (search.game().scores(), search.empties()) {
@@ -34,7 +34,7 @@ pub(super) struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    /// All of it.
+    /// Lays out the board, the value, the moves and the line of best play.
     pub(super) fn to_text(&self, colour: bool) -> String {
         let game = self.oracle.game();
         let side = self.answer.mover;
@@ -64,7 +64,7 @@ impl Shown<'_> {
         let scored = self.oracle.has_scores();
         let (followed, left): (Vec<&MoveAnswer>, Vec<_>) =
             self.answer.moves.iter().partition(|m| m.followed != Some(false));
-        // Of most moves of a bounded table there is nothing to show but their names.
+        // A bounded table knows nothing of most moves but their names.
         let (known, open): (Vec<&MoveAnswer>, Vec<_>) = followed
             .into_iter()
             .partition(|m| scored || outcome_cell(m.value.value) != "not proven");
@@ -72,7 +72,7 @@ impl Shown<'_> {
         if !known.is_empty() {
             let head = match open.len() + left.len() {
                 0 => "Each move",
-                _ => "Moves of which something is proven",
+                _ => "Moves with a proven value or bound",
             };
             let whose = match &self.answer.cycles {
                 None => format!("values are {side}'s"),
@@ -119,7 +119,7 @@ impl Shown<'_> {
         text
     }
 
-    /// What is known of the position, in a sentence, and its moves with their values.
+    /// Lays out the value of the position in a sentence, and its moves with their values.
     pub(super) fn values_text(&self, colour: bool) -> String {
         let painted = |line: &str, value: &Verdict| match colour {
             true => colour::of_outcome(line, value.outcome),
@@ -129,7 +129,7 @@ impl Shown<'_> {
         format!("{value}\n{}", self.moves_text(&painted))
     }
 
-    /// What is known of the position, in a sentence.
+    /// Returns the value of the position in a sentence.
     pub(super) fn value_text(&self) -> String {
         let (game, value) = (self.oracle.game(), self.answer.value.value);
         let cycles = self.answer.cycles.as_ref();
@@ -193,15 +193,15 @@ impl Shown<'_> {
         let end = match &self.answer.line_end {
             LineEnd::Over(Some(words)) => format!(": {words}"),
             LineEnd::Over(None) | LineEnd::Unproven => String::new(),
-            LineEnd::Repeats(0) => ", and round again".to_string(),
+            LineEnd::Repeats(0) => ", then the same again".to_string(),
             LineEnd::Repeats(from) => {
                 format!(
-                    ", and round again from {} (ply {})",
+                    ", then again from {} (ply {})",
                     self.answer.principal_variation[*from],
                     from + 1
                 )
             }
-            LineEnd::Cut => " and so on".to_string(),
+            LineEnd::Cut => " …".to_string(),
         };
         format!("\nBest play: {}{end}\n", self.answer.principal_variation.join(" "))
     }

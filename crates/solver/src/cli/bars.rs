@@ -1,37 +1,71 @@
 //! Progress drawn as a bar on stderr, where that is a terminal.
 
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::fmt::Write;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
+use super::error::to_stderr;
 use yomikiri::progress::Progress;
+use yomikiri_measure::render::number::{seconds, thousands};
 use yomikiri_measure::render::shown::shown;
 
-/// Draws the piece of work that is going on; nothing when quiet or when stderr is no terminal.
+/// Draws the current task; nothing when quiet or when stderr is not a terminal.
 #[derive(Clone)]
 pub(super) struct Bars {
     quiet: bool,
-    bar: Arc<Mutex<Option<ProgressBar>>>,
+    held: Arc<Mutex<Held>>,
 }
+
+#[derive(Default)]
+struct Held {
+    bar: Option<(ProgressBar, Instant)>,
+    /// Seconds that the next task is expected to take.
+    expected: Option<f64>,
+    /// Advice for a task that takes long, until it has been printed.
+    advice: Option<String>,
+}
+
+/// Time after which the length of a task can be estimated from its progress.
+const LOOK: Duration = Duration::from_secs(3);
+/// Seconds above which a task is long.
+const LONG: f64 = 30.0;
 
 impl Bars {
     pub(super) fn new(quiet: bool) -> Bars {
-        Bars { quiet, bar: Arc::default() }
+        Bars { quiet, held: Arc::default() }
     }
 
-    /// Takes away the bar that is shown.
+    /// Starts the time to go of the next task from an estimate in seconds.
+    pub(super) fn expect(&self, seconds: f64) {
+        self.held().expected = Some(seconds);
+    }
+
+    /// Prints how long the next task takes, and this advice, once it turns out to be long.
+    pub(super) fn advise(&self, advice: &str) {
+        self.held().advice = Some(advice.to_string());
+    }
+
+    /// Removes the current bar.
     pub(super) fn clear(&self) {
-        self.replace(None);
+        let bar = self.held().bar.take();
+        bar.iter().for_each(|(bar, _)| bar.finish_and_clear());
     }
 
-    fn replace(&self, bar: Option<ProgressBar>) {
-        let mut held = self.bar.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some(old) = held.take() {
-            old.finish_and_clear();
-        }
-        *held = bar;
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
+}
+
+/// Estimates the seconds to go when `done` of the work, 0 to 1, took `elapsed` seconds: at first by what was expected,
+/// after a tenth of the work by its progress alone.
+fn to_go(done: f64, elapsed: f64, expected: Option<f64>) -> Option<f64> {
+    let by_progress = (done > 0.0).then(|| elapsed * (1.0 - done) / done);
+    let Some(expected) = expected else { return by_progress };
+    // The first layers of a game are slow for their few states.
+    let weight = (10.0 * done).min(1.0).powi(2);
+    Some(by_progress.map_or(0.0, |left| weight * left) + (1.0 - weight) * expected * (1.0 - done))
 }
 
 impl Progress for Bars {
@@ -40,29 +74,44 @@ impl Progress for Bars {
     }
 
     fn begin_with(&self, what: &str, total: Option<u64>, unit: &str) {
+        self.clear();
         if self.quiet {
             return;
         }
-        // The target draws nothing where stderr is no terminal.
+        // The target draws nothing where stderr is not a terminal.
         let target = ProgressDrawTarget::stderr();
         let bar = ProgressBar::with_draw_target(total, target).with_message(shown(what));
-        let template = match total {
-            Some(_) => format!(
-                "{{msg}} {{wide_bar}} {{human_pos}}/{{human_len}} {unit}, {{eta}} to go {{prefix}}"
+        let expected = self.held().expected.take();
+        let left = move |state: &ProgressState, out: &mut dyn Write| {
+            let done = state.pos() as f64 / state.len().unwrap_or(1).max(1) as f64;
+            let left = to_go(done.min(1.0), state.elapsed().as_secs_f64(), expected);
+            let _ = write!(out, "{:>6}", left.map_or("?".to_string(), seconds));
+        };
+        let template = match total.map(|total| thousands(total).len()) {
+            Some(width) => format!(
+                "{{msg}} {{wide_bar}} {{human_pos:>{width}}}/{{human_len}} {unit}, {{left}} to go {{prefix}}"
             ),
             None => format!("{{spinner}} {{msg}} {{human_pos}} {unit} {{prefix}}"),
         };
         if let Ok(style) = ProgressStyle::with_template(&template) {
-            bar.set_style(style);
+            bar.set_style(style.with_key("left", left));
         }
         bar.enable_steady_tick(Duration::from_millis(200));
-        self.replace(Some(bar));
+        self.held().bar = Some((bar, Instant::now()));
     }
 
     fn advance(&self, units: u64) {
-        let held = self.bar.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some(bar) = held.as_ref() {
-            bar.inc(units);
+        let mut held = self.held();
+        let Some((bar, began)) = &held.bar else { return };
+        bar.inc(units);
+        if held.advice.is_none() || began.elapsed() < LOOK {
+            return;
+        }
+        let done = bar.position() as f64 / bar.length().unwrap_or(1).max(1) as f64;
+        let left = to_go(done, began.elapsed().as_secs_f64(), None).unwrap_or(0.0);
+        let bar = bar.clone();
+        if let Some(advice) = held.advice.take().filter(|_| left > LONG) {
+            bar.suspend(|| to_stderr(format!("about {} to go; {advice}", seconds(left))));
         }
     }
 
@@ -71,8 +120,7 @@ impl Progress for Bars {
     }
 
     fn note(&self, what: &str) {
-        let held = self.bar.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some(bar) = held.as_ref() {
+        if let Some((bar, _)) = &self.held().bar {
             bar.set_prefix(format!("({what})"));
         }
     }
@@ -80,5 +128,20 @@ impl Progress for Bars {
     fn finish(&self, summary: &str) {
         tracing::debug!(summary, "finished");
         self.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::to_go;
+
+    #[test]
+    fn the_time_to_go_starts_from_the_estimate() {
+        assert_eq!(to_go(0.0, 5.0, Some(20.0)), Some(20.0));
+        assert_eq!(to_go(0.0, 5.0, None), None);
+        // Slow at first: the estimate still counts.
+        assert!(to_go(0.001, 10.0, Some(20.0)).is_some_and(|left| left < 140.0));
+        assert_eq!(to_go(0.5, 30.0, Some(20.0)), Some(30.0));
+        assert_eq!(to_go(1.0, 60.0, Some(20.0)), Some(0.0));
     }
 }

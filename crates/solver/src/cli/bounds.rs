@@ -1,14 +1,14 @@
-//! `--fail-if`: conditions on the numbers of a report, for whoever checks policies by machine.
+//! `--fail-if`: conditions on the figures of a report, for checks by machine.
 
 use std::cmp::Ordering;
 use std::str::FromStr;
 
 use yomikiri::game::Game;
-use yomikiri::hint::Hinted;
+use yomikiri::hint::{Hinted, did_you_mean};
 use yomikiri::solved::SolvedTable;
 use yomikiri_measure::evaluate::{Choice, Metrics, Player};
 
-/// That a number of a policy is below or above another.
+/// Condition that a figure of a policy is below or above a number.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Condition {
     name: String,
@@ -16,7 +16,7 @@ pub(super) struct Condition {
     number: f64,
 }
 
-/// The signs, the longer ones first, and what they hold for.
+/// Signs, the longer ones first, with the orders for which they hold.
 const SIGNS: [(&str, &[Ordering]); 4] = [
     ("<=", &[Ordering::Less, Ordering::Equal]),
     (">=", &[Ordering::Greater, Ordering::Equal]),
@@ -29,19 +29,24 @@ impl FromStr for Condition {
 
     fn from_str(text: &str) -> Result<Condition, String> {
         let split = |(sign, _)| text.split_once(sign).map(|(name, number)| (name, sign, number));
-        let form = "write NAME < NUMBER, or with <=, > or >=";
+        let form = "expected NAME < NUMBER, or with <=, > or >=";
         let (name, sign, number) = SIGNS.into_iter().find_map(split).ok_or(form)?;
         let (name, number) = (name.trim(), number.trim());
         if Metrics::unknown().number(name).is_none() {
             let known: Vec<String> =
                 Metrics::unknown().numbers.into_iter().map(|(name, _)| name).collect();
-            return Err(format!(
-                "{name} is no number of --metrics: known are {}",
-                known.join(", ")
-            ));
+            let near = did_you_mean(name, known.iter().map(String::as_str));
+            return Err(match near {
+                Some(near) => format!("unknown figure `{name}`; {near}"),
+                None => format!("unknown figure `{name}`; see 'solver report --metrics'"),
+            });
         }
-        let number = number.parse().ok().filter(|number: &f64| number.is_finite());
-        let number = number.ok_or_else(|| form.to_string())?;
+        let (number, unit) = match number.strip_suffix('%') {
+            Some(percent) => (percent, 0.01),
+            None => (number, 1.0),
+        };
+        let number = number.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+        let number = number.ok_or_else(|| form.to_string())? * unit;
         Ok(Condition { name: name.to_string(), sign, number })
     }
 }
@@ -64,7 +69,7 @@ impl Condition {
         let figure = figure.unwrap_or(name);
         let of_games = ["random_", "perfect_", "exploited_"];
         if let Some(why) = why_no_games.filter(|_| of_games.iter().any(|of| name.starts_with(of))) {
-            return missing("no games are played here", why);
+            return missing("no games are played", why);
         }
         let of_scores = ["score_kept", "score_lost"].contains(&figure)
             || name.starts_with("final_score_")
@@ -79,7 +84,7 @@ impl Condition {
         if self.is_forced() && measured.table().manifest().complete {
             return missing(&format!("{table} is complete"), "use result_kept");
         }
-        // Where perfect, or one that does not answer, says nothing; what is wrong shows when it is measured.
+        // Policies that fail here fail again when they are measured, with a message.
         let root = measured.states().roots().ok().and_then(|roots| roots.first().copied());
         let at_the_root = |player: &Player| -> Option<Choice> {
             player.policy()?;
@@ -97,19 +102,18 @@ impl Condition {
                 continue;
             };
             if value && choice.value.is_none() || score && choice.final_score.is_none() {
-                return missing(&format!("{policy} says no such value"), "leave it out");
+                return missing(&format!("{policy} returns no such value"), "leave it out");
             }
         }
         Ok(())
     }
 
-    /// Whether its figure is of positions in which not all moves are proven.
+    /// Returns whether its figure counts positions in which not all moves are proven.
     pub(super) fn is_forced(&self) -> bool {
         self.name.starts_with("forced_")
     }
 
-    /// What it finds, a line for each policy for which it holds; an error where the number is not
-    /// known of one.
+    /// Returns a line for each policy for which it holds; an error if the figure of one is unknown.
     pub(super) fn found(&self, all: &[Metrics]) -> Result<Vec<String>, Hinted> {
         let Condition { name, sign, number } = self;
         let holds = SIGNS.iter().find(|(known, _)| known == sign).map_or(&[][..], |(_, on)| on);
@@ -117,7 +121,7 @@ impl Condition {
         for metrics in all {
             let policy = &metrics.policy;
             let own = metrics.number(name).flatten().ok_or_else(|| {
-                let what = format!("--fail-if {name}: there is no such figure here of {policy}");
+                let what = format!("--fail-if {name}: no such figure of {policy} here");
                 Hinted::new(what, "see --metrics")
             })?;
             if own.partial_cmp(number).is_some_and(|order| holds.contains(&order)) {
@@ -142,6 +146,7 @@ mod tests {
             ("result_kept < 0.95", 0.94, true),
             ("result_kept<0.95", 0.95, false),
             (" result_kept <= .95 ", 0.95, true),
+            ("result_kept < 95%", 0.94, true),
             ("result_kept >1e-1", 0.1, false),
             ("result_kept>=0.1", 0.1, true),
         ] {
@@ -156,8 +161,10 @@ mod tests {
         );
         assert!(condition.found(&[metrics(None)]).is_err());
         for text in ["result_kept", "result_kept = 1", "result_kept < x", "result_kept < NaN"] {
-            assert!(text.parse::<Condition>().unwrap_err().contains("write NAME <"), "{text}");
+            assert!(text.parse::<Condition>().unwrap_err().contains("expected NAME <"), "{text}");
         }
-        assert!("kept < 1".parse::<Condition>().unwrap_err().contains("known are positions, "));
+        let unknown = |text: &str| text.parse::<Condition>().unwrap_err();
+        assert_eq!(unknown("kept < 1"), "unknown figure `kept`; see 'solver report --metrics'");
+        assert_eq!(unknown("result < 1"), "unknown figure `result`; did you mean `result_kept`?");
     }
 }

@@ -1,4 +1,4 @@
-//! Which positions a report is of: a part of them, or those of a file.
+//! Positions of a report: all, a part of them, those of a file, of random games or of a policy's games.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -17,39 +17,54 @@ use yomikiri::hint::Hinted;
 use yomikiri::solved::SolvedTable;
 use yomikiri_measure::evaluate::{Piece, Player, Sampling, Wanted, drawn, met, of_split};
 
-/// The options that choose positions.
+/// Options that choose positions.
 #[derive(Debug, clap::Args)]
 pub(super) struct ChosenArgs {
-    /// Measure only this part of the positions, divided as when the network that is measured was
-    /// trained, or else as 'solver export' does by default [default: all]
-    #[arg(long, value_enum, conflicts_with = "positions")]
+    /// Measure one part of the positions: those to train on, to validate or to test, or all
+    ///
+    /// Positions are divided as for the training of the network that is measured, or else as 'solver export' divides
+    /// them by default.
+    #[arg(
+        long,
+        value_name = "PART",
+        value_enum,
+        hide_possible_values = true,
+        conflicts_with = "positions"
+    )]
     split: Option<Part>,
-    /// Measure only the positions of this file, one a line as for 'solver export --positions', with their mirror
-    /// images; or those of a directory of 'solver export --states'
+    /// Measure the positions of a file, one a line, with their mirror images
+    ///
+    /// Lines are read as by 'solver export --positions'; a directory of 'solver export --states' works too.
     #[arg(long, value_name = "FILE")]
     positions: Option<PathBuf>,
-    /// Draw so many distinct positions from random games and find their values by search; on a board too large
-    /// for a table the positions of --positions are searched too [default with --empty-squares: 1000]
+    /// Measure N positions of random games, solved by search: for boards too large for a table
+    ///
+    /// The positions are distinct. On such boards, positions of --positions are searched too. [default with
+    /// --empty-squares: 1000]
     #[arg(long, value_name = "N", conflicts_with_all = ["split", "positions"],
         value_parser = RangedU64ValueParser::<usize>::new().range(1..=10_000_000))]
     sample: Option<usize>,
-    /// Take the positions in which this policy is to move in games that it plays, as often as it meets them, and
-    /// find their values by search
-    #[arg(long, value_name = "POLICY", conflicts_with_all = ["split", "positions", "sample"], add = policies())]
+    /// Measure the positions that a policy meets in games, solved by search
+    ///
+    /// Positions in which it is to move count as often as it meets them.
+    #[arg(long, value_name = "POLICY", conflicts_with_all = ["split", "positions", "sample"], add = policies(),
+        hide_short_help = true)]
     games_of: Option<String>,
-    /// Whom it plays against [default: random]
-    #[arg(long, value_name = "POLICY", requires = "games_of", add = policies())]
+    /// Opponent in these games [default: random]
+    #[arg(long, value_name = "POLICY", requires = "games_of", add = policies(), hide_short_help = true)]
     against: Option<String>,
-    /// Games that it plays with each side [default: 10]
-    #[arg(long, value_name = "N", requires = "games_of",
+    /// Number of these games with each side [default: 10]
+    #[arg(long, value_name = "N", requires = "games_of", hide_short_help = true,
         value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     games: Option<u64>,
-    /// Empty squares of the positions that are drawn, or of those taken from games: 8..16 [default: 8..12 of
-    /// positions that are drawn; in games all, on boards of more than 36 squares those up to 16]
-    #[arg(long, value_name = "FROM..TO", value_parser = range, conflicts_with_all = ["split", "positions"])]
+    /// Empty squares of positions that are searched: 8..16 [default: 8..12]
+    ///
+    /// In games of --games-of the default is all, on boards of more than 36 squares those up to 16.
+    #[arg(long, value_name = "FROM..TO", value_parser = range, conflicts_with_all = ["split", "positions"],
+        hide_short_help = true)]
     empty_squares: Option<(u32, u32)>,
-    /// Seed of the positions or games [default: 0]
-    #[arg(long, value_name = "SEED", conflicts_with_all = ["split", "positions"])]
+    /// Seed of positions and games [default: 0]
+    #[arg(long, value_name = "SEED", conflicts_with_all = ["split", "positions"], hide_short_help = true)]
     seed: Option<u64>,
 }
 
@@ -127,7 +142,7 @@ impl ChosenArgs {
             positions.push(position);
         }
         if positions.is_empty() {
-            bail!(Hinted::new(format!("{} has no position", file.display()), "write one a line"));
+            bail!(Hinted::new(format!("no position in {}", file.display()), "write one a line"));
         }
         let words = format!("those of {}", file.display());
         Ok(Some(ToSearch { positions, words, is_sample: false }))
@@ -135,7 +150,7 @@ impl ChosenArgs {
 
     /// The positions of games that a policy plays.
     fn of_games(&self, name: &str, game: &AnyGame, context: &Context) -> anyhow::Result<ToSearch> {
-        let hint = "name a policy that plays by itself";
+        let hint = "name a policy that needs no table";
         let named = |name: &str| policy(&name.parse()?, game, hint, context);
         let [own, opponent] = [named(name)?, named(self.against.as_deref().unwrap_or("random"))?];
         let (rows, columns) = game.shape();
@@ -183,7 +198,7 @@ fn of_file(file: &Path, table: &SolvedTable) -> anyhow::Result<Chosen> {
         bail!(wrong.with_hint("correct it or leave it out"));
     }
     if rows.is_empty() {
-        bail!(Hinted::new(format!("{} has no position", file.display()), "write one a line"));
+        bail!(Hinted::new(format!("no position in {}", file.display()), "write one a line"));
     }
     let words = format!("those of {} and their images", file.display());
     let wanted = move |piece: &Piece, at: usize| rows.contains(&piece.cases[at].row);

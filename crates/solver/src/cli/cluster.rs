@@ -9,16 +9,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::bail;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
 use super::counts::size_of_table;
-use super::enumerate::game_of;
 use super::error::{self, code};
 use super::guard::MemoryArg;
 use super::lines::text_of;
-use super::signals::say_that_it_goes_on;
+use super::signals::report_resumable;
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::graph::Plan;
 use yomikiri::hint::{Hint, Hinted, Kind};
@@ -44,58 +42,49 @@ pub(super) const UNFIT: [(&str, &[&str]); 2] = [
             "name",
         ],
     ),
-    (
-        "value-iterate",
-        &[
-            "theta",
-            "order",
-            "discount",
-            "empties",
-            "method",
-            "repetition",
-            "positional",
-            "table",
-            "game",
-        ],
-    ),
+    ("value-iterate", &["theta", "order", "discount", "empties", "method", "repetition"]),
 ];
 
-/// Who does the work.
+/// Processes that share the work.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Several processes")]
 pub(super) struct ClusterArgs {
-    /// Spread the work over so many processes on this machine, each with --threads workers (whole Othello boards with derived
-    /// moves); 'solver gather' makes the table of what they write
-    #[arg(long, value_name = "N", conflicts_with = "hosts")]
+    /// Spread the work over N processes on this machine, each with --threads workers
+    ///
+    /// Several processes enumerate whole boards of Othello with derived moves; 'solver gather' makes the table of
+    /// what they write.
+    #[arg(long, value_name = "N", conflicts_with = "hosts", hide_short_help = true)]
     processes: Option<usize>,
-    /// Spread the work over the processes of a file of addresses (host:port, one a line), of which this is one; '-' is stdin,
-    /// where an empty line may end them: then this process ends when stdin does
-    #[arg(long, value_name = "FILE", requires = "process")]
+    /// Spread the work over the processes of a file of addresses (host:port, one a line), this one among them
+    ///
+    /// '-' is stdin, where an empty line may end the addresses: then this process ends when stdin does.
+    #[arg(long, value_name = "FILE", requires = "process", hide_short_help = true)]
     hosts: Option<PathBuf>,
-    /// Which line of the file of hosts this process is, counted from 0
-    #[arg(long, value_name = "K", requires = "hosts")]
+    /// Line of this process in the file of hosts, counted from 0
+    #[arg(long, value_name = "K", requires = "hosts", hide_short_help = true)]
     process: Option<usize>,
 }
 
 impl ClusterArgs {
-    /// Whether the work is to be spread.
+    /// Returns whether the work is spread.
     pub(super) fn is_asked(&self) -> bool {
         self.processes.is_some() || self.hosts.is_some()
     }
 }
 
-/// Make the usual table of what several processes have written, with values if all have them
+/// Make the table of what several processes have written, with values if all have them
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The directories with the parts of all processes [default: the parts of an Othello board on this machine]
-    #[arg(value_name = "DIR")]
+    /// Size or game whose parts are on this machine, or the directories of the parts [default: 4x4]
+    #[arg(value_name = "SIZE | DIR", conflicts_with = "size")]
     parts: Vec<PathBuf>,
-    /// Othello on a board of rows x columns [default: 4]
-    #[arg(long, value_name = "SIZE", conflicts_with = "parts")]
-    size: Option<String>,
+    /// Size: the same as the first word
+    #[arg(long, value_name = "SIZE", alias = "game", hide = true)]
+    size: Option<PathBuf>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Gathered {
     /// Name of the table.
     table: String,
@@ -103,18 +92,21 @@ pub(super) struct Gathered {
     directory: String,
     /// Size of its files.
     bytes: u64,
-    /// Whether it has values.
+    /// True if it has values.
     solved: bool,
 }
 
 pub(super) fn gather_parts(args: Args, context: &mut Context) -> anyhow::Result<()> {
-    let parts = match args.parts.is_empty() {
-        true => {
-            let game = game_of(None, args.size.as_deref(), context)?;
-            vec![parts_dir(&context.store, &whole(&game).table_name(&game))]
-        }
-        false => args.parts,
-    };
+    let mut parts: Vec<PathBuf> = args.size.into_iter().chain(args.parts).collect();
+    if parts.is_empty() {
+        parts.push(context.games.default_name().into());
+    }
+    if let [word] = &mut parts[..]
+        && !word.is_dir()
+    {
+        let game = context.games.meant(&word.to_string_lossy())?;
+        *word = parts_dir(&context.store, &whole(&game).table_name(&game));
+    }
     let stands_for = table_of(&parts)?;
     let game = context.games.named(&stands_for.manifest().identity.game)?;
     let plan = Plan::of(&game, &stands_for)?;
@@ -134,7 +126,7 @@ pub(super) fn gather_parts(args: Args, context: &mut Context) -> anyhow::Result<
     })
 }
 
-/// What several processes have written, read in place.
+/// Opens what several processes have written, in place.
 pub(super) fn in_place(parts: &[PathBuf], context: &Context) -> anyhow::Result<SolvedTable> {
     let table = table_of(parts)?;
     let game = context.games.named(&table.manifest().identity.game)?;
@@ -142,7 +134,7 @@ pub(super) fn in_place(parts: &[PathBuf], context: &Context) -> anyhow::Result<S
     Ok(SolvedTable::elsewhere(game, table, rows, values))
 }
 
-/// What several processes enumerate of a game of layers: all of it, its moves derived.
+/// Returns the plan of several processes for a game of layers: the whole game, moves derived.
 fn whole(game: &AnyGame) -> Plan<AnyState> {
     Plan { derived: true, ..Plan::from_start(game) }
 }
@@ -161,11 +153,12 @@ pub(super) fn job(
     Job { game, plan, parts, solves, hosts, process, workers, memory, plies: None }
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Output {
     /// Directory of the parts.
     parts: String,
-    /// Which process it is, counted from 0.
+    /// Number of the process, from 0.
     process: usize,
     /// States of its own that it found or solved in this run.
     states: u64,
@@ -178,9 +171,9 @@ pub(super) struct Output {
 /// Does the work of one process, or starts all of them.
 pub(super) fn run(args: &ClusterArgs, job: Job, context: &mut Context) -> anyhow::Result<()> {
     let path = args.hosts.as_deref().unwrap_or(Path::new(STDIN));
-    // Whoever holds our stdin says it for all.
+    // The process that holds our stdin reports it for all.
     if args.processes.is_some() || path != STDIN {
-        say_that_it_goes_on(context.bars.clone(), context.json)?;
+        report_resumable(context.bars.clone(), context.json)?;
     }
     check(&job)?;
     if let Some(processes) = args.processes {
@@ -197,10 +190,10 @@ pub(super) fn run(args: &ClusterArgs, job: Job, context: &mut Context) -> anyhow
     for (line, host) in hosts.iter().enumerate() {
         let port = host.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
         if port.is_none() {
-            bail!(wrong(format!("'{host}' is no host:port")));
+            bail!(wrong(format!("invalid address `{host}`: expected host:port")));
         }
         if hosts[..line].contains(host) {
-            bail!(wrong(format!("{host} is there twice")));
+            bail!(wrong(format!("{host} appears twice")));
         }
     }
     let process = args.process.unwrap_or(0);
@@ -219,7 +212,7 @@ pub(super) fn run(args: &ClusterArgs, job: Job, context: &mut Context) -> anyhow
         let line = match said.contains("timely communication error") {
             true => Hinted::new(
                 "another process has ended or cannot be reached",
-                "see what it said, and give all the same command again to go on",
+                "see its message, and run the same command again to resume",
             ),
             false => format!("this process failed: {}", shown(&said)).into(),
         };
@@ -262,19 +255,19 @@ fn hosts_on_stdin() -> io::Result<String> {
     Ok(text)
 }
 
-/// Whether errors are JSON; what a panic calls can be told in no other way.
+/// True if errors are JSON; the hook of a panic takes no argument.
 static JSON: AtomicBool = AtomicBool::new(false);
 
-/// Whether this process ends with its stdin.
+/// True if this process ends with its stdin.
 static HELD: AtomicBool = AtomicBool::new(false);
 
-/// Says once what has gone wrong and ends this process, so that the others hear of it.
+/// Reports an error once and ends this process, so that the others notice.
 fn end(wrong: &impl Hint) {
     static SAYING: Mutex<()> = Mutex::new(());
     // Whoever comes second waits here until the process ends.
     let _saying = SAYING.lock();
     if HELD.load(Ordering::Relaxed) {
-        // If all end because nobody holds them any more, nobody says that he has lost another.
+        // If all end because their stdin is closed, none reports that it has lost another.
         std::thread::sleep(Duration::from_millis(100));
     }
     let hint = wrong.hint();
@@ -287,8 +280,8 @@ fn end(wrong: &impl Hint) {
 /// Starts all processes on this machine, and waits for them. They end when we do, for we hold their stdin.
 fn start_all(processes: usize) -> anyhow::Result<ExitCode> {
     if !(1..=64).contains(&processes) {
-        let what = format!("--processes {processes} is out of bounds");
-        bail!(Hinted::new(what, "give 1 to 64"));
+        let what = format!("invalid --processes {processes}: expected 1 to 64");
+        bail!(Hinted::from(what));
     }
     // Ports that are free now; they are kept until all are known, so that none comes twice.
     let listeners = (0..processes).map(|_| TcpListener::bind("127.0.0.1:0"));
@@ -310,12 +303,12 @@ fn start_all(processes: usize) -> anyhow::Result<ExitCode> {
         command.args(&words).args(["--hosts", STDIN, "--process", &process.to_string()]);
         let mut child = command.stdin(Stdio::piped()).spawn()?;
         let mut stdin = child.stdin.take().expect("it is a pipe");
-        // One that has ended says by its exit code how.
+        // The exit code of one that has ended shows how.
         let _ = stdin.write_all(hosts.as_bytes());
         held.push(stdin);
         started.push(child);
     }
-    // Of several codes that of who knows most: 3 is damage, 1 may be that another has ended.
+    // The highest code says most: 3 is damage, 1 may mean that another process has ended.
     let mut code = 0;
     for mut process in started {
         let own = process.wait()?.code();

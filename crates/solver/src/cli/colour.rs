@@ -1,4 +1,4 @@
-//! Colours, which only ever say what words say too.
+//! Colours. The words mean the same without them.
 
 use std::ffi::OsString;
 use std::io;
@@ -8,8 +8,7 @@ use clap::builder::styling::{AnsiColor, Style};
 
 use super::program;
 
-/// Settles when there are colours, by what `--color` says, before the command line is understood:
-/// what is wrong with it is coloured too.
+/// Chooses colours by `--color` before the command line is parsed, since its errors are coloured too.
 pub(super) fn choose(words: impl Iterator<Item = OsString>) {
     let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
     let said =
@@ -24,17 +23,17 @@ pub(super) fn choose(words: impl Iterator<Item = OsString>) {
     }
 }
 
-/// Whether what goes to stdout is coloured.
+/// Returns whether stdout is coloured.
 pub(super) fn on_stdout() -> bool {
     AutoStream::choice(&io::stdout()) != ColorChoice::Never
 }
 
-/// The same of stderr.
+/// Returns whether stderr is coloured.
 pub(super) fn on_stderr() -> bool {
     AutoStream::choice(&io::stderr()) != ColorChoice::Never
 }
 
-/// A line about a mover who wins, draws or loses.
+/// Colours a line about a mover who wins, draws or loses.
 pub(super) fn of_outcome(line: &str, outcome: Option<i8>) -> String {
     let colour = match outcome {
         Some(1) => AnsiColor::Green,
@@ -46,7 +45,7 @@ pub(super) fn of_outcome(line: &str, outcome: Option<i8>) -> String {
     format!("{style}{line}{style:#}")
 }
 
-/// What an error begins with.
+/// Returns the beginning of an error.
 pub(super) fn prefix() -> String {
     let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
     let name = program::name();

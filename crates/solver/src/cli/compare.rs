@@ -1,77 +1,80 @@
-//! `solver compare`: two policies position by position.
+//! `solver compare`: two policies, position by position.
 
 use anyhow::bail;
 use clap::builder::RangedU64ValueParser;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::chosen::ChosenArgs;
 use super::complete::policies;
 use super::context::Context;
+use super::made::solved;
 use super::players::players;
 use super::report::failed;
-use super::table_args::{TableArgs, solved};
+use super::table_args::{TableArgs, table_and_two};
 use yomikiri::hint::Hinted;
 use yomikiri::solved::Orienting;
 use yomikiri_measure::evaluate::{Comparison, Judged, Piece, Player, Words, measure};
 use yomikiri_measure::policy::{Answers, TrainedOn};
 use yomikiri_measure::render::{Compared, comparison_text};
 
-/// Compare two policies position by position: where they differ, and what it costs them
+/// Compare two policies position by position
 ///
-/// Both are asked in every position, exactly as by 'solver report', and what their moves give away
-/// is set side by side. With --seeds a policy may be a recipe with '{}' for the seed, as
-/// 'mcts:100:{}' or 'learned:net-{}': each is measured with every seed, and the means are compared.
+/// Both answer in every position, as in 'solver report', and the comparison sets side by side what their moves
+/// lose. With --seeds a policy may contain '{}' in place of a seed, as in 'mcts:100:{}' or 'learned:net-{}': it is
+/// measured with every seed, and the means are compared.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A policy: see the report's --policy
-    #[arg(add = policies())]
-    first: String,
-    /// The policy it is compared with
-    #[arg(add = policies())]
-    second: String,
+    /// Two policies of 'solver policies'; before them a table, game or size, if one is meant
+    #[arg(value_name = "POLICY", num_args = 2..=3, required = true, add = policies())]
+    words: Vec<String>,
     #[command(flatten)]
     table: TableArgs,
-    /// What stands for '{}' in the policies, one after the other
+    /// Seeds that replace '{}' in the policies
     #[arg(long, value_name = "A,B,...", value_delimiter = ',')]
     seeds: Vec<String>,
     #[command(flatten)]
     chosen: ChosenArgs,
-    /// How many positions to show in which the difference is the greatest
+    /// Number of positions to show, those with the greatest difference
     #[arg(long, value_name = "N", default_value_t = 5,
         value_parser = RangedU64ValueParser::<usize>::new().range(..=1000))]
     worst: usize,
 }
 
 /// The JSON.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Output<'a> {
-    /// Always `mover`: whose the values are.
+    /// Always `mover`: values are those of the player to move.
     perspective: &'static str,
     #[serde(flatten)]
     compared: &'a Compared<'a>,
 }
 
-/// What stands for a seed.
+/// Placeholder of a seed.
 const SEED: &str = "{}";
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
-    let (game, table) = args.table.game(context)?;
-    let both = [&args.first, &args.second];
+    let (named, both) = table_and_two(args.words);
+    let options = args.table.named(named);
+    let (game, table) = options.game(context)?;
+    let both = both.each_ref();
     let seeds = match (&args.seeds[..], both.iter().any(|name| name.contains(SEED))) {
         ([], false) => vec![String::new()],
         (seeds, true) if !seeds.is_empty() => seeds.to_vec(),
-        (_, true) => bail!(Hinted::new("'{}' stands for a seed", "add --seeds 0,1,2")),
+        (_, true) => bail!(Hinted::new(
+            "a policy contains '{}', which stands for a seed",
+            "add --seeds 0,1,2"
+        )),
         (_, false) => {
-            let what = "--seeds: no policy has a '{}' for the seed";
+            let what = "--seeds: no policy contains '{}' in place of a seed";
             bail!(Hinted::new(what, "write one, as mcts:100:{}"))
         }
     };
     let named = |seed: &String| both.map(|name| name.replace(SEED, seed));
     let names: Vec<String> = seeds.iter().flat_map(named).collect();
-    let policies = args.table.policies(&names, &game, context)?;
+    let policies = options.policies(&names, &game, context)?;
     let players = players(&policies, &game, &context.store)?;
-    let table = solved(&game, table, args.table.force, context)?;
+    let table = solved(&game, table, options.force, context)?;
     let chosen = args.chosen.chosen(&players, &table)?;
     let judged = Judged::new(&table, Orienting::All);
     let wanted = chosen.as_ref().map(|chosen| chosen.wanted.as_ref());

@@ -1,4 +1,4 @@
-//! What a shell completes: besides options the names of tables, games and policies.
+//! Completions of a shell: options, and names of tables, games and policies.
 //!
 //! The shell runs the program with [`VARIABLE`] set, which then answers and ends.
 
@@ -17,12 +17,12 @@ use yomikiri_measure::policy::PolicySpec;
 
 const VARIABLE: &str = "YOMIKIRI_COMPLETE";
 
-/// Answers a shell and ends, if it is a shell that asks.
+/// Answers a shell and ends, if a shell asks.
 pub(super) fn answer() {
     CompleteEnv::with_factory(examples::command).var(VARIABLE).complete();
 }
 
-/// The lines by which a shell knows whom to ask.
+/// Returns the lines by which a shell calls this program.
 pub(super) fn registration(shell: &str) -> anyhow::Result<String> {
     let mut script = Vec::new();
     if let Some(shell) = Shells::builtins().completer(shell) {
@@ -32,16 +32,16 @@ pub(super) fn registration(shell: &str) -> anyhow::Result<String> {
     Ok(String::from_utf8(script)?)
 }
 
-/// The tables there are.
+/// Returns the store of the tables.
 fn store() -> Store {
     Store::at(&std::env::var_os("YOMIKIRI_TABLES").map_or("tables".into(), PathBuf::from))
 }
 
-/// Completes what names there are.
+/// Completes one of some names.
 fn completer(names: fn() -> Vec<String>) -> ArgValueCompleter {
     ArgValueCompleter::new(move |current: &OsStr| {
         let current = current.to_str().unwrap_or_default();
-        // What stands before the last comma of a list stays.
+        // Names before the last comma of a list stay.
         let (before, last) = current.rsplit_once(',').unwrap_or(("", current));
         let fits = names().into_iter().filter(|name| name.starts_with(last));
         let whole = |name: String| match before {

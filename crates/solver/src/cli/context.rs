@@ -1,4 +1,4 @@
-//! What every command has at hand: the store, the output, the bars.
+//! Context of every command: the store, the output, the bars.
 
 use std::fmt;
 use std::io::{self, BufWriter, Stdout, Write};
@@ -14,14 +14,14 @@ use super::program::{self, in_its_name};
 use yomikiri::registry::Games;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::{Moment, Store, Table};
-use yomikiri_measure::render::shown::shown_text;
+use yomikiri_measure::render::shown::{shown_text, style_texts};
 
 /// The surroundings of a command.
 pub(super) struct Context {
     pub store: Store,
     pub json: bool,
     pub quiet: bool,
-    /// Whether what is shown is coloured.
+    /// True if output is coloured.
     pub colour: bool,
     pub bars: Bars,
     pub games: Games,
@@ -33,10 +33,11 @@ pub(super) struct Context {
     out: BufWriter<Stdout>,
 }
 
-/// What every command's JSON is in.
-#[derive(Serialize, schemars::JsonSchema)]
+/// Envelope of every command's JSON.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Envelope<'a, T> {
-    /// What this is: `yomikiri-` and the name of the schema.
+    /// Name of the schema, with `yomikiri-` before it.
     schema: String,
     /// Raised when a field changes its meaning or goes away.
     schema_version: u32,
@@ -46,11 +47,15 @@ pub(super) struct Envelope<'a, T> {
 
 impl Context {
     pub(super) fn new(games: Games, tables: PathBuf, json: bool, quiet: bool) -> Context {
+        let colour = colour::on_stdout() && !json;
+        if colour {
+            style_texts();
+        }
         Context {
             store: Store::at(&tables),
             json,
             quiet,
-            colour: colour::on_stdout(),
+            colour,
             bars: Bars::new(quiet),
             games,
             code: ExitCode::SUCCESS,
@@ -60,12 +65,12 @@ impl Context {
         }
     }
 
-    /// Opens the table that is meant where none is named.
+    /// Opens the default table.
     pub(super) fn latest(&self) -> anyhow::Result<Table> {
         Ok(self.store.open(&self.store.latest()?)?)
     }
 
-    /// Why it is that one.
+    /// Returns in words why it is the default.
     pub(super) fn why_latest(&self) -> &'static str {
         match self.store.enumerated_last() {
             Some(_) => "enumerated last",
@@ -73,40 +78,40 @@ impl Context {
         }
     }
 
-    /// A solved table's rows and values, comparing checksums if `checked`.
+    /// Opens the rows and values of a solved table, comparing checksums if `checked`.
     pub(super) fn solved(&self, table: Table, checked: bool) -> anyhow::Result<SolvedTable> {
         let (game, name) = (self.games.of_table(&table)?, table.name());
         let solved = SolvedTable::open(game, table, checked)?;
         Ok(solved.ok_or_else(|| not_solved(&name))?)
     }
 
-    /// Writes text for people, without what a terminal would act on, unless a table that may have been
-    /// read for it is damaged.
+    /// Writes text for people, without control characters; fails if a table that may have been read for it is
+    /// damaged.
     pub(super) fn print(&mut self, text: impl fmt::Display) -> io::Result<()> {
         Moment::default().check().map_err(io::Error::other)?;
         let text = shown_text(&in_its_name(&text.to_string()), self.colour);
         self.out.write_all(text.as_bytes())
     }
 
-    /// The same with the end of a line.
+    /// Writes a line for people.
     pub(super) fn line(&mut self, text: impl fmt::Display) -> io::Result<()> {
         self.print(format_args!("{text}\n"))
     }
 
-    /// Writes text for programs as it stands, unless a table that may have been read for it is damaged.
+    /// Writes text for programs unchanged; fails if a table that may have been read for it is damaged.
     pub(super) fn raw(&mut self, text: &str) -> io::Result<()> {
         Moment::default().check().map_err(io::Error::other)?;
         self.out.write_all(text.as_bytes())
     }
 
-    /// Writes data as indented JSON, which says first what it is: `docs/schemas/NAME.json`.
+    /// Writes data as indented JSON, of which `docs/schemas/NAME.json` is the schema.
     pub(super) fn json(&mut self, name: &str, data: &impl Serialize) -> anyhow::Result<()> {
         let schema = format!("yomikiri-{name}");
         let text = serde_json::to_string_pretty(&Envelope { schema, schema_version: 1, data })?;
         Ok(self.raw(&(text + "\n"))?)
     }
 
-    /// Writes data as JSON where that is asked for, else the text that is made of it.
+    /// Writes data as JSON with `--json`, else as the text that `text` makes of it.
     pub(super) fn show<T: Serialize>(
         &mut self,
         name: &str,
@@ -126,13 +131,13 @@ impl Context {
         }
     }
 
-    /// Makes sure that everything is written.
+    /// Writes everything that is buffered.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
 }
 
-/// The command as it was given, to be given again.
+/// Returns the command line as it was typed.
 pub(super) fn command_line() -> String {
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     let mut words: Vec<String> = words.collect();

@@ -1,15 +1,49 @@
-//! What a table holds, in numbers.
+//! Contents of a table in numbers.
 
 use std::collections::BTreeMap;
 
 use yomikiri::any::AnyGame;
 use yomikiri::game::{Game, GameExt, Side};
 use yomikiri::solved::LayerValues;
-use yomikiri::table::{Counts, Manifest, Table};
+use yomikiri::table::{Counts, Identity, Manifest, Table};
 use yomikiri_measure::render::Grid;
 use yomikiri_measure::render::number::thousands;
 
-/// The payload of all arrays, in bytes.
+/// Returns the title of a table in brackets, to stand behind its name; nothing for the whole table of a game,
+/// whose name is clear.
+pub(super) fn bracketed(game: &AnyGame, name: &str, identity: &Identity) -> String {
+    match name == identity.game {
+        true => String::new(),
+        false => format!(" ({})", title(game, identity)),
+    }
+}
+
+/// Returns a title for people: the game of a table, and its bounds.
+pub(super) fn title(game: &AnyGame, identity: &Identity) -> String {
+    let mut text = game.title();
+    match (identity.start.as_str(), identity.roots.len()) {
+        ("standard", _) => {}
+        ("both", _) => text += ", either side to begin",
+        (_, 1) => text += " from one position",
+        (_, roots) => text += &format!(" from {roots} positions"),
+    }
+    let bounds = [
+        identity.checks_only.then(|| "checks only".to_string()),
+        identity.max_depth.map(|plies| counted_plies(plies.into())),
+        identity.max_states.map(|states| format!("at most {} states", thousands(states))),
+        (identity.index.as_deref() == Some("keys")).then(|| "by keys".to_string()),
+        (identity.symmetry == "none").then(|| "symmetries not folded".to_string()),
+        identity.is_derived().then(|| "moves derived".to_string()),
+    ];
+    bounds.into_iter().flatten().for_each(|bound| text += &format!(", {bound}"));
+    text
+}
+
+fn counted_plies(plies: u64) -> String {
+    if plies == 1 { "1 ply".to_string() } else { format!("{} plies", thousands(plies)) }
+}
+
+/// Returns the bytes of all arrays.
 pub(super) fn size_of_table(table: &Table) -> u64 {
     let width = |dtype: &str| dtype.get(2..).and_then(|w| w.parse::<u64>().ok()).unwrap_or(1);
     let arrays = table.manifest().arrays.values();
@@ -17,7 +51,7 @@ pub(super) fn size_of_table(table: &Table) -> u64 {
     sizes.fold(0, u64::saturating_add)
 }
 
-/// The counts of a table with their meaning, in all and by layer.
+/// Lays out the counts of a table with their meaning, in all and by layer.
 pub(super) fn counts_text(game: &AnyGame, manifest: &Manifest) -> String {
     let facts = match manifest.counts.reachable {
         Some(_) => {
@@ -29,7 +63,7 @@ pub(super) fn counts_text(game: &AnyGame, manifest: &Manifest) -> String {
     facts + "\n" + &by_layer(game, manifest, None).to_text()
 }
 
-/// Prints positions in every sense in which they are counted: for tables of layered games by key.
+/// Lays out positions, counted in five ways: for tables of layered games by key.
 fn positions_text(game: &AnyGame, manifest: &Manifest) -> String {
     let identity = &manifest.identity;
     let first = game.side_name(Side::First);
@@ -42,9 +76,7 @@ fn positions_text(game: &AnyGame, manifest: &Manifest) -> String {
     let (counts, rows) = (&manifest.counts, &manifest.counts.table);
     let reachable = counts.reachable();
     let folding = match identity.symmetry_order {
-        1 if game.with_folding(true).is_none() => {
-            "the same, for no symmetries are known".to_string()
-        }
+        1 if game.with_folding(true).is_none() => "the same: no symmetries are known".to_string(),
         1 => "mover-relative states up to the board's symmetries".to_string(),
         n => format!("mover-relative states up to the board's {n} symmetries: the table's rows"),
     };
@@ -81,7 +113,7 @@ fn positions_text(game: &AnyGame, manifest: &Manifest) -> String {
     text
 }
 
-/// Prints the rows, in all and by plies: for other tables.
+/// Lays out the rows, in all and by plies: for other tables.
 fn rows_text(game: &AnyGame, manifest: &Manifest) -> String {
     let identity = &manifest.identity;
     let from = match (identity.start.as_str(), &identity.roots[..]) {
@@ -124,13 +156,13 @@ fn rows_text(game: &AnyGame, manifest: &Manifest) -> String {
     text
 }
 
-/// Moves that are no passes, where all are followed: passes are counted at a frontier too.
+/// Returns the moves without passes, where all are followed: passes are counted at a frontier too.
 pub(super) fn moves(counts: &Counts) -> Option<u64> {
     let rows = &counts.table;
     (rows.frontier == 0).then(|| rows.transitions - rows.passes)
 }
 
-/// Counts by layer and in all, with values where they are given and rows have a layer.
+/// Lays out counts by layer and in all, with values where they are given and rows have a layer.
 pub(super) fn by_layer(
     game: &AnyGame,
     manifest: &Manifest,

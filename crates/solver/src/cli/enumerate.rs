@@ -4,70 +4,66 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::ValueEnum;
-use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::complete::games;
 use super::context::Context;
-use super::counts::{counts_text, size_of_table};
+use super::counts::{bracketed, counts_text, size_of_table};
 use super::guard::{self, MemoryArg};
 use super::lines::text_of;
-use super::signals::say_that_it_goes_on;
+use super::signals::report_resumable;
+use super::table_args::GameArg;
 use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::game::{Game, GameExt};
 use yomikiri::graph::{Enumerated, Index, Plan, estimate, read_roots};
 use yomikiri::hint::Hinted;
-use yomikiri::registry::{UnknownGame, othello};
 use yomikiri::table::{Manifest, Table, free_disk};
 use yomikiri_measure::render::number::bytes;
 
-/// Enumerate all reachable states of a board into a table
+/// Enumerate all reachable states of a game into a table
+///
+/// Minishogi is too large to be enumerated whole: give --max-depth, --max-states or --checks-only.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Othello on a board of rows x columns, each 4 to 8: 4x6, or 4 for 4x4 [default: 4]
-    #[arg(long, value_name = "SIZE", conflicts_with = "game")]
-    size: Option<String>,
-    /// A game by name: minishogi, animal-shogi, animal-shogi-3x3, othello-4x6 and the like
-    #[arg(long, value_name = "GAME", add = games())]
-    game: Option<String>,
-    /// Begin here instead of at the standard start: a board, an OBF line, digits, SFEN or a
-    /// transcript
+    #[command(flatten)]
+    game: GameArg,
+    /// Begin at this position: a board, an OBF line, digits, SFEN or a transcript
     #[arg(long, value_name = "POSITION", conflicts_with_all = ["start", "roots"], allow_hyphen_values = true)]
     root: Option<String>,
     /// Begin at every position of a file, one a line; the table is the union of their subtrees
     #[arg(long, value_name = "FILE", conflicts_with = "start")]
     roots: Option<PathBuf>,
-    /// Who may be to move at the standard start, in games that always end [default: first]
-    #[arg(long, value_enum)]
+    /// Player to move at the standard start, in games that always end [default: first]
+    #[arg(long, value_name = "WHO", value_enum, hide_short_help = true)]
     start: Option<Start>,
-    /// The player to move at the root gives check with every move, the other plays everything: the
-    /// tree of a mating problem (minishogi)
+    /// Follow only checks of the player to move at the root: the tree of a mating problem
     #[arg(long)]
     checks_only: bool,
-    /// How rows are found; by rank where the game is enumerated whole and can be ranked
-    #[arg(long, value_enum)]
+    /// Index of the rows [default: rank, where a game is enumerated whole and can be ranked]
+    #[arg(long, value_name = "INDEX", value_enum, hide_short_help = true)]
     index: Option<IndexArg>,
-    /// Store the moves of every state, or derive them from the rules when they are asked for, in a
-    /// table of a third of the size (Othello, whole) [default: stored, unless that does not fit on
-    /// the disk]
-    #[arg(long, value_enum)]
+    /// Store the moves, or derive them from the rules: a third of the size (Othello, whole)
+    ///
+    /// [default: stored, unless that does not fit on the disk]
+    #[arg(long, value_name = "HOW", value_enum, hide_possible_values = true)]
     transitions: Option<TransitionsArg>,
-    /// Fold states that the board's symmetries carry into each other
-    #[arg(long, value_enum, default_value = "full")]
+    /// Fold states that symmetries of the board map to each other
+    #[arg(long, value_name = "WHICH", value_enum, default_value = "full", hide_short_help = true)]
     symmetry: Symmetry,
-    /// Follow no moves of states this many plies from the root (a pass is a ply); minishogi needs
-    /// this, --max-states or --checks-only
+    /// Follow no moves of states this many plies from the root (a pass is a ply)
     #[arg(long, value_name = "PLIES")]
     max_depth: Option<u32>,
-    /// Begin no layer, or ply, that would make the table larger than this
+    /// Stop before a layer, or ply, that would exceed this many states
     #[arg(long, value_name = "STATES")]
     max_states: Option<u64>,
-    /// Call the table so, instead of by the game and what was asked for; commands that make a whole
-    /// game's table themselves do not look for it
+    /// Name of the table [default: derived from the game and the options]
+    ///
+    /// Commands that make the whole table of a game look for its derived name alone.
     #[arg(long)]
     name: Option<String>,
-    /// Take about so much memory (4G). What does not fit lies in files beside the table until it is
-    /// made (Othello's whole boards), or is made in slices (all else) [default: what is free]
+    /// Memory limit: 4G [default: the free memory]
+    ///
+    /// The rest is kept in files beside the table until it is finished (whole boards of Othello), or is
+    /// made in slices (everything else).
     #[arg(long, value_name = "BYTES")]
     memory: Option<MemoryArg>,
     /// Begin even if it is not expected to fit
@@ -113,13 +109,13 @@ enum Symmetry {
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     #[cfg(feature = "cluster")]
     if args.cluster.is_asked() {
-        let game = game_of(args.game.as_deref(), args.size.as_deref(), context)?;
+        let game = args.game.game(context)?;
         let mut job = super::cluster::job(game, false, args.memory, context);
         job.plies = args.max_depth;
         return super::cluster::run(&args.cluster, job, context);
     }
-    say_that_it_goes_on(context.bars.clone(), context.json)?;
-    let game = game_of(args.game.as_deref(), args.size.as_deref(), context)?;
+    report_resumable(context.bars.clone(), context.json)?;
+    let game = args.game.game(context)?;
     let fold = args.symmetry == Symmetry::Full;
     let game = game.with_folding(fold).unwrap_or(game);
     if !fold && game.group().order() > 1 {
@@ -134,12 +130,18 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         plan.derived = is_better_derived(&game, &plan, context);
     }
     let made = make(&game, plan, context, args.force)?;
-    // Tables that other commands make on the way are not meant where none is named.
+    // Tables that other commands make on the way do not become the default.
     context.store.set_latest(&made.table.name())?;
-    print(&made, &game, context)
+    print(&made, &game, context)?;
+    if args.name.is_none() && made.table.manifest().identity.start == "custom" {
+        context.remark(
+            "a table from other positions than the start is easier to find with --name NAME",
+        );
+    }
+    Ok(())
 }
 
-/// Whether moves would not fit on the disk, but all else does.
+/// Returns whether the moves alone do not fit on the disk.
 fn is_better_derived(game: &AnyGame, plan: &Plan<AnyState>, context: &Context) -> bool {
     let derived = Plan { derived: true, ..plan.clone() };
     let there = |plan: &Plan<AnyState>| context.store.place(&plan.table_name(game)).exists();
@@ -148,20 +150,7 @@ fn is_better_derived(game: &AnyGame, plan: &Plan<AnyState>, context: &Context) -
     plan.has_blocks(game) && !there(plan) && !fits(plan) && (there(&derived) || fits(&derived))
 }
 
-/// The game of a name, or Othello on a board of a size.
-pub(super) fn game_of(
-    game: Option<&str>,
-    size: Option<&str>,
-    context: &Context,
-) -> Result<AnyGame, UnknownGame> {
-    match (game, size) {
-        (Some(name), _) => context.games.named(name),
-        (None, Some(size)) => othello(size),
-        (None, None) => context.games.named(&context.games.default_name()),
-    }
-}
-
-/// What the options ask for.
+/// Returns the plan of the options.
 fn plan(args: &Args, game: &AnyGame) -> anyhow::Result<Plan<AnyState>> {
     let Args { start, checks_only, index, force: _, root, roots, max_depth, max_states, .. } = args;
     let (name, layered) = (game.name(), game.layers().is_some());
@@ -175,7 +164,10 @@ fn plan(args: &Args, game: &AnyGame) -> anyhow::Result<Plan<AnyState>> {
         bail!(Hinted::from(format!("{option} means nothing for {name}")));
     }
     if *max_depth == Some(0) {
-        bail!(Hinted::new("--max-depth 0 follows no move", "give at least 1"));
+        bail!(Hinted::new(
+            "invalid --max-depth 0: expected at least 1",
+            "1 follows the moves of the root"
+        ));
     }
     let standard = game.start();
     let roots = match (root, roots) {
@@ -223,7 +215,7 @@ fn roots_in(game: &AnyGame, path: &Path) -> anyhow::Result<Vec<AnyPosition>> {
     Ok(read_roots(game, &text_of(path)?).map_err(|error| error.map(wrong))?)
 }
 
-/// Enumerates a plan after looking whether there is room for it.
+/// Enumerates a plan after checking that it fits.
 pub(super) fn make(
     game: &AnyGame,
     mut plan: Plan<AnyState>,
@@ -243,13 +235,14 @@ pub(super) fn make(
             Some(layers) => format!("{layer} {}", layers.unit()),
             None => format!("ply {layer}"),
         };
-        context.remark(format!("{name}: went on from {at}, where an earlier run ended"));
+        context.remark(format!("{name}: resumed at {at}, where an earlier run ended"));
     }
     Ok(made)
 }
 
 /// A table as JSON.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Output<'a> {
     /// Name of the table.
     table: String,
@@ -257,8 +250,8 @@ pub(super) struct Output<'a> {
     directory: String,
     /// Size of its files.
     bytes: u64,
-    /// The manifest, as it lies in the directory: docs/table-format.md.
-    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
+    /// Manifest of the table: docs/table-format.md.
+    #[cfg_attr(feature = "schemas", schemars(with = "serde_json::Map<String, serde_json::Value>"))]
     manifest: &'a Manifest,
 }
 
@@ -273,9 +266,10 @@ impl<'a> Output<'a> {
     }
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Reused<'a> {
-    /// Whether it was there already.
+    /// True if it was there already.
     reused: bool,
     #[serde(flatten)]
     output: Output<'a>,
@@ -288,6 +282,7 @@ fn print(made: &Enumerated, game: &AnyGame, context: &mut Context) -> anyhow::Re
         let Output { table, directory, bytes: size, manifest } = output;
         let size = bytes(*size as f64);
         let counts = counts_text(game, manifest);
-        format!("{counts}\ntable {table} in {directory}, {size}{there}\n")
+        let title = bracketed(game, table, &manifest.identity);
+        format!("{counts}\ntable {table}{title} in {directory}, {size}{there}\n")
     })
 }

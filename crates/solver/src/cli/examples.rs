@@ -9,56 +9,59 @@ use clap_mangen::roff::{Roff, bold, roman};
 
 use super::{Cli, program};
 
-/// Examples, one a line: the command and what it does. `tests/commands` runs or reads each.
+/// Examples, one a line: the command and its result. `tests/commands` runs or reads each.
 const EXAMPLES: &str = "
 solver solve 4x5 # the value of a game, by its table
 solver solve 6x6 # by search
 solver solve 6x6 b3 --all-moves --time 60 # each move after one, or bounds
-solver solve --size 8 --json - < games.txt # a line of JSON for each position
+solver solve 8x8 --json - < games.txt # a line of JSON for each position
 solver solve 'r3k/2g1b/1s1B1/PS3/K4 w GPr 1' # mate by checks, in minishogi
-solver enumerate --size 4 # all states of 4x4 Othello
-solver enumerate --size 4x6 --transitions derived # without stored moves
-solver enumerate --game minishogi --max-depth 6 # the first 6 plies of minishogi
+solver enumerate 4x4 # all states of 4x4 Othello
+solver enumerate 4x6 --transitions derived # without stored moves
+solver enumerate minishogi --max-depth 6 --name opening # the first 6 plies of minishogi
 solver value-iterate # solve the table enumerated last
 solver value-iterate othello-4x4 --empties to-winner # by another rule
 solver query # the root of the table enumerated last
 solver query othello-4x4 b1a1 # after two moves
 solver query '-----OX--XO----- X;' --json # wherever the position is
 solver query othello-4x4 --batch < games.txt # a line of JSON for each position
-solver report # all policies there are
+solver report 4x5 # the usual policies
 solver report --policy greedy,onnx:net.onnx --html report.html # as a page too
-solver report --size 8 --sample 1000 --policy onnx:net.onnx # on endgames, by search
+solver report 8x8 --sample 1000 --policy onnx:net.onnx # on endgames, by search
 solver report --policy learned:net --metrics # one line of JSON a policy
 solver report --markdown > leaderboard.md # a leaderboard
 solver report --policy onnx:net.onnx --fail-if 'result_kept < 0.95' # exit code 5 if so
-solver compare greedy onnx:net.onnx # position by position
+solver compare 4x5 greedy onnx:net.onnx # position by position
 solver compare mcts:100:{} mcts:200:{} --seeds 0,1,2 # means over seeds
 solver export othello-4x4 --out targets.parquet # training targets
 solver export --states --out states # positions for predictions
 solver export --positions games.txt --out games.csv # values of your own positions
 solver match greedy minimax:4 # the exact results of their games
-solver match greedy random --size 8 --sample 1000 # on a board without a table
+solver match 8x8 greedy random --sample 1000 # on a board without a table
 solver prove 6x6 --out othello-6x6.proof # a proof that can be kept
 solver check othello-6x6.proof # by the rules alone
 solver verify othello-4x4 # prove every row and value
 solver verify --check tables/CHECKSUMS # compare with known checksums
-solver list # what tables there are
+solver list # every table, with its value
 solver info # counts and the value of the root
 solver info othello-4x4 --values > values.md # values by layer and by score
 solver remove othello-4x4 # the table and its drafts
 solver pack othello-4x4 --with distance # a small table of all values
-solver gather --size 4x5 # the table of what 'solver enumerate --processes 2' wrote
-solver perft --game minishogi --depth 4 # lines of play by depth
+solver gather 4x5 # the table of what 'solver enumerate --processes 2' wrote
+solver perft minishogi --depth 4 # lines of play by depth
 solver play # Black against perfect play
 solver play othello-4x4 --black greedy --white human --hints # as White, with hints
-solver play --game minishogi --white alphabeta:4 # without a table
+solver play minishogi --white alphabeta:4 # without a table
+solver games # every game, and how it is solved
+solver policies # every policy
+solver policies minishogi # those that work in minishogi
 solver serve --open # the tables in a browser
 solver serve --policy onnx:net.onnx # and a network to play against
 source <(solver completions bash) # in the shell you use
 ";
 
 /// The examples of a command.
-fn examples(command: &str) -> Vec<(&'static str, &'static str)> {
+pub(super) fn examples(command: &str) -> Vec<(&'static str, &'static str)> {
     let is_of = |(typed, _): &(&str, &str)| {
         let words = typed.split("solver ").nth(1);
         words.is_some_and(|words| words.split([' ', ')']).next() == Some(command))
@@ -66,22 +69,19 @@ fn examples(command: &str) -> Vec<(&'static str, &'static str)> {
     EXAMPLES.lines().filter_map(|line| line.split_once(" # ")).filter(is_of).collect()
 }
 
-/// What is said of exit codes, here and in the manual.
-const EXIT_CODES: [(&str, &str); 6] = [
-    ("0", "done"),
-    ("1", "a failure on our side, such as a full disk"),
-    ("2", "wrong usage, or input that makes no sense"),
-    ("3", "a table is damaged, or was found wrong by verify"),
-    ("4", "a policy from outside, a program or a model, failed at its work"),
-    ("5", "a policy is not as good as 'report --fail-if' asks for"),
+/// Exit codes, here and in the manual.
+pub(super) const EXIT_CODES: [(&str, &str); 6] = [
+    ("0", "success"),
+    ("1", "failure, such as a full disk"),
+    ("2", "wrong usage or invalid input"),
+    ("3", "a table is damaged, or verify found it wrong"),
+    ("4", "a policy from outside, a program or a model, failed"),
+    ("5", "a condition of 'report --fail-if' holds"),
 ];
 
 const FILES: [(&str, &str); 4] = [
-    (
-        "tables/NAME/",
-        "a table: arrays of numbers (.npy) and manifest.json, which says what they hold",
-    ),
-    ("tables/NAME.partial/", "a table that is being made; the same command again goes on with it"),
+    ("tables/NAME/", "a table: arrays of numbers (.npy) and manifest.json, which describes them"),
+    ("tables/NAME.partial/", "an unfinished table; the same command resumes it"),
     ("tables/LATEST", "the name of the table enumerated last"),
     ("tables/policies/NAME.json", "a network that was trained here: its card, beside its model"),
 ];
@@ -102,30 +102,69 @@ fn columns(rows: &[(&str, &str)]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The command line as it is understood.
+/// Groups of commands, in the help and in `docs/commands.md`.
+pub(super) const GROUPS: [(&str, &[&str]); 6] = [
+    ("Solve", &["solve", "enumerate", "value-iterate", "prove", "check"]),
+    ("Measure", &["report", "compare", "match", "train", "policies"]),
+    ("Look and play", &["query", "play", "serve", "games", "perft"]),
+    ("Export", &["export", "pack"]),
+    ("Tables", &["list", "info", "verify", "remove", "gather"]),
+    ("Shell", &["completions", "man", "help"]),
+];
+
+/// Most examples in the help of one screen.
+const FEW: usize = 3;
+
+/// Returns the command line as it is understood.
 pub(super) fn command() -> Command {
-    let begin = [
-        ("solver report", "a policy accuracy report on 4x4 Othello"),
-        ("solver enumerate --size 4", "list all reachable states into a table"),
-        ("solver value-iterate", "solve the table enumerated last"),
-        ("solver query", "show its root and the value of each move"),
+    let mut command = Cli::command().name(program::name());
+    // Several words of one argument, which the usage would not show by itself.
+    let usages = [
+        ("solve", "[WHAT] [POSITION]..."),
+        ("query", "[TABLE] [POSITION]..."),
+        ("compare", "[TABLE] POLICY POLICY"),
+        ("match", "[TABLE] POLICY POLICY"),
     ];
-    let (begin, codes) = (columns(&begin), columns(&EXIT_CODES));
-    let help = format!("Begin with:\n{begin}\n\nExit codes:\n{codes}");
-    let mut command = Cli::command().name(program::name()).after_help(help);
-    // A position may have several words, which the usage would not show by itself.
-    let usage = format!("{} query [OPTIONS] [TABLE] [POSITION]...", program::name());
-    command = command.mut_subcommand("query", |query| query.override_usage(usage));
+    for (name, words) in usages {
+        let usage = format!("{} {name} [OPTIONS] {words}", program::name());
+        command = command.mut_subcommand(name, |subcommand| subcommand.override_usage(usage));
+    }
     #[cfg(feature = "cluster")]
     for (name, unfit) in super::cluster::UNFIT {
         command = command.mut_subcommand(name, |subcommand| {
             subcommand.mut_group("ClusterArgs", |group| group.conflicts_with_all(unfit))
         });
     }
-    command.mut_subcommands(|subcommand| match &examples(subcommand.get_name())[..] {
-        [] => subcommand,
-        examples => subcommand.after_help(format!("Examples:\n{}", columns(examples))),
-    })
+    let command = command.mut_subcommands(|subcommand| {
+        let all = examples(subcommand.get_name());
+        let [few, all] = [&all[..all.len().min(FEW)], &all].map(|examples| match examples {
+            [] => String::new(),
+            examples => format!("Examples:\n{}", columns(examples)),
+        });
+        subcommand.after_help(few).after_long_help(all)
+    });
+    let template = top_template(&command);
+    let codes = format!("Exit codes:\n{}", columns(&EXIT_CODES));
+    command.help_template(template).after_long_help(codes)
+}
+
+/// Returns the template of the program's own help, in which commands are grouped.
+fn top_template(command: &Command) -> String {
+    let head = *command.get_styles().get_header();
+    let literal = *command.get_styles().get_literal();
+    let mut text = String::from("{about}\n\n{usage-heading} {usage}\n");
+    for (group, names) in GROUPS {
+        text += &format!("\n{head}{group}:{head:#}\n");
+        for name in names {
+            let about = match command.find_subcommand(name) {
+                Some(subcommand) => subcommand.get_about().map(ToString::to_string),
+                None => (*name == "help").then(|| "Print the help of a command".to_string()),
+            };
+            let Some(about) = about else { continue };
+            text += &format!("  {literal}{name:<14}{literal:#} {about}\n");
+        }
+    }
+    text + &format!("\n{head}Options of every command:{head:#}\n{{options}}{{after-help}}")
 }
 
 /// Writes a command's manual page.
@@ -170,4 +209,21 @@ pub(super) fn pages(command: &Command, name: &str, dir: &Path) -> io::Result<()>
         pages(below, &format!("{name}-{}", below.get_name()), dir)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_is_in_one_group() {
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+        let command = command();
+        let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+        grouped.retain(|name| *name != "help" && names.contains(name));
+        let mut names = names;
+        names.sort();
+        grouped.sort();
+        assert_eq!(grouped, names);
+    }
 }

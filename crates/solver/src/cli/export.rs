@@ -1,9 +1,8 @@
-//! `solver export`: what other programs are given of a table.
+//! `solver export`: data of a table for other programs.
 
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
@@ -16,14 +15,13 @@ use yomikiri::table::{TableError, fits_disk};
 use yomikiri_measure::export::{Exported, bytes_of, write_states};
 use yomikiri_measure::render::number::{bytes, thousands};
 
-/// Write exact values as training targets, or with --positions those of positions of your own, or
-/// with --states the positions for policies to answer
+/// Write exact values for training, or positions for policies to answer
 ///
-/// Targets are one row a state with the exact values of all its moves: see docs/targets.md for the
-/// columns and formats. With --states, the directory gets planes.npy, legal.npy, side.npy, row.npy,
-/// positions.txt and states.json, which says what is in them. Write logits.npy, probabilities.npy,
-/// actions.npy or scores.npy beside them, a row for each position, and measure them with
-/// 'solver report --policy predictions:DIR'.
+/// Targets are one row a state with the exact values of all its moves: docs/targets.md describes the columns and
+/// formats. With --states, the directory gets planes.npy, legal.npy, side.npy, row.npy, positions.txt and
+/// states.json, which describes them. Write logits.npy, probabilities.npy, actions.npy or scores.npy beside them, a
+/// row for each position, and measure them with 'solver report --policy predictions:DIR'. With --positions, the
+/// values of positions of your own are written.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -31,18 +29,20 @@ pub(super) struct Args {
     /// Write the positions in which a move is to be chosen, for predictions
     #[arg(long)]
     states: bool,
-    /// Where to write: a directory of arrays, or a file .npz, .parquet, .jsonl, .csv or .obf
-    /// [default: TABLE-targets beside the table; TABLE-states or TABLE-states-canonical for
-    /// --states]
+    /// Output: a directory of arrays, or a file .npz, .parquet, .jsonl, .csv or .obf
+    ///
+    /// The default is TABLE-targets beside the table; with --states, TABLE-states or TABLE-states-canonical.
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
-    /// Which positions [default: canonical for targets, all for --states]
-    #[arg(long, value_enum)]
+    /// Positions to write: all orientations, or one a row
+    ///
+    /// The default is canonical for targets, and all for --states.
+    #[arg(long, value_name = "WHICH", value_enum)]
     states_of: Option<Which>,
-    /// Begin even if it is not expected to fit on the disk; with --positions, replace what is at --out
-    #[arg(long)]
+    /// Begin even if it is not expected to fit on the disk; with --positions, replace the file of --out
+    #[arg(long, hide_short_help = true)]
     force: bool,
-    /// The columns to write, by name; 'all' for every one [default: those that suit the format]
+    /// Columns to write, by name; 'all' for every one [default: those that suit the format]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "states")]
     columns: Option<Vec<String>>,
     #[command(flatten)]
@@ -59,21 +59,22 @@ enum Which {
     Canonical,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Output<'a> {
     /// Name of the table.
     table: &'a str,
     /// Directory of its files.
     directory: String,
-    /// Whether they were there already.
+    /// True if they were there already.
     reused: bool,
     /// Size of its files.
     bytes: u64,
-    /// How many.
+    /// Number of positions.
     positions: u64,
-    /// How many actions the game has.
+    /// Number of actions of the game.
     actions: u64,
-    /// What each plane shows.
+    /// Meaning of each plane.
     planes: &'a [String],
 }
 

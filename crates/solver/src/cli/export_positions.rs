@@ -1,4 +1,4 @@
-//! `solver export --positions`: exact values for positions that the user has.
+//! `solver export --positions`: exact values of the user's own positions.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use anyhow::bail;
 use super::context::Context;
 use super::export_targets::format_of;
 use super::lines::{self, Line};
-use super::table_args::{OneTable, without_table};
+use super::table_args::{OneTable, missing};
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::encode::Layout;
 use yomikiri::game::{Empties, Game, GameExt, Splits};
@@ -23,17 +23,17 @@ use yomikiri_measure::render::number::thousands;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Positions of your own")]
 pub(super) struct PositionArgs {
-    /// Write the values of the positions of this file instead ('-' is stdin), one a line: a board, an
-    /// OBF line, SFEN, digits, or a transcript of moves from the table's root, all of whose positions
-    /// are meant. On a board without a table (--size 8) the values are found by search, of positions with at
-    /// most 24 empty squares [--out: .jsonl, .csv, .obf or .parquet; default: JSON lines on stdout]
+    /// Write the values of the positions of a file, one a line ('-' is stdin)
+    ///
+    /// A line is a board, an OBF line, SFEN, digits, or a transcript of moves from the root of the table, all of
+    /// whose positions are meant. On a board without a table (8x8), positions with at most 24 empty squares are
+    /// solved by search. --out is a file .jsonl, .csv, .obf or .parquet [default: JSON lines on stdout].
     #[arg(long, value_name = "FILE")]
     pub positions: Option<PathBuf>,
     /// Take only the final position of a transcript
-    #[arg(long, requires = "positions")]
+    #[arg(long, requires = "positions", hide_short_help = true)]
     last: bool,
-    /// Leave out lines that cannot be read and positions that the table does not have, or that are too
-    /// far from the end to be searched, and count them
+    /// Skip and count invalid lines, positions that the table lacks, and those too early to search
     #[arg(long, requires = "positions")]
     skip_bad: bool,
 }
@@ -55,15 +55,16 @@ pub(super) fn run(
 ) -> anyhow::Result<()> {
     let format = out.map_or(Ok(Format::Jsonl), format_of)?;
     if matches!(format, Format::Npy | Format::Npz) {
-        bail!(Hinted::new("--positions writes no arrays", "use .jsonl, .csv, .obf or .parquet"));
+        bail!(Hinted::new("--positions cannot write arrays", "use .jsonl, .csv, .obf or .parquet"));
     }
     if let Some(out) = out.filter(|out| out.exists() && !force) {
         let what = format!("{} is there already", out.display());
         bail!(Hinted::new(what, "add --force to replace it"));
     }
     let text = lines::read(file)?;
-    let searched = named.game(context)?.and_then(|game| without_table(game, context));
-    let (game, table) = match searched {
+    let searched = named.game(context)?.and_then(|game| missing(&game, context));
+    // Play that may go round in circles cannot be searched.
+    let (game, table) = match searched.filter(|game| game.layers().is_some()) {
         Some(game) => (game, None),
         None => {
             let table = context.solved(named.open(context)?, false)?;
@@ -72,7 +73,7 @@ pub(super) fn run(
     };
     let (game, table) = (&game, table.as_ref());
     if format == Format::Obf && game.bitboards().is_none() {
-        let what = format!("OBF is of Othello and not of {}", game.name());
+        let what = format!("OBF is a format of Othello, not of {}", game.name());
         bail!(Hinted::new(what, "choose another extension"));
     }
     let shape = Shape {
@@ -87,7 +88,7 @@ pub(super) fn run(
     let columns = choose_columns(game, format, &shape, names);
     let mut columns = columns.map_err(|wrong| wrong.map(|what| format!("--columns: {what}")))?;
     if names.is_none() {
-        // A looked up position stands for itself.
+        // A position that is looked up counts once.
         columns.retain(|column| !["weight", "key", "split"].contains(&column.name));
     }
     let folded = game.folded();

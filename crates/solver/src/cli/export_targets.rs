@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::ValueEnum;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::chosen::Part;
@@ -21,7 +20,7 @@ use yomikiri_measure::render::number::{bytes, thousands};
 
 /// Reads the name of a layout.
 fn layout(name: &str) -> Result<Layout, String> {
-    Layout::named(name).ok_or_else(|| format!("known are {}", Layout::names()))
+    Layout::named(name).ok_or_else(|| format!("expected one of {}", Layout::names()))
 }
 
 /// The options of targets.
@@ -29,48 +28,54 @@ fn layout(name: &str) -> Result<Layout, String> {
 #[command(next_help_heading = "Targets")]
 #[group(conflicts_with_all = ["states", "positions"])]
 pub(super) struct TargetArgs {
-    /// How planes are laid out: nchw, nhwc (pgx), flat, interleaved, signed, openspiel,
-    /// openspiel-nhwc [default: nchw]
+    /// Layout of planes: nchw, nhwc (pgx), flat, interleaved, signed, openspiel, openspiel-nhwc
+    ///
+    /// [default: nchw]
     #[arg(long, value_parser = layout, value_name = "LAYOUT")]
     layout: Option<Layout>,
     #[arg(skip)]
     pub columns: Option<Vec<String>>,
-    /// Make the policy the softmax of exact scores divided by T [default: uniform over the best
-    /// moves]
-    #[arg(long, value_name = "T")]
+    /// Make the policy the softmax of exact scores divided by T [default: uniform over best moves]
+    #[arg(long, value_name = "T", hide_short_help = true)]
     temperature: Option<f64>,
-    /// The part to write; with all, a column says which [default: all]
-    #[arg(long, value_enum)]
+    /// Part to write; with all, a column names it [default: all]
+    #[arg(long, value_name = "PART", value_enum, hide_possible_values = true)]
     split: Option<Part>,
-    /// The shares of training, validation and test [default: 0.8,0.1,0.1]
-    #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
+    /// Shares of training, validation and test [default: 0.8,0.1,0.1]
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',', hide_short_help = true)]
     split_fractions: Option<Vec<f64>>,
-    /// The seed of the split [default: 0]
-    #[arg(long, value_name = "N")]
+    /// Seed of the split [default: 0]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     split_seed: Option<u64>,
-    /// Write every image of each state under the board's symmetries
-    #[arg(long)]
+    /// Write every image of each state under the symmetries of the board
+    #[arg(long, hide_short_help = true)]
     expand_symmetry: bool,
     /// Write only positions whose moves differ
     #[arg(long)]
     decisive_only: bool,
-    /// In what moves must differ [default: outcome]
-    #[arg(long, value_enum, requires = "decisive_only")]
+    /// Value in which moves must differ [default: outcome]
+    #[arg(
+        long,
+        value_name = "VALUE",
+        value_enum,
+        requires = "decisive_only",
+        hide_short_help = true
+    )]
     decisive_by: Option<By>,
-    /// Write at most N states of each layer, the same whenever it is asked
-    #[arg(long, value_name = "N")]
+    /// Write at most N states of each layer, the same on every run
+    #[arg(long, value_name = "N", hide_short_help = true)]
     per_layer: Option<u64>,
-    /// Write at most N states, the same whenever it is asked
+    /// Write at most N states, the same on every run
     #[arg(long, value_name = "N")]
     sample: Option<u64>,
     /// Write finished games too
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     terminals: bool,
-    /// Write states too whose values or moves are not proven, with bounds
-    #[arg(long)]
+    /// Write states whose values or moves are not proven too, with bounds
+    #[arg(long, hide_short_help = true)]
     unproven: bool,
-    /// Begin another file after N rows (directories of arrays)
-    #[arg(long, value_name = "N")]
+    /// Start another file after N rows (directories of arrays)
+    #[arg(long, value_name = "N", hide_short_help = true)]
     shard_rows: Option<u64>,
 }
 
@@ -109,11 +114,13 @@ impl TargetArgs {
             ("--shard-rows", self.shard_rows),
         ] {
             if number == Some(0) {
-                bail!(Hinted::from(format!("{name} 0: give at least 1")));
+                bail!(Hinted::from(format!("invalid {name} 0: expected at least 1")));
             }
         }
         if let Some(temperature) = self.temperature.filter(|t| !(t.is_finite() && *t > 0.0)) {
-            bail!(Hinted::from(format!("--temperature {temperature}: give a number above 0")));
+            bail!(Hinted::from(format!(
+                "invalid --temperature {temperature}: expected a number above 0"
+            )));
         }
         Ok(Targets {
             format,
@@ -138,7 +145,7 @@ impl TargetArgs {
 /// The format of a file by its extension, if this program can write it.
 pub(super) fn format_of(out: &Path) -> Result<Format, Hinted> {
     let format = Format::of_path(out).ok_or_else(|| {
-        let what = format!("--out {}: the extension says no format", out.display());
+        let what = format!("--out {}: unknown extension", out.display());
         let hint = "use .npz, .parquet, .jsonl, .csv, .obf, or none for a directory of arrays";
         Hinted::new(what, hint)
     })?;
@@ -149,11 +156,12 @@ pub(super) fn format_of(out: &Path) -> Result<Format, Hinted> {
     Ok(format)
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Output<'a> {
-    /// Where the targets are.
+    /// Path of the targets.
     out: String,
-    /// Their data card, as it lies beside them: docs/targets.md.
+    /// Data card beside them: docs/targets.md.
     card: &'a Card,
 }
 

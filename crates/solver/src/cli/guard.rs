@@ -1,4 +1,4 @@
-//! Before a large run: what it will take, and whether there is room for it.
+//! Checks before a large run: its time and space, and the room that there is.
 
 use std::io;
 use std::path::Path;
@@ -18,11 +18,11 @@ use yomikiri_measure::render::number::{bytes, seconds, thousands};
 /// Estimates above this number of states are shown before the work begins.
 const LARGE: f64 = 1e6;
 
-/// An amount of memory as it is given on the command line.
+/// Amount of memory on the command line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MemoryArg(pub u64);
 
-/// The program and the rows that it writes take nearly as much.
+/// Least amount: the program and the rows that it writes take nearly as much.
 const LEAST: u64 = 300_000_000;
 
 impl FromStr for MemoryArg {
@@ -30,14 +30,14 @@ impl FromStr for MemoryArg {
 
     fn from_str(text: &str) -> Result<MemoryArg, String> {
         match text.parse::<ByteSize>() {
-            Ok(ByteSize(..LEAST)) => Err(format!("give at least {}", bytes(LEAST as f64))),
+            Ok(ByteSize(..LEAST)) => Err(format!("expected at least {}", bytes(LEAST as f64))),
             Ok(ByteSize(count)) => Ok(MemoryArg(count)),
-            Err(_) => Err("it is no amount of memory; write 4G or 500M".to_string()),
+            Err(_) => Err("expected an amount of memory such as 4G or 500M".to_string()),
         }
     }
 }
 
-/// Enumerates no more than there is room for, and says what a large enumeration will take.
+/// Limits a plan to the room that there is, and reports what a large enumeration will take.
 pub(super) fn planned(
     game: &AnyGame,
     plan: Plan<AnyState>,
@@ -47,6 +47,7 @@ pub(super) fn planned(
     let is_known = plan.index == Index::Keys && game.layers().is_some();
     let is_new = is_known && !context.store.place(&name).exists();
     let expected = if is_new { estimate(game, &plan) } else { None };
+    let is_whole = plan.is_whole();
     let plan = within_room(game, plan, &context.store).map_err(|no_room| {
         let what = match expected {
             Some(Estimate { states, .. }) => {
@@ -54,8 +55,13 @@ pub(super) fn planned(
             }
             None => format!("{name} needs"),
         };
+        let game_name = game.name();
+        let search = match game.layers().is_some() && is_whole {
+            true => format!("search it with 'solver solve {game_name}', "),
+            false => String::new(),
+        };
         let hint = if no_room.disk.is_some() { ", choose another --tables" } else { "" };
-        refused(&what, &no_room, &format!("{BOUND}{hint}"))
+        refused(&what, &no_room, &format!("{search}{BOUND}{hint}"))
     })?;
     if let Some(expected) = expected.filter(|expected| expected.states >= LARGE) {
         let about = if expected.exact { "" } else { "about " };
@@ -66,10 +72,12 @@ pub(super) fn planned(
             (true, false) => ", layers made in slices".to_string(),
             (false, _) => String::new(),
         };
+        let expected_seconds = expected.seconds / rayon::current_num_threads() as f64;
+        context.bars.expect(expected_seconds);
         context.remark(format!(
             "{name}: expects {about}{} states, about {}, {} on disk{derived}, {} of memory{files}",
             count(expected.states),
-            seconds(expected.seconds / rayon::current_num_threads() as f64),
+            seconds(expected_seconds),
             bytes(expected.disk),
             bytes(expected.memory - beyond)
         ));
@@ -77,12 +85,12 @@ pub(super) fn planned(
     Ok(plan)
 }
 
-/// That something does not fit, and what to do.
+/// Returns the error for something that does not fit, with what to do.
 pub(super) fn refused(what: &str, room: &NoRoom, hint: &str) -> Hinted {
     Hinted::new(no_room(what, room), format!("{hint}, or add --force"))
 }
 
-/// What to do where a board is too large.
+/// Advice for boards that are too large.
 const BOUND: &str = "bound it with --max-depth or --max-states of 'solver enumerate', \
                                 begin nearer to the end with its --root";
 
@@ -90,7 +98,7 @@ fn count(states: f64) -> String {
     if states < 1e15 { thousands(states as u64) } else { format!("{states:.0e}") }
 }
 
-/// Says of a failure for want of room on the disk what is kept in `dir`, and what to do.
+/// Adds to a failure for lack of space on the disk how much `dir` keeps, and what to do.
 pub(super) fn with_left(error: anyhow::Error, dir: &Path) -> anyhow::Error {
     let is_full = |cause: &io::Error| {
         use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};

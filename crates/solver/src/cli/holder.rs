@@ -1,27 +1,27 @@
-//! Which table a position is looked up in, where none is named.
+//! Table in which a position is looked up, if none is named.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::bail;
 
 use super::context::Context;
+use super::table_args::open_whole;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Game, GameExt};
 use yomikiri::hint::{Hint, Hinted};
 use yomikiri::solved::SolvedTable;
 
-/// The solved table that knows most of a position, and the position: among those of a game, or of all. `first`
-/// is the word that might have been a table. Payloads are not read but where a row is looked up.
+/// Finds the solved table that knows most of a position, among those of a game or all. Payloads are read only where
+/// a row is looked up.
 pub(super) fn holder(
     text: &str,
-    first: &str,
     of: Option<&AnyGame>,
     context: &Context,
 ) -> anyhow::Result<(SolvedTable, AnyPosition)> {
     let mut found = Vec::new();
     let (mut unread, mut elsewhere) = (BTreeMap::<String, BTreeSet<String>>::new(), Vec::new());
     for name in context.store.names() {
-        // What cannot be opened is for 'solver list' and 'solver verify' to tell.
+        // 'solver list' and 'solver verify' report tables that cannot be opened.
         let Ok(table) = context.store.open(&name) else { continue };
         let Ok(game) = context.games.of_table(&table) else { continue };
         if table.manifest().solution.is_none() || of.is_some_and(|of| of.name() != game.name()) {
@@ -30,7 +30,7 @@ pub(super) fn holder(
         let position = match game.parse_position(text, &game.start()) {
             Ok(position) => position,
             Err(error) => {
-                // Games of one family often refuse a text in the same words.
+                // Games of one family often reject a text with the same message.
                 unread.entry(error.line()).or_default().insert(game.name());
                 continue;
             }
@@ -46,7 +46,7 @@ pub(super) fn holder(
         let latest = context.latest();
         let latest = latest.map(|table| table.manifest().identity.game.clone());
         let Some(meant) = latest.ok().filter(|latest| games.contains(latest)) else {
-            let what = format!("'{text}' may be of {}", listed(games));
+            let what = format!("`{text}` fits {}", listed(games));
             bail!(Hinted::new(what, "name a table before it"));
         };
         found.retain(|(_, table, _)| table.game().name() == meant);
@@ -64,12 +64,11 @@ pub(super) fn holder(
         tried.push(format!("not among the states of {}", elsewhere.join(", ")));
     }
     if tried.is_empty() {
+        of.map_or(Ok(()), |game| open_whole(game, context).map(drop))?;
         tried.push("none is solved there; see 'solver list'".to_string());
     }
     let (tables, tried) = (context.store.root().display(), tried.join("; "));
-    bail!(Hinted::from(format!(
-        "'{first}' is no table, and '{text}' is in no solved table of {tables} ({tried})"
-    )))
+    bail!(Hinted::from(format!("`{text}` is in no solved table of {tables} ({tried})")))
 }
 
 fn listed(names: BTreeSet<String>) -> String {

@@ -1,13 +1,12 @@
-//! `solver info`: what a table is, holds and says.
+//! `solver info`: identity, counts and values of a table.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
-use super::counts::{by_layer, counts_text, moves, size_of_table};
+use super::counts::{bracketed, by_layer, counts_text, moves, size_of_table};
 use super::enumerate::Output;
 use super::program;
 use super::table_args::OneTable;
@@ -20,7 +19,7 @@ use yomikiri_measure::render::Grid;
 use yomikiri_measure::render::number::{bytes, counted, thousands};
 use yomikiri_measure::render::verdict::{outcome_cell, plies_cell, proven_text, score_cell};
 
-/// Show what a table holds and how it was solved
+/// Show the counts of a table and how it was solved
 ///
 /// With --values all values are read too, and the page is Markdown: the value of the root and of each
 /// move there, counts and values by layer, how many states have which score (or, in games without
@@ -35,7 +34,8 @@ pub(super) struct Args {
 }
 
 /// The JSON that `--json` prints (`docs/json.md`).
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Info<'a> {
     #[serde(flatten)]
     table: Output<'a>,
@@ -45,11 +45,12 @@ pub(super) struct Info<'a> {
 }
 
 /// Values of a table in all. States and moves are rows of the table, values those of the player to move.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 struct Values {
-    /// Always `mover`: whose the values are.
+    /// Always `mover`: values are those of the player to move.
     perspective: &'static str,
-    /// What infinite play counts as, in a cyclic game.
+    /// Value of infinite play, in a cyclic game.
     repetition: Option<String>,
     /// By layer.
     layers: Vec<Layer>,
@@ -57,15 +58,15 @@ struct Values {
     all: LayerValues,
     /// Moves of all rows but passes; absent where some were not followed.
     moves: Option<u64>,
-    /// How many states have which score; outcome, in games without scores.
+    /// Number of states by score; by outcome, in games without scores.
     histogram: BTreeMap<i8, u64>,
     /// The most plies to the end that are known exactly.
     longest: Option<u16>,
     /// By outcome and plies to the end.
     won: Plies,
-    /// The same of draws.
+    /// Draws, by plies to the end.
     drawn: Plies,
-    /// The same of losses.
+    /// Losses, by plies to the end.
     lost: Plies,
     /// States whose moves were followed and whose outcome is not proven.
     not_proven: u64,
@@ -73,7 +74,8 @@ struct Values {
     frontier: u64,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 struct Layer {
     /// Number of the layer.
     layer: u32,
@@ -84,9 +86,10 @@ struct Layer {
 }
 
 /// States of one outcome.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 struct Plies {
-    /// Element d: how many end in exactly d plies.
+    /// Element d: number of states that end in exactly d plies.
     by_distance: Vec<u64>,
     /// Proven, without an end that either side could force.
     without_end: u64,
@@ -115,8 +118,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         None => format!("not solved; run 'solver value-iterate {}'", opened.name()),
     };
     context.line(format!(
-        "\n{} in {}, {}, {solved}",
+        "\n{}{} in {}, {}, {solved}",
         opened.name(),
+        bracketed(&context.games.of_table(&opened)?, &opened.name(), &manifest.identity),
         opened.dir().display(),
         bytes(size_of_table(&opened) as f64)
     ))?;
@@ -126,7 +130,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How a table was solved and how much that proves.
+/// Returns how a table was solved and how much that proves.
 fn solution_text(manifest: &Manifest, solution: &Solution) -> String {
     let with_bounds = if manifest.complete { "" } else { " with bounds" };
     let sweeps = counted(solution.sweeps.len() as u64, "sweep");
@@ -181,7 +185,7 @@ fn values(table: &SolvedTable, totals: Totals, distances: &ByDistance) -> Values
     }
 }
 
-/// What a table says in all, as a page of Markdown.
+/// Lays out all values of a table as a page of Markdown.
 fn page(table: &SolvedTable, totals: &Totals, distances: &ByDistance) -> anyhow::Result<String> {
     let (game, manifest) = (table.game(), table.table().manifest());
     let roots = table.states().roots()?;
@@ -233,7 +237,7 @@ fn page(table: &SolvedTable, totals: &Totals, distances: &ByDistance) -> anyhow:
         })
 }
 
-/// How many states are won and lost by how much.
+/// Lays out the numbers of won and lost states by score.
 fn scores_text(histogram: &BTreeMap<i8, u64>) -> String {
     let most = histogram.keys().map(|score| score.unsigned_abs()).max().unwrap_or(0);
     let of = |score: i8| histogram.get(&score).copied().unwrap_or(0);
@@ -247,7 +251,7 @@ fn scores_text(histogram: &BTreeMap<i8, u64>) -> String {
     )
 }
 
-/// How many states are won, drawn and lost in how many plies.
+/// Lays out the numbers of won, drawn and lost states by plies.
 fn distances_text(counted: &ByDistance) -> String {
     let row = |name: String, counts: [u64; 3]| -> Vec<String> {
         let counts = [Outcome::Win, Outcome::Draw, Outcome::Loss].map(|of| counts[of.index()]);

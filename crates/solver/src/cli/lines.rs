@@ -10,7 +10,7 @@ use yomikiri::hint::Hinted;
 use yomikiri::input;
 use yomikiri::solved::{LONGEST_LINE, SolvedTable};
 
-/// The most bytes of positions.
+/// Most bytes of positions.
 const MOST: u64 = 1 << 34;
 
 /// Reads a file of text, which is not large.
@@ -28,7 +28,7 @@ pub(super) fn read(file: &Path) -> anyhow::Result<String> {
     let wrong = |what: String| Hinted::from(format!("{name} {what}"));
     let bytes = bytes.map_err(|error| wrong(format!("cannot be read: {error}")))?;
     let text = String::from_utf8(bytes);
-    Ok(text.map_err(|_| wrong("is no text: give a position a line".to_string()))?)
+    Ok(text.map_err(|_| wrong("is not text: expected a position a line".to_string()))?)
 }
 
 /// A position and the number of the line that it comes from.
@@ -44,8 +44,8 @@ pub(super) fn of_positions(text: &str) -> impl Iterator<Item = (usize, &str)> {
     (1..).zip(lines).filter(|(_, line)| !line.is_empty())
 }
 
-/// The positions of all lines, of a transcript from a root all or only the `last`; what cannot be read is
-/// added to `bad`.
+/// Returns the positions of all lines; of a transcript from a root all or only the `last`. Invalid lines are added
+/// to `bad`.
 pub(super) fn positions(
     text: &str,
     (game, root): (&AnyGame, AnyPosition),
@@ -66,19 +66,19 @@ pub(super) fn positions(
     all
 }
 
-/// Returns where transcripts begin: at the first root of a table, or the start of a game without one.
+/// Returns the position at which transcripts begin: the first root of a table, or the start of a game without one.
 pub(super) fn root_of(game: &AnyGame, table: Option<&SolvedTable>) -> anyhow::Result<AnyPosition> {
     let roots = table.map_or(Ok(Vec::new()), |table| table.states().roots())?;
     Ok(roots.first().copied().unwrap_or_else(|| game.start()))
 }
 
-/// That a table does not have a position.
+/// Returns the error for a position that a table lacks.
 pub(super) fn missing(position: &AnyPosition, table: &SolvedTable) -> Hinted {
     let position = table.game().notation(position);
     format!("{position} is not among the states of {}", table.table().name()).into()
 }
 
-/// Reads a line, of one that is too long no more than shows that it is; whether there was one.
+/// Reads a line, and of one that is too long only the beginning; returns false at the end.
 pub(super) fn next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();
     let mut any = false;

@@ -1,9 +1,9 @@
-//! `solver list`: the tables there are.
+//! `solver list`: the tables of the directory.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
+use super::counts::title;
 use super::error::hinted;
 use super::value_iterate::root_text;
 use yomikiri::hint::Hint;
@@ -15,7 +15,8 @@ use yomikiri_measure::render::number::{bytes, thousands};
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {}
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Output {
     /// Directory of its files.
     directory: String,
@@ -25,23 +26,26 @@ pub(super) struct Output {
     tables: Vec<Line>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 struct Line {
     /// Name of the table.
     table: String,
     /// `solved`, `enumerated`, `unfinished`, `half removed` or `unreadable`.
     state: &'static str,
+    /// Title for people.
+    title: Option<String>,
     /// Its game.
     game: Option<String>,
     /// Its rows.
     states: Option<u64>,
-    /// Whether all moves were followed.
+    /// True if all moves were followed.
     complete: Option<bool>,
     /// The length of all its files.
     bytes: u64,
     /// The values of the roots, each its mover's.
     roots: Vec<RootValue>,
-    /// The value of the first root, or what is to be done.
+    /// Value of the first root, or advice.
     summary: String,
 }
 
@@ -54,7 +58,7 @@ pub(super) fn run(_: Args, context: &mut Context) -> anyhow::Result<()> {
         return context.json("list", &Output { directory, latest, tables });
     }
     if tables.is_empty() {
-        context.remark(format!("{directory} holds no table; make one with 'solver enumerate'"));
+        context.remark(format!("no table in {directory}; make one with 'solver solve 4x5'"));
         return Ok(());
     }
     let cells = tables.iter().map(|line| {
@@ -64,10 +68,21 @@ pub(super) fn run(_: Args, context: &mut Context) -> anyhow::Result<()> {
     });
     // A sentence is set to the left, behind the grid.
     let grid = Grid::of(&["table", "game", "states", "size"], cells).to_text();
+    // Names of other tables than the whole one of a game are hard to read.
+    let titles: Vec<Option<String>> = tables
+        .iter()
+        .map(|line| line.title.clone().filter(|_| line.game.as_ref() != Some(&line.table)))
+        .collect();
     let heading = "value of the root".to_string();
     let last = [heading].into_iter().chain(tables.into_iter().map(|line| line.summary));
-    for (row, last) in grid.lines().zip(last) {
-        context.line(format!("{row}  {last}"))?;
+    let titles = [None].into_iter().chain(titles);
+    for ((row, last), title) in grid.lines().zip(last).zip(titles) {
+        let lines = match row.chars().count() + 2 + last.chars().count() <= WIDTH {
+            true => format!("{row}  {last}"),
+            false => format!("{row}\n  {last}"),
+        };
+        context.line(lines)?;
+        title.map_or(Ok(()), |title| context.line(format!("  {title}")))?;
     }
     if let Some(latest) = latest {
         context.line(format!("\nenumerated last: {latest}"))?;
@@ -75,9 +90,13 @@ pub(super) fn run(_: Args, context: &mut Context) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Most characters in a line.
+const WIDTH: usize = 100;
+
 fn line(Entry { name, bytes, holds }: Entry, context: &Context) -> Line {
     let mut line = Line {
         state: "unreadable",
+        title: None,
         game: None,
         states: None,
         complete: None,
@@ -90,13 +109,15 @@ fn line(Entry { name, bytes, holds }: Entry, context: &Context) -> Line {
         Holds::Table(Ok(table)) => {
             let manifest = table.manifest();
             line.game = Some(manifest.identity.game.clone());
+            let game = context.games.of_table(&table).ok();
+            line.title = game.map(|game| title(&game, &manifest.identity));
             line.states = Some(manifest.counts.table.states);
             line.complete = Some(manifest.complete);
             match &manifest.solution {
                 None => {
                     line.state = "enumerated";
                     line.summary = match Scratch::of(table.dir()).dir().is_dir() {
-                        true => "not solved: the same 'solver value-iterate' goes on".to_string(),
+                        true => "not solved: the same 'solver value-iterate' resumes".to_string(),
                         false => "not solved".to_string(),
                     };
                 }
@@ -113,19 +134,19 @@ fn line(Entry { name, bytes, holds }: Entry, context: &Context) -> Line {
             line.state = "unfinished";
             line.game = identity.map(|identity| identity.game);
             line.summary = match command {
-                None => "not finished: the same 'solver enumerate' goes on".to_string(),
-                Some(command) => format!("not finished: the same 'solver {command}' begins again"),
+                None => "not finished: the same 'solver enumerate' resumes".to_string(),
+                Some(command) => format!("not finished: the same 'solver {command}' starts again"),
             };
         }
         Holds::Remains => {
             line.state = "half removed";
-            line.summary = format!("half removed: 'solver remove {}' goes on", line.table);
+            line.summary = format!("half removed: 'solver remove {}' finishes", line.table);
         }
     }
     line
 }
 
-/// What the first root is worth.
+/// Returns the value of the first root in words.
 fn value_text(table: Table, context: &Context) -> anyhow::Result<String> {
     let solved = context.solved(table.for_few_rows(), false)?;
     let roots = solved.states().roots()?;

@@ -3,9 +3,10 @@
 use super::complete::policies;
 use super::context::Context;
 use super::guard;
+use super::made::solved;
 use super::players::players;
 use super::report::failed;
-use super::table_args::{TableArgs, solved};
+use super::table_args::{TableArgs, table_and_two};
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::fits_memory;
 use yomikiri_measure::evaluate::{Match, Player, Sampling, playable, unfolded_bytes};
@@ -13,18 +14,14 @@ use yomikiri_measure::render::match_text;
 
 /// Play two policies against each other, exactly
 ///
-/// What games come to is computed by dynamic programming over all positions of a solved table; no
-/// game is sampled, unless --sample asks for that. The table is built if it is not there. In games
-/// that may go on for ever (shogi) one that is not over after 512 plies counts as one that does; a
-/// position that comes back ends no game by itself.
+/// The results are computed by dynamic programming over all positions of a solved table, which is made if it is
+/// missing; no game is sampled unless --sample asks for it. In games that may go on for ever (shogi) games longer
+/// than 512 plies count as infinite, and a repeated position does not end a game.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A policy: see the report's --policy
-    #[arg(add = policies())]
-    first: String,
-    /// The policy it plays against
-    #[arg(add = policies())]
-    second: String,
+    /// Two policies of 'solver policies'; before them a table, game or size, if one is meant
+    #[arg(value_name = "POLICY", num_args = 2..=3, required = true, add = policies())]
+    words: Vec<String>,
     #[command(flatten)]
     table: TableArgs,
     /// Also begin after each number of random plies up to this, passes among them (at most 100)
@@ -32,7 +29,7 @@ pub(super) struct Args {
         value_parser = clap::value_parser!(u32).range(..=100))]
     openings: u32,
     /// Sample this many games with each side instead, on any board, without a table
-    #[arg(long, value_name = "GAMES", conflicts_with = "table",
+    #[arg(long, value_name = "GAMES",
         value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     sample: Option<u64>,
     /// Begin each sampled game with this many random plies (at most 100): without them deterministic
@@ -46,15 +43,17 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
-    let (game, table) = args.table.game(context)?;
-    let policies = args.table.policies(&[args.first, args.second], &game, context)?;
+    let (named, [first, second]) = table_and_two(args.words);
+    let options = args.table.named(named);
+    let (game, table) = options.game(context)?;
+    let policies = options.policies(&[first, second], &game, context)?;
     if let Some(games) = args.sample {
         let sampling = Sampling { games, random_plies: args.random_plies, seed: args.seed };
         return super::sampled::run(&game, &policies, sampling, context);
     }
     let players = players(&policies, &game, &context.store)?;
-    let table = solved(&game, table, args.table.force, context)?;
-    let result = play(&table, &players, args.openings, args.table.force, context)?;
+    let table = solved(&game, table, options.force, context)?;
+    let result = play(&table, &players, args.openings, options.force, context)?;
     context.show("match", &result, match_text)
 }
 

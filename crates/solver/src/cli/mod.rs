@@ -20,22 +20,27 @@ mod examples;
 mod export;
 mod export_positions;
 mod export_targets;
+mod games;
 mod guard;
 mod holder;
 mod info;
 mod lines;
 mod list;
+mod made;
 mod matches;
 mod pack;
 mod perft;
 mod play;
 mod players;
+mod policies;
 mod program;
 mod prove;
 mod query;
+mod reference;
 mod remove;
 mod report;
 mod sampled;
+#[cfg(feature = "schemas")]
 mod schemas;
 #[cfg(feature = "serve")]
 mod serve;
@@ -45,6 +50,7 @@ mod solve;
 mod table_args;
 #[cfg(feature = "onnx")]
 mod train;
+mod usage;
 mod value_iterate;
 mod verify;
 
@@ -58,13 +64,16 @@ use clap::{Args, ColorChoice, FromArgMatches, Parser, Subcommand};
 
 use context::Context;
 #[doc(hidden)]
+pub use reference::reference;
+#[doc(hidden)]
+#[cfg(feature = "schemas")]
 pub use schemas::schemas;
 use yomikiri::any::AnyGame;
 use yomikiri::hint::{Hinted, Kind};
 use yomikiri::registry::Games;
 use yomikiri::table::Moment;
 
-/// Solves small boards exactly and measures policies against the solution.
+/// Solves small boards exactly and measures policies against the solution
 #[derive(Debug, Parser)]
 #[command(name = "solver", version, about, long_about = None, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -74,11 +83,11 @@ pub(crate) struct Cli {
     command: Command,
 }
 
-/// Options of every command.
+/// Options of every command
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of every command")]
 struct Global {
-    /// The directory in which tables lie
+    /// Directory of the tables
     #[arg(
         long,
         global = true,
@@ -87,20 +96,26 @@ struct Global {
         env = "YOMIKIRI_TABLES"
     )]
     tables: PathBuf,
-    /// How many threads to use [default: all]
-    #[arg(long, global = true, value_name = "N")]
+    /// Number of threads [default: all]
+    #[arg(long, global = true, value_name = "N", hide_short_help = true)]
     threads: Option<usize>,
     /// Print data as JSON
     #[arg(long, global = true)]
     json: bool,
-    /// When to colour what is shown; 'auto' means on a terminal, unless NO_COLOR is set
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    /// When to use colours; 'auto' means on a terminal, unless NO_COLOR is set
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_short_help = true
+    )]
     color: ColorChoice,
-    /// Show no progress and no remarks
+    /// Print no progress and no remarks
     #[arg(long, short, global = true)]
     quiet: bool,
     /// Log each step to stderr; twice for more
-    #[arg(long, short, global = true, action = clap::ArgAction::Count)]
+    #[arg(long, short, global = true, action = clap::ArgAction::Count, hide_short_help = true)]
     verbose: u8,
 }
 
@@ -109,37 +124,38 @@ enum Command {
     Solve(solve::Args),
     Enumerate(enumerate::Args),
     ValueIterate(value_iterate::Args),
-    Query(query::Args),
+    Prove(prove::Args),
+    Check(prove::CheckArgs),
     Report(report::Args),
     Compare(compare::Args),
-    Export(export::Args),
     Match(matches::Args),
     #[cfg(feature = "onnx")]
     Train(train::Args),
-    Prove(prove::Args),
-    Check(prove::CheckArgs),
-    Verify(verify::Args),
-    List(list::Args),
-    Info(info::Args),
-    Remove(remove::Args),
-    Pack(pack::Args),
-    #[cfg(feature = "cluster")]
-    Gather(cluster::Args),
-    Perft(perft::Args),
+    Policies(policies::Args),
+    Query(query::Args),
     Play(play::Args),
     #[cfg(feature = "serve")]
     Serve(serve::Args),
+    Games(games::Args),
+    Perft(perft::Args),
+    Export(export::Args),
+    Pack(pack::Args),
+    List(list::Args),
+    Info(info::Args),
+    Verify(verify::Args),
+    Remove(remove::Args),
+    #[cfg(feature = "cluster")]
+    Gather(cluster::Args),
     Completions(shell::CompletionsArgs),
     Man(shell::ManArgs),
 }
 
-/// Runs the command line and gives the exit code.
+/// Runs the command line and returns the exit code.
 pub fn main() -> ExitCode {
     main_with(Vec::new())
 }
 
-/// The same with games of one's own: every command knows them, and where no game is named the first
-/// of them is meant.
+/// Runs the command line with games of one's own: every command knows them, and the first is the default.
 ///
 /// ```no_run
 /// # let my_game = yomikiri::game::othello::Othello::<u64>::new(4, 4, true);
@@ -150,7 +166,7 @@ pub fn main_with(games: Vec<AnyGame>) -> ExitCode {
     colour::choose(std::env::args_os().skip(1));
     let cli = match understand_words(std::env::args_os()) {
         Ok(cli) => cli,
-        Err(error) => return error::usage(&error),
+        Err(error) => return usage::report(&error),
     };
     let json = cli.global.json;
     // A fault of ours has been reported by the panic; its exit code is that of our failures.
@@ -167,7 +183,10 @@ pub fn understand(words: &[&str]) -> Result<(), String> {
 fn understand_words(
     words: impl IntoIterator<Item = impl Into<OsString> + Clone>,
 ) -> Result<Cli, clap::Error> {
-    Cli::from_arg_matches(&examples::command().try_get_matches_from(words)?)
+    let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
+    let command = examples::command();
+    usage::unknown_option(&words, &command).map_or(Ok(()), Err)?;
+    Cli::from_arg_matches(&command.try_get_matches_from(words)?)
 }
 
 fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
@@ -206,6 +225,8 @@ fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
         Command::Pack(args) => pack::run(args, &mut context),
         #[cfg(feature = "cluster")]
         Command::Gather(args) => cluster::gather_parts(args, &mut context),
+        Command::Games(args) => games::run(args, &mut context),
+        Command::Policies(args) => policies::run(args, &mut context),
         Command::Perft(args) => perft::run(args, &mut context),
         Command::Play(args) => play::run(args, &mut context),
         #[cfg(feature = "serve")]
@@ -220,10 +241,10 @@ fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
     Ok(context.code)
 }
 
-/// The most threads for each core: more make nothing faster, and each takes memory.
+/// Most threads for each core: more make nothing faster, and each takes memory.
 const THREADS_A_CORE: usize = 16;
 
-/// That a number of threads, given here or in the environment, makes sense.
+/// Checks a number of threads, given here or in the environment.
 fn check_threads(asked: Option<usize>) -> Result<(), Hinted> {
     const VARIABLE: &str = "RAYON_NUM_THREADS";
     let in_environment = || std::env::var(VARIABLE).ok()?.parse().ok().filter(|&count| count > 0);
@@ -235,8 +256,9 @@ fn check_threads(asked: Option<usize>) -> Result<(), Hinted> {
     if (1..=most).contains(&count) {
         return Ok(());
     }
-    let hint = format!("give 1 to {most} ({THREADS_A_CORE} for each core)");
-    Err(Hinted::new(format!("{name} {count} is out of bounds"), hint))
+    Err(Hinted::from(format!(
+        "invalid {name} {count}: expected 1 to {most} ({THREADS_A_CORE} for each core)"
+    )))
 }
 
 fn log_to_stderr(verbose: u8) {
@@ -248,7 +270,7 @@ fn log_to_stderr(verbose: u8) {
     tracing_subscriber::fmt()
         .with_max_level(level)
         .with_writer(std::io::stderr)
-        // It would say on stderr, and panic there, that stderr cannot be written.
+        // It would report on stderr, and panic there, that stderr cannot be written.
         .log_internal_errors(false)
         .with_ansi(colour::on_stderr())
         .with_target(false)

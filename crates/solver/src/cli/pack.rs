@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use clap::ValueEnum;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
@@ -15,7 +14,7 @@ use yomikiri::hint::Hinted;
 use yomikiri::table::{Table, check_name};
 use yomikiri_measure::render::number::bytes;
 
-/// Make a small table of a solved one, which every command reads as it is
+/// Compress a solved table; every command reads the result
 ///
 /// A packed table keeps positions and values in compressed blocks and makes moves from the rules.
 #[derive(Debug, clap::Args)]
@@ -36,7 +35,8 @@ enum With {
     Distance,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Output {
     /// Name of the table.
     table: String,
@@ -46,7 +46,7 @@ pub(super) struct Output {
     states: u64,
     /// Size of its files.
     bytes: u64,
-    /// How much the full table takes.
+    /// Size of the full table.
     bytes_before: u64,
 }
 
@@ -63,7 +63,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         true => {
             let packed =
                 made_before(&place, |packed| is_packed_of(&game, packed, &table, distances))?;
-            context.remark(format!("{name} is there already"));
+            context.remark(format!("{name} exists already"));
             packed
         }
         false => {
@@ -87,10 +87,10 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     })
 }
 
-/// Opens the table at `place`; fails unless it is the one asked for.
+/// Opens the table at `place`; fails unless it is the packed table.
 fn made_before(place: &Path, is_it: impl Fn(&Table) -> bool) -> Result<Table, Hinted> {
     Table::open(place).ok().filter(is_it).ok_or_else(|| {
-        let what = format!("{} is there already", place.display());
+        let what = format!("{} exists already", place.display());
         Hinted::new(what, "remove it, or give another --name")
     })
 }

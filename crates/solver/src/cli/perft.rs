@@ -1,51 +1,42 @@
 //! `solver perft`: lines of play by depth.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::complete::games;
 use super::context::Context;
+use super::table_args::GameArg;
 use yomikiri::any::AnyGame;
 use yomikiri::game::perft::Finished;
 use yomikiri::game::shogi::{Drops, Ending, Variant};
 use yomikiri::game::{Game, GameExt};
 use yomikiri::hint::Hinted;
-use yomikiri::registry::{othello, shogi};
+use yomikiri::registry::shogi;
 use yomikiri_measure::render::Grid;
 use yomikiri_measure::render::number::thousands;
 
-/// Count the lines of play to a depth (Othello: a pass is a ply, a finished game counts 1 at every
-/// depth; shogi: a finished game counts nothing past its end)
+/// Count the lines of play by depth
+///
+/// In Othello a pass is a ply, and a finished game counts 1 at every depth; in shogi a finished game does not count
+/// beyond its end.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The game: othello-ROWSxCOLUMNS, minishogi, animal-shogi or animal-shogi-3x3 [default:
-    /// othello-8x8]
-    #[arg(long, value_name = "NAME", conflicts_with = "size", add = games())]
-    game: Option<String>,
-    /// The board of a game of Othello, rows x columns, each 4 to 8
-    #[arg(long, value_name = "SIZE")]
-    size: Option<String>,
-    /// How many plies [default: 9 of Othello, 5 of shogi]
+    #[command(flatten)]
+    game: GameArg,
+    /// Number of plies [default: 9 in Othello, 5 in shogi]
     #[arg(long, value_name = "PLIES", value_parser = clap::value_parser!(u32).range(1..=100))]
     depth: Option<u32>,
     /// Begin here instead of at the standard start
     #[arg(long, value_name = "POSITION", allow_hyphen_values = true)]
     root: Option<String>,
-    /// Minishogi: a mate by a pawn drop is a move like any other
+    /// Count mates by a pawn drop as moves (minishogi)
     #[arg(long)]
     count_drop_mates: bool,
-    /// Animal shogi: the capture of a lion is a move, and a lion that is safe on the last rank ends
-    /// the game
+    /// Count the capture of a lion as a move; a lion that is safe on the last rank ends the game (animal shogi)
     #[arg(long)]
     play_captures: bool,
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
-    let named = match (&args.size, &args.game) {
-        (Some(size), _) => othello(size)?,
-        (_, Some(name)) => context.games.named(name)?,
-        _ => context.games.named(&context.games.default_or("othello-8x8"))?,
-    };
+    let named = args.game.game(context)?;
     let game = changed_rules(&named, &args)?.map_or(named, |variant| shogi(&variant));
     count(&game, &args, context)
 }
@@ -80,19 +71,20 @@ fn changed_rules(game: &AnyGame, args: &Args) -> Result<Option<Variant>, Hinted>
     Ok(Some(variant))
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Output {
     /// The game.
     game: String,
-    /// Whether mates by a pawn drop count.
+    /// True if mates by a pawn drop count.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     count_drop_mates: bool,
-    /// Whether captures of the king count.
+    /// True if captures of the king count.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     play_captures: bool,
-    /// Where lines begin.
+    /// Position at which lines begin.
     root: String,
-    /// Element d: how many lines of d plies there are.
+    /// Element d: number of lines of d plies.
     perft: Vec<u64>,
 }
 
@@ -101,7 +93,7 @@ fn count(game: &AnyGame, args: &Args, context: &mut Context) -> anyhow::Result<(
         Some(text) => game.parse_position(text, &game.start())?,
         None => game.start(),
     };
-    // What a finished game counts, and how deep one looks, is the custom of each sort of game.
+    // Conventions of each family of games for finished games and depths.
     let (finished, depth) = match game.layers() {
         Some(_) => (Finished::Counted, 9),
         None => (Finished::Dropped, 5),

@@ -1,41 +1,44 @@
-//! Who is measured: what a person wrote, and the networks that were trained here.
+//! Players: policies by name, and networks that were trained here.
 
 #[cfg(feature = "onnx")]
 use std::path::PathBuf;
+
+#[cfg(feature = "onnx")]
+use anyhow::bail;
 
 use super::context::Context;
 use yomikiri::any::AnyGame;
 #[cfg(feature = "onnx")]
 use yomikiri::game::Game;
 #[cfg(feature = "onnx")]
-use yomikiri::hint::{Hint, Hinted};
+use yomikiri::hint::{Hint, Hinted, did_you_mean};
 use yomikiri::table::Store;
 #[cfg(feature = "onnx")]
 use yomikiri_learn::place_of;
 use yomikiri_measure::evaluate::Player;
 #[cfg(feature = "onnx")]
-use yomikiri_measure::policy::card::Card;
+use yomikiri_measure::policy::card::{Card, file};
 use yomikiri_measure::policy::{NetworkSpec, PolicySpec};
 
-/// Where networks lie that were trained here.
+/// Returns the directory of the networks that were trained here.
 #[cfg(feature = "onnx")]
 pub(super) fn policies_dir(store: &Store) -> PathBuf {
     yomikiri_learn::policies_dir(store.root())
 }
 
-/// Makes the player that is meant.
+/// Makes the player of a specification.
 #[cfg(feature = "onnx")]
 pub(super) fn player(spec: &PolicySpec, game: &AnyGame, store: &Store) -> anyhow::Result<Player> {
     Ok(yomikiri_learn::player(spec, game, store.root())?)
 }
 
-/// Makes the player that is meant, for this was built without what runs networks.
+/// Makes the player of a specification, without networks, which this build cannot run.
 #[cfg(not(feature = "onnx"))]
 pub(super) fn player(spec: &PolicySpec, game: &AnyGame, _store: &Store) -> anyhow::Result<Player> {
     Ok(yomikiri_measure::evaluate::build(spec, game)?)
 }
 
-/// The players that are meant.
+/// Makes the players of some specifications.
 pub(super) fn players(
     specs: &[PolicySpec],
     game: &AnyGame,
@@ -44,7 +47,7 @@ pub(super) fn players(
     specs.iter().map(|spec| player(spec, game, store)).collect()
 }
 
-/// Checks that a network that is named is there and for the game, without reading its weights.
+/// Checks that a named network exists and is for the game, without reading its weights.
 pub(super) fn check(spec: &PolicySpec, game: &AnyGame, store: &Store) -> anyhow::Result<()> {
     spec.check(game)?;
     #[cfg(feature = "onnx")]
@@ -52,13 +55,28 @@ pub(super) fn check(spec: &PolicySpec, game: &AnyGame, store: &Store) -> anyhow:
         && network.kept
     {
         let path = place_of(network, store.root());
+        if !file(&path, "json").exists() {
+            bail!(unknown_network(&network.path.to_string_lossy(), game, store));
+        }
         Card::read(&path).and_then(|card| card.check(&path, &game.name()))?;
     }
     let _ = store;
     Ok(())
 }
 
-/// The networks that were trained here for a game, by name.
+/// Returns the error for a network that was not trained here, with those that were.
+#[cfg(feature = "onnx")]
+fn unknown_network(name: &str, game: &AnyGame, store: &Store) -> Hinted {
+    let names = learned_names(store, Some(game));
+    let hint = did_you_mean(name, names.iter().map(String::as_str));
+    let hint = hint.unwrap_or_else(|| match names.is_empty() {
+        true => format!("none was trained for {} yet; see 'solver train'", game.name()),
+        false => format!("trained for {}: {}", game.name(), names.join(", ")),
+    });
+    Hinted::new(format!("no trained network `{name}`"), hint)
+}
+
+/// Returns the networks that were trained here for a game, by name.
 pub(super) fn learned_for(game: &AnyGame, store: &Store) -> Vec<PolicySpec> {
     let spec = |name: String| {
         let (path, kept) = (name.into(), true);
@@ -67,7 +85,7 @@ pub(super) fn learned_for(game: &AnyGame, store: &Store) -> Vec<PolicySpec> {
     learned_names(store, Some(game)).into_iter().map(spec).collect()
 }
 
-/// Tells which networks that were trained here are left out, because their cards cannot be read.
+/// Reports networks that are left out because their cards cannot be read.
 pub(super) fn tell_unreadable(context: &Context) {
     #[cfg(feature = "onnx")]
     for path in cards(&context.store) {
@@ -88,7 +106,7 @@ fn cards(store: &Store) -> Vec<PathBuf> {
     paths
 }
 
-/// The names of the networks that were trained here, for one game or for all.
+/// Returns the names of the networks that were trained here, for one game or for all.
 #[cfg(feature = "onnx")]
 pub(super) fn learned_names(store: &Store, game: Option<&AnyGame>) -> Vec<String> {
     let mut paths = cards(store);
@@ -99,7 +117,7 @@ pub(super) fn learned_names(store: &Store, game: Option<&AnyGame>) -> Vec<String
     paths.iter().filter_map(|path| path.file_stem()?.to_str().map(str::to_string)).collect()
 }
 
-/// None, for this was built without what runs networks.
+/// Returns no names: this build cannot run networks.
 #[cfg(not(feature = "onnx"))]
 pub(super) fn learned_names(_store: &Store, _game: Option<&AnyGame>) -> Vec<String> {
     Vec::new()

@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use anyhow::bail;
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
@@ -67,7 +66,8 @@ pub(super) struct CheckArgs {
 }
 
 /// A proof, made or checked.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Output {
     /// The file.
     file: String,
@@ -96,7 +96,7 @@ pub(super) struct Output {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
-    let game = context.games.named(&args.size).or_else(|_| othello(&args.size))?;
+    let game = context.games.meant(&args.size)?;
     let start = game.start();
     let text = args.position.join(" ");
     let position = if text.is_empty() { start } else { game.parse_position(&text, &start)? };

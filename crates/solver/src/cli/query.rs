@@ -11,29 +11,27 @@ use super::context::Context;
 use super::holder::holder;
 use super::lines::next_line;
 use super::solve::game_of;
-use super::table_args::{Named, without_table};
+use super::table_args::{Meant, TableOption, missing, near_table, open_whole, unknown_table};
 use yomikiri::game::{Empties, Game, GameExt};
-use yomikiri::graph::Plan;
 use yomikiri::hint::Hinted;
 use yomikiri::input;
-use yomikiri::registry::othello;
 use yomikiri::solved::{Oracle, SearchOracle, SolvedTable};
 use yomikiri::table::Table;
 
 /// Show the value of a position and of each of its moves
 ///
-/// Without a position the first root of the table is shown, which is the start of a whole game, and
-/// without both that of the table enumerated last. Without a table the position is looked up in all
-/// solved tables. Of several that have it one that proves it exactly is preferred, then a complete
-/// one, then the first by name. Where it may be of several games, as 'start' or a transcript (which
-/// then begins at the start of a game), the game of the table enumerated last is meant. A position of a game
-/// that always ends (Othello) which no table contains is searched for 10 s at most, and the last line says so.
+/// Without a position the first root of the table is shown, which is the start of a whole game; without a table and
+/// a position, the root of the table enumerated last. Without a table the position is looked up in all solved
+/// tables; among those that contain it one that proves it exactly is preferred, then a complete one, then the first
+/// by name. A position that fits several games, such as 'start' or a transcript (which then begins at the start of
+/// a game), is one of the game of the table enumerated last. A position of a game that always ends (Othello) which
+/// no table contains is searched for at most 10 s, and the last line reports it.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A table's name or directory, a game or a size (8x8); anything else is where the position begins
+    /// Table, game or size (8x8); any other word begins the position
     #[arg(value_name = "TABLE", allow_hyphen_values = true, add = tables())]
     first: Option<String>,
-    /// A board, SFEN or an OBF line, digits, a transcript, 'start', or '-' to read it from stdin
+    /// Board, SFEN, OBF line, digits, transcript, 'start', or '-' to read it from stdin
     // Takes one value that may begin with a hyphen: more of them would swallow the options after.
     #[arg(value_name = "POSITION", allow_hyphen_values = true)]
     second: Option<String>,
@@ -41,11 +39,10 @@ pub(super) struct Args {
     #[arg(hide = true)]
     rest: Vec<String>,
     #[command(flatten)]
-    table: Named,
-    /// Read what several processes have written in place, without a table: the directory of parts of each host, given as often
-    /// as there are
+    option: TableOption,
+    /// Read the parts that several processes have written, without a table; repeated for each host
     #[cfg(feature = "cluster")]
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["table", "game", "size"])]
+    #[arg(long, value_name = "DIR", hide_short_help = true, conflicts_with = "table")]
     parts: Vec<std::path::PathBuf>,
     /// Draw the board with the Japanese names of the pieces (shogi)
     #[arg(long)]
@@ -60,7 +57,6 @@ const TIME: Duration = Duration::from_secs(10);
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let first = args.first.unwrap_or_default();
-    let option = args.table.name(context)?;
     #[cfg(feature = "cluster")]
     let parts = match args.parts.is_empty() {
         true => None,
@@ -68,22 +64,23 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     };
     #[cfg(not(feature = "cluster"))]
     let parts: Option<SolvedTable> = None;
-    let is_unnamed = parts.is_none() && option.is_none();
-    let is_table = is_unnamed && context.store.has(&first);
-    let as_game = || context.games.named(&first).or_else(|_| othello(&first)).ok();
-    let word = as_game().filter(|game| is_unnamed && !is_table && game.layers().is_some());
-    let words = (!is_table && word.is_none()).then_some(first.clone()).into_iter();
-    let words: Vec<String> = words.chain(args.second).chain(args.rest).collect();
+    let option = args.option.table.as_deref();
+    let is_name = |word: &&str| context.store.has(word) || context.games.meant(word).is_ok();
+    let word = Some(&first[..]).filter(|word| parts.is_none() && option.is_none() && is_name(word));
+    let rest = word.is_none().then_some(first.clone()).into_iter();
+    let words: Vec<String> = rest.chain(args.second).chain(args.rest).collect();
     let mut text = words.join(" ");
-    let of_game = word.as_ref().map(|game| Plan::from_start(game).table_name(game));
-    // Where the table of a game is not there, another may contain the position.
-    let game = word.map_or_else(|| args.table.game(context), |game| Ok(Some(game)))?;
-    let game = game.filter(|_| !args.batch).and_then(|game| without_table(game, context));
-    let named = match option.or(is_table.then_some(first.clone())).or(of_game) {
-        _ if parts.is_some() || game.is_some() => None,
-        Some(name) => Some(context.store.open(&name)?),
-        None if text.is_empty() => Some(context.latest()?),
-        None => None,
+    let meant = option.or(word).map(|word| Meant::of(word, context)).transpose()?;
+    // Where the table of a game is missing, another may contain the position.
+    let (named, game) = match meant {
+        _ if parts.is_some() => (None, None),
+        None if text.is_empty() => (Some(context.latest()?), None),
+        None => (None, None),
+        Some(Meant::Table(table)) => (Some(*table), None),
+        Some(Meant::Game(game)) => match missing(&game, context).filter(|_| !args.batch) {
+            Some(game) => (None, Some(game)),
+            None => (Some(open_whole(&game, context)?), None),
+        },
     };
     let open = |table: Table| {
         let table = if args.batch { table } else { table.for_few_rows() };
@@ -96,7 +93,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     if args.batch {
         let Some(table) = table else {
             let hint = "--batch reads the positions of one from stdin";
-            bail!(Hinted::new(format!("'{text}' is no table"), hint));
+            bail!(unknown_table(&text, context).with_hint(hint));
         };
         return batch(&table, context);
     }
@@ -106,6 +103,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     }
     if game.is_some() && text.is_empty() {
         text = "start".to_string();
+    }
+    if let Some(game) = &game {
+        game.parse_position(text.trim(), &game.start())?;
     }
     let threads = rayon::current_num_threads();
     let beside = |game, empties| SearchOracle::beside(game, empties, threads, TIME);
@@ -121,18 +121,27 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
             let search = is_missing.then(|| beside(table.game().clone(), table.values().empties()));
             (Some(table), search.flatten(), position)
         }
-        None => match holder(text.trim(), &first, game.as_ref(), context) {
+        None => match holder(text.trim(), game.as_ref(), context) {
             Ok((table, position)) => {
-                context.remark(format!("{}: the table that has it", table.table().name()));
+                context.remark(format!("{}: the table that contains it", table.table().name()));
                 (Some(table), None, position)
             }
             Err(error) => {
+                let is_unnamed = game.is_none();
                 let game = game.or_else(|| game_of(&text, context).ok());
                 let search = game.and_then(|game| beside(game, Empties::default()));
-                let Some(search) = search else { return Err(error) };
+                let Some(search) = search else {
+                    let is_name =
+                        is_unnamed && words.len() == 1 && near_table(&first, context).is_some();
+                    return Err(if is_name {
+                        unknown_table(&first, context).into()
+                    } else {
+                        error
+                    });
+                };
                 let game = search.game();
                 let position = game.parse_position(text.trim(), &game.start())?;
-                context.remark(format!("{}: no table has it, so it is searched", game.name()));
+                context.remark(format!("{}: no table contains it, so it is searched", game.name()));
                 (None, Some(search), position)
             }
         },

@@ -1,19 +1,19 @@
-//! `solver remove`: tables taken away.
+//! `solver remove`: removal of tables.
 
-use schemars::JsonSchema;
+use anyhow::bail;
 use serde::Serialize;
 
 use super::complete::tables;
 use super::context::Context;
+use yomikiri::hint::{Hinted, did_you_mean};
 use yomikiri::table::{Removed, TableError};
 use yomikiri_measure::render::number::bytes;
 
-/// Remove tables, finished or not, with what belongs to them
+/// Remove tables, finished or not, with all their files
 ///
-/// A name must be exactly that of a table or of an unfinished one. Of several those that are not
-/// there are told and passed over, as after a removal that was interrupted; if one is something
-/// else or is being written, none is removed. Files that are not the table's own are left where
-/// they are.
+/// A name must be exactly that of a table or of an unfinished one. Missing tables are reported and skipped, as after
+/// an interrupted removal; if a name is something else, or a table is being written, none is removed. Files that do
+/// not belong to a table stay.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Names of tables, or paths of their directories; NAME.partial for an unfinished table alone
@@ -21,23 +21,25 @@ pub(super) struct Args {
     names: Vec<String>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Output {
-    /// What is gone.
+    /// Tables that were removed.
     removed: Vec<Line>,
-    /// Names of which nothing was there.
+    /// Names of missing tables.
     missing: Vec<String>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 struct Line {
     /// Name of the table.
     table: String,
-    /// Whether it was a draft.
+    /// True if it was unfinished.
     unfinished: bool,
     /// Size of its files.
     bytes: u64,
-    /// Files that were not the table's.
+    /// Files that did not belong to the table.
     left: Vec<String>,
 }
 
@@ -49,7 +51,7 @@ impl From<Removed> for Line {
 }
 
 pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
-    // Twice the same would be locked by ourselves.
+    // The same name twice would be locked by ourselves.
     args.names.sort();
     args.names.dedup();
     let (mut held, mut missing) = (Vec::new(), Vec::new());
@@ -59,10 +61,14 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
             found => held.push(found?),
         }
     }
-    if held.is_empty() {
-        missing.pop().map_or(Ok(()), |(_, error)| Err(error))?;
+    if held.is_empty()
+        && let Some((name, error)) = missing.pop()
+    {
+        let names = context.store.names();
+        let near = did_you_mean(&name, names.iter().map(String::as_str));
+        bail!(near.into_iter().fold(Hinted::of(&error), Hinted::with_hint));
     }
-    missing.iter().for_each(|(name, _)| context.remark(format!("{name} is not there")));
+    missing.iter().for_each(|(name, _)| context.remark(format!("{name} is missing")));
     let mut removed = Vec::new();
     for removal in held {
         let line = Line::from(removal.remove()?);
@@ -71,7 +77,7 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
             context.line(format!("removed {}{what}, {}", line.table, bytes(line.bytes as f64)))?;
         }
         for path in &line.left {
-            context.remark(format!("{path} is not the table's and was left"));
+            context.remark(format!("{path} does not belong to the table and stays"));
         }
         removed.push(line);
     }

@@ -8,11 +8,12 @@ use clap::builder::RangedU64ValueParser;
 
 use super::bounds::Condition;
 use super::chosen::{ChosenArgs, ToSearch};
-use super::complete::policies;
+use super::complete::{policies, tables};
 use super::context::{Context, command_line};
 use super::error::{code, say};
+use super::made::solved;
 use super::players::players;
-use super::table_args::{TableArgs, is_in_reach, solved};
+use super::table_args::{TableArgs, is_in_reach};
 use yomikiri::any::AnyGame;
 use yomikiri::game::{Divider, Empties};
 use yomikiri::hint::{Hint, Hinted, Kind};
@@ -25,77 +26,80 @@ use yomikiri_measure::evaluate::{
 use yomikiri_measure::policy::{Answers, PolicySpec};
 use yomikiri_measure::render::{About, RowsFile, accuracy_text, html, markdown, summary};
 
-/// Measure policies against the solution, building the table if it is not there
+/// Measure policies against the solution; a missing table is made
 ///
-/// Every figure is an exact expectation; nothing is sampled. In games that always end (Othello) it
-/// is over all reachable positions, in every orientation in which they occur; in games that may go
-/// on for ever (shogi) over the rows of the table whose results, and whose moves' results, are
-/// proven. Of a bounded table it is also told how often a move is taken that is proven to win, or to
-/// lose, where nothing is proven of others. Games that may go on for ever are taken to do so after
-/// 512 plies.
+/// Every figure is an exact expectation; nothing is sampled unless --sample or --games-of asks for it. In games
+/// that always end (Othello) it is over all reachable positions, in every orientation in which they occur; in
+/// games that may go on for ever (shogi) it is over the rows of the table whose results, and whose moves' results,
+/// are proven. On a bounded table, the report also counts how often a move is played that is proven to win, or to
+/// lose, where other moves are not proven. Games longer than 512 plies count as infinite.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
+    /// Table, game or size: othello-4x5, 4x5 [default: the table enumerated last, or 4x4]
+    #[arg(value_name = "TABLE", conflicts_with = "table", add = tables())]
+    word: Option<String>,
     #[command(flatten)]
-    table: TableArgs,
-    /// Policies to measure, with commas or the option repeated: random, greedy, n-hand:N,
-    /// n-least:N, n-most:N, minimax:N, alphabeta:N, montecarlo:N[:SEED], mcts:N[:SEED], mate:N, perfect,
-    /// learned:NAME for a network that was trained here, and in Othello weights, weights:FILE,
-    /// n-hand-custom:N[:FILE], minimax:N:FILE and alphabeta:N:FILE; onnx:FILE; predictions:DIR for
-    /// predictions of the positions of 'solver export --states', and 'exec:COMMAND' for a program
-    /// that is asked; '?trained=train[:SEED]' behind one of these three tells the positions apart that
-    /// it has learned from, those of an export with that --split-seed [default: random, greedy, weights in Othello, all networks that were trained
-    /// here for the game, perfect]
+    options: TableArgs,
+    /// Policies, with commas or repeated; 'solver policies' lists them [default: those of the game]
+    ///
+    /// The default is random, greedy, in Othello weights, all networks that were trained here for the game, and
+    /// perfect. '?trained=train[:SEED]' behind onnx:, predictions: or exec: names the positions that the policy has
+    /// learned from: the training part of an export with that --split-seed.
     #[arg(long, value_name = "POLICY", add = policies())]
     policy: Vec<String>,
     /// Show all figures, on all positions too, and all games
     #[arg(long)]
     full: bool,
-    /// Show figures by layer (discs on the board, or plies from the root), by the number of moves,
-    /// by distance (plies to the end) or by value; several with commas
-    #[arg(long, value_name = "layer|moves|distance|value", value_delimiter = ',', value_parser = by)]
+    /// Show figures by group: layer, moves, distance or value; several with commas
+    ///
+    /// A layer is a number of discs on the board, or of plies from the root; moves are legal moves, distance is in
+    /// plies to the end.
+    #[arg(long, value_name = "GROUP", value_delimiter = ',', value_parser = by)]
     by: Vec<By>,
-    /// Also measure a policy under a name of your own; may be repeated
-    #[arg(long, value_name = "NAME=POLICY", value_parser = label)]
+    /// Measure a policy under a name of your own too; may be repeated
+    #[arg(long, value_name = "NAME=POLICY", value_parser = label, hide_short_help = true)]
     label: Vec<(String, String)>,
     #[command(flatten)]
     chosen: ChosenArgs,
-    /// Ask about every row of the table once and count the answer for every orientation in which it
-    /// is reachable: up to 16 times faster, and exact too for policies that respect the board's
-    /// symmetries
+    /// Ask about each row once, not about its mirror images: up to 16 times faster
+    ///
+    /// The answer counts for every orientation in which the row is reachable. Exact too for policies that respect
+    /// the symmetries of the board.
     #[arg(long)]
     canonical: bool,
-    /// Also write the report as a page with plots, one file that needs nothing else
+    /// Write the report as a page with plots
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Also write the results position by position, one row a policy and position, as CSV
+    /// Write the results position by position as CSV
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// The same as Parquet
+    /// Write the results position by position as Parquet
     #[cfg(feature = "parquet")]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     parquet: Option<PathBuf>,
-    /// Print one line of JSON for each policy instead, with a few dozen numbers
+    /// Print one line of JSON for each policy, with a few dozen figures
     #[arg(long, conflicts_with_all = ["full", "by", "json"])]
     metrics: bool,
-    /// Print Markdown instead: of one policy a card, for the page of a model; of several a leaderboard
+    /// Print Markdown: a card of one policy, or a leaderboard of several
     #[arg(long, conflicts_with_all = ["full", "by", "json", "metrics"])]
     markdown: bool,
-    /// Fail with exit code 5 if this is so for a policy: a number of --metrics below or above
-    /// another, 'result_kept < 0.95'; may be repeated
+    /// Exit with code 5 if a condition on a figure of --metrics holds, as in 'result_kept < 95%'
     #[arg(long, value_name = "CONDITION")]
     fail_if: Vec<Condition>,
-    /// Do not play games
-    #[arg(long)]
+    /// Play no games
+    #[arg(long, hide_short_help = true)]
     no_games: bool,
-    /// How many of each policy's costliest mistakes to show, one of mirror images: in games by how
-    /// often they are met, where no games are played by what they give away
-    #[arg(long, value_name = "N", default_value_t = 0,
+    /// Show the N costliest mistakes of each policy
+    ///
+    /// They are ordered by how often they are met in games, or without games by what they lose; one of mirror
+    /// images is shown.
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true,
         value_parser = RangedU64ValueParser::<usize>::new().range(..=1000))]
     mistakes: usize,
 }
 
 impl Args {
-    /// Where the report goes besides the standard output.
+    /// Returns the files of the report.
     fn outputs(&self) -> Vec<&Path> {
         let files = [&self.html, &self.csv].into_iter();
         #[cfg(feature = "parquet")]
@@ -103,20 +107,20 @@ impl Args {
         files.flatten().map(PathBuf::as_path).collect()
     }
 
-    /// That all of it can be written, each in a file of its own.
+    /// Checks that the files can be written and are distinct.
     fn check_outputs(&self) -> anyhow::Result<()> {
         let files = self.outputs();
         for (at, path) in files.iter().enumerate() {
             check_writable(path)?;
             if files[..at].contains(path) {
-                let what = format!("{} is named twice", path.display());
+                let what = format!("{} appears twice", path.display());
                 bail!(Hinted::new(what, "give each output a file of its own"));
             }
         }
         Ok(())
     }
 
-    /// Begins the files of results.
+    /// Opens the files of results.
     fn files(&self) -> anyhow::Result<Vec<RowsFile>> {
         let mut files = Vec::new();
         if let Some(path) = &self.csv {
@@ -130,7 +134,7 @@ impl Args {
     }
 }
 
-/// That a file cannot be written, which is not the fault of what was asked for.
+/// Returns the error for a file that cannot be written, which is a failure and not invalid input.
 fn cannot_write(path: &Path, error: std::io::Error) -> anyhow::Error {
     anyhow::Error::new(error).context(format!("cannot write {}", path.display()))
 }
@@ -138,30 +142,32 @@ fn cannot_write(path: &Path, error: std::io::Error) -> anyhow::Error {
 fn label(text: &str) -> Result<(String, String), String> {
     let split =
         text.split_once('=').filter(|(name, policy)| !name.is_empty() && !policy.is_empty());
-    let (name, policy) = split.ok_or("write NAME=POLICY")?;
+    let (name, policy) = split.ok_or("expected NAME=POLICY")?;
     Ok((name.to_string(), policy.to_string()))
 }
 
 fn by(name: &str) -> Result<By, String> {
     let found = By::ALL.into_iter().find(|(known, _)| *known == name);
     let known = By::ALL.map(|(known, _)| known).join(", ");
-    found.map(|(_, by)| by).ok_or_else(|| format!("known are {known}"))
+    let depth = if name == "depth" { "; depth is `layer`" } else { "" };
+    found.map(|(_, by)| by).ok_or_else(|| format!("expected {known}{depth}"))
 }
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
+    args.options = args.options.named(args.word.take());
     args.check_outputs()?;
     let outputs: Vec<PathBuf> = args.outputs().into_iter().map(Path::to_path_buf).collect();
-    let (game, table) = args.table.game(context)?;
-    // What the game does not have is refused before its table is made.
+    let (game, table) = args.options.game(context)?;
+    // Policies that do not fit the game are rejected before its table is made.
     let (labels, labelled): (Vec<String>, Vec<String>) = args.label.iter().cloned().unzip();
     if let Some(twice) = (1..labels.len()).find(|&at| labels[..at].contains(&labels[at])) {
-        let what = format!("--label {}=: it is given twice", labels[twice]);
-        bail!(Hinted::new(what, "give each policy its own"));
+        let what = format!("--label {}= appears twice", labels[twice]);
+        bail!(Hinted::new(what, "give each policy its own name"));
     }
     let listed = args.policy.iter().flat_map(|list| PolicySpec::split_list(list));
     let named: Vec<String> = listed.map(str::to_string).chain(labelled).collect();
-    let policies = args.table.policies(&named, &game, context)?;
-    // A model that cannot be read, say, is refused before its table is made too.
+    let policies = args.options.policies(&named, &game, context)?;
+    // So are models that cannot be read.
     let players = players(&policies, &game, &context.store)?;
     let has_table = table.is_some() || is_in_reach(&game, context);
     let (report, checksum) = match args.chosen.to_search(&game, has_table, context)? {
@@ -170,11 +176,11 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
             (report, String::new())
         }
         None => {
-            let taken = args.table.why(&game, context);
-            let table = solved(&game, table, args.table.force, context)?;
+            let taken = args.options.why(&game, context);
+            let table = solved(&game, table, args.options.force, context)?;
             if args.by.contains(&By::Layer) && !table.states().has_layers() {
                 let name = table.table().name();
-                let what = format!("--by layer: {name} does not keep layers");
+                let what = format!("--by layer: {name} stores no layers");
                 bail!(Hinted::new(what, "give moves, distance or value"));
             }
             let mut report = measure(&args, &table, &labels, players, context)?;
@@ -203,7 +209,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     }
     if report.table.judged_states == 0 {
         let name = &report.table.name;
-        let what = format!("nothing is judged on {name}");
+        let what = format!("no position of {name} can be judged");
         if !args.fail_if.iter().all(Condition::is_forced) {
             context.flush()?;
             let hint = "give a table that proves the results of some moves";
@@ -238,8 +244,7 @@ fn measure_by_search(
     context: &Context,
 ) -> anyhow::Result<AccuracyReport> {
     if args.canonical {
-        let what =
-            "--canonical needs a table: positions that are searched are asked about as they are";
+        let what = "--canonical needs a table";
         bail!(Hinted::new(what, "leave it out"));
     }
     label_last(&mut players, labels);
@@ -303,6 +308,9 @@ fn measure(
     let why = why_no_games.as_deref();
     let why = why.or((!request.games).then_some("leave out --no-games"));
     args.fail_if.iter().try_for_each(|condition| condition.check(&players, table, why))?;
+    if !args.canonical {
+        context.bars.advise("--canonical asks about each row once, which is up to 16 times faster");
+    }
     let report = request.report(sink, &context.bars);
     let mut report = report.map_err(|error| failed(table, error))?;
     files.into_iter().try_for_each(RowsFile::finish)?;
@@ -313,7 +321,7 @@ fn measure(
     Ok(report)
 }
 
-/// That games, which need so many bytes, do not fit in memory, if so.
+/// Returns why games, which need so many bytes, do not fit in memory, if they do not.
 fn too_large(bytes: f64) -> Option<String> {
     let is_too_large = fits_memory(bytes, yomikiri_measure::free_memory()).is_err();
     is_too_large.then(|| {
@@ -322,7 +330,7 @@ fn too_large(bytes: f64) -> Option<String> {
     })
 }
 
-/// Adds what policies answered for a piece to files of results.
+/// Adds the answers of policies for a piece to files of results.
 fn push_rows(
     files: &mut [RowsFile],
     game: &AnyGame,
@@ -339,23 +347,22 @@ fn push_rows(
     Ok(())
 }
 
-/// The day in Greenwich, as 2026-11-22.
+/// Returns the day in UTC, as 2026-11-22.
 fn today() -> String {
     let day = fixed_day().unwrap_or_else(Utc::now);
     day.format("%Y-%m-%d").to_string()
 }
 
-/// The time of `SOURCE_DATE_EPOCH` where it is set: then a page that is made again is the same
-/// (reproducible-builds.org).
+/// Returns the time of `SOURCE_DATE_EPOCH`, if it is set, for reproducible pages (reproducible-builds.org).
 fn fixed_day() -> Option<DateTime<Utc>> {
     let seconds = std::env::var("SOURCE_DATE_EPOCH").ok()?.parse().ok()?;
     DateTime::from_timestamp(seconds, 0)
 }
 
-/// That a file can be written: said before the work begins, not after.
+/// Checks that a file can be written, before the work begins.
 fn check_writable(path: &Path) -> anyhow::Result<()> {
     if path == Path::new("-") {
-        let what = "cannot write -: there is no standard output here";
+        let what = "cannot write to `-`: this option needs a file";
         bail!(Hinted::new(what, "call a file of that name ./-"));
     }
     writable(path).map_err(|error| cannot_write(path, error))
@@ -366,7 +373,7 @@ pub(in crate::cli) fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<(
     yomikiri::table::write_whole(path, bytes).map_err(|error| cannot_write(path, error))
 }
 
-/// A damaged table is the table's failure; a policy comes from the person who asks.
+/// Converts an error of a measurement: a damaged table is damage, a policy's error is invalid input.
 pub(super) fn failed(table: &SolvedTable, error: MeasureError) -> anyhow::Error {
     match error {
         MeasureError::Damaged(what) => TableError::damaged(table.table().dir(), what.line()).into(),

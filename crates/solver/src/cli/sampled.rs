@@ -1,7 +1,6 @@
 //! `solver match --sample`: sampled games, on boards too large for a table.
 
 use anyhow::bail;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
@@ -14,17 +13,18 @@ use yomikiri_measure::policy::{Policy, PolicySpec};
 use yomikiri_measure::render::number::{percent, thousands};
 
 /// The result of sampled games; the JSON that `--json` prints.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Sampled {
     /// The game.
     game: String,
-    /// Whose results these are.
+    /// Policy whose results these are.
     policy: String,
-    /// Whom it plays against.
+    /// Opponent.
     opponent: String,
     /// The names of the first and the second player.
     sides: [&'static str; 2],
-    /// What scores count, where the game has some.
+    /// Units of scores, in games with scores.
     #[serde(skip)]
     units: Option<String>,
     /// Plies at random before the policies take over.
@@ -61,12 +61,12 @@ pub(super) fn run(
     };
     context.show("match-sample", &sampled, text)?;
     if !context.json && (first.identical || second.identical) {
-        context.remark("more games tell nothing new; --random-plies makes them differ");
+        context.remark("all these games are the same; --random-plies makes them differ");
     }
     Ok(())
 }
 
-/// The policy that is meant, for games that are sampled.
+/// Makes a policy for sampled games.
 pub(super) fn policy(
     spec: &PolicySpec,
     game: &AnyGame,

@@ -10,7 +10,6 @@ use yomikiri_measure::evaluate::{AccuracyReport, Match};
 
 /// Returns the schema of each command's `--json`, by its name, and under `openapi` the components of
 /// `docs/openapi.json`: for tests.
-#[doc(hidden)]
 pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![
         of::<super::verify::Checksums>("checksum"),
@@ -18,12 +17,14 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         of::<super::enumerate::Reused<'_>>("enumerate"),
         of::<super::export::Output<'_>>("export-states"),
         of::<super::export_targets::Output<'_>>("export"),
+        of::<super::games::Output>("games"),
         of::<super::info::Info<'_>>("info"),
         of::<super::list::Output>("list"),
         of::<Match>("match"),
         of::<super::sampled::Sampled>("match-sample"),
         of::<super::pack::Output>("pack"),
         of::<super::perft::Output>("perft"),
+        of::<super::policies::Output>("policies"),
         of::<Answer>("query"),
         of::<super::prove::Output>("proof"),
         of::<super::remove::Output>("remove"),

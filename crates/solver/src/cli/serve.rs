@@ -19,29 +19,29 @@ use yomikiri::table::Store;
 use yomikiri_measure::evaluate::Player;
 use yomikiri_measure::policy::PolicySpec;
 
-/// Show the tables in a browser, and answer programs over HTTP
+/// Serve the tables: a page in a browser, and an API for programs
 ///
-/// Play against any policy, see what every move is worth, look at a policy's worst mistakes; programs ask
-/// the same as JSON: see /api/v1/openapi.json there. Only this machine can reach it unless --host says
-/// otherwise. Ctrl-C ends it.
+/// Play against any policy, see the value of every move, look at a policy's worst mistakes. Programs get the same
+/// as JSON: see /api/v1/openapi.json there. Only this machine can reach it unless --host allows others. Ctrl-C
+/// ends it.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The port [default: 7878, or a free one if that is taken]
+    /// Port [default: 7878, or a free one if that is taken]
     #[arg(long, value_name = "PORT")]
     port: Option<u16>,
-    /// The address to listen at: 0.0.0.0 lets others reach it
+    /// Address to listen at; 0.0.0.0 lets other machines reach it
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     host: IpAddr,
     /// Open the page in a browser
     #[arg(long)]
     open: bool,
-    /// More policies that can be asked: a file, a directory or a program must be named here
+    /// More policies to offer; those of a file, a directory or a program must be named here
     #[arg(long, value_name = "POLICY,...")]
     policy: Vec<String>,
-    /// How long an answer of a program or a model may take
+    /// Longest wait for an answer of a program or a model
     #[arg(long, value_name = "SECONDS", default_value_t = PolicySpec::LIMIT.as_secs_f64())]
     policy_timeout: f64,
-    /// A page elsewhere whose scripts may read the answers: https://example.org, or * for all
+    /// Origin of another page whose scripts may read the answers: https://example.org, or * for all
     #[arg(long, value_name = "ORIGIN")]
     cors: Option<String>,
 }
@@ -52,8 +52,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let cors = cors.map(|origin| match HeaderValue::from_str(&origin) {
         Ok(value) if origin == "*" || origin.contains("://") => Ok(value),
         _ => Err(Hinted::new(
-            format!("--cors '{origin}' is no origin"),
-            "give one such as https://example.org, or *",
+            format!("invalid --cors `{origin}`: expected an origin"),
+            "such as https://example.org, or *",
         )),
     });
     let named = policy.iter().flat_map(|list| PolicySpec::split_list(list));
@@ -75,7 +75,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     context.flush()?;
     if context.store.names().is_empty() {
         let tables = context.store.root().display();
-        context.remark(format!("{tables} holds no table; make one with 'solver enumerate'"));
+        context.remark(format!("no table in {tables}; make one with 'solver solve 4x5'"));
     }
     if open && !opened(&address) {
         context.remark(format!("no browser was found; open {address}"));
@@ -96,14 +96,14 @@ fn opened(address: &str) -> bool {
     command.stderr(Stdio::null()).spawn().is_ok()
 }
 
-/// The policies that a page may ask: those that were named, and those that read no file, run no
-/// program and do not think for minutes.
+/// Policies that a page may use: those that were named, and those that read no file, run no program and do not
+/// search for minutes.
 struct Known {
     named: Vec<(String, PolicySpec)>,
     store: Store,
 }
 
-/// How many plies, games or simulations, and positions a policy may read that was not named.
+/// Most plies, games or simulations, and positions of a policy that was not named.
 const PLIES: u32 = 6;
 const PLAYED: u32 = 2_000;
 const SEARCHED: u32 = 20_000;

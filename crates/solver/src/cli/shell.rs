@@ -1,4 +1,4 @@
-//! `solver completions` and `solver man`: what a shell and a reader of manuals need.
+//! `solver completions` and `solver man`: completions of a shell, and manual pages.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ use super::program;
 /// those of the directory that YOMIKIRI_TABLES names, or 'tables'.
 #[derive(Debug, clap::Args)]
 pub(super) struct CompletionsArgs {
-    /// Which shell
+    /// Shell
     #[arg(value_parser = ["bash", "elvish", "fish", "powershell", "zsh"])]
     shell: String,
 }
@@ -24,7 +24,7 @@ pub(super) struct CompletionsArgs {
 /// Print the manual page, or write the pages of all commands to a directory
 #[derive(Debug, clap::Args)]
 pub(super) struct ManArgs {
-    /// Where to write solver.1, solver-enumerate.1, …
+    /// Directory for solver.1, solver-enumerate.1, …
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! Signals that end a run, and what is done before.
+//! Signals that end a run.
 
 use std::io;
 #[cfg(unix)]
@@ -8,8 +8,8 @@ use super::bars::Bars;
 use super::error::say;
 use yomikiri::hint::Kind;
 
-/// Says on SIGINT and SIGTERM that a run is not lost, and then ends by that signal.
-pub(super) fn say_that_it_goes_on(bars: Bars, json: bool) -> io::Result<()> {
+/// Reports on SIGINT and SIGTERM that a run can be resumed, and then ends by that signal.
+pub(super) fn report_resumable(bars: Bars, json: bool) -> io::Result<()> {
     on_signals(move |name| {
         bars.clear();
         let hint = "run the same command again to go on from there";
@@ -18,15 +18,15 @@ pub(super) fn say_that_it_goes_on(bars: Bars, json: bool) -> io::Result<()> {
     })
 }
 
-/// Does something on the first SIGINT or SIGTERM; the second ends us.
+/// Acts on the first SIGINT or SIGTERM; the second ends the process.
 #[cfg(feature = "serve")]
 pub(super) fn at_the_first(act: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let mut act = Some(act);
     on_signals(move |_| act.take().map(|act| act()).is_none())
 }
 
-/// Calls `act` with the name of each SIGINT and SIGTERM, and ends by that signal where it says so. One that whoever started
-/// us wants ignored, as shells do for what runs in the background, stays so.
+/// Calls `act` with the name of each SIGINT and SIGTERM, and ends by that signal if it returns true. A signal that is
+/// ignored from the start, as by shells for processes in the background, stays ignored.
 #[cfg(unix)]
 fn on_signals(mut act: impl FnMut(&str) -> bool + Send + 'static) -> io::Result<()> {
     use signal_hook::consts::{SIGINT, SIGTERM};
@@ -52,8 +52,8 @@ fn on_signals(_act: impl FnMut(&str) -> bool + Send + 'static) -> io::Result<()>
     Ok(())
 }
 
-/// A file that grows beyond what the shell's `ulimit -f` allows becomes an error of the write, as on
-/// a full disk, and does not end us. Programs that we start are ended as ever: handlers are not theirs.
+/// Makes a file beyond the limit of `ulimit -f` an error of the write, as on a full disk, instead of the end of the
+/// process. Programs that we start do not inherit the handler.
 #[cfg(unix)]
 pub(super) fn fail_where_a_file_is_too_large() -> io::Result<()> {
     use signal_hook::consts::SIGXFSZ;
@@ -68,8 +68,8 @@ pub(super) fn fail_where_a_file_is_too_large() -> io::Result<()> {
     Ok(())
 }
 
-/// The signals that are ignored, one bit each from the lowest on, where the system tells: to ask it
-/// by a call would be `unsafe`.
+/// Returns the ignored signals, one bit each from the lowest on, as far as the system reports them in a file; the
+/// call for it would be `unsafe`.
 #[cfg(unix)]
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

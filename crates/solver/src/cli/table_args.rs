@@ -1,4 +1,4 @@
-//! Which solved table a command works on, and which policies on it.
+//! The table and the policies that a command works on.
 
 use std::time::Duration;
 
@@ -6,152 +6,225 @@ use anyhow::bail;
 
 use super::complete::{games, tables};
 use super::context::Context;
-use super::enumerate::{game_of, make};
 use super::players;
-use super::value_iterate::solve_table;
 use yomikiri::any::AnyGame;
 use yomikiri::game::Game;
 use yomikiri::graph::{Plan, within_room};
-use yomikiri::hint::Hinted;
-use yomikiri::registry::othello;
-use yomikiri::solve::SolveOptions;
-use yomikiri::solved::SolvedTable;
+use yomikiri::hint::{Hinted, did_you_mean};
 use yomikiri::table::{Table, TableError};
 use yomikiri_measure::free_memory;
 use yomikiri_measure::policy::PolicySpec;
 
-/// The option forms of a table that is read.
+/// Option that names a table, with the names that it had; the first word of a command does the same.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub(super) struct Named {
-    /// A table's name or directory [default: the one enumerated last, or the only
-    /// one]
-    #[arg(long, value_name = "TABLE", add = tables())]
-    table: Option<String>,
-    /// A game by name, whose whole table is meant
-    #[arg(long, value_name = "GAME", conflicts_with = "table", add = games())]
+pub(super) struct TableOption {
+    /// Table, game or size: the same as the first word
+    #[arg(long, value_name = "TABLE", aliases = ["game", "size"], hide = true, add = tables())]
+    pub table: Option<String>,
+}
+
+/// Table or game that a word on the command line names.
+pub(super) enum Meant {
+    /// A table in the store, or at a path.
+    Table(Box<Table>),
+    /// A game, by its name or as the size of a board of Othello.
+    Game(AnyGame),
+}
+
+impl Meant {
+    /// Finds the table or the game that a word names.
+    pub(super) fn of(word: &str, context: &Context) -> anyhow::Result<Meant> {
+        if context.store.has(word) {
+            return Ok(Meant::Table(context.store.open(word)?.into()));
+        }
+        let unknown = match context.games.meant(word) {
+            Ok(game) => return Ok(Meant::Game(game)),
+            Err(unknown) => unknown,
+        };
+        // The error for the files there explains best why they are not a table.
+        if context.store.resolve(word).exists() || word.contains('/') {
+            return Ok(Meant::Table(context.store.open(word)?.into()));
+        }
+        let is_size = word.starts_with(|c: char| c.is_ascii_digit());
+        if is_size || word.eq_ignore_ascii_case("othello") {
+            return Err(unknown.into());
+        }
+        bail!(unknown_table(word, context))
+    }
+}
+
+/// Asks whether the table or game whose name is nearest to a word was meant; `None` where none is near.
+pub(super) fn near_table(word: &str, context: &Context) -> Option<String> {
+    let tables = context.store.names();
+    let games: Vec<String> = context.games.all().iter().map(Game::name).collect();
+    did_you_mean(word, tables.iter().chain(&games).map(String::as_str))
+}
+
+/// Returns the error for a word that names no table, game or size, with the nearest name.
+pub(super) fn unknown_table(word: &str, context: &Context) -> Hinted {
+    let hint = near_table(word, context).unwrap_or_else(|| {
+        let tables = context.store.names();
+        let root = context.store.root().display();
+        match tables.is_empty() {
+            true => "'solver games' lists the games".to_string(),
+            false => {
+                format!("tables in {root}: {}; 'solver games' lists the games", tables.join(", "))
+            }
+        }
+    });
+    Hinted::new(format!("no table, game or size `{word}`"), hint)
+}
+
+/// A game, named by the first word of a command.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(super) struct GameArg {
+    /// Game or size: animal-shogi, 4x5 (Othello, rows x columns, each 4 to 8) [default: 4x4]
+    #[arg(value_name = "GAME", conflicts_with = "game", add = games())]
+    word: Option<String>,
+    /// Game or size: the same as the first word
+    #[arg(long, value_name = "GAME", alias = "size", hide = true, add = games())]
     game: Option<String>,
-    /// Othello on a board of rows x columns, each 4 to 8, whose whole table is meant: 4x6, or 4 for 4x4
-    #[arg(long, value_name = "SIZE", conflicts_with_all = ["table", "game"])]
-    size: Option<String>,
 }
 
-impl Named {
-    /// Returns the game whose whole table is meant, if one is.
-    pub(super) fn game(&self, context: &Context) -> anyhow::Result<Option<AnyGame>> {
-        Ok(match (&self.game, &self.size) {
-            (Some(game), _) => Some(context.games.named(game)?),
-            (None, Some(size)) => Some(othello(size)?),
-            (None, None) => None,
-        })
-    }
-
-    /// The name of the table that is meant, if one is.
-    pub(super) fn name(&self, context: &Context) -> anyhow::Result<Option<String>> {
-        let game = self.game(context)?;
-        let of_game = game.map(|game| Plan::from_start(&game).table_name(&game));
-        Ok(of_game.or_else(|| self.table.clone()))
+impl GameArg {
+    /// Returns the game; where none is named, the first of the program's own, else Othello on 4×4.
+    pub(super) fn game(&self, context: &Context) -> anyhow::Result<AnyGame> {
+        let Some(word) = self.word.as_ref().or(self.game.as_ref()) else {
+            return Ok(context.games.named(&context.games.default_name())?);
+        };
+        match context.games.meant(word) {
+            Err(_) if context.store.has(word) => {
+                let what = format!("`{word}` is a table: expected a game or a size");
+                bail!(Hinted::new(what, "'solver games' lists the games"))
+            }
+            found => Ok(found?),
+        }
     }
 }
 
-/// Returns a game that is searched for want of its whole table; `None` where the table is there, or play may
-/// go round in circles.
-pub(super) fn without_table(game: AnyGame, context: &Context) -> Option<AnyGame> {
-    let is_there = context.store.has(&Plan::from_start(&game).table_name(&game));
-    (game.layers().is_some() && !is_there).then_some(game)
+/// Returns a game whose whole table is missing.
+pub(super) fn missing(game: &AnyGame, context: &Context) -> Option<AnyGame> {
+    let is_there = context.store.has(&Plan::from_start(game).table_name(game));
+    (!is_there).then(|| game.clone())
 }
 
-/// A table that is read, named as an argument or by an option.
+/// Opens the whole table of a game; where it is missing, the error names the command that makes it.
+pub(super) fn open_whole(game: &AnyGame, context: &Context) -> anyhow::Result<Table> {
+    let name = Plan::from_start(game).table_name(game);
+    match context.store.open(&name) {
+        Err(TableError::Missing { .. }) if !context.store.place(&name).exists() => {
+            let game_name = game.name();
+            let hint = match (game.facts().is_small, is_in_reach(game, context)) {
+                (false, _) => {
+                    format!("make a bounded one with 'solver enumerate {game_name} --max-depth 6'")
+                }
+                (true, true) => format!("'solver solve {game_name}' makes and solves it"),
+                (true, false) => {
+                    format!(
+                        "make it with 'solver enumerate {game_name}', then 'solver value-iterate'"
+                    )
+                }
+            };
+            let root = context.store.root().display();
+            bail!(Hinted::new(format!("no table {name} in {root}"), hint))
+        }
+        found => Ok(found?),
+    }
+}
+
+/// A table that is read, named by the first word of a command.
 #[derive(Debug, clap::Args)]
 pub(super) struct OneTable {
-    /// A table's name or directory [default: the one enumerated last, or the only
-    /// one]
-    #[arg(value_name = "TABLE", conflicts_with_all = ["table", "game", "size"], add = tables())]
-    positional: Option<String>,
+    /// Table, game or size: othello-4x5, 4x5 [default: the table enumerated last, or the only one]
+    #[arg(value_name = "TABLE", conflicts_with = "table", add = tables())]
+    word: Option<String>,
     #[command(flatten)]
-    named: Named,
+    option: TableOption,
 }
 
 impl OneTable {
-    /// Whether none is named.
-    pub(super) fn is_latest(&self) -> bool {
-        let Named { table, game, size } = &self.named;
-        self.positional.is_none() && table.is_none() && game.is_none() && size.is_none()
+    /// Returns the word that names the table, if there is one.
+    pub(super) fn word(&self) -> Option<&str> {
+        self.word.as_deref().or(self.option.table.as_deref())
     }
 
-    /// Returns the game whose whole table is meant, if one is.
+    /// Returns the game whose whole table is meant, if one is and the word does not name another table.
     pub(super) fn game(&self, context: &Context) -> anyhow::Result<Option<AnyGame>> {
-        self.named.game(context)
-    }
-
-    /// The name of the table that is meant, if one is.
-    pub(super) fn name(&self, context: &Context) -> anyhow::Result<Option<String>> {
-        self.positional.clone().map_or_else(|| self.named.name(context), |name| Ok(Some(name)))
+        let Some(word) = self.word() else { return Ok(None) };
+        Ok(match Meant::of(word, context)? {
+            Meant::Game(game) => Some(game),
+            Meant::Table(_) => None,
+        })
     }
 
     /// Opens it; where none is named, the one enumerated last or the only one.
     pub(super) fn open(&self, context: &Context) -> anyhow::Result<Table> {
-        match self.name(context)? {
-            Some(name) => Ok(context.store.open(&name)?),
+        match self.word() {
+            Some(word) => open_meant(word, context),
             None => context.latest(),
         }
     }
 }
 
-/// The options that choose a table, which is built and solved if it is not there.
+/// Opens the table that a word names, as itself or by its game.
+pub(super) fn open_meant(word: &str, context: &Context) -> anyhow::Result<Table> {
+    match Meant::of(word, context)? {
+        Meant::Table(table) => Ok(*table),
+        Meant::Game(game) => open_whole(&game, context),
+    }
+}
+
+/// Options of a command that chooses a table, which is built and solved if it is missing, and policies.
 #[derive(Debug, clap::Args)]
 pub(super) struct TableArgs {
-    /// Othello on a board of rows x columns, each 4 to 8: 4x6, or 4 for 4x4
-    #[arg(long, value_name = "SIZE", conflicts_with_all = ["table", "game"])]
-    size: Option<String>,
-    /// A game by name: animal-shogi-3x3, animal-shogi, othello-4x5 and the like
-    #[arg(long, value_name = "GAME", conflicts_with = "table", add = games())]
-    game: Option<String>,
-    /// A table's name or directory, instead of a whole game [default: the table enumerated last, or
-    /// the only one; if there is none, that of 4x4 Othello is made]
-    #[arg(long, value_name = "TABLE", add = tables())]
-    table: Option<String>,
-    /// How long an answer of a program or a model may take, if a policy is one
-    #[arg(long, value_name = "SECONDS", default_value_t = PolicySpec::LIMIT.as_secs_f64())]
+    #[command(flatten)]
+    option: TableOption,
+    /// Longest wait for an answer of a program or a model
+    #[arg(long, value_name = "SECONDS", default_value_t = PolicySpec::LIMIT.as_secs_f64(), hide_short_help = true)]
     policy_timeout: f64,
     /// Begin even if it is not expected to fit in memory or on the disk
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub force: bool,
 }
 
 impl TableArgs {
-    /// The game, and the table if one is named.
-    pub(super) fn game(&self, context: &Context) -> anyhow::Result<(AnyGame, Option<Table>)> {
-        let table = match &self.table {
-            Some(name) => Some(context.store.open(name)?),
-            None if self.size.is_some() || self.game.is_some() => None,
-            None => match context.store.latest() {
-                Ok(name) => Some(context.store.open(&name)?),
-                // Of several any may be meant.
-                Err(error @ TableError::NoLatest { .. }) => return Err(error.into()),
-                Err(_) => None,
-            },
-        };
-        let game = match &table {
-            Some(table) => context.games.of_table(table)?,
-            None => game_of(self.game.as_deref(), self.size.as_deref(), context)?,
-        };
-        Ok((game, table))
+    /// Takes the first word of a command for the table, if there is one.
+    pub(super) fn named(mut self, word: Option<String>) -> TableArgs {
+        self.option.table = word.or(self.option.table);
+        self
     }
 
-    /// Why a report takes the table it takes, in words; to be asked before the table is made.
+    /// Returns the game, and the table if one is there.
+    pub(super) fn game(&self, context: &Context) -> anyhow::Result<(AnyGame, Option<Table>)> {
+        let meant = match &self.option.table {
+            Some(word) => Meant::of(word, context)?,
+            None => match context.store.latest() {
+                Ok(name) => Meant::Table(context.store.open(&name)?.into()),
+                // Any of several may be meant.
+                Err(error @ TableError::NoLatest { .. }) => return Err(error.into()),
+                Err(_) => Meant::Game(context.games.named(&context.games.default_name())?),
+            },
+        };
+        Ok(match meant {
+            Meant::Table(table) => (context.games.of_table(&table)?, Some(*table)),
+            Meant::Game(game) => (game, None),
+        })
+    }
+
+    /// Returns in words why a report takes the table it takes; called before the table is made.
     pub(super) fn why(&self, game: &AnyGame, context: &Context) -> String {
-        let why = match (&self.table, &self.size, &self.game) {
-            (Some(table), ..) => return format!("--table {table}"),
-            (_, Some(size), _) => format!("--size {size}"),
-            (.., Some(game)) => format!("--game {game}"),
-            _ if context.store.latest().is_ok() => return context.why_latest().to_string(),
-            _ => "the default".to_string(),
+        let why = match &self.option.table {
+            Some(word) if context.store.has(word) => return "as named".to_string(),
+            Some(word) if *word == game.name() => "as named".to_string(),
+            Some(word) => format!("from `{word}`"),
+            None if context.store.latest().is_ok() => return context.why_latest().to_string(),
+            None => "the default".to_string(),
         };
         let is_there = context.store.has(&Plan::from_start(game).table_name(game));
         if is_there { why } else { format!("{why}, built for this report") }
     }
 
-    /// The policies of these names; if there are none, the game's own policies and, before the
+    /// Returns the policies of these names; without names the game's own policies and, before the
     /// perfect one, the networks that were trained here.
     pub(super) fn policies(
         &self,
@@ -174,36 +247,24 @@ impl TableArgs {
     }
 }
 
-/// Time given by an option in seconds.
+/// Splits the words of a command on two policies, before which a table may be named.
+pub(super) fn table_and_two(mut words: Vec<String>) -> (Option<String>, [String; 2]) {
+    let second = words.pop().unwrap_or_default();
+    let first = words.pop().unwrap_or_default();
+    (words.pop(), [first, second])
+}
+
+/// Converts the seconds of an option to a time.
 pub(super) fn time_limit(option: &str, seconds: f64) -> Result<Duration, Hinted> {
     let limit = Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero());
-    let what = || format!("{option} {seconds}: give a number of seconds above 0");
+    let what = || format!("invalid {option} `{seconds}`: expected seconds above 0");
     limit.ok_or_else(|| what().into())
 }
 
-/// The solved table of a whole game, or the table that is given, solved if it is not.
-pub(super) fn solved(
-    game: &AnyGame,
-    table: Option<Table>,
-    force: bool,
-    context: &Context,
-) -> anyhow::Result<SolvedTable> {
-    let mut table = match table {
-        Some(table) => table,
-        None => whole(game, context, force)?,
-    };
-    if table.manifest().solution.is_none() {
-        context.remark(format!("{}: solving", table.name()));
-        solve_table(&mut table, &SolveOptions::default(), force, context)?;
-    }
-    context.solved(table, true)
-}
-
-/// Most states of a game that is enumerated and solved where nobody asked for a table: some two minutes on
-/// two cores.
+/// Most states of a game that is enumerated and solved unasked: about two minutes on two cores.
 const MOST_STATES: f64 = 4e8;
 
-/// Returns whether the table of a whole game is there, or made in some two minutes at most.
+/// Returns whether the table of a whole game is there, or takes at most about two minutes to make.
 pub(super) fn is_in_reach(game: &AnyGame, context: &Context) -> bool {
     let plan = Plan { max_memory: free_memory(), ..Plan::from_start(game) };
     let expected = game.expected(&game.start().state);
@@ -211,33 +272,4 @@ pub(super) fn is_in_reach(game: &AnyGame, context: &Context) -> bool {
     let fits = || within_room(game, plan.clone(), &context.store).is_ok();
     let is_there = || context.store.has(&plan.table_name(game));
     game.facts().is_small && (is_there() || is_quick && fits())
-}
-
-/// The table of a whole game, enumerated if it is not there.
-fn whole(game: &AnyGame, context: &Context, force: bool) -> anyhow::Result<Table> {
-    if !game.facts().is_small {
-        let name = game.name();
-        bail!(Hinted::new(
-            format!("{name} is too large to be enumerated whole"),
-            format!(
-                "run 'solver enumerate --game {name} --max-depth 6' (or another bound) and give --table the table's name"
-            )
-        ));
-    }
-    let plan = Plan::from_start(game);
-    // Where nothing is to be written nothing is locked.
-    let there = context.store.open(&plan.table_name(game)).ok();
-    let is_done = |table: &Table| {
-        let manifest = table.manifest();
-        let is_meant = manifest.identity == plan.identity(game) && !manifest.is_packed();
-        is_meant && manifest.solution.is_some()
-    };
-    if let Some(table) = there.filter(is_done) {
-        return Ok(table);
-    }
-    let made = make(game, plan, context, force)?;
-    if !made.reused {
-        context.remark(format!("{}: enumerated", made.table.name()));
-    }
-    Ok(made.table)
 }

@@ -3,12 +3,11 @@
 use anyhow::bail;
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
 use super::guard::{self, MemoryArg};
-use super::signals::say_that_it_goes_on;
+use super::signals::report_resumable;
 use super::table_args::OneTable;
 use yomikiri::any::AnyPosition;
 use yomikiri::game::{Empties, Game, GameExt, Repetition};
@@ -20,39 +19,40 @@ use yomikiri_measure::render::Grid;
 use yomikiri_measure::render::number::{counted, thousands};
 use yomikiri_measure::render::verdict::{Mover, proven_text, verdict};
 
-/// Solve a table by value iteration: the value, score and distance of every state
+/// Solve a table by value iteration: value, score and distance of every state
 ///
-/// A layered game always ends, and every move leads to a later layer (Othello); in a cyclic game
-/// play may go on for ever (shogi).
+/// A layered game always ends, and every move leads to a later layer (Othello); in a cyclic game play may go on for
+/// ever (shogi).
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     table: OneTable,
     /// Stop after a sweep in which no value changes by this much (layered games) [default: 0.01]
-    #[arg(long, value_name = "θ")]
+    #[arg(long, value_name = "θ", hide_short_help = true)]
     theta: Option<f64>,
-    /// The order of a sweep (layered games) [default: topological]
-    #[arg(long, value_enum)]
+    /// Order of a sweep (layered games) [default: topological]
+    #[arg(long, value_name = "ORDER", value_enum, hide_short_help = true)]
     order: Option<OrderArg>,
-    /// Also keep outcomes discounted by γ a ply, as 32-bit floats in the column 'value'
+    /// Store outcomes discounted by γ a ply too, as 32-bit floats in the column 'value'
     #[arg(long, value_name = "γ")]
     discount: Option<f64>,
-    /// What empty squares count for in final scores (Othello): nobody, or the winner [default:
-    /// uncounted]
-    #[arg(long, value_parser = PossibleValuesParser::new(["uncounted", "to-winner"])
+    /// Whom empty squares count for in final scores (Othello) [default: uncounted]
+    #[arg(long, value_name = "RULE", value_parser = PossibleValuesParser::new(["uncounted", "to-winner"])
         .map(|name| Empties::named(&name).unwrap_or_default()))]
     empties: Option<Empties>,
-    /// The algorithm; both give the same values (layered games) [default: value-iteration]
-    #[arg(long, value_enum)]
+    /// Algorithm (layered games); both give the same values [default: value-iteration]
+    #[arg(long, value_name = "METHOD", value_enum, hide_short_help = true)]
     method: Option<MethodArg>,
-    /// What play without end counts as (cyclic games) [default: a draw in animal shogi, a win of
-    /// the second player in minishogi, as its rule of fourfold repetition says]; where it is unknown,
-    /// values that depend on it are not proven
-    #[arg(long, value_parser = PossibleValuesParser::new(["draw", "second-player-wins", "unknown"])
+    /// Value of infinite play (cyclic games)
+    ///
+    /// The default is a draw in animal shogi, and a win of the second player in minishogi, by its rule of fourfold
+    /// repetition. With 'unknown', values that depend on it are not proven.
+    #[arg(long, value_name = "VALUE", value_parser = PossibleValuesParser::new(["draw", "second-player-wins", "unknown"])
         .map(|name| Repetition::of(&name).unwrap_or(Repetition::Unknown)))]
     repetition: Option<Repetition>,
-    /// Take about so much memory (4G); values of layered games that do not fit lie in files beside
-    /// the table until it is solved [default: what is free]
+    /// Memory limit: 4G [default: the free memory]
+    ///
+    /// Values of layered games that do not fit are kept in files beside the table until it is solved.
     #[arg(long, value_name = "BYTES")]
     memory: Option<MemoryArg>,
     /// Begin even if it is not expected to fit
@@ -82,14 +82,14 @@ enum MethodArg {
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     #[cfg(feature = "cluster")]
     if args.cluster.is_asked() {
-        let named = args.table.game(context)?;
-        let game = named.map_or_else(|| super::enumerate::game_of(None, None, context), Ok)?;
+        let word = args.table.word().map(str::to_string);
+        let game = context.games.meant(&word.unwrap_or_else(|| context.games.default_name()))?;
         let job = super::cluster::job(game, true, args.memory, context);
         return super::cluster::run(&args.cluster, job, context);
     }
-    say_that_it_goes_on(context.bars.clone(), context.json)?;
+    report_resumable(context.bars.clone(), context.json)?;
     let mut table = args.table.open(context)?;
-    if args.table.is_latest() {
+    if args.table.word().is_none() {
         context.remark(format!("{}: {}", table.name(), context.why_latest()));
     }
     let order = match (args.method, args.order) {
@@ -121,7 +121,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     };
     let run = solve_table(&mut table, &options, args.force, context)?;
     if run.resumed {
-        context.remark(format!("{}: went on where an earlier run ended", table.name()));
+        context.remark(format!("{}: resumed where an earlier run ended", table.name()));
     }
     print(table, &run, options.discount.is_some(), context)
 }
@@ -132,7 +132,7 @@ fn is_taken_back(table: &Table, context: &Context) -> anyhow::Result<bool> {
     Ok(by_rank && context.games.of_table(table)?.layers().is_none())
 }
 
-/// Solves a table after looking whether there is room for it.
+/// Solves a table after checking that there is room for it.
 pub(super) fn solve_table(
     table: &mut Table,
     options: &SolveOptions,
@@ -154,19 +154,20 @@ pub(super) fn solve_table(
     run.map_err(|error| guard::with_left(error.into(), Scratch::of(table.dir()).dir()))
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Output<'a> {
     /// Name of the table.
     table: String,
     /// Directory of its files.
     directory: String,
-    /// Always `mover`: whose the values are.
+    /// Always `mover`: values are those of the player to move.
     perspective: &'static str,
-    /// Whether it was solved in this way already.
+    /// True if it was solved in this way already.
     already_solved: bool,
-    /// How the exact values were found; null where only discounted ones were asked for.
+    /// Solution with exact values; null if only discounted values were wanted.
     solution: Option<&'a Solution>,
-    /// How the discounted values were found; null without --discount.
+    /// Solution with discounted values; null without --discount.
     discounted: Option<&'a Discounted>,
 }
 
@@ -221,7 +222,7 @@ fn discounted_text(table: Table, context: &Context) -> anyhow::Result<String> {
     Ok(states.roots()?.into_iter().zip(values).map(line).collect())
 }
 
-/// What a root of a table is worth, in a sentence.
+/// Returns the value of a root of a table in a sentence.
 pub(super) fn root_text(table: &SolvedTable, root: &AnyPosition, row: u64) -> String {
     let game = table.game();
     let mover = Mover {
@@ -233,7 +234,7 @@ pub(super) fn root_text(table: &SolvedTable, root: &AnyPosition, row: u64) -> St
     verdict(mover, table.value(row as usize))
 }
 
-/// What the roots are worth, in words.
+/// Returns the values of the roots in words.
 fn result_text(table: &SolvedTable) -> anyhow::Result<String> {
     const SHOWN: usize = 10;
     let (game, manifest) = (table.game(), table.table().manifest());

@@ -1,9 +1,8 @@
-//! `solver verify`: read every byte of a table and prove every value, or hash what it says.
+//! `solver verify`: reads every byte of a table and proves every value, or hashes its contents.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
@@ -16,27 +15,27 @@ use yomikiri::hint::{Hint, Hinted, Kind};
 use yomikiri_measure::export::{self, read_checksums};
 use yomikiri_measure::render::number::{bytes, thousands};
 
-/// Read every byte of a table and prove every edge and value from the rules
+/// Read every byte of a table and prove every move and value from the rules
 ///
 /// The exit code is 0 if everything holds, and 3 if a file is damaged or the files are whole but a
 /// row is wrong; the first such row is shown.
 ///
-/// --checksum hashes every position with its outcome, score and distance, and what the table was made
-/// from; how rows are found and ordered, or whether moves are stored, does not change it.
+/// --checksum hashes every position with its outcome, score and distance, and the origin of the table; the index,
+/// the order of the rows and stored moves do not change it.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     table: OneTable,
-    /// Print the checksum of what the table says, and prove nothing
+    /// Print the checksum of the contents, and prove nothing
     #[arg(long)]
     checksum: bool,
-    /// Compare checksums with a file of such lines, all of them if no table is named; the exit code
-    /// is 3 if a table differs or is not there
+    /// Compare checksums with a file of such lines; exit code 3 if a table differs or is missing
     #[arg(long, value_name = "FILE")]
     check: Option<PathBuf>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Output {
     /// Name of the table.
     table: String,
@@ -46,21 +45,22 @@ pub(super) struct Output {
     states: u64,
     /// Moves proven.
     edges: u64,
-    /// Whether it has values.
+    /// True if it has values.
     solved: bool,
-    /// Whether all holds.
+    /// True if everything holds.
     proven: bool,
     /// The first row that is wrong.
     counterexample: Option<Counterexample>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 struct Counterexample {
     /// Its number.
     row: usize,
     /// Its position.
     state: String,
-    /// What is wrong.
+    /// Fault.
     what: String,
 }
 
@@ -98,7 +98,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     context.show("verify", &output, |output| text(output, shown_as(&game)))
 }
 
-/// As whom a counterexample shows its mover, if not as who it is.
+/// Returns the side as which a counterexample shows its mover, if not its own.
 fn shown_as(game: &AnyGame) -> Option<&'static str> {
     let first = game.side_mark(Side::First).unwrap_or(game.side_name(Side::First));
     (!game.keeps_sides()).then_some(first)
@@ -114,7 +114,7 @@ fn text(output: &Output, mover: Option<&str>) -> String {
     }
     let values = match output.solved {
         true => "every value follows from its successors",
-        false => "there are no values yet",
+        false => "it has no values yet",
     };
     let [states, edges] = [output.states, output.edges].map(thousands);
     format!(
@@ -122,19 +122,21 @@ fn text(output: &Output, mover: Option<&str>) -> String {
     )
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Checksums {
     /// One for each table.
     checksums: Vec<Checksum>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 struct Checksum {
     /// Name of the table.
     table: String,
-    /// What the table says, where it could be read.
+    /// Checksum of the contents, if they could be read.
     checksum: Option<String>,
-    /// With `--check`: whether the file says the same.
+    /// With `--check`: true if the file has the same checksum.
     #[serde(skip_serializing_if = "Option::is_none")]
     ok: Option<bool>,
 }
@@ -143,7 +145,8 @@ struct Checksum {
 fn compare(file: &Path, table: &OneTable, context: &mut Context) -> anyhow::Result<()> {
     let wrong = |what: String| Hinted::from(format!("{}: {what}", file.display()));
     let mut expected = read_checksums(&text_of(file)?).map_err(wrong)?;
-    if let Some(name) = table.name(context)? {
+    if table.word().is_some() {
+        let name = table.open(context)?.name();
         expected.retain(|(_, table)| *table == name);
         if expected.is_empty() {
             bail!(wrong(format!("no line for '{name}'")));

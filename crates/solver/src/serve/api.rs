@@ -7,8 +7,6 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
 
 use super::Desk;
@@ -19,9 +17,7 @@ use super::work::Kind;
 use yomikiri::any::AnyPosition;
 use yomikiri::game::{Game, GameExt, NotationError, PieceKind, Side};
 use yomikiri::hint::{self, Hint, Hinted};
-use yomikiri::solved::{
-    Answer, LONGEST_LINE, LayerValues, LineAnswer, MoveAnswer, Oracle, SolvedTable,
-};
+use yomikiri::solved::{Answer, LONGEST_LINE, LayerValues, MoveAnswer, Oracle, SolvedTable};
 use yomikiri::table::RootValue;
 use yomikiri_measure::evaluate::{Choice, Mistake};
 
@@ -64,7 +60,8 @@ pub(super) struct Nothing {}
 /// Maximum number of rows of a table that is counted when it is listed.
 const COUNTED_AT_ONCE: usize = 1 << 21;
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 struct Listing {
     /// Tables that can be queried.
     tables: Vec<Line>,
@@ -72,7 +69,8 @@ struct Listing {
     unavailable: Vec<Unavailable>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 struct Unavailable {
     /// Name of the table.
     table: String,
@@ -81,7 +79,8 @@ struct Unavailable {
 }
 
 /// Properties of a table that a page needs to draw a board and offer queries.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 struct Line {
     /// Name of the table.
     table: String,
@@ -127,7 +126,8 @@ struct Line {
     policies: Vec<String>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 struct Root {
     /// Position in one line.
     position: String,
@@ -251,7 +251,8 @@ pub(super) async fn position(
 }
 
 /// A position that is not in the table, with an answer from the rules, so that it can be played on.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 struct Outside {
     #[serde(flatten)]
     why: Refusal,
@@ -260,7 +261,8 @@ struct Outside {
 }
 
 /// A policy's moves in a position, with the exact values.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 struct Decision<'a> {
     /// Name of the table; `search` if a search found the exact values.
     table: String,
@@ -283,7 +285,8 @@ struct Decision<'a> {
     moves: Vec<Decided>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 struct Decided {
     #[serde(flatten)]
     exact: MoveAnswer,
@@ -354,7 +357,8 @@ fn decision<'a>(
     }
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 struct Worst<'a> {
     /// Name of the table.
     table: &'a str,
@@ -394,7 +398,8 @@ pub(super) async fn mistakes(
     .await
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 struct Counts<'a> {
     /// Name of the table.
     table: &'a str,
@@ -408,7 +413,8 @@ struct Counts<'a> {
     longest: Option<u16>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 struct Layer<'a> {
     /// Number of the layer.
     layer: u32,
@@ -440,13 +446,13 @@ pub(super) async fn counts(
 }
 
 /// Returns the components of `docs/openapi.json`, for tests.
-#[doc(hidden)]
+#[cfg(feature = "schemas")]
 pub(crate) fn components() -> serde_json::Value {
-    let mut settings = SchemaSettings::draft2020_12().for_serialize();
+    let mut settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
     settings.definitions_path = "/components/schemas".into();
     let mut generator = settings.into_generator();
     generator.subschema_for::<Answer>();
-    generator.subschema_for::<LineAnswer>();
+    generator.subschema_for::<yomikiri::solved::LineAnswer>();
     generator.subschema_for::<Outside>();
     generator.subschema_for::<Listing>();
     generator.subschema_for::<Counts<'_>>();

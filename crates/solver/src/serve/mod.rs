@@ -39,6 +39,7 @@ use yomikiri::registry::Games;
 use yomikiri::table::Store;
 
 #[doc(hidden)]
+#[cfg(feature = "schemas")]
 pub(crate) use api::components;
 pub(crate) use players::Policies;
 

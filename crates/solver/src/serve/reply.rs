@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use yomikiri::hint::{Hint, Hinted, shortened};
 
 /// Refusal of a request: `{"error": …, "hint": …}`.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Refusal {
     #[serde(skip)]
     pub status: StatusCode,

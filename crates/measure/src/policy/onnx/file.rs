@@ -184,7 +184,7 @@ pub(super) struct File {
 impl File {
     /// Parses a file; fails if it is not an ONNX model, or exceeds the bounds.
     pub(super) fn read(bytes: &[u8]) -> Result<File, Hinted> {
-        let none = || "it is no ONNX model".into();
+        let none = || "not an ONNX model".into();
         let mut model = Model::decode(bytes).map_err(|_| none())?;
         bounds::check(&model)?;
         let is_widened = widen(&mut model)?;

@@ -65,7 +65,13 @@ impl Onnx {
             None => card::read_model(&path)?,
         };
         let policy = Onnx::of_bytes(spec, name, (bytes, Some(&path)), card.as_ref(), game)
-            .map_err(|error| error.map(|what| format!("{shown}: {what}")))?;
+            .map_err(|error| {
+                let error = error.map(|what| format!("{shown}: {what}"));
+                match path.extension().is_some_and(|end| end == "py") {
+                    true => error.with_hint(format!("for a program write 'exec:python {shown}'")),
+                    false => error,
+                }
+            })?;
         match card {
             Some(card) if policy.equivariant && !once::answers_alike(&policy, game)? => {
                 let what = "says that the network is equivariant, but it answers images of a position differently";
@@ -458,6 +464,21 @@ fn encoding<G: Game>(
         }),
     };
     let found = found.ok_or_else(|| {
+        let numbers = input.shape.as_ref().and_then(|shape| {
+            shape.get(1..)?.iter().copied().collect::<Option<Vec<usize>>>()
+        });
+        let numbers = numbers.map_or(0, |sizes| sizes.iter().product::<usize>());
+        let squares = rows * columns;
+        if numbers > 0 && squares > 0 && !numbers.is_multiple_of(squares) {
+            let planes = planes.map_or(2, <[Plane]>::len);
+            return Hinted::new(
+                format!(
+                    "the model takes {numbers} numbers, the {rows}x{columns} board has {} ({planes} planes of {squares})",
+                    planes * squares
+                ),
+                "measure it on the board that it was trained for",
+            );
+        }
         let what = match layout {
             Some(layout) => format!("the shape of its input does not fit layout={layout}"),
             None => "the shape of its input does not show how positions are laid out".to_string(),

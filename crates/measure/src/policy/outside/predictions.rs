@@ -138,7 +138,7 @@ struct Files {
 impl Files {
     fn open<G: Game>(game: &G, dir: &Path) -> Result<Files, Hinted> {
         if !dir.is_dir() {
-            return Err(wrong(dir, "there is no such directory of predictions"));
+            return Err(wrong(dir, "no such directory of predictions"));
         }
         check_game(game, dir)?;
         let place = |name: &str| dir.join(format!("{name}.npy"));
@@ -148,8 +148,16 @@ impl Files {
             [one] | [one, (_, Dense::Scores)] => *one,
             [] => {
                 let names = Dense::ALL.map(|(name, _)| format!("{name}.npy")).join(", ");
-                let hint = format!("write one of {names} there");
-                return Err(wrong(dir, Hinted::new("holds no predictions", hint)));
+                let (what, hint) = match dir.join("targets.json").exists() {
+                    true => (
+                        "contains targets, not predictions",
+                        format!(
+                            "export positions with 'solver export --states' and write one of {names} beside them"
+                        ),
+                    ),
+                    false => ("contains no predictions", format!("write one of {names} there")),
+                };
+                return Err(wrong(dir, Hinted::new(what, hint)));
             }
             [(one, _), (other, _), ..] => {
                 let what = format!("holds both {one}.npy and {other}.npy");
@@ -194,7 +202,7 @@ fn check_game<G: Game>(game: &G, dir: &Path) -> Result<(), Hinted> {
         Err(error) => return Err(wrong(&path, format!("cannot be read: {error}"))),
     };
     let json: serde_json::Value = serde_json::from_slice(&text).map_err(|error| {
-        wrong(&path, Hinted::new(format!("is no JSON ({error})"), "export the states anew"))
+        wrong(&path, Hinted::new(format!("invalid JSON ({error})"), "export the states again"))
     })?;
     let (found, here) = (json["game"].as_str().unwrap_or_default(), game.name());
     if found != here {
@@ -288,7 +296,7 @@ fn drawn<G: Game>(
         let number = sides.next()?[0];
         let side = Side::ALL.into_iter().find(|side| side.index() as f64 == number);
         let side = side.ok_or_else(|| {
-            let what = format!("{number} is no side");
+            let what = format!("invalid side {number}");
             let hint = "the first player is 0, the second 1";
             wrong_row(sides.path(), row, Hinted::new(what, hint))
         })?;

@@ -1,8 +1,8 @@
 //! `solver play`: a game in the terminal.
 //!
 //! [`record`] is the game so far and its file, [`seat`] who sits on either side, [`session`] the
-//! talk with the person. What is said of values is what the table proves, and where it proves
-//! nothing that is said.
+//! dialogue with the person. Values are those that the table proves; where it proves
+//! none, the text reports that.
 
 mod record;
 mod seat;
@@ -14,7 +14,8 @@ use anyhow::bail;
 
 use super::complete::{policies, tables};
 use super::context::Context;
-use super::table_args::{TableArgs, is_in_reach, solved};
+use super::made::solved;
+use super::table_args::{TableArgs, is_in_reach};
 use record::Record;
 use seat::Seat;
 use session::Session;
@@ -24,35 +25,36 @@ use yomikiri::solved::{Budget, SearchOracle, SolvedTable, Wanted};
 
 /// Play a game in the terminal
 ///
-/// Moves are typed as they are written: c4 or pass in Othello, 2c2b, 2A3A, 1e1a+ or P*2b in shogi. Type
-/// 'help' for what else there is: hints, undo, save. Where the game has no table it is made, if the game
-/// is small enough to be enumerated whole; else it is played without values.
+/// Moves are c4 or pass in Othello, 2c2b, 2A3A, 1e1a+ or P*2b in shogi. 'help' lists the other commands, such as
+/// hint, undo and save. A missing table is made if that takes at most about two minutes; otherwise the game is
+/// played without values, or with those of the search near the end.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
-    /// A table's name or directory [default: as --table]
-    #[arg(value_name = "TABLE", conflicts_with_all = ["size", "game", "table"], add = tables())]
-    positional: Option<String>,
+    /// Table, game or size: othello-4x5, 4x5, minishogi [default: the table enumerated last, or the only
+    /// one; without tables 4x4]
+    #[arg(value_name = "TABLE", conflicts_with = "table", add = tables())]
+    word: Option<String>,
     #[command(flatten)]
-    table: TableArgs,
-    /// Who plays Black, or whoever moves first: 'human', or a policy as in the report's --policy
+    options: TableArgs,
+    /// Player of Black, or the first player: 'human', or a policy of 'solver policies'
     #[arg(long, alias = "first", value_name = "PLAYER", default_value = "human", add = policies())]
     black: String,
-    /// Who plays White
+    /// Player of White, or the second player
     #[arg(long, alias = "second", value_name = "PLAYER", default_value = "perfect", add = policies())]
     white: String,
-    /// Begin at this position: a board in one line, or moves
+    /// Begin at a position: a board in one line, or moves
     #[arg(long, value_name = "POSITION", allow_hyphen_values = true)]
     from: Option<String>,
-    /// Go on with the game of this file, which 'save' has written
+    /// Continue the game of a file that 'save' has written
     #[arg(long, value_name = "FILE", conflicts_with = "from")]
     load: Option<PathBuf>,
-    /// Write the game to this file after every move
+    /// Write the game to a file after every move
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
-    /// Show what every move is worth before each of yours
+    /// Show the value of every move before each of yours
     #[arg(long)]
     hints: bool,
-    /// The seed by which policies choose among moves that they like
+    /// Seed of the policies' choices among moves
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 }
@@ -60,17 +62,12 @@ pub(in crate::cli) struct Args {
 pub(in crate::cli) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     if context.json {
         let hint = "for programs there are 'solver query --batch' and 'solver serve'";
-        bail!(Hinted::new("play is for people", hint));
+        bail!(Hinted::new("play has no --json", hint));
     }
-    let (game, table) = match &args.positional {
-        Some(name) => {
-            let table = context.store.open(name)?;
-            (context.games.of_table(&table)?, Some(table))
-        }
-        None => args.table.game(context)?,
-    };
+    let options = args.options.named(args.word);
+    let (game, table) = options.game(context)?;
     let table: Option<SolvedTable> = match table.is_some() || is_in_reach(&game, context) {
-        true => Some(solved(&game, table, args.table.force, context)?),
+        true => Some(solved(&game, table, options.force, context)?),
         false => None,
     };
     let has_squares = game.layers().is_some_and(|layers| layers.unit() == "discs");
@@ -93,7 +90,7 @@ pub(in crate::cli) fn run(args: Args, context: &mut Context) -> anyhow::Result<(
     };
     let mut seats = Vec::new();
     for name in [&args.black, &args.white] {
-        seats.push(Seat::new(name, &args.table, &game, context)?);
+        seats.push(Seat::new(name, &options, &game, context)?);
     }
     let seats = seats.try_into().unwrap_or_else(|_| unreachable!("two names make two"));
     let mut session = Session {

@@ -1,4 +1,4 @@
-//! A game so far, and the file that it is kept in.
+//! A game so far, and its file.
 //!
 //! The file is text: remarks behind `#`, the position that the game begins with, and its moves, passes
 //! among them. `solver query` and `solver export --positions` read the moves as they stand.
@@ -34,7 +34,7 @@ impl Record {
         self.position = game.advance(&self.position, action);
     }
 
-    /// Takes the last move back; whether there was one.
+    /// Takes the last move back; returns false if there is none.
     pub(super) fn undo(&mut self) -> bool {
         let last = self.moves.pop();
         if let Some((before, _)) = last {
@@ -43,7 +43,7 @@ impl Record {
         last.is_some()
     }
 
-    /// How often the position has been there, this time among them.
+    /// Returns how often the position has occurred, now included.
     pub(super) fn times(&self) -> usize {
         1 + self.moves.iter().filter(|(before, _)| *before == self.position).count()
     }
@@ -68,7 +68,7 @@ impl Record {
             played.play(game, action);
         }
         if !is_played || played.position != line[line.len() - 1] {
-            return Err(NotationError::new(format!("'{text}' is no move")));
+            return Err(NotationError::new(format!("invalid move `{text}`")));
         }
         let count = played.moves.len() - self.moves.len();
         *self = played;
@@ -100,7 +100,7 @@ impl Record {
         let mut lines = lines.filter(|line| !line.trim().is_empty());
         let wrong = |error: NotationError| error.map(|what| format!("{name}: {what}"));
         let Some(first) = lines.next() else {
-            let what = format!("{name} holds no game");
+            let what = format!("no game in {name}");
             bail!(Hinted::new(what, "'save' in 'solver play' writes one"));
         };
         let start = game.parse_position(first, &game.start()).map_err(wrong)?;

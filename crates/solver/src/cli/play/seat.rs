@@ -1,4 +1,4 @@
-//! Who sits on a side of the board.
+//! Players of either side.
 
 use anyhow::bail;
 
@@ -18,14 +18,14 @@ pub(super) enum Seat {
     Policy(Player),
 }
 
-/// A policy's move, and what is to be said of it.
+/// A policy's move, with a remark on it.
 pub(super) struct Chosen {
     pub action: Action,
     pub remark: Option<&'static str>,
 }
 
 impl Seat {
-    /// Who is meant by `human` or by a policy's name.
+    /// Returns the player of a name: `human`, or a policy.
     pub(super) fn new(
         name: &str,
         table: &TableArgs,
@@ -37,7 +37,7 @@ impl Seat {
         }
         let specs = table.policies(&[name.to_string()], game, context)?;
         let [spec] = &specs[..] else {
-            bail!(Hinted::from(format!("'{name}' is not one policy")));
+            bail!(Hinted::from(format!("invalid player `{name}`: expected one policy")));
         };
         Ok(Seat::Policy(player(spec, game, &context.store)?))
     }
@@ -50,8 +50,8 @@ impl Seat {
     }
 }
 
-/// What a policy plays as move number `ply`; the same for the same seed. A perfect player who has no
-/// proven values goes by what is known of them, and if nothing is plays at random: that is remarked.
+/// Chooses a policy's move; the same for the same seed. A perfect player without proven values plays the best of
+/// the bounds, or without bounds at random: the remark says so.
 pub(super) fn choose(
     player: &Player,
     game: &AnyGame,
@@ -66,8 +66,8 @@ pub(super) fn choose(
         Err(_) if player.policy().is_none() => {
             let best = oracle.map_or(Vec::new(), |oracle| oracle.best_actions(position));
             let (actions, remark) = match best.is_empty() {
-                true => (game.actions(&position.state), "nothing is known here: a move at random"),
-                false => (best, "not all is proven here: the best of what is"),
+                true => (game.actions(&position.state), "no value is known here: a random move"),
+                false => (best, "not all values are proven here: the best of those that are"),
             };
             let at = (unit * actions.len() as f64) as usize;
             return Ok(Chosen { action: actions[at], remark: Some(remark) });

@@ -1,4 +1,4 @@
-//! The talk with the person who plays.
+//! The dialogue with the person who plays.
 
 use std::io::{self, BufRead, BufReader, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -20,19 +20,19 @@ use yomikiri_measure::render::number::counted;
 use yomikiri_measure::render::verdict::{outcome_cell, repetition_text, score_cell};
 
 const HELP: &str = "\
-a move       as it is written: c4, pass; 2c2b, 2A3A, 1e1a+, P*2b; several are played one after another
-hint         what every move is worth
-hints        show that before each of your moves, or no longer
+a move       c4, pass; 2c2b, 2A3A, 1e1a+, P*2b; several are played one after another
+hint         the value of every move
+hints        show the values before each of your moves, or no longer
 moves        the legal moves
-undo         take back your last move and what followed
-redo         play again what was taken back
+undo         take back your last move and those after it
+redo         play them again
 board        show the board again
 save FILE    write the game to a file
-load FILE    go on with the game of a file
+load FILE    continue the game of a file
 set POSITION set up a position, and begin there
-new          begin again
-review       the moves that gave something away
-quit         end (so does the end of the input)
+new          start again
+review       your mistakes and those of the other side
+quit         end, as at the end of the input
 ";
 
 pub(super) struct Session<'a> {
@@ -43,7 +43,7 @@ pub(super) struct Session<'a> {
     pub search: Option<SearchOracle>,
     pub seats: [Seat; 2],
     pub record: Record,
-    /// Where 'new' begins.
+    /// Position at which 'new' begins.
     pub start: AnyPosition,
     pub hints: bool,
     pub save: Option<PathBuf>,
@@ -51,8 +51,8 @@ pub(super) struct Session<'a> {
     pub context: &'a mut Context,
 }
 
-/// What a line of the person came to.
-enum Heard {
+/// Effect of a line of the person.
+enum Effect {
     /// The position is another.
     Moved,
     /// It is the same.
@@ -111,10 +111,10 @@ impl Session<'_> {
                 self.context.print(format!("{who}> "))?;
             }
             self.context.flush()?;
-            match self.hear(&mut input, &mut undone)? {
-                Heard::Moved => moved = true,
-                Heard::Stayed => moved = false,
-                Heard::Ended => return Ok(()),
+            match self.take_line(&mut input, &mut undone)? {
+                Effect::Moved => moved = true,
+                Effect::Stayed => moved = false,
+                Effect::Ended => return Ok(()),
             }
         }
     }
@@ -129,9 +129,9 @@ impl Session<'_> {
                     "no table: moves have values from {QUICK_SQUARES} empty squares on, by search"
                 )
             }
-            None => "no table: moves have no values here".to_string(),
+            None => "no table: moves have no values".to_string(),
             Some(table) if !table.table().manifest().complete => {
-                format!("{}, a bounded table: of much nothing is known", table.table().name())
+                format!("{}, a bounded table: many values are unknown", table.table().name())
             }
             Some(table) => table.table().name(),
         };
@@ -163,7 +163,7 @@ impl Session<'_> {
         self.context.print(format!("\n{}\n{turn}\n", board.trim_end()))
     }
 
-    /// What is told of a move: `White plays a1`.
+    /// Prints a move: `White plays a1`.
     fn say(&mut self, before: AnyPosition, action: Action, remark: &str) -> io::Result<()> {
         let side = self.game.side_name(before.side);
         match self.game.is_pass(action) {
@@ -175,7 +175,7 @@ impl Session<'_> {
         }
     }
 
-    /// Passes for a person who can do nothing else; whether it did.
+    /// Passes for a person who has no other move; returns whether it did.
     fn passes(&mut self) -> io::Result<bool> {
         let position = self.record.position;
         let actions = self.game.actions(&position.state);
@@ -187,7 +187,7 @@ impl Session<'_> {
         Ok(must)
     }
 
-    /// How the game has ended, if it has.
+    /// Returns how the game has ended, if it has.
     fn end(&self) -> Option<String> {
         let (game, position) = (&self.game, &self.record.position);
         if game.layers().is_none() && self.record.times() >= REPEATED {
@@ -195,7 +195,7 @@ impl Session<'_> {
                 self.table.as_ref().map_or(game.repetition(), |table| table.values().repetition());
             let convention = repetition_text(convention);
             return Some(format!(
-                "The game is over: the position is there for the {REPEATED}th time; {convention}"
+                "The game is over: the position occurs for the {REPEATED}th time; {convention}"
             ));
         }
         let outcome = game.result(&position.state)?;
@@ -219,14 +219,14 @@ impl Session<'_> {
         })
     }
 
-    /// What the table says of the position, in a sentence; `None` where it is not there.
+    /// Returns the value of the position in a sentence; `None` where the table lacks it.
     fn answer(&self) -> Option<String> {
         let oracle = self.oracle(&self.record.position)?;
         let answer = oracle.answer(self.record.position).ok()?;
         Some(Shown { answer: &answer, oracle, all_moves: true }.value_text())
     }
 
-    /// Returns what knows the value of a position: the table, or the search where few squares are empty.
+    /// Returns the source of a position's value: the table, or the search where few squares are empty.
     fn oracle(&self, position: &AnyPosition) -> Option<&dyn Oracle> {
         if let Some(table) = &self.table {
             return Some(table);
@@ -236,13 +236,13 @@ impl Session<'_> {
         Some(search)
     }
 
-    /// What every move is worth.
+    /// Prints the value of every move.
     fn hint(&mut self) -> io::Result<()> {
         let colour = self.context.colour;
         let text = match self.oracle(&self.record.position) {
-            None => "Nothing is known: there is no table.\n".to_string(),
+            None => "No values: there is no table.\n".to_string(),
             Some(oracle) => match oracle.answer(self.record.position) {
-                Err(outside) => format!("Nothing is known: {outside}.\n"),
+                Err(outside) => format!("No values: {outside}.\n"),
                 Ok(answer) => {
                     Shown { answer: &answer, oracle, all_moves: true }.values_text(colour)
                 }
@@ -258,7 +258,7 @@ impl Session<'_> {
         Some((oracle.value_of(&before)?, oracle.value_of(&after)?.before()))
     }
 
-    /// Lists the moves so far that gave away something that was proven.
+    /// Lists the moves so far that lost something proven.
     fn review(&mut self) -> io::Result<()> {
         let scored = match (&self.table, &self.search) {
             (Some(table), _) => table.has_scores(),
@@ -298,33 +298,30 @@ impl Session<'_> {
             ]);
         }
         let text = match (rows.is_empty(), unknown) {
-            (true, 0) => "No move gave anything away.\n".to_string(),
+            (true, 0) => "No move was a mistake.\n".to_string(),
             (true, _) => String::new(),
             (false, _) => {
-                let headings = ["ply", "side", "move", "worth", "best", "worth"];
-                format!(
-                    "Moves that gave something away:\n\n{}",
-                    Grid::of(&headings, rows).to_text()
-                )
+                let headings = ["ply", "side", "move", "value", "best", "value"];
+                format!("Mistakes:\n\n{}", Grid::of(&headings, rows).to_text())
             }
         };
         self.context.print(text)?;
         if unknown > 0 {
             let moves = counted(unknown, "move");
-            self.context.line(format!("Of {moves} it is not known what they gave away."))?;
+            self.context.line(format!("The cost of {moves} is unknown."))?;
         }
         Ok(())
     }
 
-    /// Reads a line and does what it says.
-    fn hear(
+    /// Reads a line and acts on it.
+    fn take_line(
         &mut self,
         input: &mut impl BufRead,
         undone: &mut Vec<Action>,
-    ) -> anyhow::Result<Heard> {
+    ) -> anyhow::Result<Effect> {
         let mut line = Vec::new();
         if !next_line(input, &mut line)? {
-            return Ok(Heard::Ended);
+            return Ok(Effect::Ended);
         }
         let line = String::from_utf8_lossy(&line);
         let line = line.trim();
@@ -368,7 +365,7 @@ impl Session<'_> {
                 }
             }
             ("new", true) => return Ok(self.begin(Record::new(self.start), undone)),
-            ("quit" | "exit", true) => return Ok(Heard::Ended),
+            ("quit" | "exit", true) => return Ok(Effect::Ended),
             _ if self.end().is_some() => {
                 self.context.line("The game is over; type 'undo', 'new' or 'quit'.")?;
             }
@@ -380,7 +377,7 @@ impl Session<'_> {
                         if self.hints {
                             self.tell_cost(before)?;
                         }
-                        return Ok(Heard::Moved);
+                        return Ok(Effect::Moved);
                     }
                     Err(error) => {
                         self.context.line(Hinted::of(&error).with_hint("or type 'help'").line())?
@@ -388,19 +385,19 @@ impl Session<'_> {
                 }
             }
         }
-        Ok(Heard::Stayed)
+        Ok(Effect::Stayed)
     }
 
-    fn begin(&mut self, record: Record, undone: &mut Vec<Action>) -> Heard {
+    fn begin(&mut self, record: Record, undone: &mut Vec<Action>) -> Effect {
         self.record = record;
         undone.clear();
-        Heard::Moved
+        Effect::Moved
     }
 
-    /// What the last move of a person, number `at`, has done to what is proven.
+    /// Prints how the last move of a person, number `at`, has changed the proven value.
     fn tell_cost(&mut self, at: usize) -> io::Result<()> {
         let Some((best, found)) = self.values_of(&self.record.moves[at]) else {
-            return self.context.line("What that does is not known.");
+            return self.context.line("The effect of that is unknown.");
         };
         let same = best.outcome() == found.outcome() && best.score() == found.score();
         match (best.outcome(), found.outcome()) {
@@ -417,32 +414,32 @@ impl Session<'_> {
                 };
                 self.context.line(what)
             }
-            _ => self.context.line("What that does is not proven."),
+            _ => self.context.line("The effect of that is not proven."),
         }
     }
 
     /// Takes back moves up to the last one that a person chose.
-    fn undo(&mut self, undone: &mut Vec<Action>) -> anyhow::Result<Heard> {
+    fn undo(&mut self, undone: &mut Vec<Action>) -> anyhow::Result<Effect> {
         let chosen = |&(before, _): &(AnyPosition, Action)| {
             matches!(self.seats[before.side.index()], Seat::Human)
                 && !self.game.must_pass(&before.state)
         };
         let Some(at) = self.record.moves.iter().rposition(chosen) else {
             self.context.line("There is no move of yours to take back.")?;
-            return Ok(Heard::Stayed);
+            return Ok(Effect::Stayed);
         };
         while self.record.moves.len() > at {
             undone.extend(self.record.moves.last().map(|(_, action)| *action));
             self.record.undo();
         }
-        Ok(Heard::Moved)
+        Ok(Effect::Moved)
     }
 
-    /// Plays again what was taken back, up to where a person is to move.
-    fn redo(&mut self, undone: &mut Vec<Action>) -> anyhow::Result<Heard> {
+    /// Plays moves that were taken back again, until a person is to move.
+    fn redo(&mut self, undone: &mut Vec<Action>) -> anyhow::Result<Effect> {
         let Some(action) = undone.pop() else {
             self.context.line("There is nothing to play again.")?;
-            return Ok(Heard::Stayed);
+            return Ok(Effect::Stayed);
         };
         self.record.play(&self.game, action);
         let is_human = |session: &Self| {
@@ -452,6 +449,6 @@ impl Session<'_> {
             let Some(action) = undone.pop() else { break };
             self.record.play(&self.game, action);
         }
-        Ok(Heard::Moved)
+        Ok(Effect::Moved)
     }
 }

@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::context::Context;
@@ -44,7 +43,8 @@ impl MateArgs {
 }
 
 /// Result of the mate search.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(in super::super) struct Output {
     /// Always `search`.
     by: &'static str,
@@ -52,7 +52,7 @@ pub(in super::super) struct Output {
     game: String,
     /// The position in one line.
     position: String,
-    /// Whether the mover gives check with every move.
+    /// True if the mover gives check with every move.
     checks_only: bool,
     /// Plies within which a win was searched for; any number where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,7 +62,7 @@ pub(in super::super) struct Output {
     /// Plies of the win that was found; 127 stands for 127 and more.
     #[serde(skip_serializing_if = "Option::is_none")]
     plies: Option<u32>,
-    /// Whether no win is shorter: proven.
+    /// True if no win is shorter: proven.
     #[serde(skip_serializing_if = "Option::is_none")]
     is_shortest: Option<bool>,
     /// Moves of the win against the longest defence.

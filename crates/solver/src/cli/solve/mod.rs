@@ -6,21 +6,20 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::answer_text::{Shown, search_text};
-use super::complete::{games, tables};
+use super::complete::tables;
 use super::context::Context;
 use super::guard::MemoryArg;
 use super::lines;
-use super::table_args::{is_in_reach, solved, time_limit};
+use super::made::solved;
+use super::table_args::{Meant, TableOption, is_in_reach, time_limit, unknown_table};
 use mates::{MateArgs, Mates};
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::othello::search::Evaluation;
 use yomikiri::game::{Empties, Game, GameExt, SearchOptions, SearchWeights};
 use yomikiri::hint::Hinted;
-use yomikiri::registry::othello;
 use yomikiri::search::mates::Rules;
 use yomikiri::solve::Value;
 use yomikiri::solved::{Answer, Budget, Oracle, SearchOracle, SolvedTable, Wanted};
@@ -28,32 +27,25 @@ use yomikiri::table::Table;
 
 /// Solve a game, a size, a table or a position
 ///
-/// A solved table that contains the position answers. A game whose table takes at most some two minutes is
-/// enumerated and solved. Everything else is searched, and what a limit leaves open is answered with
-/// proven bounds. Shogi is searched for a mate by checks, or with --full-width for a forced win of few plies.
-/// The last line says which it was.
+/// A solved table that contains the position answers. A game whose table takes at most about two minutes is
+/// enumerated and solved. Everything else is searched; where a limit stops the search, the answer is proven bounds.
+/// Shogi is searched for a mate by checks, or with --full-width for a forced win of few plies. The last line names
+/// the method.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A game, a size (6x6) or a table; anything else is where the position begins
+    /// Game, size (6x6) or table; any other word begins the position
     #[arg(value_name = "WHAT", allow_hyphen_values = true, add = tables())]
     first: Option<String>,
-    /// A board, an OBF line, SFEN or a transcript, a file of positions, or '-' for stdin [default: the start]
+    /// Board, OBF line, SFEN or transcript; or a file of positions, '-' for stdin [default: the start]
     #[arg(value_name = "POSITION", allow_hyphen_values = true)]
     second: Option<String>,
     /// The rest of a position that is not quoted
     #[arg(hide = true)]
     rest: Vec<String>,
-    /// Othello on a board of rows x columns, each 4 to 8
-    #[arg(long, value_name = "SIZE", conflicts_with_all = ["game", "table"])]
-    size: Option<String>,
-    /// A game by name
-    #[arg(long, value_name = "GAME", conflicts_with = "table", add = games())]
-    game: Option<String>,
-    /// A table's name or directory: answer from it alone
-    #[arg(long, value_name = "TABLE", add = tables())]
-    table: Option<String>,
+    #[command(flatten)]
+    option: TableOption,
     /// Search even where a table could answer
-    #[arg(long, conflicts_with = "table")]
+    #[arg(long)]
     search: bool,
     /// Find the outcome without the score, which is faster
     #[arg(long)]
@@ -61,20 +53,20 @@ pub(super) struct Args {
     /// Find the value of each move
     #[arg(long)]
     all_moves: bool,
-    /// How empty squares count at the end of a game (Othello): uncounted, the score being the difference of
-    /// discs, or to-winner [default: uncounted]
-    #[arg(long, value_parser = PossibleValuesParser::new(["uncounted", "to-winner"])
+    /// Whom empty squares count for in final scores (Othello) [default: uncounted]
+    #[arg(long, value_name = "RULE", value_parser = PossibleValuesParser::new(["uncounted", "to-winner"])
         .map(|name| Empties::named(&name).unwrap_or_default()))]
     empties: Option<Empties>,
-    /// Stop searching a position after so long, with proven bounds
+    /// Time limit for a position; the answer is then proven bounds
     #[arg(long, value_name = "SECONDS")]
     time: Option<f64>,
-    /// Stop searching a position after so many positions, with proven bounds
+    /// Limit of searched positions; the answer is then proven bounds
     #[arg(long, value_name = "N")]
     nodes: Option<u64>,
-    /// Order moves by the weights of this file, which 'solver train evaluation' wrote, or by 'none' that were
-    /// trained; scores do not depend on it [default: those that are built in]
-    #[arg(long, value_name = "FILE")]
+    /// File of 'solver train evaluation' that orders moves, or 'none' [default: built in]
+    ///
+    /// Scores do not depend on it.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     evaluation: Option<PathBuf>,
     /// Memory of the search (2G) [default: 1G; 16M for mates]
     #[arg(long, value_name = "BYTES")]
@@ -83,8 +75,9 @@ pub(super) struct Args {
     mates: MateArgs,
 }
 
-/// How a position was solved, and the answer.
-#[derive(Serialize, JsonSchema)]
+/// Method and answer.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Output<'a> {
     /// `table`, `search`, or `stored`: by the solution of 6×6 that is part of the program, and search below it.
     by: &'static str,
@@ -101,7 +94,7 @@ pub(super) struct Output<'a> {
     answer: &'a Answer,
 }
 
-/// What is to be solved.
+/// Positions to solve.
 enum Question {
     /// A position of a game.
     Position(AnyPosition),
@@ -130,39 +123,35 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     }
 }
 
-/// The game that is meant and the table, if one is named; takes their word from `words`.
+/// Returns the game and the table, if the words name them; takes their word from `words`.
 fn subject(
     args: &Args,
     words: &mut Vec<String>,
     context: &Context,
 ) -> anyhow::Result<(Option<AnyGame>, Option<SolvedTable>)> {
-    let open = |name: &str| context.solved(context.store.open(name)?.for_few_rows(), false);
-    if let Some(name) = &args.table {
-        let table = open(name)?;
-        return Ok((Some(table.game().clone()), Some(table)));
-    }
-    if let Some(size) = &args.size {
-        return Ok((Some(othello(size)?), None));
-    }
-    if let Some(name) = &args.game {
-        return Ok((Some(context.games.named(name)?), None));
-    }
-    let Some(first) = words.first().cloned() else {
+    let Some(word) = args.option.table.as_ref().or(words.first()).cloned() else {
         return Ok((Some(context.games.named(&context.games.default_name())?), None));
     };
-    if let Ok(game) = context.games.named(&first).or_else(|_| othello(&first)) {
+    let meant = match context.games.meant(&word) {
+        Ok(game) => Meant::Game(game),
+        Err(_) if args.option.table.is_some() || context.store.has(&word) => {
+            Meant::of(&word, context)?
+        }
+        Err(_) => return Ok((None, None)),
+    };
+    if args.option.table.is_none() {
         words.remove(0);
-        return Ok((Some(game), None));
     }
-    if context.store.has(&first) {
-        words.remove(0);
-        let table = open(&first)?;
-        return Ok((Some(table.game().clone()), Some(table)));
-    }
-    Ok((None, None))
+    Ok(match meant {
+        Meant::Game(game) => (Some(game), None),
+        Meant::Table(table) => {
+            let table = context.solved(table.for_few_rows(), false)?;
+            (Some(table.game().clone()), Some(table))
+        }
+    })
 }
 
-/// The position or the lines that a text stands for, and their game.
+/// Returns the position or the lines of a text, and their game.
 fn question(
     game: Option<AnyGame>,
     text: &str,
@@ -182,35 +171,36 @@ fn question(
     Ok((game, Question::Position(position)))
 }
 
-/// The only game in which the first line of a text is a position.
+/// Returns the only game in which the first line of a text is a position.
 pub(super) fn game_of(text: &str, context: &Context) -> anyhow::Result<AnyGame> {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
     let fits = |game: &AnyGame| game.parse_position(line, &game.start()).is_ok();
     let mut found: Vec<AnyGame> = context.games.all().into_iter().filter(fits).collect();
     match found.len() {
         1 => Ok(found.remove(0)),
-        0 => bail!(Hinted::new(
-            format!("'{line}' is no game, size, table or position"),
-            "try 'solver solve 6x6', or name the game before the position",
-        )),
-        _ => {
+        0 => {
+            let word = line.split_whitespace().next().unwrap_or_default();
+            let what = format!("invalid `{line}`: expected a game, size, table or position");
+            bail!(unknown_table(word, context).map(|_| what))
+        }
+        count => {
             let names: Vec<String> = found.iter().take(3).map(Game::name).collect();
             bail!(Hinted::new(
-                format!("'{line}' may be of {} games: {} and so on", found.len(), names.join(", ")),
+                format!("`{line}` fits {count} games, among them {}", names.join(", ")),
                 "name the game before it: 'solver solve 6x6 f5'",
             ))
         }
     }
 }
 
-/// How positions are solved.
+/// Solver of positions.
 struct Task<'a> {
     args: &'a Args,
     empties: Empties,
     table: Option<SolvedTable>,
 }
 
-/// What answers for the positions of a text.
+/// Source of the answers for the positions of a text.
 enum By<'a> {
     Table(&'a SolvedTable),
     Search(SearchOracle),
@@ -313,7 +303,7 @@ impl Task<'_> {
         context: &Context,
     ) -> anyhow::Result<Option<SolvedTable>> {
         for name in context.store.names() {
-            // What cannot be opened is for 'solver list' and 'solver verify' to report.
+            // 'solver list' and 'solver verify' report tables that cannot be opened.
             let Ok(table) = context.store.open(&name) else { continue };
             if !self.fits(&table, game) {
                 continue;
@@ -323,7 +313,7 @@ impl Task<'_> {
                 true => value.score().is_some(),
                 false => value.outcome().is_some(),
             };
-            // What a bounded table leaves open may be found by search.
+            // The search may find what a bounded table leaves open.
             if table.value_of(position).is_some_and(is_proven) {
                 return Ok(Some(table));
             }
@@ -336,7 +326,7 @@ impl Task<'_> {
         solved(game, None, false, context).map(Some)
     }
 
-    /// Whether a table is of this game, solved by this convention.
+    /// Returns whether a table is of this game, solved by this convention.
     fn fits(&self, table: &Table, game: &AnyGame) -> bool {
         let manifest = table.manifest();
         let empties = manifest.solution.as_ref().map(|solution| solution.empties.as_deref());
@@ -368,7 +358,7 @@ impl Args {
         let memory = self.memory.map_or(1 << 30, |memory| memory.0 as usize);
         let threads = rayon::current_num_threads();
         let weights = self.weights(game)?;
-        // What --search asks for is a search.
+        // With --search the stored solution is not used.
         let options = SearchOptions { empties, memory, threads, weights, stored: !self.search };
         let time = self.time.map(|time| time_limit("--time", time)).transpose()?;
         let budget = Budget { time, nodes: self.nodes };

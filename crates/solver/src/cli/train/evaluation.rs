@@ -4,26 +4,24 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::bail;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::context::Context;
 use super::super::report::write_whole;
+use super::SizeArg;
 use yomikiri::game::othello::search::{Evaluation, TrainOptions};
 use yomikiri::game::{Game, GameExt};
 use yomikiri::hint::Hinted;
-use yomikiri::registry::othello;
 use yomikiri_measure::render::number::{thousands, took};
 
-/// Patterns that order the moves of 'solver solve', fitted to endgames that the search itself solves
+/// Patterns that order the moves of 'solver solve', fitted to endgames that the search solves
 ///
-/// Scores never depend on them, only how soon they are found. The same seed gives the same file to the byte. Those
-/// of 6x6 and 8x8 are built in.
+/// Scores do not depend on them, only the time to find them. The same seed gives the same file to the byte.
+/// Patterns of 6x6 and 8x8 are built in.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The board, rows x columns, each 4 to 8
-    #[arg(long, value_name = "SIZE")]
-    size: String,
+    #[command(flatten)]
+    size: SizeArg,
     /// The file to write; its card is FILE.json
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -37,7 +35,8 @@ pub(super) struct Args {
 }
 
 /// Card of an evaluation, beside its file.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(in crate::cli) struct Card {
     /// The file.
     file: String,
@@ -58,7 +57,7 @@ pub(in crate::cli) struct Card {
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let Args { size, out, positions, seed } = args;
-    let game = othello(&size)?;
+    let game = size.game(context)?;
     let (rows, columns) = game.shape();
     if rows * columns < 25 {
         let what = format!("{} is too small for patterns", game.name());

@@ -11,11 +11,12 @@ use std::time::Duration;
 
 use anyhow::bail;
 use clap::Subcommand;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
 use super::players::policies_dir;
+use yomikiri::any::AnyGame;
+use yomikiri::game::Game;
 use yomikiri::game::encode::{Encoding, Plane};
 use yomikiri::hint::Hinted;
 use yomikiri_learn::card::{Card, LearnedFrom, Reading, Training, file, write_whole};
@@ -51,17 +52,43 @@ enum Recipe {
     Evaluation(evaluation::Args),
 }
 
-/// The options of every recipe.
+/// Board of Othello, named by the first word of a recipe.
+#[derive(Debug, clap::Args)]
+struct SizeArg {
+    /// Board of Othello, rows x columns [default: 4x4]
+    #[arg(value_name = "SIZE", conflicts_with = "size")]
+    word: Option<String>,
+    /// Size: the same as the first word
+    #[arg(long, value_name = "SIZE", alias = "game", hide = true)]
+    size: Option<String>,
+}
+
+impl SizeArg {
+    /// Returns the game.
+    fn game(&self, context: &Context) -> anyhow::Result<AnyGame> {
+        let word = self.word.as_ref().or(self.size.as_ref()).map_or("othello-4x4", String::as_str);
+        let game = context.games.meant(word)?;
+        if game.bitboards().is_none() {
+            bail!(Hinted::new(
+                format!("`{word}` is not a board of Othello"),
+                "give a size such as 4x5"
+            ));
+        }
+        Ok(game)
+    }
+}
+
+/// Options of every recipe.
 #[derive(Debug, clap::Args)]
 struct Common {
-    /// Where to write, without an ending [default: policies/RECIPE-GAME beside the tables]
+    /// Output without an ending [default: policies/RECIPE-GAME beside the tables]
     #[arg(long, value_name = "NAME")]
     out: Option<PathBuf>,
     /// Measure after every N iterations (epochs, or games and the fit to them)
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = number::<u64>(1, u64::MAX))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = number::<u64>(1, u64::MAX), hide_short_help = true)]
     every: u64,
     /// Least time between two checkpoints
-    #[arg(long, value_name = "SECONDS", default_value_t = 5)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 5, hide_short_help = true)]
     checkpoint: u64,
     /// Train even if the network is there, and replace it
     #[arg(long)]
@@ -91,7 +118,7 @@ fn draw(place: &Path, rows: &[Row]) -> Result<(), Hinted> {
     }
 }
 
-/// Where a network is to be written; fails if one is there and is not to be replaced.
+/// Returns the place of a new network; fails if it is taken, unless it may be replaced.
 fn place(common: &Common, recipe: &str, game: &str, context: &Context) -> anyhow::Result<PathBuf> {
     let place = common
         .out
@@ -99,19 +126,20 @@ fn place(common: &Common, recipe: &str, game: &str, context: &Context) -> anyhow
         .unwrap_or_else(|| policies_dir(&context.store).join(format!("{recipe}-{game}")));
     let card = file(&place, "json");
     if card.exists() && !common.force {
-        let what = format!("{} is there already", card.display());
+        let what = format!("{} exists already", card.display());
         bail!(Hinted::new(what, "add --force to replace it, or choose another --out"));
     }
     Ok(place)
 }
 
 /// The JSON.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(in crate::cli) struct Trained<'a> {
     /// Its files without their endings.
     network: String,
     /// The card, as it lies beside the network: docs/results/learned.md.
-    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
+    #[cfg_attr(feature = "schemas", schemars(with = "serde_json::Map<String, serde_json::Value>"))]
     card: &'a Card,
 }
 
@@ -127,11 +155,11 @@ fn print(card: &Card, place: &Path, context: &mut Context) -> anyhow::Result<()>
     })
 }
 
-/// What is trained, and how.
+/// Plan of a training run.
 struct Plan {
     recipe: &'static str,
     reading: Reading,
-    /// How positions are laid out; of minishogi they are 361 numbers.
+    /// Layout of positions; in minishogi they are 361 numbers.
     encoding: Option<Encoding>,
     learned_from: LearnedFrom,
     equivariant: bool,

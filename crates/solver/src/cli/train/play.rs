@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 
 use super::super::context::Context;
-use super::super::table_args::solved;
-use super::{Common, Plan, draw, figures, place};
+use super::super::made::solved;
+use super::{Common, Plan, SizeArg, draw, figures, place};
 use yomikiri::any::AnyGame;
 use yomikiri::game::encode::Layout;
 use yomikiri::game::{Game, GameExt};
 use yomikiri::hint::Hinted;
 use yomikiri::progress::Silent;
-use yomikiri::registry::othello;
 use yomikiri::solved::Orienting;
 use yomikiri_learn::card::{Card, LearnedFrom, Reading};
 use yomikiri_learn::options::{KEPT, UNITS, number};
@@ -22,17 +21,16 @@ use yomikiri_measure::policy::{NetworkSpec, Onnx, Policy, PolicySpec, of_game};
 /// The board, and the games that measure the network.
 #[derive(Debug, clap::Args)]
 struct Board {
-    /// The board of Othello, rows x columns; on 4x4 the network is measured exactly
-    #[arg(long, value_name = "SIZE", default_value = "4")]
-    size: String,
+    #[command(flatten)]
+    size: SizeArg,
     /// Games with each side against each test opponent at the end
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = number::<u64>(1, KEPT / 10))]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = number::<u64>(1, KEPT / 10), hide_short_help = true)]
     test_games: u64,
     #[command(flatten)]
     common: Common,
 }
 
-/// Temporal-difference learning by self-play, as in the thesis of 2002
+/// Temporal-difference learning by self-play
 #[derive(Debug, clap::Args)]
 pub(super) struct TdArgs {
     #[command(flatten)]
@@ -41,7 +39,7 @@ pub(super) struct TdArgs {
     board: Board,
 }
 
-/// Regression of the final number of discs, on games of five simple players (an article of 2022)
+/// Regression of the final number of discs, on games of five simple players
 #[derive(Debug, clap::Args)]
 pub(super) struct DiscsArgs {
     #[command(flatten)]
@@ -52,7 +50,7 @@ pub(super) struct DiscsArgs {
 
 const FIVE: &str = "random,n-hand:1,n-hand-custom:1,n-least:1,n-most:1";
 
-/// Q-learning from games against five simple players (an article of 2023)
+/// Q-learning from games against five simple players
 #[derive(Debug, clap::Args)]
 pub(super) struct DqnArgs {
     /// The opponents, each played from both sides
@@ -73,7 +71,7 @@ pub(super) struct DqnArgs {
     board: Board,
 }
 
-/// Q-learning by self-play (a student exercise)
+/// Q-learning by self-play
 #[derive(Debug, clap::Args)]
 pub(super) struct QMlpArgs {
     /// Iterations: games, then the fit to the replay buffer
@@ -93,7 +91,7 @@ pub(super) struct QMlpArgs {
 
 pub(super) fn td(args: TdArgs, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
     let TdArgs { settings, board } = args;
-    let game = othello(&board.size)?;
+    let game = board.size.game(context)?;
     let plan = Plan {
         recipe: "td",
         reading: Reading::Wins,
@@ -109,7 +107,7 @@ pub(super) fn td(args: TdArgs, context: &mut Context) -> anyhow::Result<(Card, P
 
 pub(super) fn discs(args: DiscsArgs, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
     let DiscsArgs { settings, board } = args;
-    let game = othello(&board.size)?;
+    let game = board.size.game(context)?;
     let plan = Plan {
         recipe: "disc-regression",
         reading: Reading::Discs,
@@ -146,7 +144,7 @@ fn q(
     board: Board,
     context: &mut Context,
 ) -> anyhow::Result<(Card, PathBuf)> {
-    let game = othello(&board.size)?;
+    let game = board.size.game(context)?;
     let plan = Plan {
         recipe,
         reading: Reading::Q,

@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 
 use super::super::context::Context;
-use super::super::table_args::solved;
-use super::{Common, Plan, draw, figures, place};
+use super::super::made::solved;
+use super::{Common, Plan, SizeArg, draw, figures, place};
 use yomikiri::game::{Game, GameExt, Split};
 use yomikiri::hint::Hinted;
 use yomikiri::progress::Silent;
-use yomikiri::registry::othello;
 use yomikiri::solved::Orienting;
 use yomikiri_learn::card::{Card, LearnedFrom, Reading};
 use yomikiri_learn::network::Network;
@@ -21,9 +20,8 @@ use yomikiri_measure::policy::{NetworkSpec, Onnx};
 /// Supervised learning on a solved table: the best moves and the values
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The board of Othello, rows x columns
-    #[arg(long, value_name = "SIZE", default_value = "4")]
-    size: String,
+    #[command(flatten)]
+    size: SizeArg,
     #[command(flatten)]
     settings: Settings,
     #[command(flatten)]
@@ -32,7 +30,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
     let settings = args.settings.settled()?;
-    let game = othello(&args.size)?;
+    let game = args.size.game(context)?;
     let Settings { train, validation, share, measured, equivariant, .. } = settings;
     let plan = Plan {
         recipe: "supervised",
@@ -79,7 +77,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
 struct Metrics<'a> {
     once: &'a [Part; 3],
     all: &'a [Part; 3],
-    /// Whether images of a position may get different answers.
+    /// True if images of a position may get different answers.
     images: bool,
     player: &'a dyn Fn(&Network, &NetworkSpec) -> Result<Onnx, Hinted>,
 }

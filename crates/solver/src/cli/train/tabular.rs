@@ -4,18 +4,17 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::ValueEnum;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::context::Context;
+use super::super::made::solved;
 use super::super::players::policies_dir;
-use super::super::table_args::solved;
+use super::SizeArg;
 use yomikiri::game::{Game, GameExt, Orientations, Outcome};
 use yomikiri::graph::StateKind;
 use yomikiri::hint::Hinted;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
-use yomikiri::registry::othello;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::TableError;
 use yomikiri_learn::card::{file, write_whole};
@@ -23,11 +22,10 @@ use yomikiri_learn::recipes::tabular::{Algorithm, Chart, Point, Settings, State,
 use yomikiri_measure::render::number::thousands;
 use yomikiri_measure::render::{Line, Panel, panels};
 
-/// Monte Carlo and temporal-difference learning with a value for every state or move, as in the
-/// thesis of 2002, each measured against the solution as it learns
+/// Tabular Monte Carlo and temporal-difference learning, measured against the solution
 ///
-/// NAME.csv has the curves, NAME.svg plots them. Nothing is kept of what was learned: the solution
-/// is at hand.
+/// Each algorithm has a value for every state or move. NAME.csv has the learning curves, NAME.svg plots them; the
+/// values are not stored.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// An algorithm; may be repeated [default: all]
@@ -35,10 +33,9 @@ pub(super) struct Args {
     methods: Vec<Algorithm>,
     #[command(flatten)]
     settings: Settings,
-    /// The board of Othello, rows x columns
-    #[arg(long, value_name = "SIZE", default_value = "4")]
-    size: String,
-    /// Where to write, without an ending [default: policies/tabular-GAME beside the tables]
+    #[command(flatten)]
+    size: SizeArg,
+    /// Output without an ending [default: policies/tabular-GAME beside the tables]
     #[arg(long, value_name = "NAME")]
     out: Option<PathBuf>,
 }
@@ -47,20 +44,22 @@ pub(super) struct Args {
 const MOST_SQUARES: usize = 20;
 
 /// A line of the CSV file.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 struct Row {
     /// The algorithm.
     method: String,
-    /// How many games it has learned from.
+    /// Number of games that it has learned from.
     games: u64,
     /// The root mean square error of its values against the exact ones.
     error: f64,
-    /// How often its best move keeps the outcome where moves differ in it, 0 to 1.
+    /// Share of decisive positions in which its best move keeps the outcome, 0 to 1.
     right_decisive: f64,
 }
 
 /// The JSON.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(in crate::cli) struct Curves {
     /// The points of the curves.
     curves: Vec<Row>,
@@ -68,11 +67,12 @@ pub(in crate::cli) struct Curves {
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let Args { methods, settings, size, out } = args;
-    let game = othello(&size)?;
+    let game = size.game(context)?;
     let (rows, columns) = game.shape();
     if rows * columns > MOST_SQUARES {
         let what = format!(
-            "--size {size}: at most {MOST_SQUARES} squares, for every state has a value in memory"
+            "{} has more than {MOST_SQUARES} squares: every state needs a value in memory",
+            game.name()
         );
         bail!(Hinted::new(what, "try 4x5"));
     }
@@ -182,7 +182,7 @@ mod tests {
     use yomikiri_measure::evaluate::{Judged, Player, measure};
     use yomikiri_measure::policy::{ByRule, Rule};
 
-    /// What random play is worth to the mover, by the rules alone.
+    /// Returns the mover's expected outcome of random play, by the rules alone.
     fn expectation(game: &AnyGame, state: &AnyState) -> f64 {
         let (mut sum, mut moves) = (0.0, 0);
         game.for_each_successor(state, |_, after| {
@@ -193,7 +193,7 @@ mod tests {
         if moves == 0 { end() } else { sum / f64::from(moves) }
     }
 
-    /// What was learned, as a policy that the report measures: what moves from row to row are worth.
+    /// Learned values of moves from row to row, as a policy that the report measures.
     struct AsPolicy(Arc<SolvedTable>, HashMap<(usize, usize), f64>);
 
     impl Rule<AnyGame> for AsPolicy {

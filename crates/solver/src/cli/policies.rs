@@ -1,0 +1,113 @@
+//! `solver policies`: the policies that can be measured and played against.
+
+use serde::Serialize;
+
+use super::complete::tables;
+use super::context::Context;
+use super::players::{learned_for, learned_names};
+use super::table_args::{Meant, TableOption};
+use yomikiri::any::AnyGame;
+use yomikiri_measure::policy::PolicySpec;
+use yomikiri_measure::render::Grid;
+
+/// List the policies, and the networks that were trained here
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Table, game or size: list the policies that work there
+    #[arg(value_name = "TABLE", conflicts_with = "table", add = tables())]
+    word: Option<String>,
+    #[command(flatten)]
+    option: TableOption,
+}
+
+/// Forms of [`PolicySpec::KNOWN`], each with what it plays.
+const MEANINGS: [(&str, &str); 18] = [
+    ("random", "every legal move equally often"),
+    ("greedy", "the move after which it has the most material"),
+    ("weights", "the move to the best square, by built-in weights (Othello)"),
+    ("weights:FILE", "the same by the weights of a file (Othello)"),
+    ("n-hand:N", "the most material, averaged over all lines of N plies"),
+    ("n-hand-custom:N[:FILE]", "the best squares, averaged over all lines of N plies (Othello)"),
+    ("n-least:N", "the fewest moves for the opponent at its turn N"),
+    ("n-most:N", "the most moves for itself at its turn N"),
+    ("minimax:N[:FILE]", "minimax of N plies, by material or by weights of a file"),
+    ("alphabeta:N[:FILE]", "the same by alpha-beta"),
+    ("montecarlo:N[:SEED]", "N random games after each move"),
+    ("mcts:N[:SEED]", "Monte Carlo tree search with N simulations"),
+    ("mate:N", "mates by checks, searching N positions (shogi)"),
+    ("learned:NAME", "a network that was trained here"),
+    ("onnx:FILE", "a network in an ONNX file"),
+    ("predictions:DIR", "answers in files, for positions of 'solver export --states'"),
+    ("exec:COMMAND", "a program that answers positions"),
+    ("perfect", "every best move of the solution equally often"),
+];
+
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub(super) struct Output {
+    /// Forms of a policy's name.
+    policies: Vec<Line>,
+    /// Names of the networks that were trained here.
+    learned: Vec<String>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+struct Line {
+    /// Form of the name: N stands for a number, brackets for what may be left out.
+    policy: &'static str,
+    /// Moves that it plays.
+    meaning: &'static str,
+}
+
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
+    let game = match args.word.or(args.option.table) {
+        None => None,
+        Some(word) => Some(match Meant::of(&word, context)? {
+            Meant::Game(game) => game,
+            Meant::Table(table) => context.games.of_table(&table)?,
+        }),
+    };
+    let works = |(form, _): &(&str, &str)| game.as_ref().is_none_or(|game| fits(form, game));
+    let lines = MEANINGS.into_iter().filter(works);
+    let policies = lines.map(|(policy, meaning)| Line { policy, meaning }).collect();
+    let learned = match &game {
+        Some(game) => learned_for(game, &context.store).iter().map(PolicySpec::to_string).collect(),
+        None => {
+            let names = learned_names(&context.store, None).into_iter();
+            names.map(|name| format!("learned:{name}")).collect()
+        }
+    };
+    let output = Output { policies, learned };
+    context.show("policies", &output, |output| {
+        let width = MEANINGS.iter().map(|(form, _)| form.len()).max().unwrap_or(0);
+        let heading = Grid::of(&["policy"], []).to_text();
+        let lines = output
+            .policies
+            .iter()
+            .map(|line| format!("{:width$}  {}\n", line.policy, line.meaning));
+        let text = heading + &lines.collect::<String>();
+        match output.learned.is_empty() {
+            true => text,
+            false => format!("{text}\nTrained here\n{}\n", output.learned.join("\n")),
+        }
+    })
+}
+
+/// Returns whether policies of a form work for a game.
+fn fits(form: &str, game: &AnyGame) -> bool {
+    let name = form.split('[').next().unwrap_or_default();
+    let name = name.replace(":N", ":2");
+    name.parse().is_ok_and(|spec: PolicySpec| spec.check(game).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_has_a_meaning() {
+        let forms: Vec<&str> = MEANINGS.iter().map(|(form, _)| *form).collect();
+        assert_eq!(forms.join(", "), PolicySpec::KNOWN);
+    }
+}
