@@ -447,7 +447,7 @@ fn the_command_makes_the_table_and_measures_the_game_s_policies() {
     let wanted = serde_json::to_value(&by_rank().1).unwrap();
     assert!(json == wanted, "the command's figures are those of the library");
     let text = tables.ok(&["report", "--table", "animal-shogi-3x3", "--no-games", "-q"]);
-    let named = "animal-shogi-3x3 (--table animal-shogi-3x3)\nRows";
+    let named = "animal-shogi-3x3 (as named)\nRows";
     assert_eq!(text.replace(named, "animal-shogi-3x3\nRows"), summary(&by_rank().1, &[], 0));
     assert!(!text.contains("score") && !text.contains("discs"), "{text}");
     let full = [
