@@ -14,7 +14,7 @@ pub fn all(reader: impl Read, most: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     reader.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
-        let what = format!("it is longer than {} MiB, the most that is read", most >> 20);
+        let what = format!("longer than the limit of {} MiB", most >> 20);
         return Err(Error::new(ErrorKind::FileTooLarge, what));
     }
     Ok(bytes)
@@ -29,7 +29,7 @@ pub fn file(path: &Path, most: u64) -> Result<Vec<u8>> {
 pub fn text(reader: impl Read) -> Result<String> {
     String::from_utf8(all(reader, TEXT)?).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Error::new(ErrorKind::InvalidData, format!("it is no text: byte {at} is not UTF-8"))
+        Error::new(ErrorKind::InvalidData, format!("invalid UTF-8 at byte {at}"))
     })
 }
 
@@ -53,7 +53,7 @@ impl NpyHeader {
     ///
     /// Records (`descr` is a list) are an error, as is whatever numpy.save does not write.
     pub fn read(mut reader: impl Read) -> Result<NpyHeader> {
-        let wrong = || Error::new(ErrorKind::InvalidData, "invalid header of an array of numbers");
+        let wrong = || Error::new(ErrorKind::InvalidData, "invalid header of a NumPy array");
         let mut start = [0; 8];
         reader.read_exact(&mut start)?;
         let mut length = [0; 4];

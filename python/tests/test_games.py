@@ -20,7 +20,7 @@ def test_a_game_is_played_by_names_and_numbers():
     assert position.score is not None and position.outcome == np.sign(position.score) and not position.legal
     with pytest.raises(ym.PositionError, match="no legal move"):
         game.start.play(0)
-    with pytest.raises(ym.PositionError, match="'a1' is no legal move"):
+    with pytest.raises(ym.PositionError, match="illegal move `a1`"):
         game.start.play("a1")
     assert "<svg" in game.start._repr_html_() and str(game.start).endswith("\nBlack to move")
     assert {game.start.image(symmetry) for symmetry in range(8)} == {game.start, game.start.image(1)}

@@ -326,15 +326,15 @@ impl Encoding {
         let own = Plane::own(game);
         let name = game.name();
         if own.as_ref().is_some_and(Vec::is_empty) {
-            return Err(format!("{name} has no planes; give it the capability `planes`"));
+            return Err(format!("{name} has no planes; implement `planes`"));
         }
         if own.is_some() && (planes.is_some() || !layout.takes_planes()) {
             return Err(format!(
-                "{name} has planes of its own; give nchw, nhwc, flat or interleaved and no planes"
+                "{name} defines its planes; leave planes out and use layout nchw, nhwc, flat or interleaved"
             ));
         }
         if planes.is_some() && !layout.takes_planes() {
-            return Err(format!("layout '{layout}' takes no other planes"));
+            return Err(format!("layout `{layout}` defines its planes; leave planes out"));
         }
         let planes = planes.or(own.as_deref()).unwrap_or(layout.planes());
         Ok(Encoding::of(layout, planes, game.shape()))
@@ -399,7 +399,7 @@ impl Encoding {
     ///
     /// If `out` does not have length [`Encoding::len`].
     pub fn write(&self, squares: &Squares<'_>, out: &mut [f32]) {
-        assert_eq!(out.len(), self.len(), "one place a number");
+        assert_eq!(out.len(), self.len(), "one index per number");
         if self.layout == Layout::Colours {
             for (plane, side) in self.planes.iter().zip(Side::ALL) {
                 let out = &mut out[side.index() * (self.squares + 1)..][..self.squares + 1];

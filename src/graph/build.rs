@@ -193,7 +193,7 @@ pub fn build<G: Game>(
     plan.check(game)?;
     // The keys of a game without its type may be wider than those of its tables.
     if plan.index == Index::Keys && game.facts().key_words != G::Key::WORDS {
-        let what = Hinted::new("its type is not known", "call AnyGame::enumerate");
+        let what = Hinted::new("unknown type of game", "call AnyGame::enumerate");
         return Err(GraphError::Unfit { game: game.name(), what });
     }
     let name = plan.table_name(game);

@@ -192,7 +192,7 @@ impl<G: Game> ByRank<'_, G> {
         let found = draft.tail::<u32>("found", states.unwrap_or(0) as usize)?;
         let ranks = self.game.ranks().map_or(0, |ranks| ranks.count());
         if found.iter().any(|&rank| u64::from(rank) >= u64::from(ranks)) {
-            return Err(GraphError::Table(draft.damaged("found", "a rank is none of the game")));
+            return Err(GraphError::Table(draft.damaged("found", "invalid rank")));
         }
         parallel::map_ranges(found.len(), GRAIN, &|places| {
             found[places].iter().for_each(|&rank| {
@@ -224,10 +224,10 @@ impl<G: Game> ByRank<'_, G> {
     fn take(&mut self, draft: &mut Draft, found: Found) -> Result<bool, GraphError> {
         if let Some(End { outcome, plies }) = found.misfit.filter(|_| self.firsts.is_empty()) {
             let what = format!(
-                "a game ends with a {} in {plies} for the mover, and in a table by rank only the last to move wins",
+                "a game ends with a {} in {plies} for the mover; in a table by rank only the last to move wins",
                 outcome.name()
             );
-            let what = Hinted::new(what, "give --index keys");
+            let what = Hinted::new(what, "use --index keys");
             return Err(GraphError::Unfit { game: self.game.name(), what });
         }
         for (layer, counts) in found.layers {

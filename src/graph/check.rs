@@ -154,7 +154,7 @@ impl<'a> LayerChecks<'a> {
             _ => None,
         };
         let Some(layer) = layer else {
-            let what = format!("the keys of layer {number} are not those of its states");
+            let what = format!("keys of layer {number} differ from its states");
             let wrong = TableError::damaged(&table.path_of("keys"), what);
             return Err(self.reader.better_named(wrong));
         };
@@ -194,7 +194,7 @@ impl Reader<'_> {
     }
 
     fn starts_are_wrong(&self) -> TableError {
-        let what = "edges do not begin where those before them end";
+        let what = "edges overlap or leave gaps";
         TableError::damaged(&self.table.path_of("edge_starts"), what)
     }
 
@@ -211,7 +211,7 @@ impl Reader<'_> {
         for (row, ends) in rows.clone().zip(offsets.windows(2)) {
             let own = &targets[ends[0] as usize..ends[1] as usize];
             if !leads_on(graph, row, own, layer, complete) {
-                let what = format!("the edges of row {row} lead nowhere");
+                let what = format!("invalid edges in row {row}");
                 return Err(TableError::damaged(&self.table.path_of("edge_targets"), what));
             }
         }
@@ -297,7 +297,7 @@ impl LayerToRead<'_> {
         }
         self.reader.check(rows, &self.rows)?;
         let keys = if graph.ranked().is_some() { "reachable" } else { "keys" };
-        Err(TableError::damaged(&table.path_of(keys), "a move leads out of it"))
+        Err(TableError::damaged(&table.path_of(keys), "a move leads out of the table"))
     }
 
     /// Returns `true` if a row without edges may have none.

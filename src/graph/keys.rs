@@ -69,7 +69,7 @@ impl Keys {
             Keys::Wide(array) => (2, array.bytes()),
             Keys::Packed(_) | Keys::Elsewhere(_) => (0, &[] as &[u8]),
         };
-        assert_eq!(K::WORDS, words, "a game without its type is asked by its own methods");
+        assert_eq!(K::WORDS, words, "games without their type search by their own methods");
         bytemuck::cast_slice(bytes)
     }
 

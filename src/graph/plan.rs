@@ -66,7 +66,7 @@ pub fn read_roots<G: Game>(game: &G, text: &str) -> Result<Vec<Position<G::State
         }
     }
     match roots.is_empty() {
-        true => Err(NotationError::new("has no position").with_hint("write one a line")),
+        true => Err(NotationError::new("no position found").with_hint("expected one per line")),
         false => Ok(roots),
     }
 }
@@ -127,7 +127,7 @@ impl<S: Copy + PartialEq> Plan<S> {
         let parse = |root: &String| {
             let parsed = game.parse_position(root, &start);
             parsed.map_err(|error| {
-                damaged(format!("its root '{root}' is no position ({})", error.line()))
+                damaged(format!("invalid root `{root}` ({})", error.line()))
             })
         };
         let roots = identity.roots.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
@@ -149,10 +149,10 @@ impl<S: Copy + PartialEq> Plan<S> {
             ..Plan::from_start(game)
         };
         plan.check(game)
-            .map_err(|error| damaged(format!("it tells of no table: {}", error.line())))?;
+            .map_err(|error| damaged(format!("invalid identity: {}", error.line())))?;
         match plan.identity(game) == *identity {
             true => Ok(plan),
-            false => Err(damaged("its identity is not what these rules write".to_string())),
+            false => Err(damaged("identity differs from what these rules write".to_string())),
         }
     }
 
@@ -225,7 +225,7 @@ impl<S: Copy + PartialEq> Plan<S> {
             return Err(GraphError::TwoAttackers);
         }
         if game.action_count() > MOST_ACTIONS {
-            let what = format!("it has more than {MOST_ACTIONS} actions").into();
+            let what = format!("more than {MOST_ACTIONS} actions").into();
             return Err(GraphError::Unfit { game: game.name(), what });
         }
         if self.index == Index::Rank && !(has_ranks(game) && self.is_whole()) {

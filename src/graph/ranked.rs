@@ -51,7 +51,7 @@ impl Ranked {
         } else {
             let bits = table.array::<u64>("reachable")?;
             if bits.len() != ranks.div_ceil(64) {
-                let what = "its bits are not as many as the game's ranks";
+                let what = "number of bits differs from the game's ranks";
                 return Err(TableError::damaged(bits.path(), what));
             }
             (Bits::Mapped(bits), table.array::<u32>("rank_counts")?, BLOCK)
@@ -70,7 +70,7 @@ impl Ranked {
     }
 
     fn damaged(&self) -> TableError {
-        TableError::damaged(self.counts.path(), "its counts are not those of the bits")
+        TableError::damaged(self.counts.path(), "counts differ from the bits")
     }
 
     /// Returns the number of rows.
@@ -194,7 +194,7 @@ impl Ranked {
                 let last = self.read(unit, |words, _, _| words.last().copied().unwrap_or(0))?;
                 match unit + 1 == self.counts.len() && beyond > 0 && last >> beyond != 0 {
                     true => {
-                        Err(TableError::damaged(self.path(), "a bit is beyond the game's ranks"))
+                        Err(TableError::damaged(self.path(), "a bit lies beyond the game's ranks"))
                     }
                     false => Ok(()),
                 }
@@ -280,8 +280,8 @@ impl<G: Game> RankedGame<'_, G> {
     }
 
     fn astray(&self) -> TableError {
-        let what = "its bits are not those of positions that can be reached";
-        let ranked = self.ranked.expect("what can be reached has a rank");
+        let what = "bits of unreachable positions";
+        let ranked = self.ranked.expect("reachable states have ranks");
         TableError::damaged(ranked.path(), what)
     }
 }

@@ -330,7 +330,7 @@ impl Graph {
                 for row in rows {
                     let position =
                         key(row).and_then(G::Key::narrow).and_then(|key| game.position_of(key));
-                    let wrong = || format!("row {row} of its keys is no position");
+                    let wrong = || format!("invalid key in row {row}");
                     visit(row, position.ok_or_else(wrong)?)?;
                 }
             }
@@ -338,7 +338,7 @@ impl Graph {
                 let mut rank = ranked.reader();
                 for row in rows {
                     let state = rank(row).and_then(|rank| game.ranks()?.state_of(rank));
-                    let wrong = || format!("row {row} of its bits is no position");
+                    let wrong = || format!("invalid rank in row {row}");
                     let state = state.ok_or_else(wrong)?;
                     visit(row, Position { state, side: Side::First })?;
                 }
@@ -373,7 +373,7 @@ impl Graph {
         let lengths = self.layers().map(|rows| rows.len() as u64);
         match lengths.eq(table.manifest().layers.iter().map(|layer| layer.table.states)) {
             true => Ok(()),
-            false => Err(table.damaged_manifest("its layers are not those of layer_offsets")),
+            false => Err(table.damaged_manifest("layers differ from layer_offsets")),
         }
     }
 
@@ -389,7 +389,7 @@ impl Graph {
             None => self.layers().find(|rows| rows.contains(&row)).unwrap_or(0..0),
         };
         if !layer.contains(&row) && !self.layer_offsets.is_empty() {
-            return Err(format!("it belongs to layer {}", game.layer(&position.state)));
+            return Err(format!("its position belongs to layer {}", game.layer(&position.state)));
         }
         let keys = match &self.rows {
             Rows::Keys(keys) => keys,
@@ -397,17 +397,17 @@ impl Graph {
                 let rank = game.ranks().and_then(|ranks| ranks.rank_of(&position.state));
                 return match rank.and_then(|rank| ranked.row(rank)) {
                     Some(found) if found == row => Ok(()),
-                    Some(found) => Err(format!("the rank of its position is that of row {found}")),
+                    Some(found) => Err(format!("its position has the rank of row {found}")),
                     None => Err("its position has no rank in the table".to_string()),
                 };
             }
         };
         if row > layer.start && keys.get(row - 1) >= keys.get(row) {
-            return Err("its key is not above the one before it".to_string());
+            return Err("its key is not greater than the previous one".to_string());
         }
         match self.kinds().get(row) {
             Some(&kind) if StateKind::of(kind).is_none() => {
-                Err(format!("its kind is {kind}, and there is none"))
+                Err(format!("invalid kind {kind}"))
             }
             _ => Ok(()),
         }
@@ -429,7 +429,7 @@ impl Graph {
     pub fn stored_kind(&self, row: usize) -> StateKind {
         let kind = self.kinds()[row];
         StateKind::of(kind).unwrap_or_else(|| {
-            self.record(|stored| stored.kinds.path(), format!("row {row} is of kind {kind}"));
+            self.record(|stored| stored.kinds.path(), format!("invalid kind {kind} in row {row}"));
             StateKind::Terminal
         })
     }
@@ -507,7 +507,7 @@ impl Graph {
     #[inline]
     pub fn edges_of(&self, row: usize) -> Range<usize> {
         self.edge_range(row).unwrap_or_else(|| {
-            let what = format!("the edges of row {row} are not there");
+            let what = format!("edges of row {row} are missing");
             self.record(|stored| stored.edge_starts.path(), what);
             0..0
         })
@@ -584,7 +584,7 @@ impl Graph {
         }
         match moves.iter().all(|(_, target)| target.is_some()) {
             true => Ok(()),
-            false => Err(format!("a move of row {row} leads out of it")),
+            false => Err(format!("a move of row {row} leads out of the table")),
         }
     }
 
@@ -626,7 +626,7 @@ impl Graph {
         // A terminal has no moves; every other state has some.
         astray |= moves.is_empty() != (kind == StateKind::Terminal);
         match astray || edges.next().is_some() {
-            true => Err(format!("row {row} of its edges has not the moves of its position")),
+            true => Err(format!("edges of row {row} differ from its legal moves")),
             false => Ok(()),
         }
     }
@@ -648,18 +648,18 @@ impl Graph {
             (row > 0 || range.start == 0) && (row + 1 < self.states || range.end == self.edges())
         });
         let Some(range) = range else {
-            return Err("its edges do not begin or end where they should".to_string());
+            return Err("its edges begin or end in the wrong place".to_string());
         };
         if range.len() != moves.len() {
             let (found, followed) = (range.len(), moves.len());
-            return Err(format!("it has {found} edges where {followed} moves are followed"));
+            return Err(format!("it has {found} edges, expected {followed}"));
         }
         for (edge, &(action, target)) in range.zip(moves) {
             let stored = (self.action_of(edge), self.edge_targets()[edge] as usize);
             if stored != (action, target) {
                 let (found, to) = (name(stored.0), stored.1);
                 let expected = name(action);
-                return Err(format!("its edge {found} to {to} should be {expected} to {target}"));
+                return Err(format!("its edge is {found} to {to}, expected {expected} to {target}"));
             }
         }
         Ok(())

@@ -294,14 +294,14 @@ impl Values {
         let named = solution.empties.as_deref().unwrap_or_default();
         let empties = match Empties::named(named) {
             None if has_scores || !named.is_empty() => {
-                return Err(damaged(format!("its solution counts empties '{named}'")));
+                return Err(damaged(format!("invalid rule for empty squares `{named}` in the solution")));
             }
             empties => empties.unwrap_or_default(),
         };
         let named = solution.repetition.as_deref().unwrap_or_default();
         let repetition = match Repetition::of(named) {
             None if solution.method.is_some() || !named.is_empty() => {
-                return Err(damaged(format!("its solution counts infinite play as '{named}'")));
+                return Err(damaged(format!("invalid value of infinite play `{named}` in the solution")));
             }
             repetition => repetition.unwrap_or(Repetition::Draw),
         };
@@ -333,7 +333,7 @@ impl Values {
             Columns::Elsewhere(_) => [states; 3],
         };
         if lengths != [states; 3] {
-            return Err(damaged("its columns' lengths do not fit".to_string()));
+            return Err(damaged("columns of inconsistent lengths".to_string()));
         }
         Ok(Some(Values { columns, has_scores, empties, repetition }))
     }

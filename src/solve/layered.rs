@@ -53,9 +53,9 @@ impl Layered<'_> {
             let stored = if in_blocks { "--transitions stored" } else { "--index keys" };
             return Err(SweepError::Options(Hinted::new(
                 format!(
-                    "{option} asks for every move in every sweep, and those of {name} are not stored"
+                    "{option} needs stored moves, which {name} does not have"
                 ),
-                format!("leave it out, or enumerate with {stored}"),
+                format!("leave the option out, or enumerate with {stored}"),
             )));
         }
         let terminal = graph.terminal_scores(game, method.empties);

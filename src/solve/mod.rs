@@ -57,11 +57,11 @@ pub enum SweepError {
     #[error("{0}")]
     Options(Hinted),
     /// Packed table, which has no place for columns.
-    #[error("{0} is packed and keeps the solution it has")]
+    #[error("{0} is packed and cannot be solved again")]
     Packed(String),
     /// Distance of [`Prospect::MAX_DISTANCE`] or more.
     #[error(
-        "an end is {} plies away or more, for which a table has no room",
+        "a game lasts {} plies or more, beyond the limit of a table",
         Prospect::MAX_DISTANCE
     )]
     TooLong,
@@ -73,7 +73,7 @@ impl Hint for SweepError {
             SweepError::Table(error) => error.hint(),
             SweepError::Options(what) => what.hint(),
             SweepError::Packed(_) => {
-                Some("run 'solver enumerate' for a table that can be solved in another way".into())
+                Some("run 'solver enumerate' for a table to solve in another way".into())
             }
             SweepError::TooLong => None,
         }
@@ -137,7 +137,7 @@ pub fn solve<G: Game>(
     }
     if let Some(option) = options.unfit(game) {
         let name = game.name();
-        return Err(SweepError::Options(format!("{option} means nothing for {name}").into()));
+        return Err(SweepError::Options(format!("{option} does not apply to {name}").into()));
     }
     let method = Method::of(game, table, options);
     method.check(table)?;

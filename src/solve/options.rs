@@ -131,21 +131,21 @@ impl Method {
         let wrong: Hinted = match self.layered {
             false => return self.check_cyclic(table),
             true if !(self.theta > 0.0 && self.theta.is_finite()) => {
-                format!("theta {} must be above 0", self.theta).into()
+                format!("invalid theta {}: expected a finite number above 0", self.theta).into()
             }
             true => match self.discount {
                 None if self.theta >= 1.0 => Hinted::new(
                     format!(
-                        "theta {} could stop before the values are exact, since they change by whole points and plies",
+                        "invalid theta {}: sweeps could stop before the values are exact",
                         self.theta
                     ),
-                    "give a number below 1, or a --discount",
+                    "expected a number below 1, or a --discount",
                 ),
                 Some(discount) if !(discount > 0.0 && discount <= 1.0) => {
-                    format!("discount {discount} must be above 0 and at most 1").into()
+                    format!("invalid discount {discount}: expected a number above 0, at most 1").into()
                 }
                 Some(_) if !complete => Hinted::new(
-                    "the table has a frontier, whose values are not known",
+                    "the table has a frontier, whose values are unknown",
                     "discounted values need a complete table (leave --max-depth and --max-states out)",
                 ),
                 _ if self.order == Order::Policies && !complete => Hinted::new(
@@ -163,14 +163,14 @@ impl Method {
         let wrong = if self.repetition == Repetition::SecondPlayerWins && identity.sides.is_none() {
             Hinted::new(
                 format!(
-                    "--repetition second-player-wins needs to know whose move it is, which the states of {name} do not keep"
+                    "--repetition second-player-wins does not apply: the states of {name} do not record the side to move"
                 ),
-                "give draw or unknown",
+                "expected draw or unknown",
             )
         } else if identity.checks_only && self.repetition != Repetition::Unknown {
             Hinted::new(
                 format!(
-                    "{name} was enumerated with --checks-only: the player who gives checks has moves that were not followed, so what play without end counts as is unknown"
+                    "{name} was enumerated with --checks-only: infinite play can only count as unknown, because some moves were not followed"
                 ),
                 "leave --repetition out",
             )

@@ -35,16 +35,16 @@ const MOST_MOVES: usize = (ENDLESS - 1 - LONGEST) as usize;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RankedError {
     /// Distance beyond 200 plies, the longest that a byte holds.
-    #[error("an end is more than {LONGEST} plies away, which this way of solving has no room for")]
+    #[error("a game lasts more than {LONGEST} plies, the limit of tables by rank")]
     TooLong,
     /// More moves than a byte can count.
-    #[error("a state has more than {MOST_MOVES} moves, which this way of solving has no room for")]
+    #[error("a state has more than {MOST_MOVES} moves, the limit of tables by rank")]
     TooManyMoves,
     /// End whose last ply is not the winner's.
-    #[error("a game ends in a way that this way of solving has no room for: {0}")]
+    #[error("a game ends in a way that tables by rank cannot store: {0}")]
     Ending(String),
     /// Drawn end, where infinite play is worth something else.
-    #[error("a game ends in a draw, which a table by rank does not tell from play without end")]
+    #[error("a game ends in a draw, which tables by rank cannot distinguish from infinite play")]
     Drawn,
 }
 

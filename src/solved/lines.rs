@@ -67,10 +67,10 @@ impl SolvedTable {
 
 fn read(line: &str) -> Result<Asked, String> {
     if line.len() > LONGEST_LINE {
-        return Err(format!("the line is longer than {LONGEST_LINE} bytes"));
+        return Err(format!("line longer than {LONGEST_LINE} bytes"));
     }
     let wrong = |error: serde_json::Error| {
-        format!("the line is neither a position nor one in JSON ({error})")
+        format!("invalid line: expected a position, plain or in JSON ({error})")
     };
     let line = line.trim();
     match line.as_bytes().first() {

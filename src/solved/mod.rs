@@ -151,7 +151,7 @@ impl States {
     fn possible(&self, row: usize, kind: StateKind) -> StateKind {
         let cut = matches!(kind, StateKind::Frontier | StateKind::Restricted);
         if cut && self.table.manifest().complete {
-            let what = format!("it says that it is complete, and row {row} is {}", kind.name());
+            let what = format!("marked complete, but row {row} is {}", kind.name());
             or_record::<()>(Err(self.table.damaged_manifest(what)));
         }
         kind
@@ -274,7 +274,7 @@ impl SolvedTable {
         }
         let dir = table.dir().to_path_buf();
         let solved = SolvedTable::open(game, table, true)?;
-        Ok(solved.ok_or_else(|| TableError::damaged(&dir, "it has no values"))?)
+        Ok(solved.ok_or_else(|| TableError::damaged(&dir, "no values"))?)
     }
 
     /// Maps the rows and values of a table of a game; compares checksums if `checked`. Returns `None` if
@@ -287,7 +287,7 @@ impl SolvedTable {
         let Some(values) = Values::open(&table, checked)? else { return Ok(None) };
         let states = States::open(game, table, checked)?;
         if values.rows() != states.rows() {
-            let what = "its columns' lengths do not fit its rows";
+            let what = "columns and rows of inconsistent lengths";
             return Err(TableError::damaged(states.table.dir(), what));
         }
         Ok(Some(SolvedTable { states, values }))

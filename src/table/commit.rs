@@ -231,7 +231,7 @@ mod tests {
         drop(part);
         assert_eq!(fs::read(&place).unwrap(), b"old");
         // The next writer overwrites the part that a killed process left.
-        fs::write(dir.path().join("a.json.part"), "what was killed is longer").unwrap();
+        fs::write(dir.path().join("a.json.part"), "killed with a longer file").unwrap();
         write_synced(&place, b"new").unwrap();
         assert_eq!(fs::read(&place).unwrap(), b"new");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);

@@ -164,7 +164,7 @@ impl Draft {
     /// If an array was not opened by [`Draft::grow`].
     pub fn append(&mut self, parts: &[(&str, &[u8])]) -> Result<(), TableError> {
         for (name, _) in parts {
-            assert!(self.arrays.contains_key(name), "array '{name}' is not open");
+            assert!(self.arrays.contains_key(name), "array `{name}` is not open");
         }
         let work: Vec<_> = self
             .arrays
@@ -196,7 +196,7 @@ impl Draft {
 
     /// Returns the error for a checkpoint that contradicts the arrays.
     pub fn astray(&self) -> TableError {
-        TableError::damaged(&self.dir.join("checkpoint.json"), "its numbers do not fit the arrays")
+        TableError::damaged(&self.dir.join("checkpoint.json"), "numbers inconsistent with the arrays")
     }
 
     /// Returns the error for a damaged array.
@@ -211,7 +211,7 @@ impl Draft {
         let mut file = fs::File::open(&path).at("read", &path)?;
         let length = self.arrays.get(name).map_or(0, |growing| growing.stream.len_bytes());
         if rows as u64 > length / size_of::<T>() as u64 {
-            return Err(self.damaged(name, "it is shorter than its checkpoint says"));
+            return Err(self.damaged(name, "shorter than recorded by the checkpoint"));
         }
         let mut values = vec![T::zeroed(); rows];
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut values);

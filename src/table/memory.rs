@@ -49,7 +49,7 @@ impl Memory {
             let map = Mapped::zeros(length, Some(&file)).at("map a file in", &self.dir)?;
             return Ok(Room { map, taken: None });
         }
-        let map = Mapped::zeros(length, None).at("get memory for the table in", &self.dir)?;
+        let map = Mapped::zeros(length, None).at("allocate memory for the table in", &self.dir)?;
         if bytes >= LARGE {
             map.in_large_pages();
         }

@@ -55,7 +55,7 @@ pub use mmap::prefetch;
 pub use store::bytes_in;
 
 #[cfg(target_endian = "big")]
-compile_error!("tables are little-endian and mapped as they are: no big-endian machines");
+compile_error!("tables are mapped as little-endian: big-endian machines are not supported");
 
 /// Default interval between checkpoints of work on a table.
 pub const CHECKPOINT_AFTER: Duration = Duration::from_millis(50);
@@ -76,7 +76,7 @@ impl Table {
     pub fn open(dir: &Path) -> Result<Table, TableError> {
         if dir.extension().is_some_and(|end| end == "partial") {
             let what =
-                Hinted::new("it is a draft that is not finished", "run again what was making it");
+                Hinted::new("unfinished draft", "run the same command again");
             return Err(TableError::Foreign { path: dir.to_path_buf(), what });
         }
         Table::in_dir(dir)
@@ -132,10 +132,10 @@ impl Table {
         let path = dir.join("manifest.json");
         let bytes = manifest::read(&path).map_err(|source| {
             let what = if dir.join(removal::REMOVED).is_file() {
-                Hinted::new("its removal was interrupted", "go on with 'solver remove'")
+                Hinted::new("interrupted removal", "resume with 'solver remove'")
             } else if dir.is_dir() {
                 Hinted::new(
-                    "the directory has no manifest.json",
+                    "missing manifest.json",
                     "make one with 'solver enumerate'",
                 )
             } else {
@@ -150,7 +150,7 @@ impl Table {
             }
         })?;
         let text =
-            String::from_utf8(bytes).map_err(|_| TableError::damaged(&path, "it is not text"))?;
+            String::from_utf8(bytes).map_err(|_| TableError::damaged(&path, "invalid UTF-8"))?;
         Manifest::from_text(&text, &path)
     }
 
@@ -189,14 +189,14 @@ impl Table {
         let manifest = self.dir.join("manifest.json");
         let entry =
             self.manifest.arrays.get(name).ok_or_else(|| {
-                TableError::damaged(&manifest, format!("it names no array '{name}'"))
+                TableError::damaged(&manifest, format!("missing array '{name}'"))
             })?;
         let rows = entry.shape.first().copied().unwrap_or(0);
         if entry.dtype != T::DESCR || entry.shape != shape_of::<T>(rows) {
             return Err(TableError::damaged(
                 &manifest,
                 format!(
-                    "array '{name}' is {} {:?} where {} with {} columns is expected",
+                    "array '{name}' is {} {:?}, expected {} with {} columns",
                     entry.dtype,
                     entry.shape,
                     T::DESCR,
@@ -236,7 +236,7 @@ impl Table {
         if found != *wanted {
             return Err(TableError::damaged(
                 &self.path_of(name),
-                format!("its checksum is {found} where the manifest says {wanted}"),
+                format!("checksum {found}, expected {wanted} (manifest)"),
             ));
         }
         Ok(())
@@ -255,7 +255,7 @@ impl Table {
         let file = npy::map(&self.file_of(name)?, &path, Reading::All)?;
         let header = npy::header(&path, &entry.dtype, &entry.shape)?;
         if file.len() < HEADER_BYTES || file[..HEADER_BYTES] != header[..] {
-            return Err(TableError::damaged(&path, "its header is not the manifest's"));
+            return Err(TableError::damaged(&path, "header differs from the manifest"));
         }
         self.compare_checksum(name, crc32(&file[HEADER_BYTES..]))?;
         Ok((file.len() - HEADER_BYTES) as u64)

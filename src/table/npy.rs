@@ -51,7 +51,7 @@ pub(super) fn header(path: &Path, descr: &str, shape: &[u64]) -> Result<Vec<u8>,
     let (descr, shape) = (descr.to_string(), shape.to_vec());
     let bytes = NpyHeader { descr, fortran_order: false, shape }.bytes();
     if bytes.len() != HEADER_BYTES {
-        return Err(TableError::damaged(path, "its header is too long"));
+        return Err(TableError::damaged(path, "header too long"));
     }
     Ok(bytes)
 }
@@ -65,9 +65,9 @@ pub(super) fn open(path: &Path) -> Result<File, TableError> {
     });
     match opened {
         Ok(Some(file)) => Ok(file),
-        Ok(None) => Err(TableError::damaged(path, "it is no file")),
+        Ok(None) => Err(TableError::damaged(path, "not a regular file")),
         Err(source) if source.kind() == std::io::ErrorKind::NotFound => {
-            Err(TableError::damaged(path, "the file is missing"))
+            Err(TableError::damaged(path, "missing file"))
         }
         Err(source) => Err(TableError::Io { action: "open", path: path.to_path_buf(), source }),
     }
@@ -101,7 +101,7 @@ impl<T: Element> Array<T> {
         if map.len() as u64 != length {
             return Err(TableError::damaged(
                 path,
-                format!("it has {} bytes where the manifest says {length}", map.len()),
+                format!("{} bytes, expected {length} (manifest)", map.len()),
             ));
         }
         if map[..HEADER_BYTES] != expected[..] {
@@ -117,7 +117,7 @@ impl<T: Pod> Array<T> {
         let map = map(&open(path)?, path, Reading::All)?;
         let payload = map.len().checked_sub(HEADER_BYTES);
         if payload.is_none_or(|bytes| bytes % size_of::<T>() > 0) {
-            return Err(TableError::damaged(path, "it ends within a row"));
+            return Err(TableError::damaged(path, "incomplete last row"));
         }
         Ok(Array { path: path.to_path_buf(), map, element: PhantomData })
     }
@@ -148,10 +148,10 @@ impl<T: Pod> Array<T> {
 fn describe_header(bytes: &[u8], descr: &str, rows: u64) -> String {
     match NpyHeader::read(bytes) {
         Ok(header) => format!(
-            "its header says {} of shape {:?} where the manifest says {descr} of {rows} rows",
+            "header with {} of shape {:?}, expected {descr} of {rows} rows (manifest)",
             header.descr, header.shape
         ),
-        Err(_) => "its header is not NumPy's".to_string(),
+        Err(_) => "invalid NumPy header".to_string(),
     }
 }
 

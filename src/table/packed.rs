@@ -133,7 +133,7 @@ impl<T: Zeroable> Packed<T> {
         match end.is_some() && packed.begin_of(blocks) == end {
             true => Ok(packed),
             false => {
-                Err(TableError::damaged(packed.bytes.path(), "its blocks are not as many as said"))
+                Err(TableError::damaged(packed.bytes.path(), "wrong number of blocks"))
             }
         }
     }
@@ -176,7 +176,7 @@ impl<T: Zeroable> Packed<T> {
 
     /// Returns the error for a block that cannot be unpacked.
     pub fn damaged(&self, block: usize) -> TableError {
-        TableError::damaged(self.bytes.path(), format!("its block {block} cannot be unpacked"))
+        TableError::damaged(self.bytes.path(), format!("block {block} cannot be decompressed"))
     }
 }
 

@@ -20,7 +20,7 @@ use super::npy::{HEADER_BYTES, crc32, forget, header};
 const CHUNK: usize = 1 << 20;
 /// Chunks of a file that may wait for the disk: about the amount produced at a time.
 const WAITING: usize = 16;
-const FAILED: &str = "the thread that writes has failed";
+const FAILED: &str = "the writing thread has failed";
 
 /// An array being appended to; [`Stream::seal`] writes its header.
 #[derive(Debug)]
@@ -150,10 +150,10 @@ impl Stream {
         let end = HEADER_BYTES as u64 + bytes;
         let found = file.metadata().at("read", path)?.len();
         if bytes > 0 && found < end {
-            return Err(TableError::damaged(path, "it is shorter than its checkpoint says"));
+            return Err(TableError::damaged(path, "shorter than recorded by the checkpoint"));
         }
         file.set_len(end).at("write", path)?;
-        let mut chunk = MmapMut::map_anon(CHUNK).at("get memory to write", path)?;
+        let mut chunk = MmapMut::map_anon(CHUNK).at("allocate memory to write", path)?;
         let filled = (end % CHUNK as u64) as usize;
         let begin = end - filled as u64;
         file.seek(SeekFrom::Start(begin)).at("read", path)?;

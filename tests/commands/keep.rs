@@ -318,7 +318,7 @@ fn a_position_is_found_in_the_table_that_knows_most_of_it() {
     for (words, named) in [
         (&["minishogi", "start"][..], "'minishogi' is no table"),
         (&["2k1S/4p/1gS2/4b/1KR2 b RGPb 1"], "not among the states of minishogi-depth2"),
-        (&["a1"], "othello-4x4: transcript: move 1, 'a1', is not legal"),
+        (&["a1"], "othello-4x4: transcript: illegal move 1 `a1`"),
     ] {
         let ran = tables.run(&[&["query"], words].concat());
         assert!(ran.refused(words[0]).contains(named), "{ran:?}");

@@ -243,7 +243,7 @@ fn errors_have_exit_codes_and_are_json_where_that_is_asked_for() {
         (&["fly"], 2, "usage", "'fly'"),
         (&[], 2, "usage", "subcommand"),
         (&["info", "nowhere"], 2, "input", "no table at"),
-        (&["report", "--size", "4", "--positions", &file], 2, "input", "has no position"),
+        (&["report", "--size", "4", "--positions", &file], 2, "input", "no position found"),
         (
             &["value-iterate", "othello-4x4", "--repetition", "draw"],
             2,
@@ -284,7 +284,7 @@ fn errors_have_exit_codes_and_are_json_where_that_is_asked_for() {
     // With several tables and none enumerated by the command there is no default.
     assert!(!tables.place("LATEST").exists());
     let ran = tables.run(&["query"]);
-    let said = "solver: no table was enumerated last in ";
+    let said = "solver: no default table in ";
     assert!(ran.ended(2, "query").starts_with(said), "{ran:?}");
     assert!(ran.stderr.ends_with("; name one of damaged, forged, othello-4x4\n"), "{ran:?}");
 }

@@ -22,7 +22,7 @@ fn what_cannot_be_played_is_refused() {
     for (game, what) in [
         ("minishogi", "minishogi is too large to be enumerated whole"),
         ("chess", "'chess' is no game"),
-        ("othello-8x8", "bound it with --max-depth"),
+        ("othello-8x8", "bound the enumeration with --max-depth"),
     ] {
         let run = tables.run(&["match", "random", "greedy", "--game", game]);
         let line = run.refused(game);

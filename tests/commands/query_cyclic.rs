@@ -256,7 +256,7 @@ fn bounded_tables_say_what_they_do_not_know() {
     for position in ["1e1c 1b1c 5d5c 5a5b", elsewhere.as_str()] {
         let ran = tables.run(&["query", name, position]);
         let line = ran.refused(position);
-        let why = "is not among the states of minishogi-depth3: it cannot be reached from the root within the table's bounds (3 plies)";
+        let why = "is not among the states of minishogi-depth3: unreachable from the root within the table's bounds (3 plies)";
         assert!(line.contains(why), "{line}");
     }
 }
@@ -266,12 +266,12 @@ fn what_cannot_be_answered_is_one_line() {
     let tables = both();
     solved_4x4(&tables);
     let ran = tables.run(&["query", RANKED, "1l1/3/2L b -"]);
-    let elsewhere = "1l1/3/2L b - 1 is not among the states of animal-shogi-3x3: it cannot be reached from the root\n";
+    let elsewhere = "1l1/3/2L b - 1 is not in animal-shogi-3x3: unreachable from the root\n";
     assert!(ran.refused("not there").ends_with(elsewhere), "{ran:?}");
     let cases: [(&[&str], &str); 4] = [
         (
             &["query", "othello-4x4", "start", "--japanese"],
-            "--japanese means nothing for othello-4x4",
+            "--japanese does not apply to othello-4x4",
         ),
         (&["query", RANKED, "1a1b"], "'1a1b'"),
         (&["query", RANKED, "elc/3/CL b -"], "rank 3 of board 'elc/3/CL', 'CL', has 2 squares"),

@@ -377,7 +377,7 @@ fn refused<G: Game>(game: &G, plan: &Plan<G::State>) -> String {
 fn layers_that_cannot_be_are_refused() {
     let game = nim(7, &[1, 2, 3]);
     let bounded = Plan { max_states: Some(5), ..Plan::from_start(&game) };
-    assert!(refused(&game, &bounded).contains("bound it with --max-depth"));
+    assert!(refused(&game, &bounded).contains("bound the enumeration with --max-depth"));
     let back = layered(vec![interior(4, [1]), interior(5, [2]), interior(6, [3]), lost(5)]);
     let error = refused(&back, &Plan::from_start(&back));
     assert!(error.contains("a move of layer 6 leads to layer 5"), "{error}");

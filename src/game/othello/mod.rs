@@ -94,7 +94,7 @@ impl<K: StateKey> Othello<K> {
     /// If a side is out of range or the board has more squares than `K` holds.
     pub fn new(rows: usize, columns: usize, fold: bool) -> Othello<K> {
         let sides = MIN_SIDE..=MAX_SIDE;
-        assert!(sides.contains(&rows) && sides.contains(&columns), "{rows}x{columns} is no board");
+        assert!(sides.contains(&rows) && sides.contains(&columns), "invalid board {rows}x{columns}: expected sides of {MIN_SIDE} to {MAX_SIDE}");
         assert!(rows * columns <= 32 * K::WORDS, "{rows}x{columns} needs a wider key");
         let group = if fold { Group::of_board(rows, columns) } else { Group::trivial() };
         let images = Images::new(rows, columns, &group);

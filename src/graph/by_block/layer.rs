@@ -216,7 +216,7 @@ impl Layer {
 
     /// Returns the index of a block that the layer was created to contain.
     pub fn led_to(&self, occupied: u32) -> usize {
-        self.index(occupied).expect("a block that placements lead to is there")
+        self.index(occupied).expect("blocks that placements lead to exist")
     }
 }
 

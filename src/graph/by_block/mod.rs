@@ -343,7 +343,7 @@ fn reload<B: Bits>(
     let keys = draft.tail::<u64>("keys", rows)?;
     let are_in_order = keys.is_sorted_by(|a, b| a < b);
     if keys.is_empty() || !are_in_order || !keys.iter().all(|&key| rules.has_key(number, key)) {
-        return Err(GraphError::Table(draft.damaged("keys", "its last keys are of another layer")));
+        return Err(GraphError::Table(draft.damaged("keys", "the last keys belong to another layer")));
     }
     let mut layer = Layer::of_keys(rules, number, &keys, memory)?;
     drop(keys);
@@ -351,7 +351,7 @@ fn reload<B: Bits>(
     find(rules, &mut layer, &next);
     if layer.rows != rows {
         return Err(GraphError::Table(
-            draft.damaged("keys", "a pass leads out of it, or one is twice"),
+            draft.damaged("keys", "a pass leads out of the table, or a key is duplicate"),
         ));
     }
     let mut orientations: Room<AtomicU16> = memory.zeros(rows)?;

@@ -49,7 +49,7 @@ pub(super) struct ByKey<'a, G: Game> {
     sorters: Spare<Sorter<G::Key>>,
 }
 
-const INCONSISTENT: &str = "a key is no position's, or a move leads to none that was found";
+const INCONSISTENT: &str = "invalid key, or a move to a state that was not found";
 
 /// Number of rows written at a time.
 const GROUP: usize = 1 << 20;
@@ -277,7 +277,7 @@ impl<G: Game> ByKey<'_, G> {
         let known = draft.mapped::<G::Key>("keys")?;
         let mut layers = self.state.layers().map(|rows| &known[rows]);
         if !layers.all(|keys| keys.is_sorted_by(|a, b| a < b)) {
-            return Err(GraphError::Table(draft.damaged("keys", "a layer is not in order")));
+            return Err(GraphError::Table(draft.damaged("keys", "unsorted layer")));
         }
         let number = self.state.next_layer();
         let fits = |&key: &G::Key| match self.is_layered {
@@ -285,7 +285,7 @@ impl<G: Game> ByKey<'_, G> {
             false => self.game.position_of(key).is_some(),
         };
         if !known[self.state.last_layer()].iter().all(fits) {
-            let what = "its last keys are of another layer";
+            let what = "the last keys belong to another layer";
             return Err(GraphError::Table(draft.damaged("keys", what)));
         }
         Ok(())
@@ -799,7 +799,7 @@ impl<G: Game> ByKey<'_, G> {
         });
         if merged.contains(&false) {
             let what = format!("a pass in layer {} is answered by a pass", self.next_layer() + 1);
-            let what = Hinted::new(what, "end the game there");
+            let what = Hinted::new(what, "end the game after two passes");
             return Err(GraphError::Unfit { game: self.game.name(), what });
         }
         Ok(())

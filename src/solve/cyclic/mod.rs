@@ -130,7 +130,7 @@ pub(super) struct CyclicGraph<'a> {
 
 /// Graph that violates the requirements of [`CyclicGraph`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("row {row} {what}")]
+#[error("row {row}: {what}")]
 pub(super) struct MalformedGraph {
     /// First row with a fault.
     pub row: usize,
@@ -163,19 +163,19 @@ impl CyclicGraph<'_> {
     fn fault(&self, row: usize) -> Option<&'static str> {
         let edges = self.edges(row);
         match self.kinds[row] {
-            INTERIOR if edges.is_empty() => return Some("is interior and has no edge"),
+            INTERIOR if edges.is_empty() => return Some("interior without edges"),
             INTERIOR | RESTRICTED => {}
-            4.. => return Some("is of no known kind"),
-            _ if !edges.is_empty() => return Some("is not interior and has edges"),
+            4.. => return Some("invalid kind"),
+            _ if !edges.is_empty() => return Some("not interior, but with edges"),
             _ => return None,
         }
         if edges.iter().any(|&target| target as usize >= self.states()) {
-            return Some("has an edge that leads nowhere");
+            return Some("an edge leads out of the graph");
         }
         if self.repetition == Repetition::SecondPlayerWins {
             let side = (self.second_to_move)(row);
             if edges.iter().any(|&target| (self.second_to_move)(target as usize) == side) {
-                return Some("has an edge to a state in which the same player moves");
+                return Some("an edge leads to a state with the same player to move");
             }
         }
         None

@@ -26,7 +26,7 @@ fn swept_in(dir: &Path, after: Duration, toy: &Toy, stop: usize) -> Solution {
     };
     let mut log = Log { sweeps: Vec::new(), each: &mut each };
     let solved = toy.with_graph(|graph| {
-        graph.check().expect("a proper graph");
+        graph.check().expect("a valid graph");
         iterate(graph, &checkpoint, &Silent, &mut log)
     });
     let (values, resumed) = solved.unwrap();
@@ -50,7 +50,7 @@ fn interrupted(toy: &Toy, at: usize) {
     assert_eq!(ended, sweeps.len() < at);
     let saved = dir.path().join("solve.partial").exists();
     // The results of an interrupted sweep are not saved yet.
-    assert!(saved || at == 1 || sweeps.len() < 2, "nothing was saved of {toy:?}");
+    assert!(saved || at == 1 || sweeps.len() < 2, "no checkpoint of {toy:?}");
     assert_eq!(solve(usize::MAX), (values, sweeps, saved), "{toy:?}");
 }
 

@@ -110,7 +110,7 @@ pub fn prove<G: Game>(
     progress.begin("proving", Some(rows.states() as u64));
     let roots = proof.roots(&plan);
     let (layers, mut wrong) = match roots.contains(&None) {
-        true => (Layers::new(), Some((0, "a root is not in the table".to_string()))),
+        true => (Layers::new(), Some((0, "a root is missing from the table".to_string()))),
         false => proof.plies(progress),
     };
     wrong = wrong.or_else(|| proof.not_reached()).or_else(|| proof.room_left(&plan));
@@ -335,7 +335,7 @@ impl<G: Game> Proof<'_, G> {
         let layered = game.layers().is_some();
         self.rows.check(game, row, position)?;
         if let Some(layer) = layer.filter(|&layer| !layered && layer != ply) {
-            return Err(format!("it is reached in {ply} plies and lies in layer {layer}"));
+            return Err(format!("it is in layer {layer}, but reached in {ply} plies"));
         }
         let mobility = if layered { game.mobility(state) } else { Mobility::Moves(1) };
         let pass = mobility == Mobility::Pass;
@@ -367,7 +367,7 @@ impl<G: Game> Proof<'_, G> {
         let stored = self.rows.kind(row, &|| made.end.is_some());
         if stored != made.kind {
             let kind = made.kind;
-            return Err(format!("its kind is {stored:?}, the rules and bounds say {kind:?}"));
+            return Err(format!("its kind is {stored:?}, expected {kind:?}"));
         }
         if matches!(made.kind, StateKind::Interior | StateKind::Restricted) {
             self.follow(ply, (row, &edges), position, &mut made)?;
@@ -441,7 +441,7 @@ impl<G: Game> Proof<'_, G> {
             return Err(format!("its move {name} leads out of the table"));
         }
         match made.moves.is_empty() && made.kind == StateKind::Interior {
-            true => Err("it has neither a move nor an end".to_string()),
+            true => Err("it has no legal move, but the game is not over".to_string()),
             false => Ok(()),
         }
     }
@@ -479,7 +479,7 @@ impl<G: Game> Proof<'_, G> {
     }
 
     fn text(&self, row: usize) -> String {
-        let mut text = "no position".to_string();
+        let mut text = "invalid position".to_string();
         let visit = &mut |_: usize, position: Position<G::State>| {
             text = self.game.notation(&position);
             Ok(())
@@ -493,12 +493,12 @@ impl<G: Game> Proof<'_, G> {
     fn not_reached(&self) -> Wrong {
         parallel::find_map(self.rows.states(), |row| {
             if self.reached[row / 64].load(Ordering::Relaxed) >> (row % 64) & 1 == 0 {
-                return Some((row, "no moves from the start lead to it".to_string()));
+                return Some((row, "it is not reachable from the start".to_string()));
             }
             let given = self.orientations.get(row)?.load(Ordering::Relaxed);
             let stored = self.rows.orientations(row)?.0;
             let what =
-                || format!("its orientations are {stored:#b}, its predecessors give {given:#b}");
+                || format!("its orientations are {stored:#b}, expected {given:#b} by its predecessors");
             (stored != given).then(|| (row, what()))
         })
     }
@@ -533,16 +533,16 @@ impl<G: Game> Proof<'_, G> {
                 place.is_some_and(|place| (place as usize) < manifest.layers.len())
             });
         if !right || summed != manifest.counts {
-            return wrong("its counts are not those of the rows");
+            return wrong("counts differ from the rows");
         }
         if manifest.complete != (all.table.frontier == 0 && self.attacker.is_none()) {
-            return wrong("whether it is complete is not what its rows say");
+            return wrong("`complete` contradicts the rows");
         }
         if !roots.iter().copied().eq(manifest.root_ids.iter().map(|&id| Some(id as usize))) {
-            return wrong("its root_ids are not the rows of its roots");
+            return wrong("root_ids differ from the rows of the roots");
         }
         if self.discounts.is_some() && self.game.layers().is_none() {
-            return wrong("it tells of discounted values, which such tables do not have");
+            return wrong("unexpected discounted values");
         }
         let (Some(solution), Some(columns)) = (&manifest.solution, &self.columns) else {
             return Ok(());
@@ -550,11 +550,11 @@ impl<G: Game> Proof<'_, G> {
         let scored = columns.values.has_scores();
         let proven = (solution.proven_outcomes, solution.proven_scores, solution.exact_distances);
         if proven != (all.outcomes, scored.then_some(all.scores), all.distances) {
-            return wrong("its solution does not prove as much as it says");
+            return wrong("numbers of proven values in the solution differ from the columns");
         }
         let open = columns.values.has_bounds() || columns.values.leaves_distances_out();
         if self.rows.layer_of(0).is_some() && open != (all.open > 0) {
-            return wrong("it keeps bounds where every value is exact, or none where they are not");
+            return wrong("bounds are stored although every value is exact, or missing");
         }
         let values = roots.iter().flatten().map(|&row| {
             let value = columns.values.get(row);
@@ -566,7 +566,7 @@ impl<G: Game> Proof<'_, G> {
         });
         match values.eq(solution.roots.iter().cloned()) {
             true => Ok(()),
-            false => wrong("the values it gives its roots are not those of their rows"),
+            false => wrong("values of the roots differ from their rows"),
         }
     }
 }

@@ -56,7 +56,7 @@ impl fmt::Display for Fate {
         }
         match self.plies() {
             Some(plies) => write!(f, " in {plies}"),
-            None => write!(f, " without end"),
+            None => write!(f, " by infinite play"),
         }
     }
 }
@@ -78,13 +78,13 @@ impl Columns {
         let layered = game.layers().is_some();
         let named = manifest.solution.as_ref().and_then(|solution| solution.repetition.as_ref());
         if named.is_some() == layered {
-            return wrong("its solution does not say what infinite play counts as, or need not");
+            return wrong("value of infinite play missing from the solution, or unexpected");
         }
         let repetition = values.repetition();
         let second = repetition == Repetition::SecondPlayerWins;
         let unknown = repetition == Repetition::Unknown;
         if (second && !game.keeps_sides()) || (manifest.identity.checks_only && !unknown) {
-            return wrong("its states do not allow to count infinite play as it says");
+            return wrong("invalid value of infinite play for these states");
         }
         let max_score = game.scores().map_or(1, |scores| scores.most().0.into());
         let bounded = !manifest.complete || values.leaves_distances_out();
@@ -122,17 +122,17 @@ impl Columns {
                 if found != expected {
                     let text = |(lower, upper, distance): (i16, i16, Option<u16>)| {
                         let plies = distance.map_or("unknown".to_string(), |d| d.to_string());
-                        format!("{lower:+} to {upper:+}, its distance {plies}")
+                        format!("{lower:+} to {upper:+} at distance {plies}")
                     };
                     let (found, expected) = (text(found), text(expected));
-                    return Err(format!("its score is {found}; it should be {expected}"));
+                    return Err(format!("its score is {found}, expected {expected}"));
                 }
             }
             None => self.prove_interval(&value, successors, made)?,
         }
         match self.values.is_canonical(row) {
             true => Ok(value),
-            false => Err("its columns hold what no value is written as".to_string()),
+            false => Err("its columns contain numbers that no value is written as".to_string()),
         }
     }
 
@@ -149,7 +149,7 @@ impl Columns {
             Some(end) => {
                 let undecided = !self.layered && self.values.repetition() != Repetition::Draw;
                 if end.score == 0 && undecided {
-                    return Err("it is a drawn end, with which nothing here is proven unless play without end is a draw too".to_string());
+                    return Err("it is a drawn end, with which values can be proven only if infinite play is a draw too".to_string());
                 }
                 (end, end)
             }
@@ -179,15 +179,15 @@ impl Columns {
         ] {
             let bound = if self.values.has_bounds() { bound } else { "" };
             if found != expected {
-                let giver = if open { "its successors give" } else { "it should be" };
-                return Err(format!("its value is {bound}{found}, {giver} {expected}"));
+                let giver = if open { " by its successors" } else { "" };
+                return Err(format!("its value is {bound}{found}, expected {expected}{giver}"));
             }
             if found.plies().is_some_and(|plies| plies >= Prospect::MAX_DISTANCE) {
-                return Err(format!("its value is {bound}{found}, too far away to be proven"));
+                return Err(format!("its value is {bound}{found}, beyond the longest provable distance"));
             }
             if open && !self.layered && found.plies().is_none() && found != without_end {
                 return Err(format!(
-                    "its value is {bound}{found}, but play without end counts as {without_end}"
+                    "its value is {bound}{found}, but infinite play counts as {without_end}"
                 ));
             }
         }
@@ -233,7 +233,7 @@ impl Discounts {
         let Some(discounted) = &table.manifest().discounted else { return Ok(None) };
         let value = table.array::<f32>("value")?;
         if value.len() as u64 != table.manifest().counts.table.states {
-            return Err(table.damaged_manifest("its columns' lengths do not fit"));
+            return Err(table.damaged_manifest("columns of inconsistent lengths"));
         }
         // One sweep in topological order needs no tolerance, nor does a last sweep that changed nothing.
         let exact = discounted.order == Order::Topological.name()
@@ -252,7 +252,7 @@ impl Discounts {
         match (found - expected).abs() <= self.tolerance {
             true => Ok(()),
             false => {
-                Err(format!("its discounted value is {found}, its successors give {expected}"))
+                Err(format!("its discounted value is {found}, expected {expected} by its successors"))
             }
         }
     }

@@ -517,7 +517,7 @@ fn what_a_game_does_not_have_is_told_before_the_work() {
     refused(&[&small[..], &["--policy", "best"]].concat(), "policy 'best' is not known");
     let too_large = "solver enumerate --game minishogi --max-depth 6";
     refused(&["--game", "minishogi"], too_large);
-    refused(&["--game", "chess"], "'chess' is no game this version knows");
+    refused(&["--game", "chess"], "unknown game `chess`");
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn check_side(
             let legal = rules.moves(board);
             let mut square = None;
             if legal.count_ones() > 1 {
-                let index = *moves.next().ok_or("the move stream ends early")?;
+                let index = *moves.next().ok_or("truncated move stream")?;
                 square = Some(nth(legal, index).ok_or_else(|| {
                     format!("invalid move index {index} in a position with {empties} empty squares")
                 })?);
@@ -66,7 +66,7 @@ fn check_side(
         }
     }
     if moves.next().is_some() {
-        return Err(format!("{} moves are left over", moves.len() + 1));
+        return Err(format!("{} moves beyond the end", moves.len() + 1));
     }
     walk.failure()?;
     check_leaves(rules, &walk)
@@ -80,7 +80,7 @@ pub(super) fn check_leaves(rules: &Rules, walk: &Walk) -> Result<usize, String> 
         Turn::Other => rules.search(board, -score, -score + 1) > -score,
     });
     match refuted {
-        Some(&(board, ..)) => Err(format!("a leaf scores less: {}", rules.diagram(board))),
+        Some(&(board, ..)) => Err(format!("score of a leaf below its bound: {}", rules.diagram(board))),
         None => Ok(leaves.len()),
     }
 }

@@ -136,7 +136,7 @@ impl Header {
             return Err(format!("invalid board shape {rows}x{columns}: expected sides of 4 to 8"));
         }
         if header.score.abs() > (rows * columns) as i32 {
-            return Err(format!("invalid score {}: the board has fewer squares", header.score));
+            return Err(format!("invalid score {}: exceeds the number of squares", header.score));
         }
         if head[10] > 1 || head[11] > 1 || head[14] != 0 || head[15] != 0 {
             return Err("invalid header: unknown flags".to_string());
@@ -159,17 +159,17 @@ impl Header {
 fn inflated(packed: &[u8], length: usize) -> Result<Vec<u8>, String> {
     const FLAGS: u32 = TINFL_FLAG_PARSE_ZLIB_HEADER | TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
     if length > packed.len().saturating_mul(MOST_INFLATED) {
-        return Err(format!("content is truncated: {length} bytes expected"));
+        return Err(format!("truncated content: expected {length} bytes"));
     }
     let mut content = vec![0; length];
     let (status, read, written) =
         decompress(&mut DecompressorOxide::new(), packed, &mut content, 0, FLAGS);
     if status != TINFLStatus::Done || written != length {
-        return Err(format!("content is truncated or damaged: {status:?}"));
+        return Err(format!("truncated or damaged content: {status:?}"));
     }
     match packed.len() - read {
         0 => Ok(content),
-        more => Err(format!("invalid file: {more} bytes behind the content")),
+        more => Err(format!("invalid file: {more} bytes beyond the content")),
     }
 }
 
@@ -252,12 +252,12 @@ impl Walk {
             let score = self.rules.score(board);
             if bound > if turn == Turn::Hero { score } else { -score } {
                 let diagram = self.rules.diagram(board);
-                self.failed = Some(format!("a finished game scores less: {diagram}"));
+                self.failed = Some(format!("score of a finished game below its bound: {diagram}"));
             }
             return;
         }
         if self.room == 0 {
-            self.failed = Some("the stored moves reach too many positions".to_string());
+            self.failed = Some("stored moves reach too many positions".to_string());
             return;
         }
         let empties = self.rules.empties(board);

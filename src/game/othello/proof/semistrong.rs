@@ -186,7 +186,7 @@ impl Table {
         let rules = Rules::new(header.rows, header.columns, header.empties);
         let total = header.counts[0] as usize + header.counts[1] as usize;
         let Some((gains, moves)) = content.split_at_checked(total) else {
-            return Err("the records end early".to_string());
+            return Err("truncated records".to_string());
         };
         let (mut gains, mut moves) = (gains.iter(), moves.iter());
         let mut side = |turn: Turn, bound: i32, count: u32| {
@@ -195,12 +195,12 @@ impl Table {
             let mut met = 0;
             for empties in walk.levels() {
                 for (board, bound) in walk.level(empties)? {
-                    let gain = gains.next().ok_or("the records end early")?;
+                    let gain = gains.next().ok_or("truncated records")?;
                     let score = bound + i32::from(*gain);
                     let legal = rules.moves(board);
                     let mut square = None;
                     if legal.count_ones() > 1 {
-                        let index = moves.next().ok_or("the records end early")?;
+                        let index = moves.next().ok_or("truncated records")?;
                         square = Some(nth(legal, *index).ok_or("invalid move index")?);
                     }
                     if score > rules.most() {
@@ -218,7 +218,7 @@ impl Table {
             side(Turn::Other, -header.score, header.counts[1])?,
         ];
         if gains.next().is_some() || moves.next().is_some() {
-            return Err("records are left over".to_string());
+            return Err("records beyond the end".to_string());
         }
         Ok(Table { header, rules, sides })
     }

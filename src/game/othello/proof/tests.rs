@@ -110,10 +110,10 @@ fn false_claims_are_refused() {
     }
     assert!(refused > content.len() as u32 / 2, "{refused} of {}", content.len());
     let longer = [&bytes[..], &[0]].concat();
-    assert!(check(&longer).unwrap_err().contains("1 bytes behind the content"));
+    assert!(check(&longer).unwrap_err().contains("1 bytes beyond the content"));
     let mut huge = bytes.clone();
     huge[44..48].copy_from_slice(&(1u32 << 29).to_le_bytes());
-    assert!(check(&huge).unwrap_err().contains("content is truncated"));
+    assert!(check(&huge).unwrap_err().contains("truncated content"));
     let fewer = Header { counts: [header.counts[0] - 1, header.counts[1] + 1], ..header };
     assert!(check(&fewer.write(PROOF, &content)).is_err());
 }
@@ -126,10 +126,10 @@ fn walks_end_where_records_or_room_do() {
     let (header, _) = Header::read(&header, PROOF).unwrap();
     let header = Header { rows: 8, columns: 8, root, leaf_depth: 0, counts: [1000, 0], ..header };
     let error = check(&header.write(PROOF, &[0; 1000])).unwrap_err();
-    assert!(error.contains("the move stream ends early"), "{error}");
+    assert!(error.contains("truncated move stream"), "{error}");
     let rules = Rules::new(8, 8, Empties::Uncounted);
     let error = Table::open(&header.write(SEMI_STRONG, &[0; 1500])).err().unwrap();
-    assert!(error.contains("the records end early"), "{error}");
+    assert!(error.contains("truncated records"), "{error}");
     // Forced moves have no records.
     let mut walk = Walk::new(&rules, 0);
     walk.room = 1000;

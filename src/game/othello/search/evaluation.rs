@@ -74,14 +74,14 @@ impl Evaluation {
             return Err(damaged("shorter than its header"));
         };
         if header[..8] != *MAGIC {
-            return Err(damaged("no magic number"));
+            return Err(damaged("missing magic bytes"));
         }
         let [version, rows, columns, stages] = [header[8], header[9], header[10], header[11]];
         if version != VERSION || usize::from(stages) != STAGES {
-            return Err(damaged("unknown version"));
+            return Err(damaged("unsupported version"));
         }
         if !(4..=8).contains(&rows) || !(4..=8).contains(&columns) {
-            return Err(damaged("unknown board shape"));
+            return Err(damaged("invalid board shape"));
         }
         let mut evaluation = Evaluation::plain(rows.into(), columns.into());
         let patterns = Patterns::new(&evaluation.shape);
@@ -89,12 +89,12 @@ impl Evaluation {
         let mut content = Vec::new();
         zstd::Decoder::new(packed)
             .and_then(|decoder| decoder.take(length as u64 + 1).read_to_end(&mut content))
-            .map_err(|_| damaged("compressed data"))?;
+            .map_err(|_| damaged("damaged compressed data"))?;
         if content.len() != length {
-            return Err(damaged("number of weights"));
+            return Err(damaged("wrong number of weights"));
         }
         if header[12..] != crc32fast::hash(&content).to_le_bytes() {
-            return Err(damaged("checksum"));
+            return Err(damaged("wrong checksum"));
         }
         let (low, high) = content.split_at(length / 2);
         let mut values = low.iter().zip(high).map(|(&low, &high)| i16::from_le_bytes([low, high]));
