@@ -82,8 +82,8 @@ impl Search<'_> {
 
 #[allow(dead_code)]
 fn main() -> Result<(), Box<dyn Error>> {
-    let shape = std::env::args().nth(1).ok_or("name a board: 4x7")?;
-    let (rows, columns) = shape.split_once('x').ok_or("a board is written 4x7")?;
+    let shape = std::env::args().nth(1).ok_or("missing board: expected one such as 4x7")?;
+    let (rows, columns) = shape.split_once('x').ok_or("invalid board: expected one such as 4x7")?;
     let game = Othello::<u64>::new(rows.parse()?, columns.parse()?, true);
     let mut search = Search::new(&game);
     if std::env::args().nth(2).as_deref() == Some("-") {
@@ -95,6 +95,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     } else {
         println!("{:+}", search.score(&game.start().state));
     }
-    eprintln!("{} states looked at", search.looked_at);
+    eprintln!("{} states visited", search.looked_at);
     Ok(())
 }

@@ -16,7 +16,7 @@ use crate::errors::value_error;
 pub(crate) fn shape(table: &SolvedTable, layout: &str) -> PyResult<Shape> {
     Ok(Shape {
         layout: Layout::named(layout)
-            .ok_or_else(|| value_error(format!("layout: known are {}", Layout::names())))?,
+            .ok_or_else(|| value_error(format!("invalid layout: expected {}", Layout::names())))?,
         scores: table.has_scores(),
         layers: table.states().has_layers(),
         rows: true,

@@ -98,7 +98,7 @@ fn hold_one(game: &AnyGame, given: Given<'_>) -> PyResult<Held> {
                 false => {
                     Form::Planes(encoding(game, &layout, planes.as_deref()).map_err(|what| {
                         let others = WITHOUT_PLANES.join(", ");
-                        value_error(format!("{what}; layouts without planes are {others}"))
+                        value_error(format!("{what}; or, without planes, {others}"))
                     })?)
                 }
             };
@@ -261,7 +261,7 @@ impl Callable {
             let told = callable.bind(py).call1((shown.into_python(py)?, legal))?;
             Ok(read(&told, count, actions, memory))
         };
-        let gone = || Hinted::from("it is no longer asked");
+        let gone = || Hinted::from("measurement was cancelled");
         let told = match &self.asks {
             Asks::Sent(asks) => {
                 let (send, receive) = sync_channel(1);
@@ -289,12 +289,12 @@ fn read(
     actions: usize,
     memory: Vec<f64>,
 ) -> Result<Told, String> {
-    let told = told.cast::<PyDict>().map_err(|_| "it gives no dictionary of arrays".to_string())?;
+    let told = told.cast::<PyDict>().map_err(|_| "invalid answer: expected a dictionary of arrays".to_string())?;
     let item = |name: &str| told.get_item(name).ok().flatten();
     let (kind, deciding) = Dense::ALL
         .into_iter()
         .find_map(|(name, kind)| item(name).map(|found| (kind, found)))
-        .ok_or("it gives none of logits, probabilities, actions and scores")?;
+        .ok_or("invalid answer: expected logits, probabilities, actions or scores")?;
     let row = |name: &str| match item(name) {
         None => Ok(None),
         Some(found) => line(&found, name, count).map(Some),
@@ -318,11 +318,11 @@ fn read(
 }
 
 fn line(found: &Bound<'_, PyAny>, name: &str, count: usize) -> Result<Vec<f64>, String> {
-    let wrong = || format!("its {name} are no array of numbers, one a position");
+    let wrong = || format!("invalid {name}: expected an array of one number per position");
     let (shape, numbers) = floats(found, Vec::new()).ok_or_else(wrong)?;
     match shape[..] {
         [len] if len == count => Ok(numbers),
-        [len] => Err(format!("it gives {len} {name} for {count} positions")),
+        [len] => Err(format!("invalid {name}: {len} for {count} positions")),
         _ => Err(wrong()),
     }
 }
@@ -335,13 +335,13 @@ fn table(
 ) -> Result<Vec<f64>, String> {
     let wrong = || {
         format!(
-            "it gives no array of numbers of shape ({count}, {actions}): a row a position, a number an action"
+            "invalid answer: expected an array of shape ({count}, {actions}), a row per position and a number per action"
         )
     };
     let (shape, numbers) = floats(found, memory).ok_or_else(wrong)?;
     match shape[..] {
         [rows, columns] if (rows, columns) == (count, actions) => Ok(numbers),
-        [_, _] => Err(format!("it gives an array of shape {shape:?}, not ({count}, {actions})")),
+        [_, _] => Err(format!("invalid answer: array of shape {shape:?}, expected ({count}, {actions})")),
         _ => Err(wrong()),
     }
 }
@@ -364,12 +364,12 @@ fn part(split: Option<&str>) -> PyResult<Option<Split>> {
     let found = Split::ALL.into_iter().find(|split| split.name() == name);
     found
         .map(Some)
-        .ok_or_else(|| value_error(format!("split '{name}': known are train, validation, test")))
+        .ok_or_else(|| value_error(format!("invalid split `{name}`: expected train, validation, test")))
 }
 
 /// Parses the training data declared for external policies.
 fn trained(text: Option<&str>) -> PyResult<Option<TrainedSpec>> {
-    let wrong = |text: &str, known| value_error(format!("trained '{text}': known are {known}"));
+    let wrong = |text: &str, known| value_error(format!("invalid trained `{text}`: expected {known}"));
     text.map(|text| text.parse().map_err(|known: String| wrong(text, known))).transpose()
 }
 
@@ -378,7 +378,7 @@ fn with_training(players: Vec<Player>, trained: Option<TrainedSpec>) -> PyResult
     let Some(trained) = trained else { return Ok(players) };
     if players.iter().all(|player| player.learned_from() != TrainedOn::Unknown) {
         let what =
-            "trained: it is known of these policies what they have learned from; leave it out";
+            "trained does not apply: the training positions of these policies are known";
         return Err(value_error(what));
     }
     Ok(players.into_iter().map(|player| player.with_training(trained)).collect())
@@ -538,7 +538,7 @@ fn games_fit(py: Python<'_>, table: &SolvedTable, policies: usize) -> PyResult<b
     let Err(room) = fits_memory(games_bytes(manifest, policies), free_memory()) else {
         return Ok(true);
     };
-    let what = format!("{}: games are left out, playing them needs", table.table().name());
+    let what = format!("{}: games are left out, because they need", table.table().name());
     let category = py.get_type::<PyRuntimeWarning>();
     PyErr::warn(py, &category, &CString::new(no_room(&what, &room))?, 2)?;
     Ok(false)
@@ -612,8 +612,8 @@ pub(crate) fn play_match<'py>(
     let held = hold(solved.game(), vec![first, second])?;
     let bytes = unfolded_bytes(solved.table().manifest(), held.len());
     fits_memory(bytes, free_memory()).map_err(|room| {
-        let what = format!("playing games on {} needs", solved.table().name());
-        YomikiriError::new_err(format!("{}; give a smaller table", no_room(&what, &room)))
+        let what = format!("games on {} need", solved.table().name());
+        YomikiriError::new_err(format!("{}; choose a smaller table", no_room(&what, &room)))
     })?;
     let result: Match = run(py, progress, move |state, asks| {
         let players = players(held, solved.game(), &tables, &asks)?;

@@ -123,7 +123,7 @@ fn outcome<T>(done: Result<PyResult<T>, Box<dyn Any + Send>>, begun: Moment) -> 
 fn unwound(panic: Box<dyn Any + Send>) -> PyErr {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
-    YomikiriError::new_err(format!("a fault of yomikiri's own, please report it: {text}"))
+    YomikiriError::new_err(format!("internal error of yomikiri, please report it: {text}"))
 }
 
 /// Runs short work with the interpreter's lock released.
@@ -168,7 +168,7 @@ fn threads() -> PyResult<ThreadPool> {
     // In long work one thread waits for a callable while the others prepare its next batches.
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let pool = ThreadPoolBuilder::new().num_threads(processors + 1).build();
-    pool.map_err(|error| YomikiriError::new_err(format!("no threads: {error}")))
+    pool.map_err(|error| YomikiriError::new_err(format!("cannot start threads: {error}")))
 }
 
 /// Locks a slot whose content is valid even after a panic.

@@ -261,7 +261,7 @@ def test_opponents_are_read_as_measurements_read_them(table, network):
     [
         (lambda planes: np.zeros((len(planes), 16)), r"shape \[1, 16\], not \(1, 17\)"),
         (lambda planes: np.full((len(planes), 17), np.nan), "row 0: .*NaN"),
-        (lambda planes: np.full(len(planes), 16), "row 0: action 16 is no legal move"),
+        (lambda planes: np.full(len(planes), 16), "row 0: illegal action 16"),
         (lambda planes: {"probabilities": np.full((len(planes), 17), 1 / 17)}, "row 0: .*no legal move"),
         (lambda planes: {"values": np.zeros(len(planes))}, "none of logits"),
         (lambda planes: {"logit": np.zeros((len(planes), 17))}, "'logit'"),

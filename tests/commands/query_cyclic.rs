@@ -175,7 +175,7 @@ Black to move
 
 Black, to move, wins in 7 plies
 
-Each move, best first; outcomes are Black's, play without end counts as a draw:
+Each move, best first; outcomes are Black's, infinite play counts as a draw:
 
 move  outcome  plies to the end
 3c3b      win                 7
@@ -374,7 +374,7 @@ fn play_without_end_is_told_as_it_counts() {
     let sfen = "4k/5/5/5/K4 b - 1";
     let name = from_root(&tables, sfen, &[]);
     let said = tables.ok(&["query", &name, sfen]);
-    assert!(said.contains("Black, to move, loses by play without end\n"), "{said}");
+    assert!(said.contains("Black, to move, loses by infinite play\n"), "{said}");
     assert!(said.contains("counts as a win of the second player:"), "{said}");
     assert!(said.contains("\n5e5d     loss       without end\n"), "{said}");
     assert!(said.contains(", and round again from "), "{said}");
@@ -386,7 +386,7 @@ fn play_without_end_is_told_as_it_counts() {
         ("draw", "Black, to move, draws: neither side can force a win\n"),
         (
             "unknown",
-            "has an outcome that is not proven; it could be won only by play without end, it could be lost only by play without end\n",
+            "has an outcome that is not proven; it could be won only by infinite play, it could be lost only by infinite play\n",
         ),
     ] {
         tables.ok(&["value-iterate", &name, "--repetition", repetition]);
@@ -468,12 +468,12 @@ fn othello_is_counted_by_distance_too() {
 fn info_tells_how_a_cyclic_table_was_solved() {
     let tables = both();
     let text = tables.ok(&["info", RANKED]);
-    let said = ", solved by retrograde analysis, 35 sweeps\nof 245,788 states 245,788 have proven outcomes, 245,486 exact distances; play without end counts as a draw\n";
+    let said = ", solved by retrograde analysis, 35 sweeps\nof 245,788 states 245,788 have proven outcomes, 245,486 exact distances; infinite play counts as a draw\n";
     assert!(text.ends_with(said), "{text}");
     tables.ok(&["enumerate", "--game", "minishogi", "--max-depth", "2"]);
     tables.ok(&["value-iterate"]);
     let text = tables.ok(&["info"]);
-    let said = ", solved with bounds by value iteration, 3 sweeps\nof 196 states 0 have proven outcomes, 0 exact distances; play without end counts as a win of the second player\n";
+    let said = ", solved with bounds by value iteration, 3 sweeps\nof 196 states 0 have proven outcomes, 0 exact distances; infinite play counts as a win of the second player\n";
     assert!(text.ends_with(said), "{text}");
 }
 
@@ -508,7 +508,7 @@ fn distances_that_are_not_exact_are_told_as_bounds() {
         let bounds = match (value.distance_lower().unwrap(), value.distance_upper()) {
             (..=2, Some(most)) => format!("in at most {most} plies\n"),
             (least, Some(most)) => format!("in {least} to {most} plies\n"),
-            (least, None) => format!("in {least} plies or more, or by play without end\n"),
+            (least, None) => format!("in {least} plies or more, or by infinite play\n"),
         };
         let said = tables.ok(&["query", name, &sfen]);
         assert!(said.contains(&bounds), "{bounds} {said}");

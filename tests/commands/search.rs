@@ -312,7 +312,7 @@ fn positions_are_exported_without_a_table() {
     );
     let run =
         tables.run(&["export", "--size", "4", "--positions", &positions, "--columns", "distance"]);
-    assert!(run.refused("of a table").contains("there is no column 'distance' here"));
+    assert!(run.refused("of a table").contains("unknown column `distance`"));
     // The board without a move is not reachable: the table leaves it out.
     tables.ok(&["enumerate", "--size", "4"]);
     tables.ok(&["value-iterate"]);

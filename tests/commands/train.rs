@@ -100,20 +100,20 @@ fn what_is_there_is_not_replaced_and_other_settings_are_not_resumed() {
     process.wait().unwrap();
     let line = tables.run(&training(recipe, &[])).refused("another run").to_string();
     assert!(
-        line.contains("is the checkpoint of a training run with other settings; remove it"),
+        line.contains("is a checkpoint with other settings; remove it"),
         "{line}"
     );
     let bytes = fs::read(&checkpoint).unwrap();
     fs::write(&checkpoint, &bytes[..bytes.len() - 1]).unwrap();
     let line = tables.run(&training(recipe, &[])).refused("damaged").to_string();
-    assert!(line.contains("is damaged; remove it to begin again"), "{line}");
+    assert!(line.contains("is damaged; remove it to start again"), "{line}");
     // A tensor whose size overflows.
     let end = bytes.iter().position(|&byte| byte == b'\n').unwrap();
     let mut head: serde_json::Value = serde_json::from_slice(&bytes[..end]).unwrap();
     head["tensors"][0][1] = [u64::MAX, 2].into();
     fs::write(&checkpoint, [&serde_json::to_vec(&head).unwrap(), &bytes[end..]].concat()).unwrap();
     let line = tables.run(&other).refused("counts").to_string();
-    assert!(line.contains("is damaged; remove it to begin again"), "{line}");
+    assert!(line.contains("is damaged; remove it to start again"), "{line}");
 }
 
 #[test]
@@ -167,13 +167,13 @@ fn wrong_settings_and_wrong_networks_get_one_line() {
     let line = of("learned:td-othello-4x4", "4x5");
     assert!(line.contains("is for othello-4x4, not for othello-4x5"), "{line}");
     let line = of("learned:td-othello-4x4?width=3", "4");
-    assert!(line.contains("width and mate are for minishogi"), "{line}");
+    assert!(line.contains("width and mate apply to minishogi only"), "{line}");
     let model = tables.place("policies/td-othello-4x4.onnx");
     let mut bytes = fs::read(&model).unwrap();
     *bytes.last_mut().unwrap() ^= 1;
     fs::write(&model, bytes).unwrap();
     let line = of("learned:td-othello-4x4", "4");
-    assert!(line.contains("is not the file that"), "{line}");
+    assert!(line.contains("differs from the file that"), "{line}");
 }
 
 /// ONNX Runtime, NumPy and our own inference agree on the same networks.

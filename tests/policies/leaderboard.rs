@@ -126,7 +126,7 @@ fn held_out_figures_are_those_on_the_card() {
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     assert!(text.contains("supervised ") && !text.contains("supervised *"), "{text}");
     assert!(text.contains(
-        "\nGames      are not played out:\n           the figures are of some positions"
+        "\nGames      not computed:\n           games need all positions"
     ));
 }
 

@@ -169,32 +169,32 @@ fn what_cannot_be_used_is_told_in_one_line() {
         ("absent.onnx", "cannot read the model"),
         ("expected.json", "is no ONNX model"),
         ("unknown-operator.onnx", "org.example/Wonder"),
-        ("scaler.onnx", "it needs the operator ai.onnx.ml.Scaler"),
-        ("two-inputs.onnx", "it has 2 inputs; a policy has one"),
+        ("scaler.onnx", "unknown operator ai.onnx.ml.Scaler"),
+        ("two-inputs.onnx", "it has 2 inputs; expected one"),
         (
             "two-policies.onnx",
-            "which output is the policy? Write policy=NAME with one of red, blue",
+            "ambiguous output for the policy: expected policy=NAME with one of red, blue",
         ),
         (
             "nine.onnx",
-            "no output is known as a policy or a value; for a position a policy has 16, or",
+            "no output found for a policy or a value; per position a policy has 16, or",
         ),
         (
             "nine.onnx?policy=policy",
-            "'policy' has 9 numbers for a position; a policy has 16, or 17 with the pass",
+            "invalid output `policy`: 9 numbers per position; expected 16, or 17 with the pass",
         ),
-        ("nan.onnx", "a number of its policy is NaN in the position -----OX--XO----- X;"),
+        ("nan.onnx", "invalid number N of the policyaN in the position -----OX--XO----- X;"),
         (
             "openspiel.onnx",
-            "write layout= with one of nchw, nhwc, signed, flat, interleaved, openspiel",
+            "set layout= to one of nchw, nhwc, signed, flat, interleaved, openspiel",
         ),
         ("nchw.onnx?layout=nhwc", "does not fit layout=nhwc on the 4x4 board"),
         ("nchw.onnx?layout=nhwc", shapes),
-        ("nchw.onnx?pass=no,policy=policy", "with pass=no it should have 16"),
-        ("nchw.onnx?policy=p", "it has no output 'p' that can be computed"),
-        ("nchw.onnx?value=policy", "a value has 1, or 3 for win, draw and loss"),
-        ("flat.onnx?plies=1", "no output is known as the value"),
-        ("flat.onnx?softmax=no", "a probability of its policy is -"),
+        ("nchw.onnx?pass=no,policy=policy", "expected 1 with pass=no6"),
+        ("nchw.onnx?policy=p", "missing or unsupported output `p`"),
+        ("nchw.onnx?value=policy", "expected 1, or 3 for win, draw and loss"),
+        ("flat.onnx?plies=1", "no output found for the value"),
+        ("flat.onnx?softmax=no", "invalid probability - of the policy"),
         ("flat.onnx?layout=openspiel", "does not fit layout=openspiel"),
         ("legal.onnx", "does not show how positions are laid out"),
     ];
@@ -225,8 +225,8 @@ fn models_that_panic_never_end_or_want_too_much_are_told_in_one_line() {
     fs::write(&panics, model).unwrap();
     let panics = format!("{}?range=clip", panics.display());
     let cases = [
-        (panics, 4, "the runtime (rten) failed at it: "),
-        (fixture("endless.onnx"), 4, "it has not answered within 1 s; raise --policy-timeout"),
+        (panics, 4, "the runtime (rten) failed: "),
+        (fixture("endless.onnx"), 4, "no answer within 1 s; raise --policy-timeout"),
         (fixture("huge.onnx"), 2, "(ConstantOfShape) makes 4294967296 numbers"),
     ];
     for (model, code, wanted) in cases {
@@ -266,7 +266,7 @@ fn numbers_that_are_none_are_told_with_their_position() {
     batch.push(position, game.actions(&position.state));
     let error = policy.answer(&game, &batch, &mut Answers::default()).unwrap_err().line();
     let wanted =
-        format!("a number of its policy is NaN in the position {}", game.notation(&position));
+        format!("invalid number N of the policyaN in the position {}", game.notation(&position));
     assert!(error.ends_with(&wanted), "{error}");
     assert!(error.starts_with("onnx:") && error.contains("nan-at-9.onnx"), "{error}");
 }
@@ -311,7 +311,7 @@ fn the_report_refuses_what_cannot_be_used_in_one_line() {
     }
     let said = run(&["--game", "animal-shogi-3x3"], &format!("onnx:{}", fixture("flat.onnx")));
     assert!(said.contains("the shape of its input does not"), "{said}");
-    assert!(run(&[], "onnx:").contains("names no file"));
+    assert!(run(&[], "onnx:").contains("missing file"));
     assert!(run(&[], "onnx:model.onnx?layout=x").contains("known are nchw, nhwc"));
 }
 

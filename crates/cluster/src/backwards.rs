@@ -102,12 +102,12 @@ pub(super) fn backwards<B: Bits>(
     }
     let there = post.compare(&works.asked, own)?.ok_or_else(|| {
         let what = Hinted::new(
-            "not all processes have all states",
+            "incomplete states: some processes lack layers",
             "run 'solver enumerate' with the same hosts first",
         );
         ClusterError::Input(what)
     })?;
-    let missing = || ClusterError::Others("a layer has been removed meanwhile".into());
+    let missing = || ClusterError::Others("a layer was removed during the work".into());
     let known = |number: u32| -> Result<Known, ClusterError> {
         let layer = part.read(Kind::Layer, number)?.ok_or_else(missing)?;
         let values = part.values_of(&layer)?.ok_or_else(missing)?;
@@ -152,8 +152,8 @@ fn serve(post: &mut Post<'_>, later: &BTreeMap<u32, Known>) -> Result<(), Cluste
             known.and_then(|known| known.look_up(*block, places, &mut values)).ok_or_else(
                 || {
                     let what = Hinted::new(
-                        "a move leads out of the states found",
-                        "remove the parts and begin again",
+                        "a move leads out of the enumerated states",
+                        "remove the parts and start again",
                     );
                     ClusterError::Input(what)
                 },

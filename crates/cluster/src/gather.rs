@@ -39,8 +39,8 @@ pub(super) fn dirs(parts: &[PathBuf]) -> Result<Vec<PathBuf>, ClusterError> {
     match whole {
         true => Ok(all.into_values().collect()),
         false => Err(ClusterError::Input(Hinted::new(
-            format!("part-{missing} is in none of the directories"),
-            "give those of all hosts",
+            format!("missing part-{missing} in the directories"),
+            "expected the directories of all hosts",
         ))),
     }
 }
@@ -119,8 +119,8 @@ pub fn gather(
 
 pub(super) fn not_there(part: &Part, number: u32) -> ClusterError {
     let what = Hinted::new(
-        format!("has no layer {number} of this game and number of workers"),
-        "run 'solver enumerate' with the same hosts to the end",
+        format!("missing layer {number} of this game for this number of workers"),
+        "complete 'solver enumerate' with the same hosts",
     );
     ClusterError::File { path: part.dir().to_path_buf(), what }
 }

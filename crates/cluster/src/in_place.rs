@@ -41,7 +41,7 @@ pub(crate) struct Parts {
 pub fn table_of(parts: &[PathBuf]) -> Result<Table, ClusterError> {
     let dirs = dirs(parts)?;
     let Some((identity, job)) = identity_in(&dirs[0])? else {
-        let what = Hinted::new("holds no states", "run 'solver enumerate' with the same hosts");
+        let what = Hinted::new("no states", "run 'solver enumerate' with the same hosts");
         return Err(ClusterError::File { path: dirs[0].clone(), what });
     };
     let all = Part::all(&dirs, &job);
@@ -88,7 +88,7 @@ pub fn open(
     parts: &[PathBuf],
 ) -> Result<(Graph, Values), ClusterError> {
     if !game.facts().has_blocks {
-        let hint = format!("gather those of {}", game.name());
+        let hint = format!("gather the parts of {}", game.name());
         return Err(ClusterError::Input(Hinted::new("only parts of Othello have values", hint)));
     }
     let dirs = dirs(parts)?;
@@ -102,8 +102,8 @@ pub fn open(
             let layer = part.read(Kind::Layer, number)?.ok_or_else(|| not_there(part, number))?;
             let values = part.values_of(&layer)?.ok_or_else(|| {
                 let what = Hinted::new(
-                    format!("has no values of layer {number}"),
-                    "run 'solver value-iterate' with the same hosts to the end",
+                    format!("missing values of layer {number}"),
+                    "complete 'solver value-iterate' with the same hosts",
                 );
                 ClusterError::File { path: part.dir().to_path_buf(), what }
             })?;
@@ -131,7 +131,7 @@ struct View(Arc<Parts>);
 
 /// Returns the value read; records damage and returns `None` if there was any.
 fn sound<T>(read: Result<T, ClusterError>, file: &Chunks) -> Option<T> {
-    or_record(read.map_err(|_| TableError::damaged(file.path(), "it is not what it should be")))
+    or_record(read.map_err(|_| TableError::damaged(file.path(), "inconsistent part")))
 }
 
 fn present<T>(read: Option<T>, file: &Chunks) -> Option<T> {
@@ -197,7 +197,7 @@ impl KeysElsewhere for View {
         for own in &self.0.files {
             for file in [&own.layer, &own.values] {
                 let checked = file.check();
-                checked.map_err(|_| TableError::damaged(file.path(), "its checksums differ"))?;
+                checked.map_err(|_| TableError::damaged(file.path(), "wrong checksum"))?;
             }
         }
         Ok(())

@@ -84,7 +84,7 @@ impl Hint for ClusterError {
             | ClusterError::Others(what)
             | ClusterError::File { what, .. } => what.hint(),
             ClusterError::Damaged { .. } => {
-                Some("remove it, and it is made again with those that follow".into())
+                Some("remove it: it is written again, with those that follow".into())
             }
             ClusterError::Table(error) => error.hint(),
             ClusterError::Graph(error) => error.hint(),
@@ -160,7 +160,7 @@ pub fn check(job: &Job) -> Result<(), ClusterError> {
         return Ok(());
     }
     let what =
-        "several processes solve whole Othello boards of up to 32 squares, with derived moves";
+        "unsupported job for several processes: expected a whole Othello board of up to 32 squares, with derived moves";
     Err(ClusterError::Input(what.into()))
 }
 

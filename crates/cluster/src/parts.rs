@@ -98,7 +98,7 @@ impl Part {
     pub(crate) fn lock(&self) -> Result<Lock, ClusterError> {
         let parts = self.dir.parent().unwrap_or(&self.dir);
         let create = fs::create_dir_all(parts);
-        create.map_err(|error| ClusterError::file(parts, "be made", error))?;
+        create.map_err(|error| ClusterError::file(parts, "create it", error))?;
         let (path, until) = (self.dir.with_added_extension("lock"), Instant::now() + ENDING);
         loop {
             match Lock::take(&path) {
@@ -126,7 +126,7 @@ impl Part {
             Ok((part, file)) => {
                 Ok(Writing { path, kind, number, part, file, at: 0, chunks: Vec::new() })
             }
-            Err(error) => Err(ClusterError::file(&path, "be written", error)),
+            Err(error) => Err(ClusterError::file(&path, "write it", error)),
         }
     }
 
@@ -172,7 +172,7 @@ fn damaged(path: &Path) -> ClusterError {
 
 /// Returns the identity and the job that a worker's files record; `None` if there is no layer.
 pub(super) fn identity_in(dir: &Path) -> Result<Option<(Identity, String)>, ClusterError> {
-    let wrong = |error| ClusterError::file(dir, "be read", error);
+    let wrong = |error| ClusterError::file(dir, "read it", error);
     for entry in fs::read_dir(dir).map_err(wrong)? {
         let path = entry.map_err(wrong)?.path();
         let name = path.file_name().and_then(|name| name.to_str());
@@ -208,8 +208,8 @@ impl Writing {
     ) -> Result<(), ClusterError> {
         let (Ok(blocks), Ok(rows)) = (u32::try_from(blocks), u32::try_from(rows)) else {
             let what = Hinted::new(
-                "more states than 4-byte numbers count are in one chunk",
-                "take more workers",
+                "more than 2^32 states in one chunk",
+                "use more workers",
             );
             return Err(ClusterError::Input(what));
         };
@@ -225,7 +225,7 @@ impl Writing {
             let over = arrays.iter().map(|array| array.len()).sum::<usize>() % 8;
             write(&[0; 8][..(8 - over) % 8])
         });
-        written.map_err(|error| ClusterError::file(&self.path, "be written", error))?;
+        written.map_err(|error| ClusterError::file(&self.path, "write it", error))?;
         let (at, crc, is_sound) = (self.at, crc.finalize(), AtomicBool::default());
         self.chunks.push(Extent { slices, blocks, rows, at, bytes, crc, is_sound });
         self.at += bytes;
@@ -243,7 +243,7 @@ impl Writing {
         let written = self.file.write_all(&foot).and_then(|()| self.file.sync_all());
         let written = written.and_then(|()| self.part.commit());
         let written = written.and_then(|()| table::sync_dir(&part.dir));
-        written.map_err(|error| ClusterError::file(&self.path, "be written", error))
+        written.map_err(|error| ClusterError::file(&self.path, "write it", error))
     }
 }
 
@@ -270,7 +270,7 @@ impl Chunks {
         let map = match File::open(&path).and_then(|file| table::map_read_only(&file)) {
             Ok(map) => map,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(ClusterError::file(&path, "be read", error)),
+            Err(error) => return Err(ClusterError::file(&path, "read it", error)),
         };
         let foot = || {
             let (rest, ends) = map.split_last_chunk::<12>()?;

@@ -115,7 +115,7 @@ impl Spool {
             file.seek(SeekFrom::Start(self.length))?;
             file.write_all(bytemuck::cast_slice(words))
         };
-        let what = "be written with what does not fit in memory";
+        let what = "write data that does not fit in memory";
         write().map_err(|error: std::io::Error| ClusterError::file(&self.dir, what, error))?;
         self.length += size_of_val(words) as u64;
         Ok(())
@@ -123,10 +123,10 @@ impl Spool {
 
     /// Reads words from the file.
     fn read(&mut self, at: u64, words: &mut [u32]) -> Result<(), ClusterError> {
-        let file = self.file.as_mut().expect("what was spilled is in the file");
+        let file = self.file.as_mut().expect("spilled data is in the file");
         let bytes = bytemuck::cast_slice_mut(words);
         let done = file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(bytes));
-        let what = "be read with what did not fit in memory";
+        let what = "read data that does not fit in memory";
         done.map_err(|error| ClusterError::file(&self.dir, what, error))
     }
 
@@ -188,8 +188,8 @@ impl Spool {
 /// Returns the error for an invalid message from another process.
 pub(super) fn strange() -> ClusterError {
     let what = Hinted::new(
-        "another process sent what is no message of this program",
-        "give all the same program",
+        "invalid message from another process",
+        "start all with the same program",
     );
     ClusterError::Others(what)
 }

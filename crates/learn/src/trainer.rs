@@ -72,7 +72,7 @@ impl Trainer {
             }
         }
         if !total.is_finite() || !scale.is_finite() {
-            let what = "training has diverged: the loss is no number";
+            let what = "training has diverged: the loss is not finite";
             return Err(Hinted::new(what, "lower the learning rate").of_kind(Kind::Failure));
         }
         self.optimiser.step(&mut self.network, &sum, factor);

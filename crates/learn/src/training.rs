@@ -186,7 +186,7 @@ impl Run {
             Err(error) => return Err(format!("cannot read {}: {error}", place.display()).into()),
         };
         let unfit = |what: Hinted| what.map(|what| format!("{} {what}", place.display()));
-        let damaged = || unfit(Hinted::new("is damaged", "remove it to begin again"));
+        let damaged = || unfit(Hinted::new("is damaged", "remove it to start again"));
         let end = bytes.iter().position(|&byte| byte == b'\n').ok_or_else(damaged)?;
         let head: Checkpoint = serde_json::from_slice(&bytes[..end]).map_err(|_| damaged())?;
         let bytes = &bytes[end + 1..];
@@ -195,8 +195,8 @@ impl Run {
         }
         if head.settings != self.training.settings || head.method != self.method {
             return Err(unfit(Hinted::new(
-                "is the checkpoint of a training run with other settings",
-                "remove it to begin again, or choose another --out",
+                "is a checkpoint with other settings",
+                "remove it to start again, or choose another --out",
             )));
         }
         let mut numbers = bytes.as_chunks().0.iter().map(|&n| f32::from_le_bytes(n));

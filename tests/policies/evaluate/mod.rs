@@ -382,17 +382,17 @@ fn weights_come_from_files() {
     let message = |text: &str| read(text).unwrap_err().line();
     assert_eq!(
         message(rows),
-        "w.txt, line 3: the weights end after 8; the 4x4 board has 16 squares, row by row"
+        "w.txt, line 3: only 8 weights; expected 16 weights for the 4x4 board, row by row"
     );
     assert_eq!(
         message(&format!("{good}0.5\n")),
-        "w.txt, line 7: '0.5' is one weight too many; the 4x4 board has 16 squares, row by row"
+        "w.txt, line 7: too many weights at `0.5`; expected 16 weights for the 4x4 board, row by row"
     );
     assert_eq!(
         message(&good.replace("-.8 -.8", "-.8 1e-1")),
-        "w.txt, line 4: '1e-1' is no weight; write decimals such as -0.6, with at most six decimals and none above a million"
+        "w.txt, line 4: invalid weight `1e-1`; expected a number such as -0.6, with at most six decimals and at most a million"
     );
-    assert!(message("").starts_with("w.txt, line 1: the weights end after 0; "));
+    assert!(message("").starts_with("w.txt, line 1: only 0 weights; "));
     let missing = Weights::read(shape, Path::new("/no/such/file")).unwrap_err().line();
     assert!(missing.starts_with("cannot read the weights in /no/such/file: "), "{missing}");
 }

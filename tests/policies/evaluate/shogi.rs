@@ -511,10 +511,10 @@ fn what_a_game_does_not_have_is_told_before_the_work() {
         assert_eq!(std::fs::read_dir(tables.root()).unwrap().count(), 0, "{args:?}");
     };
     let small = ["--game", "animal-shogi-3x3"];
-    let weights = "goes by the squares of an Othello board; for animal-shogi-3x3 there are random, greedy, n-hand:N,";
+    let weights = "needs an Othello board; expected for animal-shogi-3x3: random, greedy, n-hand:N,";
     refused(&[&small[..], &["--policy", "weights"]].concat(), weights);
     refused(&[&small[..], &["--policy", "weights:w.txt"]].concat(), weights);
-    refused(&[&small[..], &["--policy", "best"]].concat(), "policy 'best' is not known");
+    refused(&[&small[..], &["--policy", "best"]].concat(), "unknown policy `best`");
     let too_large = "solver enumerate --game minishogi --max-depth 6";
     refused(&["--game", "minishogi"], too_large);
     refused(&["--game", "chess"], "unknown game `chess`");

@@ -269,7 +269,7 @@ fn broken_arrays_are_told_in_one_line() {
         (format!("({},)", n * 17), n * 17, "(N, 17)"),
         (format!("({n}, 1, 17)"), n * 17, "(N, 17)"),
         (format!("({}, 17)", n - 1), (n - 1) * 17, "has 56620"),
-        (format!("({n}, 17)"), n * 17 - 1, "bytes, which its shape (56621, 17) does not take"),
+        (format!("({n}, 17)"), n * 17 - 1, "bytes, which do not match its shape (56621, 17)"),
     ] {
         write_npy(&path, "<f4", &shape, &vec![0; numbers * 4]);
         broken.refused(&dir, &["logits.npy", words]);
@@ -308,15 +308,15 @@ fn moves_that_are_none_are_told_in_one_line() {
         let actions: Vec<u8> =
             [action].iter().chain(&vec![0; n - 1]).flat_map(|a| a.to_le_bytes()).collect();
         write_npy(&dir.join("actions.npy"), "<i4", &format!("({n},)"), &actions);
-        let named = format!("action {action} is no legal move of '{}'", broken.lines[0]);
+        let named = format!("illegal action {action} in '{}'", broken.lines[0]);
         broken.refused(&dir, &["actions.npy, row 0", &named]);
     }
     fs::remove_file(dir.join("actions.npy")).unwrap();
     for (at, p, words) in [
-        (0, 0.5, "action 0 has probability 0.5 and is no legal move"),
+        (0, 0.5, "probability 0.5 of the illegal action 0"),
         (1, 0.5, "sum to 0.5"),
-        (1, -0.25, "-0.25 is no probability"),
-        (1, f64::INFINITY, "inf is no probability"),
+        (1, -0.25, "invalid probability -0.25"),
+        (1, f64::INFINITY, "invalid probability inf"),
     ] {
         broken.array(&dir, "probabilities.npy", |all| all[at] = p);
         broken.refused(&dir, &["probabilities.npy, row 0", words, &broken.lines[0]]);

@@ -162,7 +162,7 @@ fn programs_that_do_not_run_are_told_in_one_line() {
         &tables,
         "exec:no-such-program-here --fast",
         &[],
-        &["'no-such-program-here'", "cannot be started"],
+        &["'no-such-program-here'", "cannot start"],
     );
     let policy = script(&tables, "echo one >&2; echo 'the last word' >&2; exit 3");
     refused(&tables, &policy, &[], &["exit status: 3", "the last word"]);
@@ -202,7 +202,7 @@ fn answers_that_make_no_sense_are_told_in_one_line() {
         ("hello there", "no JSON of the protocol"),
         ("[]", "no JSON of the protocol"),
         ("{}", "without the id 0"),
-        ("{\"id\": 7}", "number 7 when asked number 0"),
+        ("{\"id\": 7}", "id 7, expected 0"),
         ("{\"id\": 0, \"error\": \"no licence\"}", "it says: no licence"),
     ];
     for (answer, words) in greeting {
@@ -211,7 +211,7 @@ fn answers_that_make_no_sense_are_told_in_one_line() {
     }
     let answers = [
         ("pass", "without policies, actions or scores"),
-        ("reply.update(actions=[], scores=[])", "with 0 actions when asked about"),
+        ("reply.update(actions=[], scores=[])", "0 actions for"),
         (
             "reply.update(actions=[p['legal'][0] for p in positions], policies=[[]] * len(positions))",
             "both policies and actions",

@@ -50,10 +50,10 @@ pub fn load(
     let bytes = card.model(&path)?;
     let values = Quick::read(&bytes);
     let values =
-        values.ok_or_else(|| card.unfit(&path, "is no value network for minishogi".to_string()))?;
+        values.ok_or_else(|| card.unfit(&path, "is not a value network for minishogi".to_string()))?;
     if spec.symmetric {
-        return Err(Hinted::from(format!("policy '{name}': symmetric=yes is not for minishogi"))
-            .with_hint("a network for minishogi has plies, width and mate"));
+        return Err(Hinted::from(format!("policy '{name}': symmetric=yes does not apply to minishogi"))
+            .with_hint("use plies, width and mate for minishogi"));
     }
     let number = |number: Option<u32>, otherwise| number.map_or(otherwise, |n| n as usize);
     let beam = Beam { width: number(spec.width, 4), plies: number(spec.plies, 1) };
@@ -141,7 +141,7 @@ impl<G: Game, V: Values> Policy<G> for Player<V> {
         let own = |position: &Position<G::State>| {
             let mut written = vec![0; planes];
             game.write_planes(&position.state, &mut written);
-            let state = self.game.read_planes(&written).expect("planes of a position are one");
+            let state = self.game.read_planes(&written).expect("planes of one position");
             Position { state, side: position.side }
         };
         let judge = |position: &Position<G::State>| self.judge(&own(position));

@@ -67,7 +67,7 @@ impl Columns {
 
 impl Values for Quick {
     fn values(&self, rows: &[f32], out: &mut [f32]) {
-        assert_eq!(rows.len(), out.len() * FEATURES, "a row a value");
+        assert_eq!(rows.len(), out.len() * FEATURES, "one row per value");
         let (mut here, mut next) = (Vec::new(), Vec::new());
         let (last, hidden) = self.layers.split_last().expect("a network has a layer");
         for (row, out) in rows.chunks_exact(FEATURES).zip(out) {

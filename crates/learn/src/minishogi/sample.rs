@@ -27,7 +27,7 @@ pub(super) fn positions(game: &Minishogi, count: usize) -> Vec<Position<Board>> 
             position = game.advance(&position, actions[below(&mut random, actions.len())]);
         }
     }
-    unreachable!("there are as many games as numbers")
+    unreachable!("one game per number")
 }
 
 pub(super) fn position(game: &Minishogi, sfen: &str) -> Position<Board> {

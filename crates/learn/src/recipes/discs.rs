@@ -26,37 +26,37 @@ const PLAYERS: &str = "random,n-hand:2,n-hand-custom:2,n-least:2,n-most:2";
 /// The settings of training, which are options of the command too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, clap::Args)]
 pub struct Settings {
-    /// The players; each plays each, itself too.
+    /// Players; each plays every one, itself included.
     #[arg(long, value_name = "POLICIES", value_delimiter = ',', default_value = PLAYERS)]
     pub players: Vec<String>,
-    /// The games of each pair.
+    /// Games of each pair.
     #[arg(long, value_name = "N", default_value_t = 400, value_parser = number::<u64>(1, KEPT / 100))]
     pub games: u64,
-    /// The random moves at the opening of a game.
+    /// Random moves at the start of a game.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = number::<u32>(0, OPENING))]
     pub random_plies: u32,
-    /// The units of each hidden layer.
+    /// Units of each hidden layer.
     #[arg(long, value_name = "UNITS", value_delimiter = ',', default_value = "100,50", value_parser = number::<usize>(1, UNITS))]
     pub hidden: Vec<usize>,
-    /// The epochs.
+    /// Epochs.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = number::<u64>(1, u64::MAX))]
     pub epochs: u64,
-    /// The batch size.
+    /// Batch size.
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = number::<usize>(1, AT_ONCE))]
     pub batch: usize,
-    /// What hidden units make of their sums.
+    /// Activation of the hidden units.
     #[arg(long, value_enum, default_value = "tanh")]
     pub activation: Activation,
-    /// What the output makes of its sum.
+    /// Activation of the output.
     #[arg(long, value_enum, default_value = "sigmoid")]
     pub output: Activation,
-    /// The optimiser.
+    /// Optimiser.
     #[arg(long, value_enum, default_value = "adam")]
     pub optimiser: Kind,
-    /// The initial learning rate; it falls linearly to a tenth.
+    /// Initial learning rate; it falls linearly to a tenth.
     #[arg(long, value_name = "RATE", default_value_t = 0.001, value_parser = rate)]
     pub learning_rate: f64,
-    /// The seed.
+    /// Seed of all random numbers.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 }
@@ -133,7 +133,7 @@ impl Discs {
         }
         progress.finish("games played");
         if train.is_empty() || test.is_empty() {
-            return Err(format!("play at least {TEST_ONE_IN} games a pair").into());
+            return Err(format!("too few games: expected at least {TEST_ONE_IN} per pair").into());
         }
         let network = Network::new(settings.architecture(game.shape()), settings.seed);
         let trainer = Trainer::new(network, settings.method());

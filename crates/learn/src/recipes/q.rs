@@ -47,7 +47,7 @@ pub struct Settings {
     pub fit: Fit,
 }
 
-/// How moves are tried out and the network is fitted: options of the command too.
+/// Settings of exploration and of the fit, which are options of the command too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, clap::Args)]
 pub struct Fit {
     /// Capacity of the replay buffer, in decisions
@@ -62,23 +62,23 @@ pub struct Fit {
     /// Steps between updates of the target network
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = number::<u64>(1, u64::MAX))]
     pub target_update: u64,
-    /// What hidden units make of their sums
+    /// Activation of the hidden units
     #[arg(long, value_enum, default_value = "relu")]
     pub activation: Activation,
-    /// What the outputs make of theirs; Q-values are from -1 to 1, which a sigmoid cannot give
+    /// Activation of the outputs; Q-values are from -1 to 1, which a sigmoid cannot produce
     #[arg(long, value_enum, default_value = "linear")]
     pub output: Activation,
-    /// The optimiser
+    /// Optimiser
     #[arg(long, value_enum, default_value = "adam")]
     pub optimiser: Kind,
     /// Initial learning rate; it falls linearly to a tenth
     #[arg(long, value_name = "RATE", default_value_t = 0.001, value_parser = rate)]
     pub learning_rate: f64,
-    /// The probability of a random move, or that of the first and of the last iteration, between
+    /// Probability of a random move, or those of the first and of the last iteration, between
     /// which it falls geometrically [default: 0.5,0.05 for dqn, 0.5,0.1 for q-mlp]
     #[arg(long, value_name = "P[,P]", value_delimiter = ',', num_args = 1)]
     pub epsilon: Vec<f64>,
-    /// The discount of a move [default: 0.99 for dqn, 0.999 for q-mlp]
+    /// Discount of a move [default: 0.99 for dqn, 0.999 for q-mlp]
     #[arg(long, value_name = "G", value_parser = share)]
     pub gamma: Option<f64>,
     /// Seed of all random numbers
@@ -95,7 +95,7 @@ impl Fit {
             [always] if (0.0..=1.0).contains(&always) => vec![always; 2],
             [first, last] if [first, last].iter().all(|&p| p > 0.0 && p <= 1.0) => self.epsilon,
             _ => {
-                let what = "--epsilon: give a probability, or two above 0 with a comma";
+                let what = "invalid --epsilon: expected a probability, or two above 0 separated by a comma";
                 return Err(what.into());
             }
         };

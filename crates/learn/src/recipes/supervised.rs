@@ -28,7 +28,7 @@ use yomikiri_measure::evaluate::{Case, Truth};
 /// The settings of training, which are options of the command too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, clap::Args)]
 pub struct Settings {
-    /// The architecture
+    /// Architecture
     #[arg(long, value_enum, default_value = "mlp")]
     pub net: Net,
     /// Units of each hidden layer of an mlp
@@ -107,15 +107,15 @@ impl Settings {
         Splits::new(0, [self.train, self.validation, test])?;
         for (name, share) in [("share", self.share), ("measured", self.measured)] {
             if !(0.0..=1.0).contains(&share) || share == 0.0 {
-                return wrong(format!("--{name} {share}: give a number above 0, at most 1"));
+                return wrong(format!("invalid --{name} {share}: expected a number above 0, at most 1"));
             }
         }
         let is_mlp = self.net == Net::Mlp;
         self.epochs.get_or_insert(if is_mlp { 150 } else { 60 });
         let dropout = *self.dropout.get_or_insert(if is_mlp { 0.1 } else { 0.0 });
         if !(0.0..1.0).contains(&dropout) || dropout > 0.0 && !is_mlp {
-            let what = "give a number from 0 to below 1, 0 for a network that is no mlp";
-            return wrong(format!("--dropout {dropout}: {what}"));
+            let what = "expected a number from 0 to below 1, 0 unless the network is an mlp";
+            return wrong(format!("invalid --dropout {dropout}: {what}"));
         }
         Ok(self)
     }
@@ -219,7 +219,7 @@ impl Supervised {
             }
         }
         if examples.states.is_empty() {
-            return Err("no position is left to train on".into());
+            return Err("no training position is left".into());
         }
         let architecture = settings.architecture(game.shape());
         let network = Network::new(architecture.clone(), settings.seed);
@@ -227,8 +227,8 @@ impl Supervised {
         if settings.equivariant {
             let order = game.group().order();
             let unfit = || {
-                let what = format!("the board has {order} symmetries: give a multiple of {order}");
-                Hinted::from(format!("--equivariant: {what} as --hidden or --channels"))
+                let what = format!("expected a multiple of the board's {order} symmetries");
+                Hinted::from(format!("invalid --hidden or --channels with --equivariant: {what}"))
             };
             trainer = trainer.tied(Ties::of(&architecture, &game).ok_or_else(unfit)?);
         }

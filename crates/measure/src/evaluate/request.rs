@@ -44,11 +44,11 @@ impl Request<'_> {
     pub fn why_no_games(&self) -> Option<String> {
         if self.chosen.is_some() {
             return Some(
-                "the figures are of some positions, games lead to all of them".to_string(),
+                "games need all positions, and only some are measured".to_string(),
             );
         }
         if self.orienting != Orienting::All {
-            return Some("policies are asked about one image of a position only".to_string());
+            return Some("games need all images of a position, and policies are asked about one".to_string());
         }
         playable(self.table).err().map(|wrong| format!("the table {}", wrong.line()))
     }
@@ -169,11 +169,11 @@ impl Match {
 /// Checks that games can be played out on a table: it must be complete and count infinite play.
 pub fn playable(table: &SolvedTable) -> Result<(), Hinted> {
     if !table.table().manifest().complete {
-        let what = "is bounded: games lead out of it";
-        return Err(Hinted::new(what, "give a table of a whole game"));
+        let what = "is bounded: games lead out of the table";
+        return Err(Hinted::new(what, "expected a complete table"));
     }
     if table.values().repetition() == Repetition::Unknown {
-        let what = "leaves open what play without end counts as";
+        let what = "does not define the value of infinite play";
         return Err(Hinted::new(what, "solve it with --repetition draw"));
     }
     Ok(())

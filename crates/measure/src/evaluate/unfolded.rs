@@ -46,7 +46,7 @@ impl Unfolded {
     /// Unfolds a table. Fails if it is not complete, is damaged, or has too many positions or moves.
     pub fn new(states: &States) -> Result<Unfolded, String> {
         if !states.table().manifest().complete {
-            return Err("it is bounded: games lead out of it".to_string());
+            return Err("bounded table: games lead out of it".to_string());
         }
         let is_layered = states.game().layers().is_some();
         let told = (0..states.rows()).map(|row| states.orientations(row));
@@ -61,7 +61,7 @@ impl Unfolded {
         let mut first = vec![0u32];
         let mut total = 0u32;
         for set in &orientations {
-            total = total.checked_add(set.count()).ok_or("it has more than 2^32 positions")?;
+            total = total.checked_add(set.count()).ok_or("more than 2^32 positions")?;
             first.push(total);
         }
         let mut unfolded = Unfolded {
@@ -88,16 +88,16 @@ impl Unfolded {
             unfolded.sides.extend(part.sides);
             for degree in part.degrees {
                 let end = unfolded.offsets[unfolded.offsets.len() - 1];
-                let end = end.checked_add(degree).ok_or("it has more than 2^32 moves")?;
+                let end = end.checked_add(degree).ok_or("more than 2^32 moves")?;
                 unfolded.offsets.push(end);
             }
             unfolded.targets.extend(part.targets);
         }
         // Orientations may have bits beyond the symmetries of the game, which are no positions.
         if unfolded.rows.len() != total as usize {
-            return Err("its orientations are not those of its symmetries".to_string());
+            return Err("orientations beyond the symmetries".to_string());
         }
-        let find = |root| unfolded.find(states, root).ok_or("a root is not in it");
+        let find = |root| unfolded.find(states, root).ok_or("a root is missing from the table");
         let roots = states.roots().map_err(|error| error.line())?;
         unfolded.roots = roots.iter().map(find).collect::<Result<_, _>>()?;
         Ok(unfolded)
@@ -138,7 +138,7 @@ impl Unfolded {
                     part.targets.extend(place.map(|place| place as u32));
                 });
                 if astray {
-                    return Err(format!("a move of row {row} leads to no position of it"));
+                    return Err(format!("a move of row {row} leads out of the table"));
                 }
                 part.rows.push(row as u32);
                 part.sides.push(side);
@@ -273,7 +273,7 @@ impl Facing {
         // Orientations newly reached in the next ply, by row.
         let mut next: BTreeMap<usize, u16> = BTreeMap::new();
         for root in states.roots().map_err(|error| error.line())? {
-            let row = states.find(&root).ok_or("a root is not in it")?;
+            let row = states.find(&root).ok_or("a root is missing from the table")?;
             let ties = self.ties(game, row, &root.state);
             *next.entry(row).or_default() |= group.root_orientations(root.side, ties).0;
         }
@@ -287,7 +287,7 @@ impl Facing {
                 states.visit(row..row + 1, |row, position| {
                     states.moves(row, &position.state, &mut moves)?;
                     for &(action, target) in &moves {
-                        let target = target.ok_or("it says that it is complete and is not")?;
+                        let target = target.ok_or("marked complete, but moves lead out of the table")?;
                         let after = game.play(&position.state, action);
                         let ties = self.ties(game, target as usize, &after);
                         let set = group.successor_orientations(new, ties);

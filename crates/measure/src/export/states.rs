@@ -139,7 +139,7 @@ pub fn write_states(
     })?;
     progress.finish(&format!("{count} positions"));
     if count != expected.positions {
-        let what = format!("it has {count} positions where its counts say {}", expected.positions);
+        let what = format!("{count} positions, expected {} (manifest)", expected.positions);
         return Err(damaged(what).into());
     }
     table.check_read()?;
@@ -224,7 +224,7 @@ fn describe(game: &AnyGame, table: &Table, of: Orienting, positions: u64) -> Sta
     let others = [("perspective", perspective.to_string()), ("order", order.to_string())];
     let actions = manifest.conventions.get("actions").map(|text| ("actions", text.clone()));
     let of_column = |column: Column| match column.is_text() {
-        true => ("positions", format!("one a line, {}", column.about)),
+        true => ("positions", format!("one per line, {}", column.about)),
         false => (column.name, column.about),
     };
     let conventions = self::columns(game).0.into_iter().map(of_column).chain(others).chain(actions);
@@ -256,7 +256,7 @@ fn intact(place: &Path) -> Result<Option<States>, ExportError> {
     // Only names of export files are read: others could point anywhere on the machine.
     let ours = |states: &States| states.files.keys().all(|name| is_ours(name));
     let found = found.filter(|states| states.schema == SCHEMA && ours(states));
-    let found = found.ok_or_else(|| taken("is there and holds no export of states".to_string()))?;
+    let found = found.ok_or_else(|| taken("exists and contains no export of states".to_string()))?;
     for (name, file) in &found.files {
         unchanged(place, &place.join(name), &file.crc32)?;
     }

@@ -82,8 +82,8 @@ fn of_any<G: Game>(
         }
         PolicySpec::Perfect => None,
         _ => {
-            return Err(Hinted::from(format!("policy '{name}' is not made from the rules"))
-                .with_hint("learn::player reads trained networks"));
+            return Err(Hinted::from(format!("policy '{name}' needs more than the rules"))
+                .with_hint("use learn::player for trained networks"));
         }
     })
 }

@@ -44,14 +44,14 @@ impl<'a> Parts<'a> {
         if argument.is_empty() {
             return Err(refused(
                 self,
-                Hinted::new(format!(" names no {thing}"), format!("write {form}")),
+                Hinted::new(format!(": missing {thing}"), format!("expected {form}")),
             ));
         }
         for option in options.split([',', '&']).filter(|option| !option.is_empty()) {
             let (key, value) = option.split_once('=').unwrap_or((option, ""));
             set(key, value).map_err(|known| {
-                let what = format!(": '{option}' is not known");
-                let what = Hinted::new(what, format!("known are {known}"));
+                let what = format!(": unknown option `{option}`");
+                let what = Hinted::new(what, format!("expected {known}"));
                 refused(self, what)
             })?;
         }

@@ -30,7 +30,7 @@ impl<G: Game> Rule<G> for Mate {
     }
 
     fn worths(&self, game: &G, position: &Position<G::State>, actions: &[Action], out: &mut [f64]) {
-        let boards = game.shogi_boards().expect("the policy is made for games that have boards");
+        let boards = game.shogi_boards().expect("the policy needs a game with boards");
         let board = boards.board_of(&position.state);
         let fates = fates(&self.rules, &self.game, &board, actions, self.nodes.into());
         for (out, fate) in out.iter_mut().zip(fates) {

@@ -240,7 +240,7 @@ mod tests {
             let most = bounds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             // Computed in another order, the bound may differ in its last bits.
             let last = bounds.iter().rposition(|bound| most - bound < 1e-12);
-            here.tried[last.expect("everything was tried")]
+            here.tried[last.expect("every move was tried")]
         }
     }
 

@@ -104,7 +104,7 @@ impl NetworkSpec {
     pub const IS_BUILT_IN: bool = cfg!(feature = "onnx");
     /// Error if models cannot be read, with its hint.
     pub const NOT_BUILT_IN: (&'static str, &'static str) =
-        ("this program was built without ONNX", "build it with --features onnx");
+        ("this build does not include ONNX", "build with --features onnx");
 
     /// Loads the model at [`path`](NetworkSpec::path) as a policy of a name.
     ///
@@ -150,8 +150,8 @@ impl NetworkSpec {
             return Err(refused(
                 parts,
                 Hinted::new(
-                    format!(": layout {layout} says what its planes are"),
-                    "leave out planes, or name nchw, nhwc, flat or interleaved",
+                    format!(": layout {layout} defines its planes"),
+                    "leave planes out, or use nchw, nhwc, flat or interleaved",
                 ),
             ));
         }
@@ -174,7 +174,7 @@ impl NetworkSpec {
             "pass" => self.pass = Some(one_of(YES_NO, value)?),
             "policy" if !value.is_empty() => self.policy = Some(value.to_string()),
             "value" if !value.is_empty() => self.value = Some(value.to_string()),
-            "policy" | "value" => return Err("an output's name, none".to_string()),
+            "policy" | "value" => return Err("the name of an output, none".to_string()),
             "softmax" => self.softmax = one_of(SOFTMAX, value)?,
             "move" => self.choice = Some(one_of(CHOICES, value)?),
             "range" => self.range = one_of(RANGES, value)?,
@@ -250,19 +250,19 @@ mod tests {
     #[test]
     fn what_is_not_known_is_answered_with_what_is() {
         let error = |text: &str| NetworkSpec::onnx(text).unwrap_err().line();
-        assert!(error("").contains("names no file"));
-        assert!(error("?layout=nchw").contains("names no file"));
+        assert!(error("").contains("missing file"));
+        assert!(error("?layout=nchw").contains("missing file"));
         assert!(error("m.onnx?shape=2").ends_with(KEYS));
         assert!(error("m.onnx?layout=hwc").ends_with(&Layout::names()));
-        assert!(error("m.onnx?planes=mover,opponent").contains("'opponent' is not known"));
+        assert!(error("m.onnx?planes=mover,opponent").contains("unknown option `opponent`"));
         assert!(error("m.onnx?planes=mover+theirs").ends_with(&Plane::names()));
-        assert!(error("m.onnx?pass=maybe").ends_with("known are yes, no"));
-        assert!(error("m.onnx?policy=").ends_with("an output's name, none"));
-        assert!(error("m.onnx?range=2").contains("'range=2' is not known; known are -11, 01"));
+        assert!(error("m.onnx?pass=maybe").ends_with("expected yes, no"));
+        assert!(error("m.onnx?policy=").ends_with("the name of an output, none"));
+        assert!(error("m.onnx?range=2").contains("unknown option `range=2`; expected -11, 01"));
         assert!(error("m.onnx?plies=21").ends_with("whole numbers from 1 to 20"));
         let planes = error("m.onnx?layout=openspiel,planes=mover");
-        assert!(planes.contains("layout openspiel says what its planes are"), "{planes}");
+        assert!(planes.contains("layout openspiel defines its planes"), "{planes}");
         let none = NetworkSpec::learned("").unwrap_err().line();
-        assert_eq!(none, "policy 'learned:' names no network; write learned:NAME");
+        assert_eq!(none, "policy 'learned:': missing network; expected learned:NAME");
     }
 }

@@ -154,15 +154,15 @@ impl PolicySpec {
                     || by_built_in
                         && !game.bitboards().is_some_and(|board| board.has_square_weights()) =>
             {
-                let what = " goes by the squares of an Othello board";
-                Hinted::new(what, format!("for {name} there are {others}"))
+                let what = " needs an Othello board";
+                Hinted::new(what, format!("expected for {name}: {others}"))
             }
             (PolicySpec::Mate(_), _) if game.shogi_boards().is_none() => {
-                Hinted::new(" is for shogi", format!("for {name} there are {others}"))
+                Hinted::new(" needs a game of shogi", format!("expected for {name}: {others}"))
             }
             (PolicySpec::Network(_), false) if game.plane_kinds().count() == 0 => Hinted::new(
-                format!(": {name} has no planes that a model could be given"),
-                format!("there are {others}"),
+                format!(": {name} has no planes as a model's input"),
+                format!("expected {others}"),
             ),
             (PolicySpec::Network(_), _) if !NetworkSpec::IS_BUILT_IN => {
                 let (what, hint) = NetworkSpec::NOT_BUILT_IN;
@@ -238,7 +238,7 @@ impl FromStr for PolicySpec {
             ("greedy", None) => PolicySpec::Greedy,
             ("perfect", None) => PolicySpec::Perfect,
             ("mate", number) => {
-                let number = number.ok_or_else(|| parts.wrong("names no number", PLAYED))?;
+                let number = number.ok_or_else(|| parts.wrong("missing number", PLAYED))?;
                 PolicySpec::Mate(parts.number(number, PLAYED)?)
             }
             ("weights", None) => PolicySpec::Weights,
@@ -246,7 +246,7 @@ impl FromStr for PolicySpec {
             ("onnx", Some(model)) => PolicySpec::Network(NetworkSpec::onnx(model)?),
             ("learned", Some(network)) => PolicySpec::Network(NetworkSpec::learned(network)?),
             ("predictions", Some("")) => {
-                return Err(wrong(Hinted::new(" names no directory", "write predictions:DIR")));
+                return Err(wrong(Hinted::new(": missing directory", "expected predictions:DIR")));
             }
             ("predictions", Some(dir)) => PolicySpec::Predictions(PathBuf::from(dir)),
             ("exec", Some(command)) => match shlex::split(command) {
@@ -254,19 +254,17 @@ impl FromStr for PolicySpec {
                     PolicySpec::Exec { command: command.to_string(), limit: PolicySpec::LIMIT }
                 }
                 Some(_) => {
-                    return Err(wrong(Hinted::new(" names no program", "write exec:COMMAND")));
+                    return Err(wrong(Hinted::new(": missing program", "expected exec:COMMAND")));
                 }
                 None => {
                     return Err(wrong(
-                        " has a quote that is not closed, or ends in a backslash".into(),
+                        ": unclosed quote, or backslash at the end".into(),
                     ));
                 }
             },
             _ => {
-                return Err(wrong(Hinted::new(
-                    " is not known",
-                    format!("known are {}", PolicySpec::KNOWN),
-                )));
+                let hint = format!("expected {}", PolicySpec::KNOWN);
+                return Err(Hinted::new(format!("unknown policy `{text}`"), hint));
             }
         })
     }
@@ -309,12 +307,12 @@ impl Parts<'_> {
 
     /// Parses a policy of random playouts: their number, and a seed.
     fn playing(self, player: PlayOn) -> Result<PolicySpec, Hinted> {
-        let (number, seed) = self.two().ok_or_else(|| self.wrong("names no number", PLAYED))?;
+        let (number, seed) = self.two().ok_or_else(|| self.wrong("missing number", PLAYED))?;
         let (number, seed) = (self.number(number, PLAYED)?, seed.unwrap_or("0"));
         let most = u64::MAX;
         let what = Hinted::new(
-            format!(": '{seed}' is no seed"),
-            format!("write a whole number from 0 to {most}"),
+            format!(": invalid seed `{seed}`"),
+            format!("expected a whole number from 0 to {most}"),
         );
         let seed = seed.parse().map_err(|_| refused(self, what))?;
         Ok(PolicySpec::Plays(player, number, seed))
@@ -329,13 +327,13 @@ impl Parts<'_> {
 
     fn number(self, number: &str, limits: (u32, u32)) -> Result<u32, Hinted> {
         let parsed = number.parse().ok().filter(|n| (limits.0..=limits.1).contains(n));
-        parsed.ok_or_else(|| self.wrong(&format!("cannot have the number '{number}'"), limits))
+        parsed.ok_or_else(|| self.wrong(&format!("invalid number `{number}`"), limits))
     }
 
     fn wrong(self, what: &str, (least, most): (u32, u32)) -> Hinted {
         let name = self.name;
-        let form = format!("write {name}:N with a whole number N from {least} to {most}");
-        refused(self, Hinted::new(format!(" {what}"), form))
+        let form = format!("expected {name}:N with a whole number N from {least} to {most}");
+        refused(self, Hinted::new(format!(": {what}"), form))
     }
 
     fn file(self, path: &str) -> Result<PathBuf, Hinted> {
@@ -344,8 +342,8 @@ impl Parts<'_> {
         }
         let text = self.to_string();
         let without = text.trim_end_matches(':');
-        let form = format!("write {without}:FILE, or {without} for the built-in weights");
-        Err(refused(self, Hinted::new(" names no file", form)))
+        let form = format!("expected {without}:FILE, or {without} for the built-in weights");
+        Err(refused(self, Hinted::new(": missing file", form)))
     }
 }
 
@@ -413,33 +411,33 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_answered_with_what_is() {
-        let unknown = format!("is not known; known are {}", PolicySpec::KNOWN);
-        let limits = "write n-hand:N with a whole number N from 1 to 10";
-        let seed = "is no seed; write a whole number from 0 to 18446744073709551615";
-        let trained = "known are train, train:SEED (--split-seed of 'solver export', with its default shares)";
+        let unknown = format!("; expected {}", PolicySpec::KNOWN);
+        let limits = "expected n-hand:N with a whole number N from 1 to 10";
+        let seed = "; expected a whole number from 0 to 18446744073709551615";
+        let trained = "expected train, train:SEED (--split-seed of 'solver export', with its default shares)";
         for (texts, expected) in [
             (&["", "Random", "best", "greedy:2", "perfect:", "nhand:2"][..], &unknown[..]),
             (&["n-hand:", "n-hand:0", "n-hand:11", "n-hand:-1", "n-hand:2:w.txt"], limits),
-            (&["alphabeta:w.txt"], "write alphabeta:N with a whole number N from 1 to 10"),
+            (&["alphabeta:w.txt"], "expected alphabeta:N with a whole number N from 1 to 10"),
             (
                 &["mcts", "mcts:1000001", "mcts:0:1"],
-                "write mcts:N with a whole number N from 1 to 1000000",
+                "expected mcts:N with a whole number N from 1 to 1000000",
             ),
             (
                 &["mate", "mate:0", "mate:9:1"],
-                "write mate:N with a whole number N from 1 to 1000000",
+                "expected mate:N with a whole number N from 1 to 1000000",
             ),
             (&["montecarlo:9:", "montecarlo:9:1:2", "mcts:9:18446744073709551616"], seed),
-            (&["weights:"], "write weights:FILE, or weights for the built-in weights"),
-            (&["minimax:3:"], "write minimax:3:FILE, or minimax:3 for the built-in weights"),
+            (&["weights:"], "expected weights:FILE, or weights for the built-in weights"),
+            (&["minimax:3:"], "expected minimax:3:FILE, or minimax:3 for the built-in weights"),
             (
                 &["predictions:", "predictions:?move=best"],
-                "names no directory; write predictions:DIR",
+                "missing directory; expected predictions:DIR",
             ),
-            (&["exec:", "exec: "], "names no program; write exec:COMMAND"),
-            (&["exec:python 'my policy.py"], "not closed, or ends in a backslash"),
-            (&["predictions:a?move=first"], "'move=first' is not known; known are sample, best"),
-            (&["exec:a?move=best,seed=1"], "'seed=1' is not known; known are move, trained"),
+            (&["exec:", "exec: "], "missing program; expected exec:COMMAND"),
+            (&["exec:python 'my policy.py"], "unclosed quote, or backslash at the end"),
+            (&["predictions:a?move=first"], "unknown option `move=first`; expected sample, best"),
+            (&["exec:a?move=best,seed=1"], "unknown option `seed=1`; expected move, trained"),
             (
                 &["exec:a?trained=", "predictions:a?trained=test", "onnx:m.onnx?trained=train:-1"],
                 trained,
@@ -447,7 +445,7 @@ mod tests {
         ] {
             for text in texts {
                 let message = text.parse::<PolicySpec>().unwrap_err().line();
-                assert!(message.starts_with("policy '") && !message.contains('\n'), "{message}");
+                assert!(message.contains("policy ") && !message.contains('\n'), "{message}");
                 assert!(message.ends_with(expected), "{message} for {expected}");
             }
         }
@@ -485,8 +483,8 @@ mod tests {
             let spec: PolicySpec = text.parse().unwrap();
             spec.check(othello).unwrap();
             let message = spec.check(shogi).unwrap_err().line();
-            assert!(message.starts_with(&format!("policy '{text}' goes by")), "{message}");
-            let expected = format!("for minishogi there are {}", PolicySpec::EVERYWHERE);
+            assert!(message.starts_with(&format!("policy '{text}' needs an Othello board")), "{message}");
+            let expected = format!("expected for minishogi: {}", PolicySpec::EVERYWHERE);
             assert!(message.ends_with(&expected), "{message}");
         }
         for form in PolicySpec::EVERYWHERE.split(", ") {
@@ -497,7 +495,7 @@ mod tests {
         let mate: PolicySpec = "mate:9".parse().unwrap();
         mate.check(shogi).unwrap();
         let message = mate.check(othello).unwrap_err().line();
-        assert!(message.starts_with("policy 'mate:9' is for shogi; for othello-4x4"), "{message}");
+        assert!(message.starts_with("policy 'mate:9' needs a game of shogi; expected for othello-4x4"), "{message}");
         let onnx: PolicySpec = "onnx:m.onnx".parse().unwrap();
         let checked = onnx.check(othello).map_err(|e| e.line());
         assert_eq!(onnx.check(shogi).map_err(|e| e.line()), checked);

@@ -70,7 +70,7 @@ impl<P> Steady<P> {
     ) -> Result<Option<Difference>, Hinted> {
         let lengths = |a: &Answers| [&a.scores, &a.values, &a.final_scores].map(Vec::is_empty);
         if lengths(answers) != lengths(others) {
-            let what = "it tells scores or values in some of its answers only";
+            let what = "scores or values in some of its answers only";
             return Err(what.into());
         }
         let here = answers.at(at, batch.range(at));
@@ -153,14 +153,14 @@ impl<P> Steady<P> {
                     return Ok(());
                 }
                 let what = format!(
-                    "its answer about '{}' depends on what it is asked about at the same time ({what}, in a batch of {} positions and in one of {})",
+                    "its answer for '{}' depends on the rest of the batch ({what}, in a batch of {} positions and in one of {})",
                     game.notation(&batch.positions()[at]),
                     batch.len(),
                     places.len()
                 );
                 return Err(Hinted::new(
                     what,
-                    "it must answer for each position by itself, as networks do in evaluation mode",
+                    "each position must be answered by itself, as by networks in evaluation mode",
                 ));
             }
         }

@@ -54,7 +54,7 @@ impl Weights {
         path: &Path,
     ) -> Result<Weights, Hinted> {
         let squares = rows * columns;
-        let expected = format!("the {rows}x{columns} board has {squares} squares, row by row");
+        let expected = format!("expected {squares} weights for the {rows}x{columns} board, row by row");
         let wrong = |line: usize, what: Hinted| {
             what.map(|what| format!("{}, line {line}: {what}", path.display()))
         };
@@ -66,17 +66,17 @@ impl Weights {
             for token in tokens.filter(|token| !token.is_empty()) {
                 last = i + 1;
                 let weight = decimal(token).ok_or_else(|| {
-                    wrong(last, Hinted::new(format!("'{token}' is no weight"), "write decimals such as -0.6, with at most six decimals and none above a million"))
+                    wrong(last, Hinted::new(format!("invalid weight `{token}`"), "expected a number such as -0.6, with at most six decimals and at most a million"))
                 })?;
                 if weights.len() == squares {
-                    let what = Hinted::new(format!("'{token}' is one weight too many"), expected);
+                    let what = Hinted::new(format!("too many weights at `{token}`"), expected);
                     return Err(wrong(last, what));
                 }
                 weights.push(weight);
             }
         }
         if weights.len() < squares {
-            let what = Hinted::new(format!("the weights end after {}", weights.len()), expected);
+            let what = Hinted::new(format!("only {} weights", weights.len()), expected);
             return Err(wrong(last, what));
         }
         Ok(Weights { name: format!("weights:{}", path.display()), weights })

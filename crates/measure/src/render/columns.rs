@@ -37,7 +37,7 @@ const UNITS: &str = "UNITS";
 pub(super) const KEPT: &[Column] = &[
     Column {
         heading: ("result", "kept"),
-        meaning: "how often the move keeps the best result (win, draw or loss) there is to be had",
+        meaning: "how often the move keeps the best possible result (win, draw or loss)",
         shown: Shown::Always,
         cell: |figures| share(figures.means().optimal_by_outcome),
     },
@@ -49,25 +49,25 @@ pub(super) const KEPT: &[Column] = &[
     },
     Column {
         heading: ("plies", "kept"),
-        meaning: "how often it wins as soon, or loses as late, as can be, where plies are compared",
+        meaning: "how often it wins as soon, or loses as late, as possible, where plies are compared",
         shown: Shown::WithoutScores,
         cell: |figures| share(figures.means().optimal_by_distance),
     },
     Column {
         heading: ("result", "lost"),
-        meaning: "what it gives away of the result on average: a win is 1, a draw 0, a loss -1",
+        meaning: "mean outcome lost by a move: a win is 1, a draw 0, a loss -1",
         shown: Shown::Always,
         cell: |figures| or_none(figures.means().expected_loss_outcome, amount),
     },
     Column {
         heading: (UNITS, "lost"),
-        meaning: "what it gives away of the final score on average, in UNITS",
+        meaning: "mean final score lost by a move, in UNITS",
         shown: Shown::WithScores,
         cell: |figures| or_none(figures.means().expected_loss_score, amount),
     },
     Column {
         heading: ("rank", "corr."),
-        meaning: "how far it ranks the moves as their exact values do: 1 just so, 0 not at all",
+        meaning: "rank correlation of its scores with the exact values: 1 the same order, 0 unrelated",
         shown: Shown::Always,
         cell: |figures| or_none(figures.means().rank_correlation, |rho| format!("{rho:.3}")),
     },
@@ -103,19 +103,19 @@ pub(super) fn share(value: Option<f64>) -> String {
 pub(super) const RANKED: &[Column] = &[
     Column {
         heading: ("", "nll"),
-        meaning: "-ln of the probability of all best moves (by score, else by result), on average",
+        meaning: "mean of -ln of the probability of all best moves (by score, else by result)",
         shown: Shown::Always,
         cell: |figures| or_none(figures.means().nll, amount),
     },
     Column {
         heading: ("no", "chance"),
-        meaning: "in how many of the positions that is below 1e-12, as which it counts there",
+        meaning: "in how many of the positions that is below 1e-12, the least that is counted",
         shown: Shown::Always,
         cell: |figures| share(figures.means().no_chance()),
     },
     Column {
         heading: ("", "entropy"),
-        meaning: "of the probabilities, in nats: 0 where it is sure of its move",
+        meaning: "of the probabilities, in nats: 0 if one move has them all",
         shown: Shown::Always,
         cell: |figures| or_none(figures.means().entropy, amount),
     },

@@ -23,7 +23,7 @@ pub fn summary(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
     let is_bounded = report.policies.first().is_some_and(|policy| policy.forced.is_some());
     if positions > 0 || !is_bounded {
         text += &format!(
-            "\nWhere the choice of the move decides the result ({} positions), the best policy first\n\n",
+            "\nWhere the choice of the move decides the result ({} positions), best policy first\n\n",
             thousands(positions)
         );
         text += &ranked(report, &order, &names);
@@ -40,7 +40,7 @@ pub fn summary(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
         let what = by_words(report, by).1;
         text += &format!("\nResult kept there, by {what}; policies by their number above\n");
         if report.policies.iter().any(has_learned) {
-            text += "of those with a * where they have not learned, in as many positions as 'of a *' says\n";
+            text += "policies with a * in positions they have not learned from (column 'of a *': their number)\n";
         }
         text += "\n";
         text += &groups(report, &order, by);
@@ -156,17 +156,17 @@ fn meanings(report: &AccuracyReport) -> String {
     let mut lines = match report.table.has_scores() {
         true => vec![
             ("kept", "how often the move keeps the best result, the best final score".to_string()),
-            ("lost", format!("{units} of the final score that a move gives away on average")),
+            ("lost", format!("mean final score lost by a move, in {units}")),
         ],
         false => vec![
             (
                 "kept",
-                "how often the move keeps the result; wins as soon, loses as late as can be"
+                "how often the move keeps the result; wins as soon, loses as late as possible"
                     .to_string(),
             ),
             (
                 "lost",
-                "what a move gives away on average: a win is 1, a draw 0, a loss -1".to_string(),
+                "mean outcome lost by a move: a win is 1, a draw 0, a loss -1".to_string(),
             ),
         ],
     };
@@ -176,16 +176,16 @@ fn meanings(report: &AccuracyReport) -> String {
     ));
     if report.games.is_some() {
         lines.push(("perfect", format!("{units} in games from the start against perfect moves")));
-        let taken = "what of the result a best response takes, the mean of both sides: 0 to 2";
+        let taken = "exploitability: mean outcome lost to a best response, 0 to 2";
         lines.push(("exploited", taken.to_string()));
         let games = report.games.as_ref();
         let endless = games.and_then(|games| games.most_plies.zip(games.endless()));
         lines.extend(endless.map(|(plies, endless)| {
             let rest = match endless {
                 0.0 => "none".to_string(),
-                endless => format!("{} at most", percent(endless)),
+                endless => format!("at most {}", percent(endless)),
             };
-            ("", format!("games not over after {plies} plies are taken to go on for ever: {rest}"))
+            ("", format!("games longer than {plies} plies count as infinite: {rest}"))
         }));
     }
     lines.extend(held_out(report).map(|text| ("*", text)));

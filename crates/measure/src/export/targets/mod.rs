@@ -93,27 +93,27 @@ impl Targets {
         }
         if self.format == Format::Obf && !bitboards {
             return Some(Hinted::new(
-                format!("OBF is of Othello and not of {spec}"),
+                format!("OBF does not apply to {spec}: expected Othello"),
                 "choose another extension",
             ));
         }
         if self.format == Format::Obf && self.columns.is_some() {
-            return Some("OBF has no columns to choose".into());
+            return Some("--columns does not apply to OBF".into());
         }
         if self.shard_rows.is_some() && self.format != Format::Npy {
             return Some(
-                "--shard-rows is for directories of arrays: give an --out without extension".into(),
+                "--shard-rows does not apply to files: expected a directory of arrays (--out without extension)".into(),
             );
         }
         if self.images == Images::Expanded && game.group().order() < whole_group {
-            return Some("--expand-symmetry needs a table whose states are folded: this one has every image that is reachable already".into());
+            return Some("--expand-symmetry does not apply to an unfolded table: it already contains every reachable image".into());
         }
         if decisive == Some(true) && !table.has_scores() {
             return Some(format!("--decisive-by score: {spec} has no scores").into());
         }
         if per_layer.is_some() && !table.states().has_layers() {
             return Some(Hinted::new(
-                "--per-layer: this table does not keep the layers of its rows",
+                "--per-layer: the table does not record the layers of its rows",
                 "use --sample",
             ));
         }
@@ -177,8 +177,8 @@ pub fn choose_columns(
     let known: Vec<&str> = all.iter().map(|column| column.name).collect();
     if let Some(name) = names.iter().find(|name| !known.contains(&name.as_str())) {
         return Err(Hinted::new(
-            format!("there is no column '{name}' here"),
-            format!("there are {}", known.join(", ")),
+            format!("unknown column `{name}`"),
+            format!("expected {}", known.join(", ")),
         ));
     }
     Ok(all.into_iter().filter(|column| names.iter().any(|name| name == column.name)).collect())
@@ -457,7 +457,7 @@ pub fn write_blocks(
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
     let name = name.ok_or_else(|| ExportError::Taken {
         place: path.to_path_buf(),
-        what: "is no name of a file".to_string(),
+        what: "is not a file name".to_string(),
     })?;
     let folder = super::folder::Folder::beside(path, &|other| other == name)?;
     let mut sink = sink::begin(format, &folder.file(""), &name, columns, None)?;

@@ -184,7 +184,7 @@ pub(super) struct File {
 impl File {
     /// Parses a file; fails if it is not an ONNX model, or exceeds the bounds.
     pub(super) fn read(bytes: &[u8]) -> Result<File, Hinted> {
-        let none = || "it is no ONNX model".into();
+        let none = || "not an ONNX model".into();
         let mut model = Model::decode(bytes).map_err(|_| none())?;
         bounds::check(&model)?;
         let is_widened = widen(&mut model)?;
@@ -252,7 +252,7 @@ impl File {
             }
         }
         if kept.is_empty() {
-            return Err(obstacle.unwrap_or_else(|| "it has no outputs".into()));
+            return Err(obstacle.unwrap_or_else(|| "no outputs".into()));
         }
         let same = kept.iter().map(|kept| &kept.tensor).eq(self.outputs.iter().map(|o| &o.name));
         let whole = same && needed.len() == self.graph().node.len();
@@ -288,7 +288,7 @@ impl File {
         while let Some(name) = open.pop() {
             let Some(at) = self.maker(&name) else {
                 if name == tensor && !given(&name) {
-                    return Err(format!("nothing in it makes its output '{name}'").into());
+                    return Err(format!("no node computes the output `{name}`").into());
                 }
                 continue;
             };
@@ -296,10 +296,10 @@ impl File {
             if node.is_foreign() {
                 return Err(Hinted::new(
                     format!(
-                        "it needs the operator {}.{}, which is not known",
+                        "unknown operator {}.{}",
                         node.domain, node.op_type
                     ),
-                    "networks (scikit-learn's MLPClassifier and MLPRegressor without a pipeline before them, PyTorch's, TensorFlow's) do without",
+                    "expected a network of standard operators, such as scikit-learn's MLPClassifier and MLPRegressor without a pipeline, PyTorch's or TensorFlow's",
                 ));
             }
             if found.insert(at) {

@@ -95,7 +95,7 @@ impl Tried<'_> {
         if plies.is_some() && value.is_none() {
             return Err(Hinted::new(
                 format!(
-                    "no output is known as {}; for a position a policy has {}, a value 1",
+                    "no output found for {}; per position a policy has {} numbers, a value 1",
                     if self.spec.plies.is_some() { "the value" } else { "a policy or a value" },
                     self.numbers()
                 ),
@@ -116,7 +116,7 @@ impl Tried<'_> {
         let output = |name: &str, width: usize| {
             let at = self.named(name).ok().filter(|&at| self.tried[at].width == width);
             let numbers =
-                || format!("it has no output '{name}' of {width} numbers, as its card says");
+                || format!("missing output `{name}` of {width} numbers (card)");
             at.ok_or_else(|| Hinted::from(numbers()))
         };
         let by_action = |name: &str, reading| {
@@ -133,13 +133,13 @@ impl Tried<'_> {
                 if plies.is_none() {
                     heads.policy = by_action("policy", Numbers::Tied)?;
                 } else if heads.value.is_none() {
-                    return Err("it has no output 'value' to search with".into());
+                    return Err("missing output `value`, which the search needs".into());
                 }
             }
             card::Reading::Q => heads.policy = by_action("q", Numbers::Worths)?,
             card::Reading::Wins => heads.value = Some((output("wins", 2)?, ValueHead::Wins)),
             card::Reading::Discs => heads.value = Some((output("discs", 1)?, ValueHead::Share)),
-            card::Reading::Win => return Err("its card is of a network for minishogi".into()),
+            card::Reading::Win => return Err("invalid card: of a network for minishogi".into()),
         }
         heads.plies = match heads.policy {
             // The policy output already looks one ply ahead.
@@ -159,7 +159,7 @@ impl Tried<'_> {
 
     fn named(&self, name: &str) -> Result<usize, String> {
         let place = self.kept.iter().position(|kept| kept.name == name || kept.tensor == name);
-        place.ok_or_else(|| format!("it has no output '{name}' that can be computed"))
+        place.ok_or_else(|| format!("missing or unsupported output `{name}`"))
     }
 
     /// Returns the only output of `among`, or the only one whose name contains the first of `words` found in
@@ -179,7 +179,7 @@ impl Tried<'_> {
         }
         let names: Vec<_> = among.iter().map(|&at| self.kept[at].name.as_str()).collect();
         Err(format!(
-            "which output is the {option}? Write {option}=NAME with one of {}",
+            "ambiguous output for the {option}: expected {option}=NAME with one of {}",
             names.join(", ")
         ))
     }
@@ -206,8 +206,8 @@ impl Tried<'_> {
                 return match self.tried[at].width {
                     1 | 3 => Ok(Some(at)),
                     width => Err(Hinted::new(
-                        format!("the output '{name}' has {width} numbers for a position"),
-                        "a value has 1, or 3 for win, draw and loss",
+                        format!("invalid output `{name}`: {width} numbers per position"),
+                        "expected 1, or 3 for win, draw and loss",
                     )),
                 };
             }
@@ -232,8 +232,8 @@ impl Tried<'_> {
                 let place = usize::try_from(class).ok().and_then(|class| columns.get_mut(class));
                 *place.ok_or_else(|| {
                     Hinted::new(
-                        format!("'{name}' has the class {class}"),
-                        format!("classes are actions, 0 to {}", actions - 1),
+                        format!("invalid class {class} of `{name}`"),
+                        format!("expected actions, 0 to {}", actions - 1),
                     )
                 })? = Some(column);
             }
@@ -246,12 +246,12 @@ impl Tried<'_> {
         };
         if !expected.contains(&width) {
             let expected = match self.spec.pass.filter(|_| self.has_pass) {
-                Some(true) => format!("with pass=yes it should have {actions}"),
-                Some(false) => format!("with pass=no it should have {}", actions - 1),
-                None => format!("a policy has {}", self.numbers()),
+                Some(true) => format!("expected {actions} with pass=yes"),
+                Some(false) => format!("expected {} with pass=no", actions - 1),
+                None => format!("expected {}", self.numbers()),
             };
             return Err(Hinted::new(
-                format!("'{name}' has {width} numbers for a position"),
+                format!("invalid output `{name}`: {width} numbers per position"),
                 expected,
             ));
         }
@@ -325,13 +325,13 @@ impl PolicyHead {
     /// are uniform.
     pub(super) fn probabilities(&self, scores: &mut [f64], out: &mut [f64]) -> Result<(), Hinted> {
         if let Some(score) = scores.iter().find(|s| s.is_nan() || **s == f64::INFINITY) {
-            return Err(format!("a number of its policy is {score}").into());
+            return Err(format!("invalid number {score} of the policy").into());
         }
         let is_probability = self.reading == Numbers::Probabilities;
         if let Some(score) = scores.iter().find(|score| is_probability && **score < -SLACK) {
             return Err(Hinted::new(
-                format!("a probability of its policy is {score}"),
-                "write softmax=yes if it gives logits, move=best if it gives Q values",
+                format!("invalid probability {score} of the policy"),
+                "set softmax=yes for logits, move=best for Q values",
             ));
         }
         if self.reading == Numbers::Tied {
@@ -380,7 +380,7 @@ impl ValueHead {
     /// discs, or twice the share of squares minus 1.
     pub(super) fn read(self, row: &[f32], mover: Side) -> Result<f64, Hinted> {
         if row.iter().any(|number| number.is_nan()) {
-            return Err("a number of its value is NaN".into());
+            return Err("invalid number NaN of the value".into());
         }
         let number = |at: usize| f64::from(row[at]);
         let (value, expected) = match self {
@@ -403,8 +403,8 @@ impl ValueHead {
         };
         if value.abs() > 1.0 + SLACK {
             return Err(Hinted::new(
-                format!("its value is {}, not from {expected}", row[0]),
-                "write range=01 for 0 a loss to 1 a win, range=clip for a regression that errs, or range=discs for a disc difference",
+                format!("invalid value {}: expected {expected}", row[0]),
+                "set range=01 for 0 (loss) to 1 (win), range=clip for regression errors, range=discs for a disc difference",
             ));
         }
         Ok(value)

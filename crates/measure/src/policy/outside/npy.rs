@@ -74,12 +74,12 @@ impl Rows {
     /// 1)`. The error is one line that names the file.
     pub(super) fn open(path: &Path, numbers: Numbers, row: &[usize]) -> Result<Rows, Hinted> {
         let wrong = |wrong: Hinted| wrong.map(|what| format!("{}: {what}", path.display()));
-        let cannot = |error: std::io::Error| wrong(format!("cannot be read: {error}").into());
+        let cannot = |error: std::io::Error| wrong(format!("cannot read it: {error}").into());
         let file = File::open(path).map_err(cannot)?;
         let length = file.metadata().map_err(cannot)?.len();
         let mut reader = BufReader::with_capacity(1 << 20, file);
         let header = NpyHeader::read(&mut reader).map_err(|_| {
-            wrong(Hinted::new("is no .npy file of numbers", "write it with numpy.save"))
+            wrong(Hinted::new("not a .npy file of numbers", "write it with numpy.save"))
         })?;
         let descr = &header.descr;
         let scalar = scalar(descr, numbers).ok_or_else(|| {
@@ -87,7 +87,7 @@ impl Rows {
                 Numbers::Floats => "float16, float32 or float64",
                 Numbers::Integers => "integers",
             };
-            wrong(format!("holds {descr} where {expected} are expected").into())
+            wrong(format!("invalid type {descr}: expected {expected}").into())
         })?;
         let shape: Vec<usize> = header.shape.iter().map(|&n| n as usize).collect();
         let fits = match shape.split_first() {
@@ -97,11 +97,11 @@ impl Rows {
         if !fits {
             let expected: Vec<String> = row.iter().map(|n| format!(", {n}")).collect();
             let expected = if row.is_empty() { ",".to_string() } else { expected.concat() };
-            let what = format!("has the shape {} where (N{expected}) is expected", tuple(&shape));
+            let what = format!("invalid shape {}: expected (N{expected})", tuple(&shape));
             return Err(wrong(what.into()));
         }
         if header.fortran_order && shape.len() > 1 {
-            let what = Hinted::new("is in Fortran order", "save numpy.ascontiguousarray of it");
+            let what = Hinted::new("array in Fortran order", "convert it by numpy.ascontiguousarray");
             return Err(wrong(what));
         }
         let width = row.iter().product::<usize>();
@@ -109,7 +109,7 @@ impl Rows {
         let expected = (shape[0] as u64).checked_mul((width * scalar.size) as u64);
         if expected.and_then(|payload| payload.checked_add(begin)) != Some(length) {
             let what =
-                format!("has {length} bytes, which its shape {} does not take", tuple(&shape));
+                format!("{length} bytes, which do not match its shape {}", tuple(&shape));
             return Err(wrong(what.into()));
         }
         let (path, rows) = (path.to_path_buf(), shape[0] as u64);
@@ -131,7 +131,7 @@ impl Rows {
     pub(super) fn next(&mut self) -> Result<&[f64], Hinted> {
         self.reader
             .read_exact(&mut self.bytes)
-            .map_err(|error| format!("{}: cannot be read: {error}", self.path.display()))?;
+            .map_err(|error| format!("{}: cannot read it: {error}", self.path.display()))?;
         self.numbers.clear();
         self.numbers.extend(self.bytes.chunks_exact(self.scalar.size).map(self.scalar.read));
         Ok(&self.numbers)

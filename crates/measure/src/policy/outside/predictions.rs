@@ -60,7 +60,7 @@ impl<K: StateKey> Predictions<K> {
                     let first = *entry.get();
                     if !read.agree(first as usize, row) {
                         let what = format!(
-                            "rows {first} and {row} are of the same position '{}' and do not agree",
+                            "rows {first} and {row} differ for the same position '{}'",
                             name()
                         );
                         return Err(wrong(numbers.path(), what));
@@ -100,7 +100,7 @@ impl<G: Game> Policy<G> for Predictions<G::Key> {
         for position in batch.positions() {
             let row = self.rows.get(&(game.key(&position.state), position.side));
             let row = row.ok_or_else(|| {
-                Hinted::from(format!("there is no prediction for '{}'", game.notation(position)))
+                Hinted::from(format!("missing prediction for '{}'", game.notation(position)))
                     .with_hint("predict every position that 'solver export --states' writes")
             })?;
             let row = *row as usize;
@@ -138,7 +138,7 @@ struct Files {
 impl Files {
     fn open<G: Game>(game: &G, dir: &Path) -> Result<Files, Hinted> {
         if !dir.is_dir() {
-            return Err(wrong(dir, "there is no such directory of predictions"));
+            return Err(wrong(dir, "no such directory of predictions"));
         }
         check_game(game, dir)?;
         let place = |name: &str| dir.join(format!("{name}.npy"));
@@ -149,11 +149,11 @@ impl Files {
             [] => {
                 let names = Dense::ALL.map(|(name, _)| format!("{name}.npy")).join(", ");
                 let hint = format!("write one of {names} there");
-                return Err(wrong(dir, Hinted::new("holds no predictions", hint)));
+                return Err(wrong(dir, Hinted::new("contains no predictions", hint)));
             }
             [(one, _), (other, _), ..] => {
-                let what = format!("holds both {one}.npy and {other}.npy");
-                return Err(wrong(dir, Hinted::new(what, "keep the one that is meant")));
+                let what = format!("contains both {one}.npy and {other}.npy");
+                return Err(wrong(dir, Hinted::new(what, "keep one of them")));
             }
         };
         let width = [game.action_count()];
@@ -182,7 +182,7 @@ fn same_count(path: &Path, found: u64, what: &str, of: &Rows) -> Result<(), Hint
         return Ok(());
     }
     let other = of.path().file_name().unwrap_or_default().to_string_lossy();
-    Err(wrong(path, format!("has {found} {what} where {other} has {count} rows")))
+    Err(wrong(path, format!("{found} {what}, expected {count} as in {other}")))
 }
 
 /// Rejects an export of another game in the directory, if there is one.
@@ -191,14 +191,14 @@ fn check_game<G: Game>(game: &G, dir: &Path) -> Result<(), Hinted> {
     let text = match input::file(&path, input::TEXT) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(wrong(&path, format!("cannot be read: {error}"))),
+        Err(error) => return Err(wrong(&path, format!("cannot read it: {error}"))),
     };
     let json: serde_json::Value = serde_json::from_slice(&text).map_err(|error| {
-        wrong(&path, Hinted::new(format!("is no JSON ({error})"), "export the states anew"))
+        wrong(&path, Hinted::new(format!("invalid JSON ({error})"), "export the states again"))
     })?;
     let (found, here) = (json["game"].as_str().unwrap_or_default(), game.name());
     if found != here {
-        let what = format!("the states are of '{found}' where the table is of {here}");
+        let what = format!("states of '{found}', expected {here}");
         return Err(wrong(&path, what));
     }
     Ok(())
@@ -207,14 +207,14 @@ fn check_game<G: Game>(game: &G, dir: &Path) -> Result<(), Hinted> {
 /// Reads the positions of the rows from the files that contain them.
 fn positions<G: Game>(game: &G, dir: &Path, of: &Rows) -> Result<Vec<Position<G::State>>, Hinted> {
     if u32::try_from(of.count()).is_err() {
-        return Err(wrong(of.path(), "has more than 2^32 rows"));
+        return Err(wrong(of.path(), "more than 2^32 rows"));
     }
     let [text, planes, side] =
         ["positions.txt", "planes.npy", "side.npy"].map(|name| dir.join(name));
     let written = match File::open(&text) {
         Ok(file) => Some(written(game, &text, file)?),
         Err(error) if error.kind() == ErrorKind::NotFound => None,
-        Err(error) => return Err(wrong(&text, format!("cannot be read: {error}"))),
+        Err(error) => return Err(wrong(&text, format!("cannot read it: {error}"))),
     };
     if let Some(written) = &written {
         same_count(&text, written.len() as u64, "lines", of)?;
@@ -230,15 +230,15 @@ fn positions<G: Game>(game: &G, dir: &Path, of: &Rows) -> Result<Vec<Position<G:
                 return Ok(written);
             };
             let [here, there] = [drawn[row], written[row]].map(|position| game.notation(&position));
-            let what = format!("these planes are '{here}' where positions.txt says '{there}'");
-            Err(wrong_row(&planes, row, Hinted::new(what, "keep the ones that are meant")))
+            let what = format!("planes of '{here}', but positions.txt has '{there}'");
+            Err(wrong_row(&planes, row, Hinted::new(what, "keep one of the two files")))
         }
         (Some(positions), None) | (None, Some(positions)) => Ok(positions),
         (None, None) => Err(wrong(
             dir,
             Hinted::new(
-                "does not say of which positions its rows are",
-                "put positions.txt, or planes.npy and side.npy, of 'solver export --states' there, in the order of the predictions",
+                "the positions of its rows are missing",
+                "add positions.txt, or planes.npy and side.npy, of 'solver export --states', in the order of the predictions",
             ),
         )),
     }
@@ -255,7 +255,7 @@ fn written<G: Game>(game: &G, path: &Path, file: File) -> Result<Vec<Position<G:
         let read = (&mut reader)
             .take(LONGEST)
             .read_line(&mut line)
-            .map_err(|error| wrong_row(path, found.len(), format!("cannot be read: {error}")))?;
+            .map_err(|error| wrong_row(path, found.len(), format!("cannot read it: {error}")))?;
         if read == 0 {
             return Ok(found);
         }
@@ -284,12 +284,12 @@ fn drawn<G: Game>(
         let bytes: Vec<u8> = planes.next()?.iter().map(byte).collect();
         let state = game.read_planes(&bytes);
         let state =
-            state.ok_or_else(|| wrong_row(planes.path(), row, "these planes are no position"))?;
+            state.ok_or_else(|| wrong_row(planes.path(), row, "invalid planes: not a position"))?;
         let number = sides.next()?[0];
         let side = Side::ALL.into_iter().find(|side| side.index() as f64 == number);
         let side = side.ok_or_else(|| {
-            let what = format!("{number} is no side");
-            let hint = "the first player is 0, the second 1";
+            let what = format!("invalid side {number}");
+            let hint = "expected 0 for the first player, 1 for the second";
             wrong_row(sides.path(), row, Hinted::new(what, hint))
         })?;
         Ok(Position { state, side })

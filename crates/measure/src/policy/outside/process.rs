@@ -132,18 +132,18 @@ impl Process {
             Ok(Output::Line(line)) => Ok(line),
             Ok(Output::TooLong) => {
                 self.kill();
-                Err("it wrote a line longer than any answer".into())
+                Err("answer longer than the limit".into())
             }
             Err(RecvTimeoutError::Timeout) => {
                 self.kill();
                 let (limit, last) = (self.limit.as_secs_f64(), self.last_words());
-                let what = format!("it has not answered within {limit} s and was stopped{last}");
+                let what = format!("no answer within {limit} s; stopped{last}");
                 Err(Hinted::new(what, "raise --policy-timeout if it needs longer"))
             }
             Err(RecvTimeoutError::Disconnected) => {
                 let how = match self.end() {
                     Some(status) => status.to_string(),
-                    None => "closed its output, and was stopped".to_string(),
+                    None => "it closed its output and was stopped".to_string(),
                 };
                 let last = self.last_words();
                 Err(format!("it ended before it answered: {how}{last}").into())
@@ -223,7 +223,7 @@ impl Process {
         let tail = self.errors.tail.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&tail);
         let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
-        let shown = |line| format!(" (the last it said on stderr: {})", excerpt(line));
+        let shown = |line| format!(" (last line on stderr: {})", excerpt(line));
         line.map_or(String::new(), shown)
     }
 }

@@ -100,7 +100,7 @@ pub(super) fn begin(
         Format::Parquet => Box::new(parquet::ParquetFile::begin(dir, name, columns)?),
         #[cfg(not(feature = "parquet"))]
         Format::Parquet => {
-            let source = std::io::Error::other("this program was built without Parquet");
+            let source = std::io::Error::other("this build does not include Parquet");
             return Err(TableError::Io { action: "write", path: dir.join(name), source });
         }
     })
