@@ -71,12 +71,12 @@ pub(crate) fn run<T: Send>(
         let pool = &pool;
         let worker = scope
             .spawn(move || catch_unwind(AssertUnwindSafe(|| pool.install(|| work(state, asks)))));
-        let heard = listen(py, state, requests, progress);
-        if heard.is_err() {
+        let listened = listen(py, state, requests, progress);
+        if listened.is_err() {
             state.cancelled.store(true, Ordering::Relaxed);
         }
         let done = py.detach(|| worker.join()).unwrap_or_else(Err);
-        heard?;
+        listened?;
         outcome(done, begun)
     });
     pools().resting = Some(pool);

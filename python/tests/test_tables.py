@@ -87,7 +87,7 @@ def test_states_come_in_parts_and_batches(table):
 
 
 def test_a_board_that_does_not_fit_is_refused(tmp_path):
-    with pytest.raises(ym.YomikiriError, match="othello-5x6 needs about .* where .* free; .*max_depth.*force"):
+    with pytest.raises(ym.YomikiriError, match="othello-5x6 needs about .* but .* free; .*max_depth.*force"):
         ym.solve("othello-5x6", tables=tmp_path)
     assert not [*tmp_path.iterdir()]
 

@@ -135,7 +135,7 @@ pub struct NoRoom {
     pub disk: Option<PathBuf>,
 }
 
-/// Checks that `needed` bytes fit in `free` ones; `None` is no limit.
+/// Checks that `needed` bytes fit in `free` ones; `None` means unlimited.
 pub fn fits_memory(needed: f64, free: Option<u64>) -> Result<(), NoRoom> {
     match free {
         Some(free) if needed > free as f64 => Err(NoRoom { needed, free: free as f64, disk: None }),

@@ -155,7 +155,7 @@ fn what_is_not_exactly_a_table_is_not_removed() {
     }
     tables.run(&["remove", "mine", "nowhere/x"]).refused("none is there");
     tables.run(&["remove", SHORT, "notes"]).refused("one of two");
-    assert!(files(tables.root()) == before, "all or none of what is there");
+    assert!(files(tables.root()) == before, "all or none are removed");
     assert!(tables.place("link").exists() || !cfg!(unix));
 }
 

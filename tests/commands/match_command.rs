@@ -21,7 +21,7 @@ fn what_cannot_be_played_is_refused() {
     let tables = Tables::new();
     for (game, what) in [
         ("minishogi", "minishogi is too large to be enumerated whole"),
-        ("chess", "'chess' is no game"),
+        ("chess", "`chess`"),
         ("othello-8x8", "bound the enumeration with --max-depth"),
     ] {
         let run = tables.run(&["match", "random", "greedy", "--game", game]);

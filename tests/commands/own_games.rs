@@ -70,7 +70,7 @@ impl Program {
 }
 
 fn assert_near(found: &Value, expected: f64) {
-    let found = found.as_f64().unwrap_or_else(|| panic!("{found} is no number"));
+    let found = found.as_f64().unwrap_or_else(|| panic!("invalid number {found}"));
     assert!((found - expected).abs() < 1e-9, "{found} is not {expected}");
 }
 

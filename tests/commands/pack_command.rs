@@ -87,7 +87,7 @@ fn what_packing_cannot_do_is_refused() {
         (&["pack", "nowhere"], "nowhere"),
         (&["pack", PACKED], "packed already"),
         (&["pack", "moved", "--name", PACKED, "--with", "distance"], "is there already"),
-        (&["pack", "moved", "--name", "a/b"], "'a/b' is no name"),
+        (&["pack", "moved", "--name", "a/b"], "invalid table name `a/b`"),
         (&["value-iterate", PACKED], "solver enumerate"),
         (&["value-iterate", PACKED, "--discount", "0.9"], "solver enumerate"),
         (&["export", PACKED, "--states", "--out", "/dev/null/x"], "/dev/null"),

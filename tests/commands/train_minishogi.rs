@@ -98,7 +98,7 @@ fn what_makes_no_sense_is_told_in_a_line() {
         (&animals, "is for minishogi, not for animal-shogi-3x3"),
         (
             &["report", "--table", table, "--policy", symmetric],
-            "symmetric=yes is not for minishogi",
+            "symmetric=yes does not apply to minishogi",
         ),
     ] {
         let ran = tables.run(args);

@@ -65,7 +65,7 @@ fn no_input_breaks_a_reader() {
 /// Runs some inputs of a target in this process, which dies at the first failure.
 fn obey(order: &str) {
     let (name, range) = asked(order);
-    let at = std::env::var_os(AT).expect("it is told by whom it was started");
+    let at = std::env::var_os(AT).expect("the parent process sets it");
     let (_, target) = TARGETS.iter().find(|(target, _)| Some(*target) == name).unwrap();
     let corpus = corpus_of(name.unwrap());
     for number in range {
@@ -82,7 +82,7 @@ fn watch() {
     let only = only.flatten();
     let mut left: Vec<&str> = TARGETS.iter().map(|(target, _)| *target).collect();
     left.retain(|target| only.is_none_or(|only| only == *target));
-    assert!(!left.is_empty(), "{only:?} is no target");
+    assert!(!left.is_empty(), "unknown target {only:?}");
     let (left, failures) = (Mutex::new(left), Mutex::new(Vec::new()));
     let next = || left.lock().unwrap().pop();
     thread::scope(|scope| {

@@ -22,7 +22,7 @@ fn truth(board: &str) -> Value {
 }
 
 fn number(value: &Value, field: &str) -> u64 {
-    value[field].as_u64().unwrap_or_else(|| panic!("{field} is no count in {value}"))
+    value[field].as_u64().unwrap_or_else(|| panic!("invalid count {field} in {value}"))
 }
 
 fn check_unreduced(manifest: &Manifest, truth: &Value) {
