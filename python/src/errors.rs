@@ -19,12 +19,7 @@ create_exception!(
     PyValueError,
     "Position that is invalid, or not in the table; the message names the row."
 );
-create_exception!(
-    _core,
-    PolicyError,
-    YomikiriError,
-    "Failure of a policy, or an invalid answer."
-);
+create_exception!(_core, PolicyError, YomikiriError, "Failure of a policy, or an invalid answer.");
 
 /// Returns a `ValueError`.
 pub(crate) fn value_error(what: impl Into<String>) -> PyErr {

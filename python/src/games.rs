@@ -181,7 +181,10 @@ impl Game {
     fn action_name(&self, side: u8, action: u16) -> PyResult<String> {
         let count = self.game.action_count();
         if usize::from(action) >= count {
-            return Err(value_error(format!("invalid action {action}: expected 0 to {}", count - 1)));
+            return Err(value_error(format!(
+                "invalid action {action}: expected 0 to {}",
+                count - 1
+            )));
         }
         Ok(self.game.action_name(side_of(side), Action(action)))
     }
@@ -217,8 +220,8 @@ fn read<T>(
 ) -> PyResult<Vec<AnyPosition>> {
     let mut all = Vec::with_capacity(items.size_hint().0);
     for (row, item) in items.enumerate() {
-        let position = one(item)
-            .ok_or_else(|| position_error(format!("row {row}: invalid position")))?;
+        let position =
+            one(item).ok_or_else(|| position_error(format!("row {row}: invalid position")))?;
         all.push(position);
     }
     Ok(all)
@@ -240,7 +243,10 @@ impl Positions {
         let place = |&at: &i64| {
             let found = usize::try_from(at).ok().and_then(|at| self.all.get(at));
             found.copied().ok_or_else(|| {
-                PyIndexError::new_err(format!("invalid index {at}: expected one of {} positions", self.all.len()))
+                PyIndexError::new_err(format!(
+                    "invalid index {at}: expected one of {} positions",
+                    self.all.len()
+                ))
             })
         };
         let all: PyResult<Vec<_>> = places.as_slice()?.iter().map(place).collect();
@@ -407,8 +413,9 @@ pub(crate) fn encoding(
     let known = Layout::named(layout)
         .ok_or_else(|| format!("invalid layout `{layout}`: expected {}", Layout::names()))?;
     let listed = planes.map(Plane::read_list).transpose();
-    let listed = listed
-        .map_err(|bad| format!("invalid planes `{bad}`: expected {}, joined by +", Plane::names()))?;
+    let listed = listed.map_err(|bad| {
+        format!("invalid planes `{bad}`: expected {}, joined by +", Plane::names())
+    })?;
     Encoding::of_game(game, known, listed.as_deref())
 }
 

@@ -39,7 +39,7 @@ use crate::work::{self, detached, lock, run};
 
 /// Form in which a callable receives positions.
 #[derive(Clone)]
-enum Form {
+enum InputForm {
     /// Array of planes.
     Planes(Encoding),
     /// [`Positions`], which the package converts to the requested layout.
@@ -65,7 +65,7 @@ fn refused(error: Hinted) -> PyErr {
 }
 
 /// A policy without references to the interpreter, for the measuring thread.
-enum Held {
+enum HeldPolicy {
     Named(PolicySpec),
     Asked(Asking),
 }
@@ -74,49 +74,49 @@ enum Held {
 struct Asking {
     name: String,
     callable: Arc<Py<PyAny>>,
-    form: Form,
+    form: InputForm,
     /// `true` if it also receives the legal moves.
     with_legal: bool,
     /// `true` if it plays the move it ranks highest.
     is_best: bool,
 }
 
-fn hold(game: &AnyGame, given: Vec<Given<'_>>) -> PyResult<Vec<Held>> {
+fn hold(game: &AnyGame, given: Vec<Given<'_>>) -> PyResult<Vec<HeldPolicy>> {
     given.into_iter().map(|given| hold_one(game, given)).collect()
 }
 
-fn hold_one(game: &AnyGame, given: Given<'_>) -> PyResult<Held> {
+fn hold_one(game: &AnyGame, given: Given<'_>) -> PyResult<HeldPolicy> {
     match given {
         Given::Named(text) => {
             let spec: PolicySpec = text.parse().map_err(refused)?;
             spec.check(game).map_err(refused)?;
-            Ok(Held::Named(spec))
+            Ok(HeldPolicy::Named(spec))
         }
         Given::Asked(name, callable, layout, planes, with_legal, is_best) => {
             let form = match WITHOUT_PLANES.contains(&&*layout) {
-                true => Form::Positions,
-                false => {
-                    Form::Planes(encoding(game, &layout, planes.as_deref()).map_err(|what| {
+                true => InputForm::Positions,
+                false => InputForm::Planes(encoding(game, &layout, planes.as_deref()).map_err(
+                    |what| {
                         let others = WITHOUT_PLANES.join(", ");
                         value_error(format!("{what}; or, without planes, {others}"))
-                    })?)
-                }
+                    },
+                )?),
             };
             let callable = Arc::new(callable.unbind());
-            Ok(Held::Asked(Asking { name, callable, form, with_legal, is_best }))
+            Ok(HeldPolicy::Asked(Asking { name, callable, form, with_legal, is_best }))
         }
     }
 }
 
 fn players(
-    held: Vec<Held>,
+    held: Vec<HeldPolicy>,
     game: &AnyGame,
     tables: &std::path::Path,
-    asks: &Sender<work::Request>,
+    asks: &Sender<work::PythonRequest>,
 ) -> PyResult<Vec<Player>> {
     let one = |held| match held {
-        Held::Named(spec) => named(&spec, game, tables),
-        Held::Asked(asking) => Ok(asking.player(Asks::Sent(Mutex::new(asks.clone())))),
+        HeldPolicy::Named(spec) => named(&spec, game, tables),
+        HeldPolicy::Asked(asking) => Ok(asking.player(Asks::Sent(Mutex::new(asks.clone())))),
     };
     held.into_iter().map(one).collect()
 }
@@ -143,7 +143,7 @@ impl Asking {
 /// Route of calls to a callable, which always runs on the Python thread that started the measurement.
 enum Asks {
     /// From worker threads, as requests to that thread.
-    Sent(Mutex<Sender<work::Request>>),
+    Sent(Mutex<Sender<work::PythonRequest>>),
     /// Directly, on that thread; stores the exception of the callable.
     Here(Arc<Raised>),
 }
@@ -160,7 +160,7 @@ struct Callable {
 }
 
 /// Answer of a callable in the order of the batch, its shapes checked.
-struct Told {
+struct CallableAnswer {
     kind: Dense,
     /// One row per position.
     numbers: Vec<f64>,
@@ -182,7 +182,7 @@ impl Policy<AnyGame> for Callable {
         answers: &mut Answers,
     ) -> Result<(), Hinted> {
         let (count, actions) = (batch.len(), game.action_count());
-        let shown = Shown::new(&self.asking.form, game, batch.positions());
+        let shown = BatchInput::new(&self.asking.form, game, batch.positions());
         let legal_at = |at: usize| &batch.actions()[batch.range(at)];
         let legal = self.asking.with_legal.then(|| {
             let mut legal = vec![false; count * actions];
@@ -215,19 +215,19 @@ impl Policy<AnyGame> for Callable {
 }
 
 /// A batch in the form that a callable receives.
-enum Shown {
+enum BatchInput {
     Planes(Vec<f32>, usize, Encoding),
     Positions(Positions),
 }
 
-impl Shown {
-    fn new(form: &Form, game: &AnyGame, positions: &[AnyPosition]) -> Shown {
+impl BatchInput {
+    fn new(form: &InputForm, game: &AnyGame, positions: &[AnyPosition]) -> BatchInput {
         match form {
-            Form::Planes(encoding) => {
+            InputForm::Planes(encoding) => {
                 let planes = planes(encoding, game, positions);
-                Shown::Planes(planes, positions.len(), encoding.clone())
+                BatchInput::Planes(planes, positions.len(), encoding.clone())
             }
-            Form::Positions => Shown::Positions(Positions {
+            InputForm::Positions => BatchInput::Positions(Positions {
                 game: game.clone(),
                 all: Arc::new(positions.to_vec()),
             }),
@@ -236,10 +236,10 @@ impl Shown {
 
     fn into_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         match self {
-            Shown::Planes(planes, count, encoding) => {
+            BatchInput::Planes(planes, count, encoding) => {
                 Ok(array(py, planes, count, &encoding)?.into_any())
             }
-            Shown::Positions(positions) => Ok(Bound::new(py, positions)?.into_any()),
+            BatchInput::Positions(positions) => Ok(Bound::new(py, positions)?.into_any()),
         }
     }
 }
@@ -248,14 +248,14 @@ impl Callable {
     /// Calls the callable on the Python thread and waits for its answer.
     fn ask(
         &self,
-        shown: Shown,
+        shown: BatchInput,
         legal: Option<Vec<bool>>,
         count: usize,
         actions: usize,
-    ) -> Result<Told, Hinted> {
+    ) -> Result<CallableAnswer, Hinted> {
         let callable = self.asking.callable.clone();
         let memory = lock(&self.spare).pop().unwrap_or_default();
-        let question = move |py: Python<'_>| -> PyResult<Result<Told, String>> {
+        let question = move |py: Python<'_>| -> PyResult<Result<CallableAnswer, String>> {
             let legal = legal.map(|legal| legal.into_pyarray(py).reshape([count, actions]));
             let legal = legal.transpose()?;
             let told = callable.bind(py).call1((shown.into_python(py)?, legal))?;
@@ -266,7 +266,7 @@ impl Callable {
             Asks::Sent(asks) => {
                 let (send, receive) = sync_channel(1);
                 // An exception ends the measurement; an invalid answer is an error of the policy.
-                let request: work::Request = Box::new(move |py| {
+                let request: work::PythonRequest = Box::new(move |py| {
                     let _ = send.send(question(py)?);
                     Ok(())
                 });
@@ -288,8 +288,10 @@ fn read(
     count: usize,
     actions: usize,
     memory: Vec<f64>,
-) -> Result<Told, String> {
-    let told = told.cast::<PyDict>().map_err(|_| "invalid answer: expected a dictionary of arrays".to_string())?;
+) -> Result<CallableAnswer, String> {
+    let told = told
+        .cast::<PyDict>()
+        .map_err(|_| "invalid answer: expected a dictionary of arrays".to_string())?;
     let item = |name: &str| told.get_item(name).ok().flatten();
     let (kind, deciding) = Dense::ALL
         .into_iter()
@@ -307,7 +309,7 @@ fn read(
         (Dense::Scores, _) | (_, None) => None,
         (_, Some(scores)) => Some(table(&scores, count, actions, Vec::new())?),
     };
-    Ok(Told {
+    Ok(CallableAnswer {
         kind,
         numbers,
         width,
@@ -341,7 +343,9 @@ fn table(
     let (shape, numbers) = floats(found, memory).ok_or_else(wrong)?;
     match shape[..] {
         [rows, columns] if (rows, columns) == (count, actions) => Ok(numbers),
-        [_, _] => Err(format!("invalid answer: array of shape {shape:?}, expected ({count}, {actions})")),
+        [_, _] => {
+            Err(format!("invalid answer: array of shape {shape:?}, expected ({count}, {actions})"))
+        }
         _ => Err(wrong()),
     }
 }
@@ -362,14 +366,15 @@ fn floats(found: &Bound<'_, PyAny>, mut memory: Vec<f64>) -> Option<(Vec<usize>,
 fn part(split: Option<&str>) -> PyResult<Option<Split>> {
     let Some(name) = split else { return Ok(None) };
     let found = Split::ALL.into_iter().find(|split| split.name() == name);
-    found
-        .map(Some)
-        .ok_or_else(|| value_error(format!("invalid split `{name}`: expected train, validation, test")))
+    found.map(Some).ok_or_else(|| {
+        value_error(format!("invalid split `{name}`: expected train, validation, test"))
+    })
 }
 
 /// Parses the training data declared for external policies.
 fn trained(text: Option<&str>) -> PyResult<Option<TrainedSpec>> {
-    let wrong = |text: &str, known| value_error(format!("invalid trained `{text}`: expected {known}"));
+    let wrong =
+        |text: &str, known| value_error(format!("invalid trained `{text}`: expected {known}"));
     text.map(|text| text.parse().map_err(|known: String| wrong(text, known))).transpose()
 }
 
@@ -377,8 +382,7 @@ fn trained(text: Option<&str>) -> PyResult<Option<TrainedSpec>> {
 fn with_training(players: Vec<Player>, trained: Option<TrainedSpec>) -> PyResult<Vec<Player>> {
     let Some(trained) = trained else { return Ok(players) };
     if players.iter().all(|player| player.learned_from() != TrainedOn::Unknown) {
-        let what =
-            "trained does not apply: the training positions of these policies are known";
+        let what = "trained does not apply: the training positions of these policies are known";
         return Err(value_error(what));
     }
     Ok(players.into_iter().map(|player| player.with_training(trained)).collect())
@@ -651,8 +655,8 @@ impl Asked {
         let game = game.game.clone();
         let table = table.map(|table| table.table.clone());
         let (player, raised) = match hold_one(&game, policy)? {
-            Held::Named(spec) => (named(&spec, &game, &tables)?, None),
-            Held::Asked(asking) => {
+            HeldPolicy::Named(spec) => (named(&spec, &game, &tables)?, None),
+            HeldPolicy::Asked(asking) => {
                 let raised = Arc::<Raised>::default();
                 (asking.player(Asks::Here(raised.clone())), Some(raised))
             }

@@ -23,14 +23,14 @@ struct Cancelled;
 
 /// Progress and cancellation of work.
 #[derive(Default)]
-pub(crate) struct State {
+pub(crate) struct WorkState {
     cancelled: AtomicBool,
     done: AtomicU64,
     /// The task and its number of units.
     task: Mutex<Option<(String, Option<u64>)>>,
 }
 
-impl Progress for State {
+impl Progress for WorkState {
     fn begin(&self, what: &str, total: Option<u64>) {
         self.advance(0);
         self.done.store(0, Ordering::Relaxed);
@@ -53,20 +53,20 @@ impl Progress for State {
 }
 
 /// A request of a worker thread to the interpreter.
-pub(crate) type Request = Box<dyn FnOnce(Python<'_>) -> PyResult<()> + Send>;
+pub(crate) type PythonRequest = Box<dyn FnOnce(Python<'_>) -> PyResult<()> + Send>;
 
 /// Runs `work` on a thread of its own with the interpreter's lock released. Requests of `work` are answered
 /// on this thread, with the lock. `progress` is called with the task, the units done and the units in total.
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,
-    work: impl FnOnce(&State, std::sync::mpsc::Sender<Request>) -> PyResult<T> + Send,
+    work: impl FnOnce(&WorkState, std::sync::mpsc::Sender<PythonRequest>) -> PyResult<T> + Send,
 ) -> PyResult<T> {
     // A pool of its own: while its threads wait for a callable, that may look something up, or measure.
     let resting = pools().resting.take();
-    let (state, pool) = (&State::default(), resting.map_or_else(threads, Ok)?);
+    let (state, pool) = (&WorkState::default(), resting.map_or_else(threads, Ok)?);
     let begun = Moment::now();
-    let (asks, requests) = channel::<Request>();
+    let (asks, requests) = channel::<PythonRequest>();
     let done = std::thread::scope(|scope| {
         let pool = &pool;
         let worker = scope
@@ -86,8 +86,8 @@ pub(crate) fn run<T: Send>(
 /// Answers requests until the work ends, which closes their channel.
 fn listen(
     py: Python<'_>,
-    state: &State,
-    requests: Receiver<Request>,
+    state: &WorkState,
+    requests: Receiver<PythonRequest>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let requests = Mutex::new(requests);

@@ -280,7 +280,9 @@ fn position_keys_conform<G: Game>(game: &G, state: &G::State) {
     assert_eq!(keys[0] != keys[1], game.keeps_sides(), "position_key of {state:?}");
     assert_eq!(keys[0], game.canonical(state).key, "position_key of {state:?}");
     for (side, key) in Side::ALL.into_iter().zip(keys) {
-        let kept = game.position_of(key).unwrap_or_else(|| panic!("invalid key {key:?}: expected that of a position"));
+        let kept = game
+            .position_of(key)
+            .unwrap_or_else(|| panic!("invalid key {key:?}: expected that of a position"));
         let kept_side = if game.keeps_sides() { side } else { Side::First };
         assert_eq!(kept.side, kept_side, "the position of {key:?}");
         assert_eq!(game.key(&kept.state), game.canonical(state).key, "{state:?}");
@@ -390,7 +392,10 @@ fn ranked_moves_conform<G: Game>(game: &G, rank: u32) {
         before
     };
     for next in next.into_iter().flatten() {
-        assert!(before_of(next).contains(&rank), "rank {rank} is missing among the predecessors of {next}");
+        assert!(
+            before_of(next).contains(&rank),
+            "rank {rank} is missing among the predecessors of {next}"
+        );
     }
     let before = before_of(rank);
     let distinct: HashSet<u32> = before.iter().copied().collect();
@@ -419,7 +424,7 @@ fn orientations_conform<G: Game>(game: &G) {
     let mut folded = HashMap::from([(canonical.key, orientations)]);
     let mut actual = HashSet::from([start]);
     let (mut all_folded, mut all_actual) = (Folded::new(), HashSet::new());
-    let mut looked_at = 0;
+    let mut visited = 0;
     loop {
         assert_same(&unfolded(game, &folded), &actual);
         let known = all_actual.len();
@@ -427,9 +432,9 @@ fn orientations_conform<G: Game>(game: &G) {
         for (&key, more) in &folded {
             all_folded.entry(key).or_default().0 |= more.0;
         }
-        looked_at += actual.len();
+        visited += actual.len();
         let nothing_new = all_actual.len() == known;
-        if nothing_new || actual.len() > WIDEST_PLY || looked_at > MOST_POSITIONS {
+        if nothing_new || actual.len() > WIDEST_PLY || visited > MOST_POSITIONS {
             break;
         }
         let next = |position: &Position<G::State>| {
@@ -445,14 +450,19 @@ fn orientations_conform<G: Game>(game: &G) {
 
 fn assert_same<P: Eq + std::hash::Hash + Debug>(folded: &HashSet<P>, actual: &HashSet<P>) {
     let wrong = folded.symmetric_difference(actual).next();
-    assert!(wrong.is_none(), "{wrong:?} is reachable or represented by a folded state, but not both");
+    assert!(
+        wrong.is_none(),
+        "{wrong:?} is reachable or represented by a folded state, but not both"
+    );
 }
 
 /// Returns the positions that folded states with their orientations stand for.
 fn unfolded<G: Game>(game: &G, folded: &Folded<G::Key>) -> HashSet<Position<G::State>> {
     let mut positions = HashSet::new();
     for (&key, &orientations) in folded {
-        let state = game.state(key).unwrap_or_else(|| panic!("invalid key {key:?}: expected that of a state"));
+        let state = game
+            .state(key)
+            .unwrap_or_else(|| panic!("invalid key {key:?}: expected that of a state"));
         for (g, side) in orientations.iter(game.group().order()) {
             let position = Position { state: game.transform(&state, g), side };
             assert!(positions.insert(position), "{position:?} is counted twice");
@@ -466,7 +476,9 @@ fn unfolded<G: Game>(game: &G, folded: &Folded<G::Key>) -> HashSet<Position<G::S
 fn folded_step<G: Game>(game: &G, folded: &Folded<G::Key>) -> Folded<G::Key> {
     let mut next = Folded::new();
     for (&key, &from) in folded {
-        let state = game.state(key).unwrap_or_else(|| panic!("invalid key {key:?}: expected that of a state"));
+        let state = game
+            .state(key)
+            .unwrap_or_else(|| panic!("invalid key {key:?}: expected that of a state"));
         game.for_each_successor(&state, |_, after| {
             let canonical = game.canonical(&after);
             let passed_on = game.group().successor_orientations(from, canonical.ties);

@@ -1,6 +1,6 @@
 //! Encodings: positions as the input of a network.
 //!
-//! An encoding is a list of planes, each with one number for every square, in an [`Order`]. [`Layout`]s have
+//! An encoding is a list of planes, each with one number for every square, in an [`AxisOrder`]. [`Layout`]s have
 //! the names of conventions in common use. A shape with three or more planes does not determine their
 //! contents, so the planes can be listed too ([`Plane::read_list`]). Squares are numbered row by row from a1,
 //! as actions are.
@@ -161,7 +161,7 @@ impl fmt::Display for Plane {
 
 /// Order of the two indices, square and plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Order {
+pub enum AxisOrder {
     /// One plane after the other: `(planes, rows, columns)`.
     PlanesFirst,
     /// One square after the other: `(rows, columns, planes)`.
@@ -235,12 +235,12 @@ impl Layout {
         matches!(self, Layout::Nchw | Layout::Nhwc | Layout::Flat | Layout::Interleaved)
     }
 
-    fn order(self) -> Order {
+    fn order(self) -> AxisOrder {
         match self {
             Layout::Nchw | Layout::Flat | Layout::Signed | Layout::OpenSpiel | Layout::Colours => {
-                Order::PlanesFirst
+                AxisOrder::PlanesFirst
             }
-            Layout::Nhwc | Layout::Interleaved | Layout::OpenSpielNhwc => Order::PlanesLast,
+            Layout::Nhwc | Layout::Interleaved | Layout::OpenSpielNhwc => AxisOrder::PlanesLast,
         }
     }
 
@@ -410,14 +410,14 @@ impl Encoding {
         }
         for (at, plane) in self.planes.iter().enumerate() {
             match self.layout.order() {
-                Order::PlanesFirst => {
+                AxisOrder::PlanesFirst => {
                     let out = &mut out[at * self.squares..][..self.squares];
                     match plane.bits(squares) {
                         Some(bits) => write_bits(bits, out),
                         None => plane.write(squares, out.iter_mut()),
                     }
                 }
-                Order::PlanesLast => {
+                AxisOrder::PlanesLast => {
                     plane.write(squares, out[at..].iter_mut().step_by(self.planes.len()));
                 }
             }
@@ -491,8 +491,8 @@ mod tests {
         encoding.write(&SQUARES, &mut out);
         let planes = encoding.planes.len();
         let at = |plane: usize, square: usize| match encoding.layout.order() {
-            Order::PlanesFirst => out[plane * 16 + square],
-            Order::PlanesLast => out[square * planes + plane],
+            AxisOrder::PlanesFirst => out[plane * 16 + square],
+            AxisOrder::PlanesLast => out[square * planes + plane],
         };
         (0..planes).map(|plane| (0..5).map(|square| at(plane, square)).collect()).collect()
     }

@@ -29,7 +29,11 @@ pub(super) fn parse_line<G: Game>(
         && let Some(side) = Side::ALL.into_iter().find(|&s| game.side_name(s) == side)
     {
         let state = key_of(key).and_then(G::Key::narrow).and_then(|key| game.state(key));
-        let state = state.ok_or_else(|| NotationError::new(format!("invalid key `{key}`: expected hexadecimal digits of a state")))?;
+        let state = state.ok_or_else(|| {
+            NotationError::new(format!(
+                "invalid key `{key}`: expected hexadecimal digits of a state"
+            ))
+        })?;
         return Ok(vec![Position { state, side }]);
     }
     let mut line = vec![*from];

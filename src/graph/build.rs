@@ -223,7 +223,7 @@ pub fn build<G: Game>(
     let resumed_at = match (plan.index, game.layers()) {
         (Index::Rank, _) => run::<G, ByRank<G>>(game, plan, store, progress),
         #[cfg(target_arch = "x86_64")]
-        (Index::Keys, Some(_)) if in_blocks && Instructions::are_there() => {
+        (Index::Keys, Some(_)) if in_blocks && Instructions::are_available() => {
             run::<G, ByBlock<Instructions>>(game, plan, store, progress)
         }
         (Index::Keys, Some(_)) if in_blocks => {
@@ -448,7 +448,7 @@ mod tests {
             let little = Plan { max_memory: Some(0), ..plan.clone() };
             assert!(sorted == made(game, &little, blocks), "{name} in files");
             #[cfg(target_arch = "x86_64")]
-            if Instructions::are_there() {
+            if Instructions::are_available() {
                 let fast = |plan: &Plan<_>, store: &Store| {
                     run::<_, ByBlock<Instructions>>(game, plan, store, &Silent)
                 };

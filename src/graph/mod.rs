@@ -25,7 +25,7 @@ use std::path::PathBuf;
 
 pub use build::{AssembledLayer, assemble};
 pub use build::{Enumerated, build};
-pub use by_block::States;
+pub use by_block::TaskStates;
 pub(crate) use by_block::deriver;
 pub use census::Census;
 pub use check::{LayerChecks, LayerSums, LayerToRead, Maker};
@@ -34,7 +34,7 @@ pub use pack::{PackError, check_packable, is_packed_of, pack};
 pub use plan::{Estimate, Index, Plan, estimate, read_roots, table_name, within_room};
 pub use ranked::ones_of;
 pub use ranked::{ENDLESS, Ranked, RankedGame, distance_of_end};
-pub use view::{Finder, Graph, Piece, RowMove, TerminalScores};
+pub use view::{Finder, Graph, RowMove, RowPiece, TerminalScores};
 
 use crate::hint::{Hint, Hinted, Kind};
 use crate::table::TableError;
@@ -107,9 +107,7 @@ pub enum GraphError {
         game: String,
     },
     /// Index by rank for a game or a plan without ranks.
-    #[error(
-        "--index rank does not apply to {game}: expected a game with ranks, whole and folded"
-    )]
+    #[error("--index rank does not apply to {game}: expected a game with ranks, whole and folded")]
     NoRanks {
         /// Name of the game.
         game: String,

@@ -24,9 +24,7 @@ pub enum PackError {
     #[error("{0} is packed already")]
     Already(String),
     /// Incomplete table: moves that were not followed cannot be derived from the rules.
-    #[error(
-        "{0} is not complete, and packed tables cannot store a frontier"
-    )]
+    #[error("{0} is not complete, and packed tables cannot store a frontier")]
     Incomplete(String),
     /// Table without a solution.
     #[error("{0} is not solved")]
@@ -44,10 +42,9 @@ impl Hint for PackError {
             PackError::NotSolved(name) => {
                 Some(format!("run 'solver value-iterate {name}' first").into())
             }
-            PackError::NotProven(_) => Some(
-                "packed tables cannot store bounds: solve it with another --repetition"
-                    .into(),
-            ),
+            PackError::NotProven(_) => {
+                Some("packed tables cannot store bounds: solve it with another --repetition".into())
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
 use super::GraphError;
-use crate::game::{Expected, Game, GameExt, NotationError, Position, Side};
+use crate::game::{ExpectedStates, Game, GameExt, NotationError, Position, Side};
 use crate::hint::Hint;
 use crate::table::{
     CHECKPOINT_AFTER, Identity, NoRoom, Store, Table, TableError, check_name, fits_disk,
@@ -126,9 +126,7 @@ impl<S: Copy + PartialEq> Plan<S> {
         let start = game.start();
         let parse = |root: &String| {
             let parsed = game.parse_position(root, &start);
-            parsed.map_err(|error| {
-                damaged(format!("invalid root `{root}` ({})", error.line()))
-            })
+            parsed.map_err(|error| damaged(format!("invalid root `{root}` ({})", error.line())))
         };
         let roots = identity.roots.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
         let other = |state| Position { state, side: start.side.other() };
@@ -148,8 +146,7 @@ impl<S: Copy + PartialEq> Plan<S> {
             derived: identity.is_derived(),
             ..Plan::from_start(game)
         };
-        plan.check(game)
-            .map_err(|error| damaged(format!("invalid identity: {}", error.line())))?;
+        plan.check(game).map_err(|error| damaged(format!("invalid identity: {}", error.line())))?;
         match plan.identity(game) == *identity {
             true => Ok(plan),
             false => Err(damaged("identity differs from what these rules write".to_string())),
@@ -302,7 +299,8 @@ pub struct Estimate {
 
 /// Estimates the enumeration of a plan; returns `None` if the game does not know its size.
 pub fn estimate<G: Game>(game: &G, plan: &Plan<G::State>) -> Option<Estimate> {
-    let Expected { mut states, moves, mut exact } = game.expected(&plan.roots.first()?.state)?;
+    let ExpectedStates { mut states, moves, mut exact } =
+        game.expected(&plan.roots.first()?.state)?;
     exact &= plan.start == "standard";
     if let Some(most) = plan.max_states.filter(|&most| (most as f64) < states) {
         (states, exact) = (most as f64, false);

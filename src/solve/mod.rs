@@ -32,7 +32,7 @@ use std::time::Duration;
 pub use columns::{UNKNOWN_DISTANCE, UNKNOWN_SCORE, Values};
 pub use distances::ByDistance;
 pub use layered::install_found;
-pub use options::{Order, SolveOptions};
+pub use options::{RowOrder, SolveOptions};
 pub use proof::{Counterexample, Verified, prove};
 pub use ranked::{RankedError, outcome_of};
 pub use value::{Prospect, Value};
@@ -60,10 +60,7 @@ pub enum SweepError {
     #[error("{0} is packed and cannot be solved again")]
     Packed(String),
     /// Distance of [`Prospect::MAX_DISTANCE`] or more.
-    #[error(
-        "a game lasts {} plies or more, beyond the limit of a table",
-        Prospect::MAX_DISTANCE
-    )]
+    #[error("a game lasts {} plies or more, beyond the limit of a table", Prospect::MAX_DISTANCE)]
     TooLong,
 }
 
@@ -99,12 +96,12 @@ pub struct Run {
 }
 
 /// Sweeps so far; `each` is called after every sweep.
-struct Log<'a> {
+struct SweepLog<'a> {
     sweeps: Vec<SweepRecord>,
     each: &'a mut dyn FnMut(usize, &SweepRecord),
 }
 
-impl Log<'_> {
+impl SweepLog<'_> {
     fn add(&mut self, sweep: SweepRecord) {
         self.sweeps.push(sweep);
         (self.each)(self.sweeps.len(), &sweep);
@@ -167,7 +164,7 @@ pub fn solve<G: Game>(
         }
         return Ok(run);
     }
-    let mut log = Log { sweeps: Vec::new(), each };
+    let mut log = SweepLog { sweeps: Vec::new(), each };
     let resumed = if let Some(graph) = &graph {
         let memory = &Memory::new(options.max_memory, table.dir());
         let layered = Layered { graph, method: &method, memory, checkpoint: &checkpoint, progress };

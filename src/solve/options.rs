@@ -9,7 +9,7 @@ use crate::table::{NoRoom, Solution, SweepRecord, Table, fits_memory};
 
 /// Order in which a layered game's states are swept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
+pub enum RowOrder {
     /// Layers from the end: one sweep.
     #[default]
     Topological,
@@ -19,22 +19,22 @@ pub enum Order {
     Policies,
 }
 
-impl Order {
+impl RowOrder {
     /// Returns `topological`, `natural` or `policy-iteration`.
     pub fn name(self) -> &'static str {
         match self {
-            Order::Topological => "topological",
-            Order::Natural => "natural",
-            Order::Policies => "policy-iteration",
+            RowOrder::Topological => "topological",
+            RowOrder::Natural => "natural",
+            RowOrder::Policies => "policy-iteration",
         }
     }
 
     /// Returns the command-line option that selects this order.
     pub(super) fn option(self) -> &'static str {
         match self {
-            Order::Topological => "--order topological",
-            Order::Natural => "--order natural",
-            Order::Policies => "--method policy-iteration",
+            RowOrder::Topological => "--order topological",
+            RowOrder::Natural => "--order natural",
+            RowOrder::Policies => "--method policy-iteration",
         }
     }
 }
@@ -43,7 +43,7 @@ impl Order {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SolveOptions {
     /// Order of sweeps; layered games.
-    pub order: Option<Order>,
+    pub order: Option<RowOrder>,
     /// Residual below which sweeping stops; layered games.
     pub theta: Option<f64>,
     /// Counting of empty squares at the end; layered games with scores.
@@ -76,7 +76,7 @@ impl SolveOptions {
     /// Returns the options with the memory limit (default: the free memory) filled in, or an error if the
     /// table does not fit. In topological order everything fits, because mapped files hold the excess.
     pub fn within_room<G: Game>(self, game: &G, table: &Table) -> Result<SolveOptions, NoRoom> {
-        if game.layers().is_some() && self.order.unwrap_or_default() == Order::Topological {
+        if game.layers().is_some() && self.order.unwrap_or_default() == RowOrder::Topological {
             return Ok(self);
         }
         let states = table.manifest().counts.table.states as f64;
@@ -88,7 +88,7 @@ impl SolveOptions {
 pub(super) struct Method {
     /// `true` if the game has layers. Otherwise only `by_rank` and `repetition` apply.
     pub layered: bool,
-    pub order: Order,
+    pub order: RowOrder,
     pub theta: f64,
     pub empties: Empties,
     /// γ, for discounted values; `None` for exact ones.
@@ -142,13 +142,14 @@ impl Method {
                     "expected a number below 1, or a --discount",
                 ),
                 Some(discount) if !(discount > 0.0 && discount <= 1.0) => {
-                    format!("invalid discount {discount}: expected a number above 0, at most 1").into()
+                    format!("invalid discount {discount}: expected a number above 0, at most 1")
+                        .into()
                 }
                 Some(_) if !complete => Hinted::new(
                     "the table has a frontier, whose values are unknown",
                     "discounted values need a complete table (leave --max-depth and --max-states out)",
                 ),
-                _ if self.order == Order::Policies && !complete => Hinted::new(
+                _ if self.order == RowOrder::Policies && !complete => Hinted::new(
                     "the table has a frontier, where no policy has a value",
                     "--method policy-iteration needs a complete table (leave --max-depth and --max-states out)",
                 ),

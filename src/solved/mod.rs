@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use crate::any::{AnyGame, AnyPosition, AnyState};
 use crate::game::{Game, GameExt, NotationError, Orientations, Symmetry};
-use crate::graph::{Graph, GraphError, Piece, Plan, RowMove, StateKind};
+use crate::graph::{Graph, GraphError, Plan, RowMove, RowPiece, StateKind};
 use crate::parallel;
 use crate::progress::Progress;
 use crate::solve::{SolveOptions, SweepError, Value, Values};
@@ -26,7 +26,7 @@ pub use answer::{Answer, Board, Brief, Cycles, LineEnd, MoveAnswer, NotThere, Ve
 pub use arrays::ArrayRows;
 pub use lines::{LONGEST_LINE, LineAnswer};
 pub use oracle::Oracle;
-pub use searched::{Budget, QUICK_SQUARES, SearchOracle, Wanted, empty_squares};
+pub use searched::{Budget, QUICK_SQUARES, SearchOracle, WantedValues, empty_squares};
 pub use totals::{LayerValues, Totals};
 
 /// Choice among the positions of a row.
@@ -63,7 +63,7 @@ pub struct States {
     game: AnyGame,
     table: Table,
     rows: Graph,
-    pieces: Vec<Piece>,
+    pieces: Vec<RowPiece>,
 }
 
 impl std::fmt::Debug for States {
@@ -99,7 +99,7 @@ impl States {
     }
 
     /// Returns all rows in pieces, which depend on the table alone.
-    pub fn pieces(&self) -> &[Piece] {
+    pub fn pieces(&self) -> &[RowPiece] {
         &self.pieces
     }
 
@@ -194,7 +194,7 @@ impl States {
     /// order. Fails on an invalid row.
     pub fn visit_open(
         &self,
-        piece: &Piece,
+        piece: &RowPiece,
         orienting: Orienting,
         mut visit: impl FnMut(usize, AnyPosition),
     ) -> Result<(), String> {

@@ -63,7 +63,7 @@ fn holds(dir: &Path, name: &str, &(bytes, crc): &(u64, u32)) -> bool {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Checkpoint<S> {
+struct DraftCheckpoint<S> {
     format_version: u32,
     identity: Identity,
     arrays: BTreeMap<String, (u64, u32)>,
@@ -79,7 +79,7 @@ impl Draft {
     ) -> Result<(Draft, Option<(S, Lengths)>), TableError> {
         let dir = place.with_added_extension("partial");
         fs::create_dir_all(&dir).at("create", &dir)?;
-        let resumed = read_state::<Checkpoint<S>>(&dir.join("checkpoint.json"))
+        let resumed = read_state::<DraftCheckpoint<S>>(&dir.join("checkpoint.json"))
             .filter(|c| c.identity == identity && c.format_version == super::FORMAT_VERSION)
             .filter(|c| c.arrays.iter().all(|(name, length)| holds(&dir, name, length)))
             .map(|c| (c.state, Lengths(c.arrays)));
@@ -91,7 +91,7 @@ impl Draft {
 
     /// Returns the identity of the draft in a directory; `None` without a checkpoint of this format.
     pub fn identity_in(dir: &Path) -> Option<Identity> {
-        let checkpoint: Checkpoint<IgnoredAny> = read_state(&dir.join("checkpoint.json"))?;
+        let checkpoint: DraftCheckpoint<IgnoredAny> = read_state(&dir.join("checkpoint.json"))?;
         (checkpoint.format_version == super::FORMAT_VERSION).then_some(checkpoint.identity)
     }
 
@@ -102,7 +102,7 @@ impl Draft {
 
     /// Returns the command that makes the draft in a directory, if one was recorded.
     pub fn command_in(dir: &Path) -> Option<String> {
-        let checkpoint: Checkpoint<String> = read_state(&dir.join("checkpoint.json"))?;
+        let checkpoint: DraftCheckpoint<String> = read_state(&dir.join("checkpoint.json"))?;
         (checkpoint.format_version == super::FORMAT_VERSION).then_some(checkpoint.state)
     }
 
@@ -195,8 +195,11 @@ impl Draft {
     }
 
     /// Returns the error for a checkpoint that contradicts the arrays.
-    pub fn astray(&self) -> TableError {
-        TableError::damaged(&self.dir.join("checkpoint.json"), "numbers inconsistent with the arrays")
+    pub fn inconsistent(&self) -> TableError {
+        TableError::damaged(
+            &self.dir.join("checkpoint.json"),
+            "numbers inconsistent with the arrays",
+        )
     }
 
     /// Returns the error for a damaged array.
@@ -239,7 +242,7 @@ impl Draft {
             .iter()
             .map(|(&name, g)| (name.to_string(), (g.stream.len_bytes(), g.stream.checksum())))
             .collect();
-        let checkpoint = Checkpoint {
+        let checkpoint = DraftCheckpoint {
             format_version: super::FORMAT_VERSION,
             identity: self.identity.clone(),
             arrays,

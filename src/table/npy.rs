@@ -13,7 +13,7 @@ use bytemuck::Pod;
 use memmap2::Mmap;
 
 use super::error::{IoContext, TableError};
-use super::mmap::{Reading, map_for, unmap_pages};
+use super::mmap::{AccessPattern, map_for, unmap_pages};
 use super::stream::KEPT_IN_MEMORY;
 use super::{Draft, Lengths, Table};
 use crate::input::NpyHeader;
@@ -74,7 +74,7 @@ pub(super) fn open(path: &Path) -> Result<File, TableError> {
 }
 
 /// Maps a table's file.
-pub(super) fn map(file: &File, path: &Path, reading: Reading) -> Result<Mmap, TableError> {
+pub(super) fn map(file: &File, path: &Path, reading: AccessPattern) -> Result<Mmap, TableError> {
     map_for(file, reading).at("map", path)
 }
 
@@ -93,7 +93,7 @@ impl<T: Element> Array<T> {
         file: &File,
         path: &Path,
         rows: u64,
-        reading: Reading,
+        reading: AccessPattern,
     ) -> Result<Array<T>, TableError> {
         let map = map(file, path, reading)?;
         let expected = header(path, T::DESCR, &shape_of::<T>(rows))?;
@@ -114,7 +114,7 @@ impl<T: Element> Array<T> {
 impl<T: Pod> Array<T> {
     /// Maps the rows of a file whose header is not written yet.
     pub(super) fn so_far(path: &Path) -> Result<Array<T>, TableError> {
-        let map = map(&open(path)?, path, Reading::All)?;
+        let map = map(&open(path)?, path, AccessPattern::All)?;
         let payload = map.len().checked_sub(HEADER_BYTES);
         if payload.is_none_or(|bytes| bytes % size_of::<T>() > 0) {
             return Err(TableError::damaged(path, "incomplete last row"));
@@ -133,13 +133,13 @@ impl<T: Pod> Array<T> {
     }
 
     /// Drops rows that will not be read again soon from the page cache, if the file is large.
-    pub fn forget(&self, rows: Range<usize>) {
+    pub fn drop_page_cache(&self, rows: Range<usize>) {
         if self.map.len() as u64 > KEPT_IN_MEMORY {
             let bytes = HEADER_BYTES + rows.start * size_of::<T>()
                 ..HEADER_BYTES + rows.end * size_of::<T>();
             unmap_pages(&self.map, bytes.clone());
             if let Ok(file) = File::open(&self.path) {
-                forget(&file, bytes.start as u64, Some(bytes.len() as u64));
+                drop_page_cache(&file, bytes.start as u64, Some(bytes.len() as u64));
             }
         }
     }
@@ -223,11 +223,11 @@ impl Ints {
         }
     }
 
-    /// Drops rows from the page cache, as [`Array::forget`] does.
-    pub fn forget(&self, rows: Range<usize>) {
+    /// Drops rows from the page cache, as [`Array::drop_page_cache`] does.
+    pub fn drop_page_cache(&self, rows: Range<usize>) {
         match self {
-            Ints::Narrow(column) => column.forget(rows),
-            Ints::Wide(column) => column.forget(rows),
+            Ints::Narrow(column) => column.drop_page_cache(rows),
+            Ints::Wide(column) => column.drop_page_cache(rows),
         }
     }
 
@@ -286,7 +286,7 @@ pub fn crc32(bytes: &[u8]) -> u32 {
 /// Drops part of a file, to its end if `bytes` is `None`, from the page cache (`POSIX_FADV_DONTNEED`)
 /// and starts writing its dirty pages: the final sync is short, reused pages cost less than new ones,
 /// and other programs keep theirs.
-pub(super) fn forget(file: &File, from: u64, bytes: Option<u64>) {
+pub(super) fn drop_page_cache(file: &File, from: u64, bytes: Option<u64>) {
     // A hint, which may fail.
     #[cfg(target_os = "linux")]
     let _ = {

@@ -132,9 +132,7 @@ impl<T: Zeroable> Packed<T> {
         let end = words.and_then(|words| packed.bytes.len().checked_sub(words));
         match end.is_some() && packed.begin_of(blocks) == end {
             true => Ok(packed),
-            false => {
-                Err(TableError::damaged(packed.bytes.path(), "wrong number of blocks"))
-            }
+            false => Err(TableError::damaged(packed.bytes.path(), "wrong number of blocks")),
         }
     }
 

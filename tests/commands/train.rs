@@ -99,10 +99,7 @@ fn what_is_there_is_not_replaced_and_other_settings_are_not_resumed() {
     process.kill().unwrap();
     process.wait().unwrap();
     let line = tables.run(&training(recipe, &[])).refused("another run").to_string();
-    assert!(
-        line.contains("is a checkpoint with other settings; remove it"),
-        "{line}"
-    );
+    assert!(line.contains("is a checkpoint with other settings; remove it"), "{line}");
     let bytes = fs::read(&checkpoint).unwrap();
     fs::write(&checkpoint, &bytes[..bytes.len() - 1]).unwrap();
     let line = tables.run(&training(recipe, &[])).refused("damaged").to_string();

@@ -175,10 +175,7 @@ fn what_cannot_be_used_is_told_in_one_line() {
             "two-policies.onnx",
             "ambiguous output for the policy: expected policy=NAME with one of red, blue",
         ),
-        (
-            "nine.onnx",
-            "no output found for a policy or a value; per position a policy has 16, or",
-        ),
+        ("nine.onnx", "no output found for a policy or a value; per position a policy has 16, or"),
         (
             "nine.onnx?policy=policy",
             "invalid output `policy`: 9 numbers per position; expected 16, or 17 with the pass",

@@ -254,14 +254,23 @@ fn wrong_positions_are_named() {
         (row.replace('O', "Q"), "position: 'Q' is not a square"),
         (format!("{row}\nRed to move"), "invalid side to move `Red to move`"),
         (format!("{row}\nto move"), "invalid side to move `to move`"),
-        (format!("{}X{} X", "-".repeat(4), "-".repeat(59)), "invalid position: disc at e1, outside"),
+        (
+            format!("{}X{} X", "-".repeat(4), "-".repeat(59)),
+            "invalid position: disc at e1, outside",
+        ),
         (format!("{}X X", "-".repeat(63)), "invalid position: disc at h8, outside the 4x4 board"),
         (";".to_string(), "invalid position: 0 squares"),
         ("hello".to_string(), "position: 'h' is not a square"),
         ("盤".to_string(), "position: '盤' is not a square"),
-        ("1000001200210000".to_string(), "invalid position `1000001200210000`: 16 digits; expected 17"),
+        (
+            "1000001200210000".to_string(),
+            "invalid position `1000001200210000`: 16 digits; expected 17",
+        ),
         ("00000012002100000".to_string(), "invalid position `00000012002100000`: starts with 0"),
-        ("10000012003100000".to_string(), "invalid position `10000012003100000`: contains the digit 3"),
+        (
+            "10000012003100000".to_string(),
+            "invalid position `10000012003100000`: contains the digit 3",
+        ),
     ];
     for (text, says) in cases {
         let error = error(&game, &text);

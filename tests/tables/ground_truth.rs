@@ -13,7 +13,7 @@ use yomikiri::game::{Empties, Game, GameExt};
 use yomikiri::graph::{Graph, Plan};
 use yomikiri::progress::Silent;
 use yomikiri::registry::Games;
-use yomikiri::solve::{Order, SolveOptions, Values};
+use yomikiri::solve::{RowOrder, SolveOptions, Values};
 use yomikiri::table::{Manifest, Table};
 
 fn truth(board: &str) -> Value {
@@ -132,7 +132,12 @@ fn an_unfolded_table_has_the_same_counts() {
 }
 
 /// Compares every state of a table with plain recursion.
-fn agrees_with_the_reference(columns: usize, fold: bool, order: Order, reference: &mut Reference) {
+fn agrees_with_the_reference(
+    columns: usize,
+    fold: bool,
+    order: RowOrder,
+    reference: &mut Reference,
+) {
     let rules = Othello::<u64>::new(4, columns, fold);
     let name = format!("othello-4x{columns}");
     let game = if fold { named(&name) } else { unfolded(&name) };
@@ -153,16 +158,16 @@ fn agrees_with_the_reference(columns: usize, fold: bool, order: Order, reference
 #[test]
 fn every_4x4_state_agrees_with_the_reference() {
     let mut reference = Reference::new();
-    agrees_with_the_reference(4, true, Order::Topological, &mut reference);
-    agrees_with_the_reference(4, true, Order::Natural, &mut reference);
-    agrees_with_the_reference(4, true, Order::Policies, &mut reference);
-    agrees_with_the_reference(4, false, Order::Topological, &mut reference);
+    agrees_with_the_reference(4, true, RowOrder::Topological, &mut reference);
+    agrees_with_the_reference(4, true, RowOrder::Natural, &mut reference);
+    agrees_with_the_reference(4, true, RowOrder::Policies, &mut reference);
+    agrees_with_the_reference(4, false, RowOrder::Topological, &mut reference);
 }
 
 #[test]
 #[ignore = "takes a minute and a gigabyte"]
 fn every_4x5_state_agrees_with_the_reference() {
-    agrees_with_the_reference(5, true, Order::Topological, &mut Reference::new());
+    agrees_with_the_reference(5, true, RowOrder::Topological, &mut Reference::new());
 }
 
 /// The values of a bounded table enclose those of the complete one, and proven values are right.

@@ -14,7 +14,7 @@ use yomikiri::game::{
 use yomikiri::graph::{self, Index, Plan, pack};
 use yomikiri::hint::Hint;
 use yomikiri::progress::{Progress, Silent};
-use yomikiri::solve::{Order, SolveOptions, Value};
+use yomikiri::solve::{RowOrder, SolveOptions, Value};
 use yomikiri::solved::{Oracle, SolvedTable};
 use yomikiri::table::{Store, Table};
 
@@ -307,9 +307,11 @@ fn moves_that_jump_layers_lead_where_the_rules_say() {
         let place = table.dir().with_added_extension("packed");
         let packed = pack(&any, &table, &place, true, &Silent).unwrap();
         holds(&game, Table::open(&packed).unwrap());
-        for (order, discount) in
-            [(Order::Natural, None), (Order::Policies, None), (Order::Topological, Some(0.9))]
-        {
+        for (order, discount) in [
+            (RowOrder::Natural, None),
+            (RowOrder::Policies, None),
+            (RowOrder::Topological, Some(0.9)),
+        ] {
             let options = SolveOptions { order: Some(order), discount, ..SolveOptions::default() };
             solve(&any, &mut table, &options, &Silent).unwrap();
             holds(&game, Table::open(table.dir()).unwrap());
@@ -523,7 +525,7 @@ fn layered_games_have_the_same_values_by_rank_and_by_keys() {
     let [_, tables] = same_by_rank_and_by_keys(ConnectFour::new(4, 4));
     let game = AnyGame::new(ConnectFour::new(4, 4));
     let mut table = tables.store().open("connect-four-4x4").unwrap();
-    let natural = SolveOptions { order: Some(Order::Natural), ..SolveOptions::default() };
+    let natural = SolveOptions { order: Some(RowOrder::Natural), ..SolveOptions::default() };
     let error = solve(&game, &mut table, &natural, &Silent).unwrap_err().line();
     assert!(error.contains("are not stored") && error.contains("--index keys"), "{error}");
 }

@@ -122,9 +122,7 @@ fn sockets(
         };
         let slot = usize::try_from(number).ok().filter(|&number| number > own);
         let Some(slot) = slot.and_then(|number| all.get_mut(number)) else {
-            let what = format!(
-                "invalid index {number} of a process: expected one after {own}"
-            );
+            let what = format!("invalid index {number} of a process: expected one after {own}");
             let what = Hinted::new(what, "start all processes with the same hosts");
             return Err(ClusterError::Input(what));
         };

@@ -159,8 +159,7 @@ pub fn check(job: &Job) -> Result<(), ClusterError> {
     if job.plan.has_blocks(&job.game) && job.plan.derived {
         return Ok(());
     }
-    let what =
-        "unsupported job for several processes: expected a whole Othello board of up to 32 squares, with derived moves";
+    let what = "unsupported job for several processes: expected a whole Othello board of up to 32 squares, with derived moves";
     Err(ClusterError::Input(what.into()))
 }
 
@@ -170,7 +169,7 @@ pub fn check(job: &Job) -> Result<(), ClusterError> {
 pub fn run(job: &Job, fail: fn(&ClusterError)) -> Result<Done, ClusterError> {
     check(job)?;
     #[cfg(target_arch = "x86_64")]
-    if Instructions::are_there() {
+    if Instructions::are_available() {
         return connect::run(job, worker::work::<Instructions>, fail);
     }
     connect::run(job, worker::work::<Tables>, fail)

@@ -63,14 +63,14 @@ impl Spool {
     /// Adds records.
     pub(crate) fn take(&mut self, mut words: &[u32]) -> Result<(), ClusterError> {
         while let Some((length, slice)) = (self.records.first)(words) {
-            let (record, rest) = words.split_at_checked(length).ok_or_else(strange)?;
-            let slice = self.slices.get_mut(slice as usize).ok_or_else(strange)?;
+            let (record, rest) = words.split_at_checked(length).ok_or_else(protocol_error)?;
+            let slice = self.slices.get_mut(slice as usize).ok_or_else(protocol_error)?;
             slice.words.extend_from_slice(record);
             self.held += length;
             words = rest;
         }
         if !words.is_empty() {
-            return Err(strange());
+            return Err(protocol_error());
         }
         match self.held > self.limit {
             true => self.spill(),
@@ -92,7 +92,7 @@ impl Spool {
                     self.read(at, &mut words[begin..])?;
                     self.free(at, length);
                 }
-                words = (self.records.join)(&words).ok_or_else(strange)?;
+                words = (self.records.join)(&words).ok_or_else(protocol_error)?;
                 self.slices[number].joined = words.len();
             }
             if !words.is_empty() {
@@ -186,11 +186,9 @@ impl Spool {
 }
 
 /// Returns the error for an invalid message from another process.
-pub(super) fn strange() -> ClusterError {
-    let what = Hinted::new(
-        "invalid message from another process",
-        "start all with the same program",
-    );
+pub(super) fn protocol_error() -> ClusterError {
+    let what =
+        Hinted::new("invalid message from another process", "start all with the same program");
     ClusterError::Others(what)
 }
 

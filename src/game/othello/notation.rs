@@ -48,7 +48,7 @@ pub(super) fn obf<K: StateKey>(game: &Othello<K>, position: &Position<Board>) ->
 }
 
 /// Writes the side to move (1 Black, 2 White), then the squares: 0 empty, 1 Black, 2 White.
-pub(super) fn thesis_digits<K: StateKey>(game: &Othello<K>, position: &Position<Board>) -> String {
+pub(super) fn digits<K: StateKey>(game: &Othello<K>, position: &Position<Board>) -> String {
     let side = position.side.index() + 1;
     format!("{side}{}", squares(game, position, ['0', '1', '2']))
 }
@@ -82,7 +82,7 @@ pub(super) fn parse_line<K: StateKey>(
     }
     let solid: String = trimmed.chars().filter(|c| !c.is_whitespace()).collect();
     if solid.chars().all(|c| c.is_ascii_digit()) {
-        return Ok(vec![read_thesis_digits(game, &solid)?]);
+        return Ok(vec![read_digits(game, &solid)?]);
     }
     let starts_like_a_move = |word: &str| {
         let mut chars = word.chars();
@@ -102,7 +102,7 @@ pub(super) fn parse_line<K: StateKey>(
 }
 
 /// Reads the side to move (1 Black, 2 White), then the squares row by row.
-fn read_thesis_digits<K: StateKey>(
+fn read_digits<K: StateKey>(
     game: &Othello<K>,
     digits: &str,
 ) -> Result<Position<Board>, NotationError> {
@@ -152,10 +152,8 @@ fn play_transcript<K: StateKey>(
     while !rest.is_empty() {
         ply += 1;
         let (word, tail) = split_move(rest).ok_or_else(|| {
-            NotationError::new(format!(
-                "transcript: invalid move {ply} `{rest}`"
-            ))
-            .with_hint("expected squares such as c4, and pass or -- for passes")
+            NotationError::new(format!("transcript: invalid move {ply} `{rest}`"))
+                .with_hint("expected squares such as c4, and pass or -- for passes")
         })?;
         rest = tail;
         let legal = game.actions(&position.state);

@@ -250,10 +250,7 @@ fn read_rank(
     }
     if column != variant.columns {
         let squares = counted(column, "square");
-        return wrong(format!(
-            "{what}: {squares}, but {} has {}",
-            variant.name, variant.columns
-        ));
+        return wrong(format!("{what}: {squares}, but {} has {}", variant.name, variant.columns));
     }
     Ok(())
 }
@@ -386,9 +383,7 @@ fn finish<K: StateKey>(
     if variant.ending == Ending::Mate && game.moves.in_check(&state, Owner::Opponent) {
         let (mover, waiting) = (game.side_name(side), game.side_name(side.other()));
         return wrong(Hinted::new(
-            format!(
-                "invalid position: {mover} to move, {waiting}'s king in check"
-            ),
+            format!("invalid position: {mover} to move, {waiting}'s king in check"),
             format!("set {waiting} to move, or change the board"),
         ));
     }

@@ -57,7 +57,7 @@ use super::backup::Backup;
 use super::checkpoint::Checkpoint;
 use super::sweep::{Jacobi, StoredMoves};
 use super::value::{Prospect, Value};
-use super::{Log, SweepError};
+use super::{SweepError, SweepLog};
 use crate::game::{Game, GameExt, Outcome, Repetition, Side};
 use crate::graph::{Graph, StateKind};
 use crate::parallel;
@@ -76,7 +76,7 @@ pub(super) fn solve<G: Game>(
     graph: &Graph,
     repetition: Repetition,
     (checkpoint, progress): (&Checkpoint, &dyn Progress),
-    log: &mut Log<'_>,
+    log: &mut SweepLog<'_>,
 ) -> Result<(Vec<Value>, bool), SweepError> {
     // An invalid key that passed its checksum was written wrong; `verify` reports it.
     let position = |row: usize| graph.position(game, row);
@@ -250,7 +250,7 @@ fn iterate(
     graph: &CyclicGraph<'_>,
     checkpoint: &Checkpoint,
     progress: &dyn Progress,
-    log: &mut Log<'_>,
+    log: &mut SweepLog<'_>,
 ) -> Result<(Vec<Value>, bool), TableError> {
     match graph.bounds_coincide() {
         true => sweep::<1>(graph, checkpoint, progress, log),
@@ -262,7 +262,7 @@ fn sweep<const BOUNDS: usize>(
     graph: &CyclicGraph<'_>,
     checkpoint: &Checkpoint,
     progress: &dyn Progress,
-    log: &mut Log<'_>,
+    log: &mut SweepLog<'_>,
 ) -> Result<(Vec<Value>, bool), TableError> {
     let states = graph.states();
     let at_first = || parallel::column(states, |row| graph.at_first::<BOUNDS>(row));

@@ -24,7 +24,7 @@ fn swept_in(dir: &Path, after: Duration, toy: &Toy, stop: usize) -> Solution {
             resume_unwind(Box::new("interrupted"));
         }
     };
-    let mut log = Log { sweeps: Vec::new(), each: &mut each };
+    let mut log = SweepLog { sweeps: Vec::new(), each: &mut each };
     let solved = toy.with_graph(|graph| {
         graph.check().expect("a valid graph");
         iterate(graph, &checkpoint, &Silent, &mut log)

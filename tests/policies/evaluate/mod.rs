@@ -19,8 +19,8 @@ use yomikiri::hint::Hint;
 use yomikiri::progress::Silent;
 use yomikiri::solved::{Orienting, SolvedTable};
 use yomikiri_measure::evaluate::{
-    AccuracyReport, By, Figures, FiguresBySet, Judged, Key, Measured, Piece, Player, Request, Sink,
-    build, measure,
+    AccuracyReport, By, Figures, FiguresBySet, Judged, Key, Measured, Piece, Player, Request,
+    RowSink, build, measure,
 };
 use yomikiri_measure::policy::{Answers, MICRO, Weights};
 use yomikiri_measure::render::{accuracy_text, summary};
@@ -57,7 +57,7 @@ impl Opened {
         build(&name.parse().unwrap(), self.solved.game()).unwrap()
     }
 
-    fn measure(&self, players: &[Player], sink: Option<&mut Sink<'_>>) -> Measured {
+    fn measure(&self, players: &[Player], sink: Option<&mut RowSink<'_>>) -> Measured {
         measure(&self.judged(), None, players, sink, &Silent).unwrap()
     }
 

@@ -511,7 +511,8 @@ fn what_a_game_does_not_have_is_told_before_the_work() {
         assert_eq!(std::fs::read_dir(tables.root()).unwrap().count(), 0, "{args:?}");
     };
     let small = ["--game", "animal-shogi-3x3"];
-    let weights = "needs an Othello board; expected for animal-shogi-3x3: random, greedy, n-hand:N,";
+    let weights =
+        "needs an Othello board; expected for animal-shogi-3x3: random, greedy, n-hand:N,";
     refused(&[&small[..], &["--policy", "weights"]].concat(), weights);
     refused(&[&small[..], &["--policy", "weights:w.txt"]].concat(), weights);
     refused(&[&small[..], &["--policy", "best"]].concat(), "unknown policy `best`");

@@ -111,8 +111,14 @@ fn broken_sfen_is_named() {
     check_refusals(
         &animal_shogi(),
         &[
-            (SMALL_ANIMAL_SHOGI.start, "invalid board `elc/3/CLE`: 3 ranks, but animal-shogi has 4"),
-            (MINISHOGI.start, "invalid board `rbsgk/4p/5/P4/KGSBR`: 5 ranks, but animal-shogi has 4"),
+            (
+                SMALL_ANIMAL_SHOGI.start,
+                "invalid board `elc/3/CLE`: 3 ranks, but animal-shogi has 4",
+            ),
+            (
+                MINISHOGI.start,
+                "invalid board `rbsgk/4p/5/P4/KGSBR`: 5 ranks, but animal-shogi has 4",
+            ),
             (
                 "gle/1c1/1C1/E+LG b - 1",
                 "invalid board `gle/1c1/1C1/E+LG`: rank 4 (`E+LG`): `+L`, but lions do not promote",
@@ -150,7 +156,10 @@ fn impossible_hands_are_named() {
         ("3R", "invalid hands `3R`: more than 2 of `R`, the number in minishogi"),
         ("RRR", "invalid hands `RRR`: more than 2 of `R`, the number in minishogi"),
         ("R2R", "invalid hands `R2R`: more than 2 of `R`, the number in minishogi"),
-        ("99999999999R", "invalid hands `99999999999R`: more than 2 of `R`, the number in minishogi"),
+        (
+            "99999999999R",
+            "invalid hands `99999999999R`: more than 2 of `R`, the number in minishogi",
+        ),
         ("0P", "invalid hands `0P`: 0 of `P`; leave out pieces that neither side has in hand"),
         (
             "K",
@@ -187,10 +196,22 @@ fn impossible_boards_are_named() {
     check_refusals(
         &minishogi(),
         &[
-            ("rbsg1/4p/5/P4/KGSBR b - 1", "invalid position: White has no king on the board; expected one for each side"),
-            ("rbsgk/4p/5/P4/1GSBR b - 1", "invalid position: Black has no king on the board; expected one for each side"),
-            ("rbsgk/4p/5/P4/KGSKR b - 1", "invalid position: Black has 2 kings on the board; expected one for each side"),
-            ("rbsgk/4p/k4/P4/KGSBR b - 1", "invalid position: White has 2 kings on the board; expected one for each side"),
+            (
+                "rbsg1/4p/5/P4/KGSBR b - 1",
+                "invalid position: White has no king on the board; expected one for each side",
+            ),
+            (
+                "rbsgk/4p/5/P4/1GSBR b - 1",
+                "invalid position: Black has no king on the board; expected one for each side",
+            ),
+            (
+                "rbsgk/4p/5/P4/KGSKR b - 1",
+                "invalid position: Black has 2 kings on the board; expected one for each side",
+            ),
+            (
+                "rbsgk/4p/k4/P4/KGSBR b - 1",
+                "invalid position: White has 2 kings on the board; expected one for each side",
+            ),
             (
                 "rbsgk/4p/5/P4/KGSBR b R 1",
                 "invalid position: 3 rooks with promoted ones and those in hand, but minishogi has 2",
@@ -247,8 +268,14 @@ fn impossible_boards_are_named() {
     check_refusals(
         &animal,
         &[
-            ("g1e/1c1/1C1/ELG b - 1", "invalid position: White has no lion on the board; expected one for each side"),
-            ("gle/1c1/LC1/ELG b - 1", "invalid position: Black has 2 lions on the board; expected one for each side"),
+            (
+                "g1e/1c1/1C1/ELG b - 1",
+                "invalid position: White has no lion on the board; expected one for each side",
+            ),
+            (
+                "gle/1c1/LC1/ELG b - 1",
+                "invalid position: Black has 2 lions on the board; expected one for each side",
+            ),
             (
                 "gle/1+C1/1c1/ELG b C 1",
                 "invalid position: 3 chicks with promoted ones and those in hand, but animal-shogi has 2",
@@ -282,14 +309,8 @@ fn broken_moves_are_named_with_their_number() {
                 "startpos moves 3e2d 7g7f",
                 "illegal move 2 `7g7f` in 'rbsgk/4p/5/P2S1/KG1BR w - 1'; White has no legal move from 7g",
             ),
-            (
-                "startpos moves 3e2d hello",
-                "invalid move 2 `hello`; expected 1e1d, 1e1a+ or P*2b",
-            ),
-            (
-                "startpos moves 3e2d 3a3b 4e",
-                "invalid move 3 `4e`; expected 1e1d, 1e1a+ or P*2b",
-            ),
+            ("startpos moves 3e2d hello", "invalid move 2 `hello`; expected 1e1d, 1e1a+ or P*2b"),
+            ("startpos moves 3e2d 3a3b 4e", "invalid move 3 `4e`; expected 1e1d, 1e1a+ or P*2b"),
             (
                 "3e2d 3a3b 1d1c",
                 "illegal move 3 `1d1c` in 'rb1gk/2s1p/5/P2S1/KG1BR b - 1'; Black has no legal move from 1d",
@@ -338,10 +359,7 @@ fn broken_moves_are_named_with_their_number() {
                 "k4/5/5/3P1/4K b P 1 moves P*2c",
                 "illegal move 1 `P*2c` in 'k4/5/5/3P1/4K b P 1'; Black can play P*5b, P*4b, P*3b, P*1b, P*5c, P*4c, P*3c, P*1c, P*5d, P*4d, P*3d, P*1d, P*5e, P*4e, P*3e",
             ),
-            (
-                "k4/5/5/5/K4 b - 1 moves 5e",
-                "invalid move 1 `5e`; expected 1e1d, 1e1a+ or P*2b",
-            ),
+            ("k4/5/5/5/K4 b - 1 moves 5e", "invalid move 1 `5e`; expected 1e1d, 1e1a+ or P*2b"),
             (
                 "k4/4P/5/5/K4 b - 1 moves 1b1a",
                 "illegal move 1 `1b1a` in 'k4/4P/5/5/K4 b - 1'; Black can play 1b1a+",
@@ -355,10 +373,7 @@ fn broken_moves_are_named_with_their_number() {
                 "hello",
                 "`hello` is neither a position nor a move of animal-shogi; expected a position in SFEN, such as 'gle/1c1/1C1/ELG b - 1', or moves, such as 2c2b or C*2b",
             ),
-            (
-                "2c2b 3a3b 2b2a",
-                "illegal move 3 `2b2a` in '1le/gC1/3/ELG b C 1'; the game is over",
-            ),
+            ("2c2b 3a3b 2b2a", "illegal move 3 `2b2a` in '1le/gC1/3/ELG b C 1'; the game is over"),
             (
                 "2c2b 1a1b 2b2a",
                 "illegal move 2 `1a1b` in 'gle/1C1/3/ELG w C 1'; White can play 1a2b",
@@ -387,17 +402,9 @@ fn broken_drawn_boards_are_named() {
             "c  .  .  .  .  .\nc  .  .  .  .  .\n",
             "invalid board: 6 ranks, but minishogi has 5",
         ),
-        (
-            "b  .",
-            "c  .",
-            "invalid board line `c . . . . p`: expected the name b of the rank first",
-        ),
+        ("b  .", "c  .", "invalid board line `c . . . . p`: expected the name b of the rank first"),
         ("b  .", " .", "invalid board line `. . . . p`: expected the name b of the rank first"),
-        (
-            "b  .",
-            "b  .  .",
-            "invalid board line `b . . . . . p`: 6 squares, but minishogi has 5",
-        ),
+        ("b  .", "b  .  .", "invalid board line `b . . . . . p`: 6 squares, but minishogi has 5"),
         ("b  .  .", "b  .", "invalid board line `b . . . p`: 4 squares, but minishogi has 5"),
         (
             " s ",

@@ -18,11 +18,11 @@ use serde::{Deserialize, Serialize};
 use super::replay::{Experience, Replay};
 use crate::chance::{below, sample, seeded, unit};
 use crate::network::{Activation, Architecture, Head, Network, Parameter};
-use crate::optimiser::{Kind, Method};
+use crate::optimiser::{OptimiserKind, OptimiserMethod};
 use crate::options::{AT_ONCE, KEPT, number, rate, share};
 use crate::passes::{Gradient, Pass};
 use crate::trainer::Trainer;
-use crate::training::{Learner, Row};
+use crate::training::{HistoryRow, Learner};
 use yomikiri::game::encode::{Encoding, Layout};
 use yomikiri::game::{Action, Game, GameExt, Position, Side};
 use yomikiri::hint::Hinted;
@@ -70,7 +70,7 @@ pub struct Fit {
     pub output: Activation,
     /// Optimiser
     #[arg(long, value_enum, default_value = "adam")]
-    pub optimiser: Kind,
+    pub optimiser: OptimiserKind,
     /// Initial learning rate; it falls linearly to a tenth
     #[arg(long, value_name = "RATE", default_value_t = 0.001, value_parser = rate)]
     pub learning_rate: f64,
@@ -108,7 +108,7 @@ const HUBER_DELTA: f64 = 1.0;
 
 impl Settings {
     /// Returns the optimiser.
-    pub fn method(&self) -> Method {
+    pub fn method(&self) -> OptimiserMethod {
         self.fit.optimiser.method(self.fit.learning_rate)
     }
 
@@ -390,7 +390,7 @@ impl<G: Game> Learner for QLearning<G> {
         &mut self.trainer
     }
 
-    fn iterate(&mut self, iteration: u64, _progress: &dyn Progress) -> Result<Row, Hinted> {
+    fn iterate(&mut self, iteration: u64, _progress: &dyn Progress) -> Result<HistoryRow, Hinted> {
         let done = iteration as f64 / (self.settings.iterations.max(2) - 1) as f64;
         let (from, to) = (self.settings.fit.epsilon[0], self.settings.fit.epsilon[1]);
         let epsilon = if from == to { from } else { from * libm::pow(to / from, done) };
@@ -406,7 +406,7 @@ impl<G: Game> Learner for QLearning<G> {
         for _ in 0..steps {
             total += self.step(&mut random, 1.0 - 0.9 * done)?;
         }
-        let mut row = Row::from([
+        let mut row = HistoryRow::from([
             ("iteration".to_string(), (iteration + 1) as f64),
             ("loss".to_string(), total / steps as f64),
             ("epsilon".to_string(), epsilon),

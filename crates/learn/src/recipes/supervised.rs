@@ -9,15 +9,15 @@ use clap::ArgAction;
 use clap::builder::BoolishValueParser;
 use serde::{Deserialize, Serialize};
 
-use super::parts::Part;
+use super::parts::SplitPart;
 use crate::chance::{below, seeded, shuffle};
 use crate::equivariance::Ties;
 use crate::network::{Activation, Architecture, Head, Network};
-use crate::optimiser::Method;
+use crate::optimiser::OptimiserMethod;
 use crate::options::{AT_ONCE, UNITS, number, real};
 use crate::passes::{Dropout, Gradient, Pass, squared_errors};
 use crate::trainer::Trainer;
-use crate::training::{Learner, Row};
+use crate::training::{HistoryRow, Learner};
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::game::encode::{Encoding, Layout};
 use yomikiri::game::{Action, Game, GameExt, Position, Side, Splits, Symmetry};
@@ -107,7 +107,9 @@ impl Settings {
         Splits::new(0, [self.train, self.validation, test])?;
         for (name, share) in [("share", self.share), ("measured", self.measured)] {
             if !(0.0..=1.0).contains(&share) || share == 0.0 {
-                return wrong(format!("invalid --{name} {share}: expected a number above 0, at most 1"));
+                return wrong(format!(
+                    "invalid --{name} {share}: expected a number above 0, at most 1"
+                ));
             }
         }
         let is_mlp = self.net == Net::Mlp;
@@ -126,8 +128,8 @@ impl Settings {
     }
 
     /// Returns the optimiser.
-    pub fn method(&self) -> Method {
-        Method::adam(self.learning_rate, self.weight_decay)
+    pub fn method(&self) -> OptimiserMethod {
+        OptimiserMethod::adam(self.learning_rate, self.weight_decay)
     }
 
     /// Returns the layout of positions.
@@ -205,7 +207,11 @@ const PART: usize = 64;
 
 impl Supervised {
     /// Prepares training on these positions, which should be distinct.
-    pub fn new(game: &AnyGame, train: &Part, settings: Settings) -> Result<Supervised, Hinted> {
+    pub fn new(
+        game: &AnyGame,
+        train: &SplitPart,
+        settings: Settings,
+    ) -> Result<Supervised, Hinted> {
         let game = game.folded();
         let mut examples = Examples::default();
         for piece in train.pieces() {
@@ -343,7 +349,7 @@ impl Learner for Supervised {
         &mut self.trainer
     }
 
-    fn iterate(&mut self, epoch: u64, _progress: &dyn Progress) -> Result<Row, Hinted> {
+    fn iterate(&mut self, epoch: u64, _progress: &dyn Progress) -> Result<HistoryRow, Hinted> {
         let mut random = seeded(self.settings.seed, &[epoch]);
         let order = self.game.group().order();
         let mut shown: Vec<(usize, Symmetry)> =
@@ -367,7 +373,7 @@ impl Learner for Supervised {
                     gradient(network, part, count, loss_weights, Dropout { rate, random })
                 })?;
         }
-        Ok(Row::from([
+        Ok(HistoryRow::from([
             ("epoch".to_string(), (epoch + 1) as f64),
             ("loss".to_string(), total / batches as f64),
         ]))

@@ -19,7 +19,7 @@ use yomikiri::game::{Action, Empties, Game, GameExt, Score, SearchLimits, Search
 use yomikiri::hint::Hinted;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
-use yomikiri::search::Task;
+use yomikiri::search::SearchTask;
 use yomikiri::table::TableError;
 
 /// Bytes before the first record.
@@ -207,7 +207,7 @@ fn scores(
 ) -> Vec<i8> {
     let mut scores = Vec::new();
     game.for_each_successor(state, |_, after| {
-        let found = searcher.search(game, &after, &Task::EXACT, &SearchLimits::default());
+        let found = searcher.search(game, &after, &SearchTask::EXACT, &SearchLimits::default());
         scores.push((-found.value.lower.score()).0);
     });
     scores

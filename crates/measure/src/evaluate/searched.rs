@@ -8,7 +8,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 
-use super::accuracy::{MeasureError, Measured, Sink, measure};
+use super::accuracy::{MeasureError, Measured, RowSink, measure};
 use super::arena::{Sampling, record};
 use super::labels::Labels;
 use super::mistakes::Costliest;
@@ -82,7 +82,8 @@ pub fn drawn(
     let most = squares - game.layer(&game.start().state) - 1;
     let (from, to) = range.unwrap_or((8.min(most), 12.min(most)));
     if from > to || to > most {
-        let what = format!("invalid range of {from} to {to} empty squares: the start has {}", most + 1);
+        let what =
+            format!("invalid range of {from} to {to} empty squares: the start has {}", most + 1);
         return Err(Hinted::new(what, "expected two smaller numbers in ascending order"));
     }
     let found = at_layers(game, squares - to..=squares - from, count, seed);
@@ -221,7 +222,7 @@ impl Searched {
         players: &[Player],
         (words, is_sample): (String, bool),
         mistakes: usize,
-        mut sink: Option<&mut Sink<'_>>,
+        mut sink: Option<&mut RowSink<'_>>,
         progress: &dyn Progress,
     ) -> Result<AccuracyReport, MeasureError> {
         let game = &self.game;

@@ -118,26 +118,26 @@ impl Unfolded {
         layers
     }
 
-    fn unfold(&self, states: &States, rows: Range<usize>) -> Result<Part, String> {
+    fn unfold(&self, states: &States, rows: Range<usize>) -> Result<UnfoldedPiece, String> {
         let game = states.game();
         let order = game.group().order();
-        let (mut part, mut moves) = (Part::default(), Vec::new());
+        let (mut part, mut moves) = (UnfoldedPiece::default(), Vec::new());
         states.visit(rows, |row, position| {
             states.moves(row, &position.state, &mut moves)?;
             for (symmetry, side) in self.orientations[row].iter(order) {
                 let state = game.transform(&position.state, symmetry);
                 let inverse = game.group().inverse(symmetry);
-                let mut astray = false;
+                let mut inconsistent = false;
                 game.for_each_successor(&state, |action, after| {
                     let canonical = game.transform_action(action, inverse);
                     let target = moves.iter().find(|(action, _)| *action == canonical);
                     let target = target.and_then(|(_, target)| *target);
                     let after = Position { state: after, side: side.other() };
                     let place = target.and_then(|t| self.place(states, t as usize, &after));
-                    astray |= place.is_none();
+                    inconsistent |= place.is_none();
                     part.targets.extend(place.map(|place| place as u32));
                 });
-                if astray {
+                if inconsistent {
                     return Err(format!("a move of row {row} leads out of the table"));
                 }
                 part.rows.push(row as u32);
@@ -287,7 +287,8 @@ impl Facing {
                 states.visit(row..row + 1, |row, position| {
                     states.moves(row, &position.state, &mut moves)?;
                     for &(action, target) in &moves {
-                        let target = target.ok_or("marked complete, but moves lead out of the table")?;
+                        let target =
+                            target.ok_or("marked complete, but moves lead out of the table")?;
                         let after = game.play(&position.state, action);
                         let ties = self.ties(game, target as usize, &after);
                         let set = group.successor_orientations(new, ties);
@@ -302,7 +303,7 @@ impl Facing {
 }
 
 #[derive(Default)]
-struct Part {
+struct UnfoldedPiece {
     rows: Vec<u32>,
     sides: Vec<Side>,
     degrees: Vec<u32>,

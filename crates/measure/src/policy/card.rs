@@ -146,7 +146,8 @@ impl Card {
         let found = format!("{:08x}", crc32fast::hash(&bytes));
         if self.onnx_crc32.as_ref().is_some_and(|crc| *crc != found) {
             let (path, card) = (path.display(), file(network, "json"));
-            let what = format!("{path} differs from the file that {} was written with", card.display());
+            let what =
+                format!("{path} differs from the file that {} was written with", card.display());
             return Err(what.into());
         }
         Ok(bytes)

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::grammar::{Parts, YES_NO, name_of, one_of, refused, write_options};
+use super::grammar::{SpecParts, YES_NO, name_of, one_of, refused, write_options};
 use super::{Policy, TrainedSpec};
 use yomikiri::game::Game;
 use yomikiri::game::encode::{Layout, Plane};
@@ -34,7 +34,7 @@ pub struct NetworkSpec {
     /// `softmax=auto|yes|no`.
     pub softmax: Softmax,
     /// `move=sample|best`.
-    pub choice: Option<Choice>,
+    pub choice: Option<MoveChoice>,
     /// `range=-11|01|clip|discs`.
     pub range: ValueRange,
     /// `trained=train[:SEED]`: positions it was trained on.
@@ -66,7 +66,7 @@ pub enum Softmax {
 
 /// Choice of moves by the policy output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Choice {
+pub enum MoveChoice {
     /// Plays with its probabilities.
     Sample,
     /// Plays the highest: for Q values, or for a network's first choice.
@@ -90,7 +90,8 @@ pub enum ValueRange {
 
 const SOFTMAX: &[(&str, Softmax)] =
     &[("auto", Softmax::Auto), ("yes", Softmax::Yes), ("no", Softmax::No)];
-pub(super) const CHOICES: &[(&str, Choice)] = &[("sample", Choice::Sample), ("best", Choice::Best)];
+pub(super) const CHOICES: &[(&str, MoveChoice)] =
+    &[("sample", MoveChoice::Sample), ("best", MoveChoice::Best)];
 const RANGES: &[(&str, ValueRange)] = &[
     ("-11", ValueRange::Signed),
     ("01", ValueRange::Unit),
@@ -142,7 +143,7 @@ impl NetworkSpec {
     }
 
     fn read(mut self, name: &str, text: &str, form: (&str, &str)) -> Result<NetworkSpec, Hinted> {
-        let parts = Parts { name, argument: Some(text) };
+        let parts = SpecParts { name, argument: Some(text) };
         self.path = parts.options(form, |key, value| self.set(key, value))?.into();
         if let Some(layout) = self.layout.filter(|layout| !layout.takes_planes())
             && self.planes.is_some()
@@ -189,7 +190,7 @@ impl NetworkSpec {
     }
 
     /// Returns `true` if an option defines how outputs are read, which overrides the card.
-    pub fn says_how_to_read(&self) -> bool {
+    pub fn defines_reading(&self) -> bool {
         let Self { layout, planes, pass, policy, value, softmax, choice, range, .. } = self;
         let told = [layout.is_some(), planes.is_some(), pass.is_some(), policy.is_some()];
         let also = [value.is_some(), *softmax != Softmax::Auto, choice.is_some()];

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::grammar::{Parts, one_of, refused, write_options};
-use super::network_spec::{CHOICES, Choice, NetworkSpec};
+use super::grammar::{SpecParts, one_of, refused, write_options};
+use super::network_spec::{CHOICES, MoveChoice, NetworkSpec};
 use super::wrapped::Amendment;
 use yomikiri::game::{Game, GameExt};
 use yomikiri::hint::Hinted;
@@ -216,7 +216,7 @@ impl FromStr for PolicySpec {
     type Err = Hinted;
 
     fn from_str(text: &str) -> Result<PolicySpec, Hinted> {
-        let parts = Parts::of(text);
+        let parts = SpecParts::of(text);
         // Directories and commands may contain a `?`, so only these count as options.
         let is_option = |text: &str| text.starts_with("move=") || text.starts_with("trained=");
         if let ("predictions" | "exec", Some((policy, options))) =
@@ -257,9 +257,7 @@ impl FromStr for PolicySpec {
                     return Err(wrong(Hinted::new(": missing program", "expected exec:COMMAND")));
                 }
                 None => {
-                    return Err(wrong(
-                        ": unclosed quote, or backslash at the end".into(),
-                    ));
+                    return Err(wrong(": unclosed quote, or backslash at the end".into()));
                 }
             },
             _ => {
@@ -270,7 +268,7 @@ impl FromStr for PolicySpec {
     }
 }
 
-impl Parts<'_> {
+impl SpecParts<'_> {
     /// Parses the options behind a policy of files or a program.
     fn outside(self, policy: PolicySpec) -> Result<PolicySpec, Hinted> {
         let (policy, mut amendment) = match policy {
@@ -279,7 +277,7 @@ impl Parts<'_> {
         };
         self.options(("policy", "predictions:DIR or exec:COMMAND"), |key, value| {
             match key {
-                "move" => amendment.best = one_of(CHOICES, value)? == Choice::Best,
+                "move" => amendment.best = one_of(CHOICES, value)? == MoveChoice::Best,
                 "trained" => amendment.trained = Some(value.parse()?),
                 _ => return Err("move, trained".to_string()),
             }
@@ -414,7 +412,8 @@ mod tests {
         let unknown = format!("; expected {}", PolicySpec::KNOWN);
         let limits = "expected n-hand:N with a whole number N from 1 to 10";
         let seed = "; expected a whole number from 0 to 18446744073709551615";
-        let trained = "expected train, train:SEED (--split-seed of 'solver export', with its default shares)";
+        let trained =
+            "expected train, train:SEED (--split-seed of 'solver export', with its default shares)";
         for (texts, expected) in [
             (&["", "Random", "best", "greedy:2", "perfect:", "nhand:2"][..], &unknown[..]),
             (&["n-hand:", "n-hand:0", "n-hand:11", "n-hand:-1", "n-hand:2:w.txt"], limits),
@@ -483,7 +482,10 @@ mod tests {
             let spec: PolicySpec = text.parse().unwrap();
             spec.check(othello).unwrap();
             let message = spec.check(shogi).unwrap_err().line();
-            assert!(message.starts_with(&format!("policy '{text}' needs an Othello board")), "{message}");
+            assert!(
+                message.starts_with(&format!("policy '{text}' needs an Othello board")),
+                "{message}"
+            );
             let expected = format!("expected for minishogi: {}", PolicySpec::EVERYWHERE);
             assert!(message.ends_with(&expected), "{message}");
         }
@@ -495,7 +497,10 @@ mod tests {
         let mate: PolicySpec = "mate:9".parse().unwrap();
         mate.check(shogi).unwrap();
         let message = mate.check(othello).unwrap_err().line();
-        assert!(message.starts_with("policy 'mate:9' needs a game of shogi; expected for othello-4x4"), "{message}");
+        assert!(
+            message.starts_with("policy 'mate:9' needs a game of shogi; expected for othello-4x4"),
+            "{message}"
+        );
         let onnx: PolicySpec = "onnx:m.onnx".parse().unwrap();
         let checked = onnx.check(othello).map_err(|e| e.line());
         assert_eq!(onnx.check(shogi).map_err(|e| e.line()), checked);

@@ -1,12 +1,12 @@
 //! The full accuracy report as aligned text.
 
 use super::board_text::squares_text;
-use super::columns::{Column, KEPT, RANKED, cells, headings, meanings, or_none};
+use super::columns::{FigureColumn, KEPT, RANKED, cells, headings, meanings, or_none};
 use super::forced_text::forced_text;
 use super::games_text::games_text;
 use super::grid::Grid;
 use super::mistakes_text::mistakes_text;
-use super::names::Names;
+use super::names::ShortNames;
 use super::number::{counted, thousands};
 use super::verdict::{plies_text, repetition_text};
 use crate::evaluate::{
@@ -92,7 +92,7 @@ pub fn accuracy_text(report: &AccuracyReport, by: &[By], mistakes: usize) -> Str
 fn side_by_side(
     report: &AccuracyReport,
     of: fn(&FiguresBySet) -> Option<&Figures>,
-    columns: &'static [Column],
+    columns: &'static [FigureColumn],
 ) -> String {
     let row = |name: String, figures: &Figures| {
         [vec![name], cells(&report.table, columns, figures)].concat()
@@ -113,7 +113,7 @@ fn side_by_side(
 /// Returns the report with short names, and their legend for the header.
 fn shortened(report: &AccuracyReport) -> (AccuracyReport, String) {
     let names = report.policies.iter().map(|policy| &policy.policy[..]);
-    let names = Names::of(&report.table.game, names);
+    let names = ShortNames::of(&report.table.game, names);
     let mut report = report.clone();
     for (at, name) in names.short.iter().enumerate() {
         report.policies[at].policy.clone_from(name);
@@ -200,8 +200,9 @@ fn beyond_means(report: &AccuracyReport) -> String {
     let rows: Vec<Vec<String>> = with_scores.collect();
     if !rows.is_empty() {
         let units = &report.words.units;
-        text +=
-            &format!("\nFinal scores that policies predict, in {units}, against the exact ones\n\n");
+        text += &format!(
+            "\nFinal scores that policies predict, in {units}, against the exact ones\n\n"
+        );
         text += &Grid::of(&["policy", "error", "signed", "rmse"], rows).to_text();
     }
     text
@@ -279,8 +280,9 @@ pub(super) fn header(report: &AccuracyReport) -> String {
     text += &format!("Figures    of {}\n", judged(table));
     if table.asked_states < table.judged_states {
         let asked = thousands(table.asked_states);
-        text +=
-            &format!("Asked      about {asked} of them: one per row, which represents its images\n");
+        text += &format!(
+            "Asked      about {asked} of them: one per row, which represents its images\n"
+        );
     }
     if let Some(what) = may_have_learned(report) {
         text += &format!("Training   {what}\n");

@@ -34,15 +34,9 @@ pub fn games_text(games: &Games, words: &Words) -> String {
     text += &losses(games, words);
     text += "\n";
     for (name, meaning) in [
-        (
-            "results",
-            "mean outcome lost to a best response: a win is 1, a loss -1",
-        ),
+        ("results", "mean outcome lost to a best response: a win is 1, a loss -1"),
         (units, &format!("mean {units} lost to a best response by {units}")),
-        (
-            "mistakes",
-            "moves per game that lose the result, against each, mean of both sides",
-        ),
+        ("mistakes", "moves per game that lose the result, against each, mean of both sides"),
     ] {
         text += &format!("{name:<13}{meaning}\n");
     }

@@ -24,8 +24,8 @@ use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
 use crate::game::Empties;
 use crate::game::SearchLimits as Limits;
 use crate::game::othello::Board;
-use crate::game::othello::search::{Engine, Options};
-use check::{Rules, squares};
+use crate::game::othello::search::{Engine, EngineOptions};
+use check::{BoardRules, squares};
 
 /// Magic bytes of a certificate.
 const PROOF: &[u8; 7] = b"YKPROOF";
@@ -141,7 +141,7 @@ impl Header {
         if head[10] > 1 || head[11] > 1 || head[14] != 0 || head[15] != 0 {
             return Err("invalid header: unknown flags".to_string());
         }
-        if !Rules::new(rows, columns, header.empties).is_valid(header.root) {
+        if !BoardRules::new(rows, columns, header.empties).is_valid(header.root) {
             return Err("invalid root position".to_string());
         }
         if header.counts.into_iter().any(|count| count > MOST_MOVES) || word(44) > 4 * MOST_MOVES {
@@ -207,7 +207,7 @@ type Positions = BTreeMap<(u64, u64), Node>;
 /// A position of the hero with several moves takes one record of a file, so a walk ends where the records do.
 /// Forced moves take none; a walk that follows them, or a file of many records, ends at 2²⁷ positions.
 pub struct Walk {
-    rules: Rules,
+    rules: BoardRules,
     leaf_depth: u32,
     hero: Vec<Positions>,
     other: Vec<Positions>,
@@ -220,7 +220,7 @@ pub struct Walk {
 
 impl Walk {
     /// Returns a walk without positions.
-    pub fn new(rules: &Rules, leaf_depth: u32) -> Walk {
+    pub fn new(rules: &BoardRules, leaf_depth: u32) -> Walk {
         let levels = vec![Positions::new(); 65];
         let (hero, other) = (levels.clone(), levels);
         Walk { rules: *rules, leaf_depth, hero, other, room: MOST_POSITIONS, failed: None }
@@ -361,7 +361,7 @@ impl Walk {
 
 /// Score and move of a position of the hero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Decision {
+struct ScoredMove {
     score: i32,
     square: Option<u32>,
 }
@@ -370,9 +370,9 @@ struct Decision {
 struct Pool(Vec<Mutex<Engine>>);
 
 impl Pool {
-    fn new(options: &Options) -> Pool {
+    fn new(options: &EngineOptions) -> Pool {
         let memory = options.memory / options.threads.max(1);
-        let one = Options { memory, threads: 1, ..options.clone() };
+        let one = EngineOptions { memory, threads: 1, ..options.clone() };
         Pool((0..options.threads.max(1)).map(|_| Mutex::new(Engine::new(&one))).collect())
     }
 
@@ -380,10 +380,10 @@ impl Pool {
     fn decide(
         &self,
         positions: &[(Board, i32)],
-        decide: impl Fn(&mut Engine, Board, i32) -> Decision + Sync,
-    ) -> Vec<Decision> {
+        decide: impl Fn(&mut Engine, Board, i32) -> ScoredMove + Sync,
+    ) -> Vec<ScoredMove> {
         let next = AtomicUsize::new(0);
-        let done = Mutex::new(vec![Decision { score: 0, square: None }; positions.len()]);
+        let done = Mutex::new(vec![ScoredMove { score: 0, square: None }; positions.len()]);
         std::thread::scope(|scope| {
             for engine in &self.0 {
                 scope.spawn(|| {

@@ -13,16 +13,16 @@ const CARD: &str = "targets.json";
 const CARD_TEXT: &str = "targets.md";
 
 /// An export being written beside its destination.
-pub(super) struct Place {
+pub(super) struct Destination {
     path: PathBuf,
     folder: Folder,
     /// Name of the data file; `None` for a directory.
     file: Option<String>,
 }
 
-impl Place {
+impl Destination {
     /// Prepares writing. Fails if anything but an unchanged export of targets is at the destination.
-    pub(super) fn begin(path: &Path, format: Format) -> Result<Place, ExportError> {
+    pub(super) fn begin(path: &Path, format: Format) -> Result<Destination, ExportError> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
         let name = name.ok_or_else(|| taken(path, "is not a file or directory name"))?;
         let file = (format != Format::Npy).then_some(name);
@@ -42,7 +42,7 @@ impl Place {
             None => Folder::begin(path, &ours)?,
             Some(_) => Folder::beside(path, &ours)?,
         };
-        Ok(Place { path: path.to_path_buf(), folder, file })
+        Ok(Destination { path: path.to_path_buf(), folder, file })
     }
 
     /// Returns the directory to write into.

@@ -37,7 +37,8 @@ fn counted<T: Send + 'static>(
     silence();
     let count = late.load(Ordering::Relaxed);
     if count >= MOST_LATE && limit < Duration::MAX {
-        let what = format!("{count} answers of models are still being computed past their time limit");
+        let what =
+            format!("{count} answers of models are still being computed past their time limit");
         return Err(failed(what).with_hint("leave such models out and run again"));
     }
     let (sender, receiver) = mpsc::sync_channel(1);
@@ -56,12 +57,8 @@ fn counted<T: Send + 'static>(
     thread.spawn(work).map_err(|error| failed(format!("cannot start a thread: {error}")))?;
     match receiver.recv_timeout(limit) {
         Ok(Ok(done)) => Ok(done),
-        Ok(Err(panic)) => {
-            Err(failed(format!("the runtime (rten) failed: {}", said(&*panic))))
-        }
-        Err(RecvTimeoutError::Disconnected) => {
-            Err(failed("the runtime (rten) failed".to_string()))
-        }
+        Ok(Err(panic)) => Err(failed(format!("the runtime (rten) failed: {}", said(&*panic)))),
+        Err(RecvTimeoutError::Disconnected) => Err(failed("the runtime (rten) failed".to_string())),
         Err(RecvTimeoutError::Timeout) => {
             late.fetch_add(1, Ordering::Relaxed);
             if is_over.swap(true, Ordering::Relaxed) {

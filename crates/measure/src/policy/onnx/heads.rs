@@ -6,7 +6,7 @@
 
 use super::file::{File, ModelOutput};
 use super::session::OutputRows;
-use crate::policy::network_spec::{Choice, NetworkSpec, Softmax, ValueRange};
+use crate::policy::network_spec::{MoveChoice, NetworkSpec, Softmax, ValueRange};
 use crate::policy::{card, share_best};
 use yomikiri::game::{Action, Empties, Game, GameExt, Outcome, Side};
 use yomikiri::hint::Hinted;
@@ -38,12 +38,12 @@ pub(super) struct Heads {
 pub(super) struct PolicyHead {
     /// Column of each action, if it has one.
     columns: Vec<Option<usize>>,
-    reading: Numbers,
-    choice: Choice,
+    reading: OutputKind,
+    choice: MoveChoice,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Numbers {
+enum OutputKind {
     Logits,
     Probabilities,
     /// Numbers whose order alone counts.
@@ -115,13 +115,12 @@ impl Tried<'_> {
     fn of_card(&self, reading: card::Reading) -> Result<Heads, Hinted> {
         let output = |name: &str, width: usize| {
             let at = self.named(name).ok().filter(|&at| self.tried[at].width == width);
-            let numbers =
-                || format!("missing output `{name}` of {width} numbers (card)");
+            let numbers = || format!("missing output `{name}` of {width} numbers (card)");
             at.ok_or_else(|| Hinted::from(numbers()))
         };
         let by_action = |name: &str, reading| {
             let columns = (0..self.actions).map(Some).collect();
-            let head = PolicyHead { columns, reading, choice: Choice::Best };
+            let head = PolicyHead { columns, reading, choice: MoveChoice::Best };
             Ok::<_, Hinted>(Some((output(name, self.actions)?, head)))
         };
         let (mut heads, plies) = (Heads::default(), self.spec.plies);
@@ -131,12 +130,12 @@ impl Tried<'_> {
                 heads.value = output("value", 1).ok().map(|at| (at, clipped));
                 heads.own_value = plies.is_none();
                 if plies.is_none() {
-                    heads.policy = by_action("policy", Numbers::Tied)?;
+                    heads.policy = by_action("policy", OutputKind::Tied)?;
                 } else if heads.value.is_none() {
                     return Err("missing output `value`, which the search needs".into());
                 }
             }
-            card::Reading::Q => heads.policy = by_action("q", Numbers::Worths)?,
+            card::Reading::Q => heads.policy = by_action("q", OutputKind::Worths)?,
             card::Reading::Wins => heads.value = Some((output("wins", 2)?, ValueHead::Wins)),
             card::Reading::Discs => heads.value = Some((output("discs", 1)?, ValueHead::Share)),
             card::Reading::Win => return Err("invalid card: of a network for minishogi".into()),
@@ -264,23 +263,23 @@ impl Tried<'_> {
     fn policy_head(&self, at: usize) -> Result<PolicyHead, Hinted> {
         let output = &self.tried[at];
         if output.is_integer && output.width == 1 {
-            let (columns, choice) = (Vec::new(), Choice::Best);
-            return Ok(PolicyHead { columns, reading: Numbers::Label, choice });
+            let (columns, choice) = (Vec::new(), MoveChoice::Best);
+            return Ok(PolicyHead { columns, reading: OutputKind::Label, choice });
         }
         let columns = self.columns(at)?;
         // skl2onnx gives regressors this output; their numbers are not logits.
         let is_regressor = self.file.producer() == "skl2onnx" && self.kept[at].name == "variable";
         let choice = match self.spec.choice {
             Some(choice) => choice,
-            None if is_regressor && self.spec.softmax == Softmax::Auto => Choice::Best,
-            None => Choice::Sample,
+            None if is_regressor && self.spec.softmax == Softmax::Auto => MoveChoice::Best,
+            None => MoveChoice::Sample,
         };
         let reading = match self.spec.softmax {
-            _ if choice == Choice::Best => Numbers::Worths,
-            Softmax::Yes => Numbers::Logits,
-            Softmax::No => Numbers::Probabilities,
-            Softmax::Auto if are_probabilities(output) => Numbers::Probabilities,
-            Softmax::Auto => Numbers::Logits,
+            _ if choice == MoveChoice::Best => OutputKind::Worths,
+            Softmax::Yes => OutputKind::Logits,
+            Softmax::No => OutputKind::Probabilities,
+            Softmax::Auto if are_probabilities(output) => OutputKind::Probabilities,
+            Softmax::Auto => OutputKind::Logits,
         };
         Ok(PolicyHead { columns, reading, choice })
     }
@@ -312,10 +311,10 @@ impl PolicyHead {
     pub(super) fn number(&self, row: &[f32], action: Action) -> f64 {
         let at = usize::from(action.0);
         match self.reading {
-            Numbers::Label => f64::from(u8::from(row[0] == at as f32)),
+            OutputKind::Label => f64::from(u8::from(row[0] == at as f32)),
             _ => match self.columns[at] {
                 Some(column) => f64::from(row[column]),
-                None if self.reading == Numbers::Probabilities => 0.0,
+                None if self.reading == OutputKind::Probabilities => 0.0,
                 None => f64::NEG_INFINITY,
             },
         }
@@ -327,24 +326,24 @@ impl PolicyHead {
         if let Some(score) = scores.iter().find(|s| s.is_nan() || **s == f64::INFINITY) {
             return Err(format!("invalid number {score} of the policy").into());
         }
-        let is_probability = self.reading == Numbers::Probabilities;
+        let is_probability = self.reading == OutputKind::Probabilities;
         if let Some(score) = scores.iter().find(|score| is_probability && **score < -SLACK) {
             return Err(Hinted::new(
                 format!("invalid probability {score} of the policy"),
                 "set softmax=yes for logits, move=best for Q values",
             ));
         }
-        if self.reading == Numbers::Tied {
+        if self.reading == OutputKind::Tied {
             tie(scores);
         }
-        if self.choice == Choice::Best {
+        if self.choice == MoveChoice::Best {
             share_best(scores, out);
             return Ok(());
         }
         let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let mass = |score: f64| match self.reading {
-            Numbers::Logits if best > f64::NEG_INFINITY => (score - best).exp(),
-            Numbers::Logits => 0.0,
+            OutputKind::Logits if best > f64::NEG_INFINITY => (score - best).exp(),
+            OutputKind::Logits => 0.0,
             _ => score.max(0.0),
         };
         let sum: f64 = scores.iter().map(|&score| mass(score)).sum();

@@ -16,7 +16,7 @@ mod session;
 
 use std::path::{Path, PathBuf};
 
-use file::{File, Kind, Port};
+use file::{File, Port, PortKind};
 use heads::{Heads, Tried};
 use session::{INPUT_KINDS, OutputRows, Session};
 
@@ -105,7 +105,7 @@ impl Onnx {
             let hint = "use symmetric and plies for other networks";
             return Err(Hinted::new("width and mate apply to minishogi only", hint));
         }
-        let reading = card.filter(|_| !spec.says_how_to_read());
+        let reading = card.filter(|_| !spec.defines_reading());
         let kind = input_kind(input)?;
         let (batch, encoding) = encoding(spec, reading, game, input)?;
         let (mut kept, pruned) = file.computable()?;
@@ -422,8 +422,8 @@ fn first_positions<G: Game>(game: &G) -> Vec<Position<G::State>> {
 /// Returns the element type of the input, if it is supported.
 fn input_kind(input: &Port) -> Result<i32, Hinted> {
     match input.kind {
-        Kind::Tensor(kind) if INPUT_KINDS.contains(&kind) => Ok(kind),
-        Kind::Untold => Ok(1),
+        PortKind::Tensor(kind) if INPUT_KINDS.contains(&kind) => Ok(kind),
+        PortKind::Untold => Ok(1),
         _ => Err(Hinted::new(
             "invalid type of the input: expected float32, int8, int32, int64, uint8 or bool",
             "with skl2onnx pass FloatTensorType or an example of float32",
@@ -442,8 +442,7 @@ fn encoding<G: Game>(
     let own = Plane::own(game);
     let layout = spec.layout.or(card.and_then(|card| card.layout));
     let of_card = card.and_then(|card| card.planes.as_deref()).map(Plane::read_list).transpose();
-    let of_card =
-        of_card.map_err(|plane| format!("unknown plane `{plane}` in the card"))?;
+    let of_card = of_card.map_err(|plane| format!("unknown plane `{plane}` in the card"))?;
     let planes = spec.planes.as_deref().or(of_card.as_deref());
     let planes = planes.or(own.as_deref());
     let found = match &input.shape {

@@ -189,7 +189,9 @@ fn normalise(probabilities: &mut [f64]) -> Result<(), String> {
     }
     let sum: f64 = probabilities.iter().sum();
     if (sum - 1.0).abs() > LOOSE {
-        return Err(format!("invalid probabilities: their sum over the legal moves is {sum}, expected 1"));
+        return Err(format!(
+            "invalid probabilities: their sum over the legal moves is {sum}, expected 1"
+        ));
     }
     if (sum - 1.0).abs() > EXACT {
         probabilities.iter_mut().for_each(|p| *p /= sum);

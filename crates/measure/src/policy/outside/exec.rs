@@ -46,7 +46,7 @@ struct Hello {
 }
 
 #[derive(Serialize)]
-struct Request {
+struct BatchRequest {
     schema: &'static str,
     version: u32,
     id: u64,
@@ -152,7 +152,7 @@ impl Exec {
         let positions = requests.collect();
         let line = |id| {
             let (schema, version) = (PROTOCOL, PROTOCOL_VERSION);
-            line_of(&Request { schema, version, id, game: game.name(), positions })
+            line_of(&BatchRequest { schema, version, id, game: game.name(), positions })
         };
         self.exchange(line, |reply| take(game, batch, places, reply, answers))
     }
@@ -259,8 +259,7 @@ fn take<G: Game>(
         ("values", values.as_ref().map(Vec::len)),
     ] {
         if let Some(found) = found.filter(|&found| found != count) {
-            let what =
-                format!("invalid answer: {found} {what} for {count} positions");
+            let what = format!("invalid answer: {found} {what} for {count} positions");
             return Err(what.into());
         }
     }
@@ -285,7 +284,10 @@ fn take<G: Game>(
         let fits = |what: &str, found: &[f64]| {
             let (found, legal) = (found.len(), listed(actions));
             let what = || {
-                format!("invalid answer: {found} {what} for '{}', expected one each for {legal}", position())
+                format!(
+                    "invalid answer: {found} {what} for '{}', expected one each for {legal}",
+                    position()
+                )
             };
             if found == actions.len() { Ok(()) } else { Err(what()) }
         };

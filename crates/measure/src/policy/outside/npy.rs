@@ -14,7 +14,7 @@ use yomikiri::input::NpyHeader;
 
 /// Types of numbers an array may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Numbers {
+pub(super) enum NumberKind {
     /// `float16`, `float32` or `float64`.
     Floats,
     /// Any signed or unsigned integers, or booleans.
@@ -23,35 +23,35 @@ pub(super) enum Numbers {
 
 /// An array being read row by row.
 #[derive(Debug)]
-pub(super) struct Rows {
+pub(super) struct NpyRows {
     path: PathBuf,
     reader: BufReader<File>,
-    scalar: Scalar,
+    scalar: NpyScalar,
     rows: u64,
     bytes: Vec<u8>,
     numbers: Vec<f64>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Scalar {
+struct NpyScalar {
     size: usize,
     read: fn(&[u8]) -> f64,
 }
 
 /// Returns the reader of a NumPy type. 64-bit integers are rounded to floats; those that matter here
 /// (actions, sides, squares) are exact.
-fn scalar(descr: &str, numbers: Numbers) -> Option<Scalar> {
+fn scalar(descr: &str, numbers: NumberKind) -> Option<NpyScalar> {
     macro_rules! little {
         ($t:ty) => {
-            Scalar {
+            NpyScalar {
                 size: size_of::<$t>(),
                 read: |bytes| <$t>::from_le_bytes(bytes.try_into().unwrap_or_default()) as f64,
             }
         };
     }
-    let floats = numbers == Numbers::Floats;
+    let floats = numbers == NumberKind::Floats;
     Some(match descr {
-        "<f2" if floats => Scalar {
+        "<f2" if floats => NpyScalar {
             size: 2,
             read: |bytes| f16::from_le_bytes(bytes.try_into().unwrap_or_default()).to_f64(),
         },
@@ -69,10 +69,10 @@ fn scalar(descr: &str, numbers: Numbers) -> Option<Scalar> {
     })
 }
 
-impl Rows {
+impl NpyRows {
     /// Opens an array whose rows have the shape `row`; one number a row may be stored as `(N,)` or as `(N,
     /// 1)`. The error is one line that names the file.
-    pub(super) fn open(path: &Path, numbers: Numbers, row: &[usize]) -> Result<Rows, Hinted> {
+    pub(super) fn open(path: &Path, numbers: NumberKind, row: &[usize]) -> Result<NpyRows, Hinted> {
         let wrong = |wrong: Hinted| wrong.map(|what| format!("{}: {what}", path.display()));
         let cannot = |error: std::io::Error| wrong(format!("cannot read it: {error}").into());
         let file = File::open(path).map_err(cannot)?;
@@ -84,8 +84,8 @@ impl Rows {
         let descr = &header.descr;
         let scalar = scalar(descr, numbers).ok_or_else(|| {
             let expected = match numbers {
-                Numbers::Floats => "float16, float32 or float64",
-                Numbers::Integers => "integers",
+                NumberKind::Floats => "float16, float32 or float64",
+                NumberKind::Integers => "integers",
             };
             wrong(format!("invalid type {descr}: expected {expected}").into())
         })?;
@@ -101,20 +101,20 @@ impl Rows {
             return Err(wrong(what.into()));
         }
         if header.fortran_order && shape.len() > 1 {
-            let what = Hinted::new("array in Fortran order", "convert it by numpy.ascontiguousarray");
+            let what =
+                Hinted::new("array in Fortran order", "convert it by numpy.ascontiguousarray");
             return Err(wrong(what));
         }
         let width = row.iter().product::<usize>();
         let begin = reader.stream_position().map_err(cannot)?;
         let expected = (shape[0] as u64).checked_mul((width * scalar.size) as u64);
         if expected.and_then(|payload| payload.checked_add(begin)) != Some(length) {
-            let what =
-                format!("{length} bytes, which do not match its shape {}", tuple(&shape));
+            let what = format!("{length} bytes, which do not match its shape {}", tuple(&shape));
             return Err(wrong(what.into()));
         }
         let (path, rows) = (path.to_path_buf(), shape[0] as u64);
         let (bytes, numbers) = (vec![0; width * scalar.size], Vec::with_capacity(width));
-        Ok(Rows { path, reader, scalar, rows, bytes, numbers })
+        Ok(NpyRows { path, reader, scalar, rows, bytes, numbers })
     }
 
     /// Returns the number of rows.

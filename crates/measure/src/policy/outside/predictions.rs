@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustc_hash::FxHashMap;
 
 use super::dense::{Beside, Dense, Legal};
-use super::npy::{Numbers, Rows};
+use super::npy::{NpyRows, NumberKind};
 use crate::policy::{Answers, Batch, Policy, TrainedOn};
 use yomikiri::game::{Game, GameExt, Position, Side, StateKey};
 use yomikiri::hint::Hinted;
@@ -34,7 +34,8 @@ impl<K: StateKey> Predictions<K> {
     /// `values.npy`, and `scores.npy` beside another one. The positions of the rows are in `positions.txt`,
     /// or in `planes.npy` and `side.npy`, or in both, which must then agree.
     pub fn read<G: Game<Key = K>>(game: &G, dir: &Path) -> Result<Predictions<K>, Hinted> {
-        let Files { deciding, mut numbers, mut scores, mut values } = Files::open(game, dir)?;
+        let PredictionFiles { deciding, mut numbers, mut scores, mut values } =
+            PredictionFiles::open(game, dir)?;
         let positions = positions(game, dir, &numbers)?;
         let mut read = Predictions {
             dir: dir.to_path_buf(),
@@ -46,8 +47,8 @@ impl<K: StateKey> Predictions<K> {
             let actions = game.actions(&position.state);
             let name = || game.notation(position);
             let legal = Legal { actions: &actions, position: &name };
-            let scores = scores.as_mut().map(Rows::next).transpose()?;
-            let value = values.as_mut().map(Rows::next).transpose()?.map(|row| row[0]);
+            let scores = scores.as_mut().map(NpyRows::next).transpose()?;
+            let value = values.as_mut().map(NpyRows::next).transpose()?.map(|row| row[0]);
             deciding
                 .answer(numbers.next()?, Beside { scores, value }, legal, &mut read.answers)
                 .map_err(|(array, what)| wrong_row(&dir.join(format!("{array}.npy")), row, what))?;
@@ -128,15 +129,15 @@ fn wrong_row(path: &Path, row: usize, what: impl Into<Hinted>) -> Hinted {
 }
 
 /// The files of predictions, read in step.
-struct Files {
+struct PredictionFiles {
     deciding: Dense,
-    numbers: Rows,
-    scores: Option<Rows>,
-    values: Option<Rows>,
+    numbers: NpyRows,
+    scores: Option<NpyRows>,
+    values: Option<NpyRows>,
 }
 
-impl Files {
-    fn open<G: Game>(game: &G, dir: &Path) -> Result<Files, Hinted> {
+impl PredictionFiles {
+    fn open<G: Game>(game: &G, dir: &Path) -> Result<PredictionFiles, Hinted> {
         if !dir.is_dir() {
             return Err(wrong(dir, "no such directory of predictions"));
         }
@@ -158,25 +159,25 @@ impl Files {
         };
         let width = [game.action_count()];
         let numbers = match deciding {
-            Dense::Actions => Rows::open(&place(name), Numbers::Integers, &[])?,
-            _ => Rows::open(&place(name), Numbers::Floats, &width)?,
+            Dense::Actions => NpyRows::open(&place(name), NumberKind::Integers, &[])?,
+            _ => NpyRows::open(&place(name), NumberKind::Floats, &width)?,
         };
-        let beside = |name: &str, row: &[usize]| -> Result<Option<Rows>, Hinted> {
+        let beside = |name: &str, row: &[usize]| -> Result<Option<NpyRows>, Hinted> {
             if !place(name).exists() {
                 return Ok(None);
             }
-            let rows = Rows::open(&place(name), Numbers::Floats, row)?;
+            let rows = NpyRows::open(&place(name), NumberKind::Floats, row)?;
             same_count(rows.path(), rows.count(), "rows", &numbers)?;
             Ok(Some(rows))
         };
         let scores = if deciding == Dense::Scores { None } else { beside("scores", &width)? };
         let values = beside("values", &[])?;
-        Ok(Files { deciding, numbers, scores, values })
+        Ok(PredictionFiles { deciding, numbers, scores, values })
     }
 }
 
 /// Rejects a file whose number of rows or lines differs from that of the predictions.
-fn same_count(path: &Path, found: u64, what: &str, of: &Rows) -> Result<(), Hinted> {
+fn same_count(path: &Path, found: u64, what: &str, of: &NpyRows) -> Result<(), Hinted> {
     let count = of.count();
     if found == count {
         return Ok(());
@@ -205,7 +206,11 @@ fn check_game<G: Game>(game: &G, dir: &Path) -> Result<(), Hinted> {
 }
 
 /// Reads the positions of the rows from the files that contain them.
-fn positions<G: Game>(game: &G, dir: &Path, of: &Rows) -> Result<Vec<Position<G::State>>, Hinted> {
+fn positions<G: Game>(
+    game: &G,
+    dir: &Path,
+    of: &NpyRows,
+) -> Result<Vec<Position<G::State>>, Hinted> {
     if u32::try_from(of.count()).is_err() {
         return Err(wrong(of.path(), "more than 2^32 rows"));
     }
@@ -269,12 +274,12 @@ fn drawn<G: Game>(
     game: &G,
     planes: &Path,
     side: &Path,
-    of: &Rows,
+    of: &NpyRows,
 ) -> Result<Vec<Position<G::State>>, Hinted> {
     let (rows, columns) = game.shape();
     let shape = [game.plane_kinds().count(), rows, columns];
-    let mut planes = Rows::open(planes, Numbers::Integers, &shape)?;
-    let mut sides = Rows::open(side, Numbers::Integers, &[])?;
+    let mut planes = NpyRows::open(planes, NumberKind::Integers, &shape)?;
+    let mut sides = NpyRows::open(side, NumberKind::Integers, &[])?;
     for rows in [&planes, &sides] {
         same_count(rows.path(), rows.count(), "rows", of)?;
     }
