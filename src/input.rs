@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_end_is_not_read_on() {
+    fn endless_input_is_bounded() {
         assert_eq!(all(&b"four"[..], 4).unwrap(), b"four");
         assert_eq!(all(&b"fives"[..], 4).unwrap_err().kind(), ErrorKind::FileTooLarge);
         let error = text(std::io::repeat(b' ')).unwrap_err();

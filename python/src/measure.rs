@@ -193,19 +193,20 @@ impl Policy<AnyGame> for Callable {
             }
             legal
         });
-        let told = self.ask(shown, legal, count, actions)?;
+        let answer = self.ask(shown, legal, count, actions)?;
         for (at, position) in batch.positions().iter().enumerate() {
             let name = || game.notation(position);
             let legal = Legal { actions: legal_at(at), position: &name };
-            let scores = told.scores.as_ref().map(|scores| &scores[at * actions..][..actions]);
-            let beside = Beside { scores, value: told.values.as_ref().map(|values| values[at]) };
-            let numbers = &told.numbers[at * told.width..][..told.width];
-            told.kind
+            let scores = answer.scores.as_ref().map(|scores| &scores[at * actions..][..actions]);
+            let beside = Beside { scores, value: answer.values.as_ref().map(|values| values[at]) };
+            let numbers = &answer.numbers[at * answer.width..][..answer.width];
+            answer
+                .kind
                 .answer(numbers, beside, legal, answers)
                 .map_err(|(_, wrong)| wrong.map(|what| format!("batch row {at}: {what}")))?;
         }
-        answers.final_scores.extend(told.final_scores.into_iter().flatten());
-        lock(&self.spare).push(told.numbers);
+        answers.final_scores.extend(answer.final_scores.into_iter().flatten());
+        lock(&self.spare).push(answer.numbers);
         Ok(())
     }
 
@@ -258,11 +259,11 @@ impl Callable {
         let question = move |py: Python<'_>| -> PyResult<Result<CallableAnswer, String>> {
             let legal = legal.map(|legal| legal.into_pyarray(py).reshape([count, actions]));
             let legal = legal.transpose()?;
-            let told = callable.bind(py).call1((shown.into_python(py)?, legal))?;
-            Ok(read(&told, count, actions, memory))
+            let answer = callable.bind(py).call1((shown.into_python(py)?, legal))?;
+            Ok(read(&answer, count, actions, memory))
         };
         let gone = || Hinted::from("measurement was cancelled");
-        let told = match &self.asks {
+        let answer = match &self.asks {
             Asks::Sent(asks) => {
                 let (send, receive) = sync_channel(1);
                 // An exception ends the measurement; an invalid answer is an error of the policy.
@@ -278,21 +279,21 @@ impl Callable {
                 gone()
             })?,
         };
-        told.map_err(Hinted::from)
+        answer.map_err(Hinted::from)
     }
 }
 
 /// Reads the dictionary of arrays that the package makes of an answer, the largest array into `memory`.
 fn read(
-    told: &Bound<'_, PyAny>,
+    answer: &Bound<'_, PyAny>,
     count: usize,
     actions: usize,
     memory: Vec<f64>,
 ) -> Result<CallableAnswer, String> {
-    let told = told
+    let answer = answer
         .cast::<PyDict>()
         .map_err(|_| "invalid answer: expected a dictionary of arrays".to_string())?;
-    let item = |name: &str| told.get_item(name).ok().flatten();
+    let item = |name: &str| answer.get_item(name).ok().flatten();
     let (kind, deciding) = Dense::ALL
         .into_iter()
         .find_map(|(name, kind)| item(name).map(|found| (kind, found)))

@@ -274,7 +274,7 @@ def test_opponents_that_make_no_sense_are_the_same_exception(table, policy, word
         ym.env(table, opponent=3)
 
 
-def test_opponents_that_give_probabilities_as_arrays_are_told(table):
+def test_opponents_that_give_probabilities_as_arrays_are_reported(table):
     env = ym.env(table, opponent=lambda planes, legal: legal / legal.sum(axis=1, keepdims=True))
     with pytest.raises(ym.PolicyError, match="return {'probabilities'"):
         play(env, 100)

@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_that_are_none_are_refused() {
+    fn invalid_shares_are_refused() {
         assert_eq!(Splits::new(0, [0.8, 0.1, 0.1]).unwrap(), Splits::default());
         assert_eq!(Splits::default().test(), 0.1);
         assert!(Splits::new(0, [0.8, 0.3, 0.1]).unwrap_err().contains("their sum"));

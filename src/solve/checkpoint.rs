@@ -68,7 +68,7 @@ impl Checkpoint {
     }
 
     /// Returns `true` if a checkpoint of the same run exists.
-    pub(super) fn is_there(&self) -> bool {
+    pub(super) fn exists(&self) -> bool {
         self.state::<IgnoredAny>().is_some()
     }
 

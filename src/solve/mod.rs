@@ -150,16 +150,16 @@ pub fn solve<G: Game>(
     let after = options.checkpoint_after.unwrap_or(after);
     let checkpoint = Checkpoint::of(table, method.identity(table), after);
     let there = |table: &Table| {
-        let sweeps = method.already_there(table)?;
+        let sweeps = method.existing(table)?;
         Some(Run { sweeps, already_solved: true, resumed: false })
     };
     // If the checkpoint still exists, the process that installed the columns ended before removing it.
-    if let Some(run) = there(table).filter(|_| !checkpoint.is_there()) {
+    if let Some(run) = there(table).filter(|_| !checkpoint.exists()) {
         return Ok(run);
     }
     let _lock = table.lock()?;
     if let Some(run) = there(table) {
-        if checkpoint.is_there() {
+        if checkpoint.exists() {
             checkpoint.remove();
         }
         return Ok(run);

@@ -190,7 +190,7 @@ impl Method {
     }
 
     /// Returns the sweeps of the table's solution if it was computed by the same method.
-    pub(super) fn already_there(&self, table: &Table) -> Option<Vec<SweepRecord>> {
+    pub(super) fn existing(&self, table: &Table) -> Option<Vec<SweepRecord>> {
         let own = self.record(&[]);
         if let Some(discount) = self.discount {
             let found = table.manifest().discounted.as_ref()?;

@@ -257,7 +257,7 @@ fn load(
     checkpoint: &Checkpoint,
     moves: &dyn RankedMoves,
 ) -> Option<(Vec<u8>, Vec<SweepRecord>, LevelProgress)> {
-    if !checkpoint.is_there() {
+    if !checkpoint.exists() {
         return None;
     }
     let mut bytes = vec![0; moves.ranks() as usize];

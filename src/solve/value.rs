@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stored_reads_back() {
+    fn stored_prospects_read_back() {
         let ends = (0..=LAST).flat_map(|plies| [Prospect::win(plies), Prospect::loss(plies)]);
         let endless = [Prospect::ENDLESS_LOSS, Prospect::DRAW, Prospect::ENDLESS_WIN];
         for prospect in ends.chain(endless) {

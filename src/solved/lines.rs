@@ -28,7 +28,7 @@ pub struct LineAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<Json>,
     #[serde(flatten)]
-    said: LineReply,
+    reply: LineReply,
 }
 
 #[derive(Serialize)]
@@ -51,17 +51,17 @@ impl SolvedTable {
             position: position.map(str::to_string),
             error,
         };
-        let (id, said) = match read(line) {
+        let (id, reply) = match read(line) {
             Err(error) => (None, refused(None, error)),
             Ok(LineRequest { position, id }) => {
-                let said = match self.states().parse(&position) {
+                let reply = match self.states().parse(&position) {
                     Ok(found) => self.brief(found).map_err(|error| error.to_string()),
                     Err(error) => Err(error.line()),
                 };
-                (id, said.map_or_else(|error| refused(Some(&position), error), LineReply::Brief))
+                (id, reply.map_or_else(|error| refused(Some(&position), error), LineReply::Brief))
             }
         };
-        serde_json::to_string(&LineAnswer { id, said }).expect("an answer is plain data")
+        serde_json::to_string(&LineAnswer { id, reply }).expect("an answer is plain data")
     }
 }
 

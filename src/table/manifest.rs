@@ -442,7 +442,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_not_counted_stays_out_of_sums_and_of_the_text() {
+    fn missing_counts_stay_out_of_sums_and_of_the_text() {
         let rows = Tally { states: 2, ..Tally::default() };
         let rows_only = Counts { table: rows, ..Counts::default() };
         let whole = Counts { reachable: Some(rows), canonical: Some(2), ..rows_only };

@@ -39,7 +39,7 @@ fn half_removed(tables: &Tables, name: &str) {
 }
 
 #[test]
-fn the_list_tells_of_every_table_what_it_is() {
+fn the_list_describes_every_table() {
     let tables = Tables::new();
     let ran = tables.run(&["list"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));

@@ -277,8 +277,8 @@ fn a_program_of_ones_own_speaks_of_itself_by_its_name() {
     assert!(results.contains("    tic_tac_toe query tic-tac-toe "), "{results}");
     let help = program.ok(&["query", "--help"]);
     assert!(help.contains("Usage: tic_tac_toe query [OPTIONS] [TABLE] [POSITION]..."), "{help}");
-    for said in [line, results, help, program.ok(&["--help"])] {
-        assert!(!said.contains("solver "), "{said}");
+    for printed in [line, results, help, program.ok(&["--help"])] {
+        assert!(!printed.contains("solver "), "{printed}");
     }
 }
 

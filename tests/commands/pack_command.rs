@@ -34,9 +34,9 @@ fn commands_say_the_same_of_a_packed_table() {
             if args.last() == Some(&"--out") {
                 args.push(out.to_str().unwrap());
             }
-            let said = tables.ok(&args);
-            let said = said.replace(PACKED, FULL).replace(out.to_str().unwrap(), "");
-            (said, files(&out))
+            let printed = tables.ok(&args);
+            let printed = printed.replace(PACKED, FULL).replace(out.to_str().unwrap(), "");
+            (printed, files(&out))
         };
         let ((full, a), (found, b)) = (say(FULL, "out-full"), say(PACKED, "out-packed"));
         assert_eq!(full, found, "{command:?}");

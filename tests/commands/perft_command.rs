@@ -30,7 +30,7 @@ fn every_game_is_counted_by_its_name() {
 }
 
 #[test]
-fn shogi_is_counted_to_depth_5_unless_told_otherwise() {
+fn shogi_is_counted_to_depth_5_by_default() {
     let output = perft(&["--game", "minishogi"]);
     assert_eq!(output["perft"], json!([14, 181, 2512, 35401, 533_203]));
     assert_eq!(output["root"], "rbsgk/4p/5/P4/KGSBR b - 1");

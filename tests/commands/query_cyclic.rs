@@ -240,16 +240,16 @@ fn bounded_tables_say_what_they_do_not_know() {
     );
     assert_eq!((&answer["outcome_lower"], &answer["outcome_upper"]), (&(-1).into(), &1.into()));
     assert_eq!(answer["principal_variation"], Value::Array(vec![]));
-    let said = tables.ok(&["query", name, "start"]);
+    let printed = tables.ok(&["query", name, "start"]);
     let verdict = "Black, to move, has an outcome that is not proven; a win takes at least 5 plies, a loss takes at least 4 plies\n\nNot proven: 5d5c 5e4d";
-    assert!(said.contains(verdict), "{said}");
+    assert!(printed.contains(verdict), "{printed}");
 
     let edge = tables.json(&["query", name, "1e1c", "1b1c", "5d5c"]);
     assert_eq!((&edge["kind"], &edge["mover"]), (&"frontier".into(), &"White".into()));
     assert!(edge["moves"].as_array().unwrap().iter().any(|m| m["followed"] == false), "{edge}");
-    let said = tables.ok(&["query", name, "1e1c", "1b1c", "5d5c"]);
+    let printed = tables.ok(&["query", name, "1e1c", "1b1c", "5d5c"]);
     let frontier = "At the table's frontier: its moves were not followed, its value is not known\n\nNot followed: ";
-    assert!(said.contains(frontier), "{said}");
+    assert!(printed.contains(frontier), "{printed}");
 
     // The same board with the other player to move is another state, and the table ends at the frontier.
     let elsewhere = MINISHOGI.replace(" b ", " w ");
@@ -302,9 +302,9 @@ fn mates_are_found_with_all_their_first_moves() {
         assert_eq!((&answer["outcome"], &answer["distance"]), (&1.into(), &3.into()), "{sfen}");
         let best = sorted(strings(&entry["optimal_first_moves_usi"]));
         assert_eq!(sorted(moves_with(&answer, "win".into())), best, "{sfen}");
-        let said = tables.ok(&["query", &name, sfen]);
-        assert!(said.contains(", wins in 3 plies\n"), "{said}");
-        assert!(said.contains(" is mated\n"), "{said}");
+        let printed = tables.ok(&["query", &name, sfen]);
+        assert!(printed.contains(", wins in 3 plies\n"), "{printed}");
+        assert!(printed.contains(" is mated\n"), "{printed}");
 
         // The mirror image has the same mate, which is followed to the end.
         let position = Position::read(Rules::Minishogi, sfen);
@@ -329,7 +329,7 @@ fn mates_are_found_with_all_their_first_moves() {
 }
 
 #[test]
-fn mates_by_checks_alone_are_told_apart() {
+fn mates_by_checks_alone_are_distinguished() {
     let tables = Tables::new();
     let mut without = 0;
     for entry in mates_in_3() {
@@ -351,16 +351,19 @@ fn mates_by_checks_alone_are_told_apart() {
             let after = position.apply(found["move"].as_str().unwrap());
             assert_eq!(found["followed"], after.in_check(after.mover), "{sfen} {found}");
         }
-        let said = tables.ok(&["query", &name, sfen]);
-        assert!(said.contains("\nNot followed, giving no check: "), "{said}");
-        assert!(said.contains("plies are those of mates by checks alone."), "{said}");
+        let printed = tables.ok(&["query", &name, sfen]);
+        assert!(printed.contains("\nNot followed, giving no check: "), "{printed}");
+        assert!(printed.contains("plies are those of mates by checks alone."), "{printed}");
         let verdict =
             if mates { "wins in 3 plies by checks alone" } else { "mate by checks alone" };
-        assert!(said.contains(verdict), "{said}");
+        assert!(printed.contains(verdict), "{printed}");
         if mates {
             let first = answer["moves"][0]["move"].as_str().unwrap();
-            let said = tables.ok(&["query", &name, first]);
-            assert!(said.contains("and in check, is mated in 2 plies by checks alone"), "{said}");
+            let printed = tables.ok(&["query", &name, first]);
+            assert!(
+                printed.contains("and in check, is mated in 2 plies by checks alone"),
+                "{printed}"
+            );
         }
         without += u32::from(!mates);
     }
@@ -369,15 +372,15 @@ fn mates_by_checks_alone_are_told_apart() {
 
 /// With two lone kings the game never ends.
 #[test]
-fn play_without_end_is_told_as_it_counts() {
+fn infinite_play_is_reported_as_it_counts() {
     let tables = Tables::new();
     let sfen = "4k/5/5/5/K4 b - 1";
     let name = from_root(&tables, sfen, &[]);
-    let said = tables.ok(&["query", &name, sfen]);
-    assert!(said.contains("Black, to move, loses by infinite play\n"), "{said}");
-    assert!(said.contains("counts as a win of the second player:"), "{said}");
-    assert!(said.contains("\n5e5d     loss       without end\n"), "{said}");
-    assert!(said.contains(", and round again from "), "{said}");
+    let printed = tables.ok(&["query", &name, sfen]);
+    assert!(printed.contains("Black, to move, loses by infinite play\n"), "{printed}");
+    assert!(printed.contains("counts as a win of the second player:"), "{printed}");
+    assert!(printed.contains("\n5e5d     loss       without end\n"), "{printed}");
+    assert!(printed.contains(", and round again from "), "{printed}");
     let answer = tables.json(&["query", &name, "5e5d"]);
     assert_eq!((&answer["outcome"], &answer["distance"]), (&1.into(), &Value::Null));
     assert!(answer["repeats_from"].is_u64(), "{answer}");
@@ -390,8 +393,8 @@ fn play_without_end_is_told_as_it_counts() {
         ),
     ] {
         tables.ok(&["value-iterate", &name, "--repetition", repetition]);
-        let said = tables.ok(&["query", &name, sfen]);
-        assert!(said.contains(verdict), "{said}");
+        let printed = tables.ok(&["query", &name, sfen]);
+        assert!(printed.contains(verdict), "{printed}");
         let counted = tables.json(&["info", &name, "--values"])["values"].clone();
         let field = if repetition == "draw" { "/drawn/without_end" } else { "/not_proven" };
         assert_eq!(counted.pointer(field), Some(&counted["all"]["states"]), "{counted}");
@@ -465,21 +468,21 @@ fn othello_is_counted_by_distance_too() {
 }
 
 #[test]
-fn info_tells_how_a_cyclic_table_was_solved() {
+fn info_reports_how_a_cyclic_table_was_solved() {
     let tables = both();
     let text = tables.ok(&["info", RANKED]);
-    let said = ", solved by retrograde analysis, 35 sweeps\nof 245,788 states 245,788 have proven outcomes, 245,486 exact distances; infinite play counts as a draw\n";
-    assert!(text.ends_with(said), "{text}");
+    let printed = ", solved by retrograde analysis, 35 sweeps\nof 245,788 states 245,788 have proven outcomes, 245,486 exact distances; infinite play counts as a draw\n";
+    assert!(text.ends_with(printed), "{text}");
     tables.ok(&["enumerate", "--game", "minishogi", "--max-depth", "2"]);
     tables.ok(&["value-iterate"]);
     let text = tables.ok(&["info"]);
-    let said = ", solved with bounds by value iteration, 3 sweeps\nof 196 states 0 have proven outcomes, 0 exact distances; infinite play counts as a win of the second player\n";
-    assert!(text.ends_with(said), "{text}");
+    let printed = ", solved with bounds by value iteration, 3 sweeps\nof 196 states 0 have proven outcomes, 0 exact distances; infinite play counts as a win of the second player\n";
+    assert!(text.ends_with(printed), "{text}");
 }
 
 /// A frontier that may hide a shorter game leaves bounds of the distance.
 #[test]
-fn distances_that_are_not_exact_are_told_as_bounds() {
+fn distances_that_are_not_exact_are_reported_as_bounds() {
     let tables = Tables::new();
     tables.ok(&["enumerate", "--game", "animal-shogi", "--max-depth", "8"]);
     tables.ok(&["value-iterate"]);
@@ -496,8 +499,8 @@ fn distances_that_are_not_exact_are_told_as_bounds() {
     };
     solved.states().visit(0..solved.states().rows(), add).unwrap();
     let counted = tables.json(&["info", name, "--values"])["values"].clone();
-    let told = ["won", "lost"].map(|field| counted[field]["inexact"].as_u64().unwrap());
-    assert_eq!(told.iter().sum::<u64>(), rows.len() as u64);
+    let reported = ["won", "lost"].map(|field| counted[field]["inexact"].as_u64().unwrap());
+    assert_eq!(reported.iter().sum::<u64>(), rows.len() as u64);
     assert!(!rows.is_empty());
     for (sfen, value) in rows {
         let answer = tables.json(&["query", name, &sfen]);
@@ -510,7 +513,7 @@ fn distances_that_are_not_exact_are_told_as_bounds() {
             (least, Some(most)) => format!("in {least} to {most} plies\n"),
             (least, None) => format!("in {least} plies or more, or by infinite play\n"),
         };
-        let said = tables.ok(&["query", name, &sfen]);
-        assert!(said.contains(&bounds), "{bounds} {said}");
+        let printed = tables.ok(&["query", name, &sfen]);
+        assert!(printed.contains(&bounds), "{bounds} {printed}");
     }
 }

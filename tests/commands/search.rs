@@ -239,9 +239,9 @@ fn a_large_board_needs_no_table() {
     let mut play = tables.solver(&["play", "--size", "8", "--white", "random", "--from", ENDGAME]);
     let mut child = play.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"hint\nquit\n").unwrap();
-    let said = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
-    assert!(said.contains("from 14 empty squares on, by search"), "{said}");
-    assert!(said.contains("Each move, best first; values are Black's"), "{said}");
+    let printed = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    assert!(printed.contains("from 14 empty squares on, by search"), "{printed}");
+    assert!(printed.contains("Each move, best first; values are Black's"), "{printed}");
 }
 
 #[test]
@@ -396,8 +396,8 @@ fn proofs_are_made_and_checked() {
     let path = table.to_str().unwrap();
     let made = tables.json(&["prove", "4x4", "--semi-strong", "--leaves", "3", "--out", path]);
     assert_eq!((&made["score"], &made["kind"]), (&(-8).into(), &"semi-strong".into()));
-    let said = tables.ok(&["check", path]);
-    assert!(said.contains("rest on the search that made the file"), "{said}");
+    let printed = tables.ok(&["check", path]);
+    assert!(printed.contains("rest on the search that made the file"), "{printed}");
     let run = tables.run(&["prove", "minishogi", "--out", path]);
     assert!(run.refused("a game without proofs").contains("minishogi has no such proofs"));
 }

@@ -243,7 +243,7 @@ fn a_network_is_the_same_policy_in_onnx_and_in_python() {
 
 /// Options of the sources in `docs/learned.md`, with a table of wins and discs by iteration.
 #[test]
-fn games_are_counted_by_iteration_and_divergence_is_told() {
+fn games_are_counted_by_iteration_and_divergence_is_reported() {
     let tables = Tables::new();
     let options =
         ["--epsilon", "0.05", "--gamma", "0.9", "--optimiser", "sgd", "--output", "sigmoid"];
@@ -251,8 +251,8 @@ fn games_are_counted_by_iteration_and_divergence_is_told() {
     let words = [&["--iterations", "3", "--games", "4"], &options[..], &more].concat();
     let card = tables.json(&training(&[&["dqn"], &words[..]].concat(), &[]))["card"].clone();
     let settings = ["epsilon", "gamma", "optimiser", "activation", "output"];
-    let said = settings.map(|name| card["settings"][name].to_string());
-    assert_eq!(said, ["[0.05,0.05]", "0.9", "\"sgd\"", "\"tanh\"", "\"sigmoid\""]);
+    let printed = settings.map(|name| card["settings"][name].to_string());
+    assert_eq!(printed, ["[0.05,0.05]", "0.9", "\"sgd\"", "\"tanh\"", "\"sigmoid\""]);
     let csv = fs::read_to_string(tables.place("policies/dqn-othello-4x4.csv")).unwrap();
     let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
     let (names, rows) = rows.split_first().unwrap();

@@ -80,7 +80,7 @@ fn the_same_settings_give_the_same_files_with_any_number_of_threads() {
 }
 
 #[test]
-fn what_makes_no_sense_is_told_in_a_line() {
+fn invalid_options_are_reported_in_a_line() {
     let tables = Tables::new();
     tables.ok(&[
         &SMALL[..8],

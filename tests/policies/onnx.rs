@@ -162,7 +162,7 @@ fn a_class_that_was_never_seen_is_never_chosen() {
 }
 
 #[test]
-fn what_cannot_be_used_is_told_in_one_line() {
+fn unusable_models_are_reported_in_one_line() {
     let shapes =
         "(inputs: x float32 (N, 2, 4, 4); outputs: policy float32 (N, 17), value float32 (N, 1))";
     let cases = [
@@ -212,7 +212,7 @@ fn what_cannot_be_used_is_told_in_one_line() {
 /// A failure of a running model is exit code 4; a fault visible in its file is invalid input. Both are one
 /// line, and nothing else is printed.
 #[test]
-fn models_that_panic_never_end_or_want_too_much_are_told_in_one_line() {
+fn models_that_panic_never_end_or_want_too_much_are_reported_in_one_line() {
     let tables = Tables::new();
     let corpus = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
         .join("fuzz/corpus/onnx/runtime-panics");
@@ -230,11 +230,11 @@ fn models_that_panic_never_end_or_want_too_much_are_told_in_one_line() {
         let policy = format!("onnx:{model}");
         let ran = tables.run(&["report", "-q", "--policy-timeout", "1", "--policy", &policy]);
         assert_eq!(ran.code, code, "{ran:?}");
-        let said = &ran.stderr;
+        let printed = &ran.stderr;
         let (what, hint) = wanted.split_once("; ").unwrap_or((wanted, ""));
-        let after = said.split_once(what).map(|(_, after)| after);
-        assert!(after.is_some_and(|after| after.contains(hint)), "{said}");
-        assert_eq!(said.lines().count(), 1, "{said}");
+        let after = printed.split_once(what).map(|(_, after)| after);
+        assert!(after.is_some_and(|after| after.contains(hint)), "{printed}");
+        assert_eq!(printed.lines().count(), 1, "{printed}");
     }
 }
 
@@ -252,7 +252,7 @@ fn broken_files_are_refused() {
 }
 
 #[test]
-fn numbers_that_are_none_are_told_with_their_position() {
+fn invalid_numbers_are_reported_with_their_position() {
     let (game, policy) = (board_4x4(true), load("nan-at-9.onnx").unwrap());
     let mut position = game.start();
     for _ in 0..5 {
@@ -303,11 +303,11 @@ fn the_report_refuses_what_cannot_be_used_in_one_line() {
     };
     for model in ["absent.onnx", "expected.json", "unknown-operator.onnx", "nan.onnx", "nine.onnx"]
     {
-        let said = run(&[], &format!("onnx:{}", fixture(model)));
-        assert!(said.contains(&fixture(model)), "{said}");
+        let printed = run(&[], &format!("onnx:{}", fixture(model)));
+        assert!(printed.contains(&fixture(model)), "{printed}");
     }
-    let said = run(&["--game", "animal-shogi-3x3"], &format!("onnx:{}", fixture("flat.onnx")));
-    assert!(said.contains("the shape of its input does not"), "{said}");
+    let printed = run(&["--game", "animal-shogi-3x3"], &format!("onnx:{}", fixture("flat.onnx")));
+    assert!(printed.contains("the shape of its input does not"), "{printed}");
     assert!(run(&[], "onnx:").contains("missing file"));
     assert!(run(&[], "onnx:model.onnx?layout=x").contains("known are nchw, nhwc"));
 }

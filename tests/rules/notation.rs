@@ -153,7 +153,7 @@ fn obf_is_read_with_its_scored_moves_and_for_a_smaller_board() {
 }
 
 #[test]
-fn the_digits_of_the_thesis() {
+fn digits_are_read() {
     let game = small();
     let position = read(&game, "10000012002100000");
     assert_eq!(position.side, Side::First);

@@ -101,7 +101,7 @@ fn a_board_lying_on_its_side_has_the_same_counts_and_values() {
 }
 
 #[test]
-fn the_boards_of_the_thesis() {
+fn the_published_counts_of_boards() {
     for fold in [true, false] {
         let game = board_4x4(fold);
         let (_dir, table) = enumerated(&game, &both(&game));

@@ -98,9 +98,9 @@ fn sockets(
         };
         let [number_of, workers] = [own, workers].map(|one| (one as u64).to_be_bytes());
         let card = [NAME, number_of, workers].concat();
-        let said = stream.set_nodelay(true).and_then(|()| notice_silence(&stream));
-        let said = said.and_then(|()| stream.write_all(&card));
-        said.map_err(|error| {
+        let sent = stream.set_nodelay(true).and_then(|()| notice_silence(&stream));
+        let sent = sent.and_then(|()| stream.write_all(&card));
+        sent.map_err(|error| {
             wrong(format!("cannot write to process {number} at {host} ({error})").into())
         })?;
         all.push(Some(stream));

@@ -282,7 +282,7 @@ fn sweep<const BOUNDS: usize>(
     let resumed = saved.is_some();
     match saved {
         Some(saved) => saved.sweeps.into_iter().for_each(|sweep| log.add(sweep)),
-        None if checkpoint.is_there() => values = at_first(),
+        None if checkpoint.exists() => values = at_first(),
         None => {}
     }
     let (backup, sweeps) = (CyclicBackup { graph, lead }, log.sweeps.len());

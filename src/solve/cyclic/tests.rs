@@ -168,7 +168,7 @@ fn the_second_player_wins_what_does_not_end_and_the_first_flees_into_a_draw() {
 }
 
 #[test]
-fn ends_beyond_the_longest_distance_are_taken_to_be_that_far() {
+fn ends_beyond_the_longest_distance_count_as_that_far() {
     let last = Prospect::MAX_DISTANCE;
     let mut states: Vec<_> = (0..20).map(|row| interior(&[row + 1])).collect();
     states.push(end(Outcome::Win, last - 9));
@@ -185,7 +185,7 @@ fn an_empty_graph_has_no_values() {
 }
 
 #[test]
-fn what_is_no_graph_is_named() {
+fn malformed_graphs_are_named() {
     let fault = |repetition, states| {
         toy(repetition, states).with_graph(|graph| graph.check().expect_err("a fault"))
     };

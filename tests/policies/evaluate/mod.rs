@@ -258,7 +258,7 @@ fn one_position_a_row_stands_for_all_of_them() {
 }
 
 #[test]
-fn files_that_cannot_be_written_are_told_before_the_work() {
+fn files_that_cannot_be_written_are_reported_before_the_work() {
     let tables = Tables::new();
     let place = |name: &str| tables.place(name).to_str().unwrap().to_string();
     let [folder, nowhere, mine] = ["folder", "none/report", "mine"].map(place);
@@ -284,7 +284,7 @@ fn files_that_cannot_be_written_are_told_before_the_work() {
 }
 
 #[test]
-fn policies_that_cannot_be_opened_are_told_before_the_work() {
+fn policies_that_cannot_be_opened_are_reported_before_the_work() {
     let tables = Tables::new();
     let missing = tables.place("missing").display().to_string();
     let mut policies = vec![format!("weights:{missing}"), format!("predictions:{missing}")];
@@ -342,13 +342,13 @@ fn only_proven_positions_are_judged() {
 }
 
 #[test]
-fn built_in_weights_are_the_article_s() {
+fn built_in_weights_are_those_of_the_paper() {
     let in_tenths = |rows, columns| -> Vec<i64> {
         let weights = Weights::of_board((rows, columns));
         weights.micro().iter().map(|micro| micro / (MICRO / 10)).collect()
     };
     #[rustfmt::skip]
-    let article = [
+    let published = [
         10, -6, 6, 4, 4, 6, -6, 10,
         -6, -8, 0, 0, 0, 0, -8, -6,
          6,  0, 8, 6, 6, 8,  0,  6,
@@ -358,7 +358,7 @@ fn built_in_weights_are_the_article_s() {
         -6, -8, 0, 0, 0, 0, -8, -6,
         10, -6, 6, 4, 4, 6, -6, 10,
     ];
-    assert_eq!(in_tenths(8, 8), article);
+    assert_eq!(in_tenths(8, 8), published);
     assert_eq!(in_tenths(4, 4), walk::WEIGHTS);
     #[rustfmt::skip]
     let four_by_five = [

@@ -133,7 +133,7 @@ fn predictions_of_a_rule_have_its_figures_in_games_with_cycles() {
 }
 
 #[test]
-fn actions_are_played_and_one_row_may_be_told_twice() {
+fn actions_are_played_and_a_row_may_occur_twice() {
     let tables = Tables::new();
     solved_4x4(&tables);
     tables.ok(&["export", "--states", "-q"]);
@@ -258,7 +258,7 @@ fn half_precision_rounded_values_and_the_best_move_are_taken() {
 }
 
 #[test]
-fn broken_arrays_are_told_in_one_line() {
+fn broken_arrays_are_reported_in_one_line() {
     let broken = Broken::new();
     let n = broken.count;
     let dir = broken.fresh();
@@ -298,7 +298,7 @@ fn broken_arrays_are_told_in_one_line() {
 }
 
 #[test]
-fn moves_that_are_none_are_told_in_one_line() {
+fn illegal_moves_are_reported_in_one_line() {
     let broken = Broken::new();
     let n = broken.count;
     let dir = broken.fresh();
@@ -324,7 +324,7 @@ fn moves_that_are_none_are_told_in_one_line() {
 }
 
 #[test]
-fn directories_that_do_not_say_enough_are_told_in_one_line() {
+fn incomplete_directories_are_reported_in_one_line() {
     let broken = Broken::new();
     broken.refused(&broken.tables.place("nowhere"), &["nowhere", "no such directory"]);
     let dir = broken.fresh();
@@ -344,7 +344,7 @@ fn directories_that_do_not_say_enough_are_told_in_one_line() {
 }
 
 #[test]
-fn positions_that_do_not_fit_are_told_in_one_line() {
+fn positions_that_do_not_match_are_reported_in_one_line() {
     let broken = Broken::new();
     let n = broken.count;
     let write = |dir: &Path, lines: &[String]| {

@@ -72,7 +72,7 @@ fn the_example_has_the_figures_of_greedy() {
 }
 
 #[test]
-fn programs_are_told_enough_to_play_games_with_cycles() {
+fn programs_receive_enough_to_play_games_with_cycles() {
     if !has_python() {
         return;
     }
@@ -153,7 +153,7 @@ fn positions_that_a_program_has_learned_from_are_measured_apart() {
 }
 
 #[test]
-fn programs_that_do_not_run_are_told_in_one_line() {
+fn programs_that_do_not_run_are_reported_in_one_line() {
     if !has_python() {
         return;
     }
@@ -193,7 +193,7 @@ fn commands_that_are_none_are_refused_before_any_work() {
 }
 
 #[test]
-fn answers_that_make_no_sense_are_told_in_one_line() {
+fn invalid_answers_are_reported_in_one_line() {
     if !has_python() {
         return;
     }
@@ -236,7 +236,7 @@ fn answers_that_make_no_sense_are_told_in_one_line() {
 }
 
 #[test]
-fn an_illegal_move_is_told_with_its_position() {
+fn an_illegal_move_is_reported_with_its_position() {
     if !has_python() {
         return;
     }
@@ -275,7 +275,7 @@ fn ends_soon(pid: &str, what: &str) {
 }
 
 /// Returns a script that writes its process id and then runs `then`.
-fn tells_pid(tables: &Tables, then: &str) -> (String, PathBuf) {
+fn prints_pid(tables: &Tables, then: &str) -> (String, PathBuf) {
     let pid = tables.place("pid");
     let _ = fs::remove_file(&pid);
     (script(tables, &format!("echo $$ > '{}'\n{then}\n", pid.display())), pid)
@@ -291,7 +291,7 @@ fn a_program_that_stalls_is_stopped() {
         "echo '{\"id\": 0}'; echo thinking >&2; exec sleep 600",
     ];
     for then in stalls {
-        let (policy, pid) = tells_pid(&tables, then);
+        let (policy, pid) = prints_pid(&tables, then);
         let begun = Instant::now();
         let words = ["within 0.75 s", "--policy-timeout", "thinking"];
         refused(&tables, &policy, &["--policy-timeout", "0.75"], &words);
@@ -354,7 +354,7 @@ fn programs_end_with_the_report() {
     }
     let tables = solved();
     // A program that does not end when its input does.
-    let (policy, pid) = tells_pid(
+    let (policy, pid) = prints_pid(
         &tables,
         "read line; echo '{\"id\": 0}'; trap '' TERM INT; while :; do sleep 0.05; done",
     );
@@ -387,7 +387,8 @@ fn a_report_that_is_killed_takes_its_program_with_it() {
     let greeting = "read line; echo '{\"id\": 0}'";
     for signal in ["-KILL", "-TERM", "-INT"] {
         // A program that ends with its input, and the child of one that does not.
-        let ends = tells_pid(&tables, &format!("{greeting}; while read line; do sleep 0.01; done"));
+        let ends =
+            prints_pid(&tables, &format!("{greeting}; while read line; do sleep 0.01; done"));
         killed_with_its_report(&tables, signal, ends);
         let stays = wrapper(&tables, &format!("{greeting}; while :; do sleep 0.05; done"));
         killed_with_its_report(&tables, signal, stays);

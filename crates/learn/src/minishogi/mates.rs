@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_are_what_they_are_said_to_be() {
+    fn positions_match_their_description() {
         let game = rules();
         let mates = small(&game);
         assert_eq!((mates.train.len(), mates.held_out.len()), (3_001, 801));

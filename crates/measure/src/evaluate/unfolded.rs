@@ -49,8 +49,8 @@ impl Unfolded {
             return Err("bounded table: games lead out of it".to_string());
         }
         let is_layered = states.game().layers().is_some();
-        let told = (0..states.rows()).map(|row| states.orientations(row));
-        let (facing, orientations) = match told.collect::<Option<Vec<_>>>() {
+        let sets = (0..states.rows()).map(|row| states.orientations(row));
+        let (facing, orientations) = match sets.collect::<Option<Vec<_>>>() {
             Some(all) => (Facing::default(), all),
             None => {
                 let facing = Facing::of(states)?;

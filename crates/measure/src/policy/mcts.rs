@@ -276,7 +276,7 @@ mod tests {
 
     /// Results must be the same in every version and on every machine.
     #[test]
-    fn what_is_found_is_known() {
+    fn found_values_are_known() {
         let six = six();
         let found = answers(&Mcts::new(500, 0), &six, &[six.start()]);
         assert_eq!(found.scores, [95.0, 117.0, 121.0, 167.0]);

@@ -192,9 +192,9 @@ impl NetworkSpec {
     /// Returns `true` if an option defines how outputs are read, which overrides the card.
     pub fn defines_reading(&self) -> bool {
         let Self { layout, planes, pass, policy, value, softmax, choice, range, .. } = self;
-        let told = [layout.is_some(), planes.is_some(), pass.is_some(), policy.is_some()];
+        let given = [layout.is_some(), planes.is_some(), pass.is_some(), policy.is_some()];
         let also = [value.is_some(), *softmax != Softmax::Auto, choice.is_some()];
-        told.into_iter().chain(also).any(|told| told) || *range != ValueRange::Signed
+        given.into_iter().chain(also).any(|given| given) || *range != ValueRange::Signed
     }
 }
 
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_answered_with_what_is() {
+    fn unknown_options_are_answered_with_the_known_ones() {
         let error = |text: &str| NetworkSpec::onnx(text).unwrap_err().line();
         assert!(error("").contains("missing file"));
         assert!(error("?layout=nchw").contains("missing file"));

@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_answered_with_what_is() {
+    fn unknown_options_are_answered_with_the_known_ones() {
         let unknown = format!("; expected {}", PolicySpec::KNOWN);
         let limits = "expected n-hand:N with a whole number N from 1 to 10";
         let seed = "; expected a whole number from 0 to 18446744073709551615";

@@ -271,8 +271,9 @@ mod tests {
             batch.push(position, actions.clone());
             position = game.advance(&position, actions[0]);
         }
-        let told = FixedAnswer(answer, Mutex::new(0));
-        let steady = if program { Steady::program(told) } else { Steady::new(told, 1e-4, false) };
+        let policy = FixedAnswer(answer, Mutex::new(0));
+        let steady =
+            if program { Steady::program(policy) } else { Steady::new(policy, 1e-4, false) };
         steady.answer(&game, &batch, &mut Answers::default())
     }
 

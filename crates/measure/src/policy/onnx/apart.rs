@@ -57,7 +57,9 @@ fn counted<T: Send + 'static>(
     thread.spawn(work).map_err(|error| failed(format!("cannot start a thread: {error}")))?;
     match receiver.recv_timeout(limit) {
         Ok(Ok(done)) => Ok(done),
-        Ok(Err(panic)) => Err(failed(format!("the runtime (rten) failed: {}", said(&*panic)))),
+        Ok(Err(panic)) => {
+            Err(failed(format!("the runtime (rten) failed: {}", panic_message(&*panic))))
+        }
         Err(RecvTimeoutError::Disconnected) => Err(failed("the runtime (rten) failed".to_string())),
         Err(RecvTimeoutError::Timeout) => {
             late.fetch_add(1, Ordering::Relaxed);
@@ -71,7 +73,7 @@ fn counted<T: Send + 'static>(
 }
 
 /// Returns the message of a panic.
-fn said(panic: &(dyn Any + Send)) -> &str {
+fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown reason")
 }

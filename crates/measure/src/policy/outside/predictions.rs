@@ -105,12 +105,12 @@ impl<G: Game> Policy<G> for Predictions<G::Key> {
                     .with_hint("predict every position that 'solver export --states' writes")
             })?;
             let row = *row as usize;
-            let told = self.answers.at(row, self.range(row));
-            answers.probabilities.extend_from_slice(told.probabilities);
+            let row_answer = self.answers.at(row, self.range(row));
+            answers.probabilities.extend_from_slice(row_answer.probabilities);
             if !self.answers.scores.is_empty() {
-                answers.scores.extend_from_slice(told.scores);
+                answers.scores.extend_from_slice(row_answer.scores);
             }
-            answers.values.extend(told.value);
+            answers.values.extend(row_answer.value);
         }
         Ok(())
     }
