@@ -187,7 +187,7 @@ pub(super) fn change_of(old: Option<u16>, new: Option<u16>) -> i32 {
     }
 }
 
-/// [`SweepOrder`] prospect in 16 bits, for ends at most [`Short::LONGEST`] plies away: a win by `s` in `d` plies
+/// Prospect in 16 bits as kept in sweeps, for ends at most [`Short::LONGEST`] plies away: a win by `s` in `d` plies
 /// is `256 s + 127 − d`, a draw `d`, a loss `256 s + 127 + d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(transparent)]

@@ -99,7 +99,7 @@ fn processes_make_the_bytes_of_one() {
 fn what_several_processes_cannot_do_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     for (args, what) in [
-        (&["enumerate", "--game", "animal-shogi"][..], "whole Othello boards"),
+        (&["enumerate", "--game", "animal-shogi"][..], "whole Othello board"),
         (&["value-iterate", "--size", "8"], "up to 32 squares"),
     ] {
         let output = solver(dir.path(), &[args, &["--processes", "2"]].concat()).output().unwrap();
@@ -201,7 +201,7 @@ fn a_disk_without_room_ends_all_and_the_work_goes_on() {
         assert!(printed.contains("another process has ended"), "{printed}");
         let (code, printed) = ended(cramped);
         assert_eq!((code, printed.lines().count()), (Some(1), 1), "{printed}");
-        assert!(printed.contains("part-1") && printed.contains("cannot be written"), "{printed}");
+        assert!(printed.contains("part-1") && printed.contains("cannot write it"), "{printed}");
         hosts(dir.path(), 2);
         let both = [0, 1].map(|process| start(dir.path(), command, "4x4", process));
         both.into_iter().for_each(|one| assert_eq!(ended(one), (Some(0), String::new())));
@@ -217,7 +217,7 @@ fn processes_that_do_not_fit_together_say_so() {
     for one in both {
         let (code, printed) = ended(one);
         assert_eq!((code, printed.lines().count()), (Some(2), 1), "{printed}");
-        assert!(printed.contains("not asked for the same"), "{printed}");
+        assert!(printed.contains("different jobs of processes"), "{printed}");
     }
     // Different numbers of workers: the called process reports it, the other loses its connection.
     let all = hosts(dir.path(), 2);

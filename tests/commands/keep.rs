@@ -249,7 +249,7 @@ fn a_table_has_the_name_it_is_given() {
         &long,
     ] {
         let ran = tables.run(&["enumerate", "--max-depth", "2", &format!("--name={name}")]);
-        assert!(ran.refused(name).contains("no name for a table"), "{ran:?}");
+        assert!(ran.refused(name).contains("invalid table name"), "{ran:?}");
     }
     let other = tables.run(&["enumerate", "--max-depth", "2", "--name", SHORT]);
     assert!(other.refused("another").contains(SHORT), "{other:?}");

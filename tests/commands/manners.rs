@@ -248,7 +248,7 @@ fn errors_have_exit_codes_and_are_json_where_that_is_asked_for() {
             &["value-iterate", "othello-4x4", "--repetition", "draw"],
             2,
             "input",
-            "--repetition means",
+            "--repetition does not apply",
         ),
         (&["verify", "damaged"], 3, "damaged", "checksum"),
         (&["report", "--table", "damaged"], 3, "damaged", "checksum"),
@@ -286,7 +286,7 @@ fn errors_have_exit_codes_and_are_json_where_that_is_asked_for() {
     let ran = tables.run(&["query"]);
     let printed = "solver: no default table in ";
     assert!(ran.ended(2, "query").starts_with(printed), "{ran:?}");
-    assert!(ran.stderr.ends_with("; name one of damaged, forged, othello-4x4\n"), "{ran:?}");
+    assert!(ran.stderr.ends_with("; expected one of damaged, forged, othello-4x4\n"), "{ran:?}");
 }
 
 const ERROR_KINDS: &str = "\
@@ -543,7 +543,7 @@ fn only_an_enumeration_changes_which_table_is_meant() {
     tables.ok(&["remove", "othello-4x4-depth2"]);
     let ran = tables.run(&["report", "--policy", "random"]);
     let line = ran.refused("several");
-    assert!(line.contains(&format!("name one of othello-4x4, {short}")), "{line}");
+    assert!(line.contains(&format!("expected one of othello-4x4, {short}")), "{line}");
 }
 
 /// Queries the solved 4x4 table.

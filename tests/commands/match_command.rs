@@ -22,7 +22,7 @@ fn what_cannot_be_played_is_refused() {
     for (game, what) in [
         ("minishogi", "minishogi is too large to be enumerated whole"),
         ("chess", "`chess`"),
-        ("othello-8x8", "bound the enumeration with --max-depth"),
+        ("othello-8x8", "bound it with --max-depth"),
     ] {
         let run = tables.run(&["match", "random", "greedy", "--game", game]);
         let line = run.refused(game);
@@ -67,5 +67,5 @@ fn games_that_may_go_on_for_ever_are_played() {
         assert!(within(tally("wins"), win) && within(tally("losses"), loss), "{sampled} {exact}");
     }
     let text = tables.ok(&words);
-    assert!(text.contains("not over after 512 plies counts as play without end"), "{text}");
+    assert!(text.contains("Games longer than 512 plies count as infinite"), "{text}");
 }

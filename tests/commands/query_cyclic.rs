@@ -266,15 +266,15 @@ fn what_cannot_be_answered_is_one_line() {
     let tables = both();
     solved_4x4(&tables);
     let ran = tables.run(&["query", RANKED, "1l1/3/2L b -"]);
-    let elsewhere = "1l1/3/2L b - 1 is not in animal-shogi-3x3: unreachable from the root\n";
+    let elsewhere = "1l1/3/2L b - 1 is not among the states of animal-shogi-3x3: unreachable from the root\n";
     assert!(ran.refused("not there").ends_with(elsewhere), "{ran:?}");
     let cases: [(&[&str], &str); 4] = [
         (
             &["query", "othello-4x4", "start", "--japanese"],
-            "--japanese does not apply to othello-4x4",
+            "--japanese means nothing for othello-4x4",
         ),
         (&["query", RANKED, "1a1b"], "'1a1b'"),
-        (&["query", RANKED, "elc/3/CL b -"], "rank 3 of board 'elc/3/CL', 'CL', has 2 squares"),
+        (&["query", RANKED, "elc/3/CL b -"], "invalid board `elc/3/CL`: rank 3 (`CL`): 2 squares"),
         (&["query", RANKED, "elc/3/CLE", "x", "-"], "'x'"),
     ];
     for (args, named) in cases {
@@ -379,7 +379,7 @@ fn infinite_play_is_reported_as_it_counts() {
     let printed = tables.ok(&["query", &name, sfen]);
     assert!(printed.contains("Black, to move, loses by infinite play\n"), "{printed}");
     assert!(printed.contains("counts as a win of the second player:"), "{printed}");
-    assert!(printed.contains("\n5e5d     loss       without end\n"), "{printed}");
+    assert!(printed.contains("\n5e5d     loss       infinite\n"), "{printed}");
     assert!(printed.contains(", and round again from "), "{printed}");
     let answer = tables.json(&["query", &name, "5e5d"]);
     assert_eq!((&answer["outcome"], &answer["distance"]), (&1.into(), &Value::Null));

@@ -251,7 +251,7 @@ fn wrong_positions_are_named() {
     let cases = [
         (format!("{row}X."), "invalid position: 18 squares; expected 16 for the 4x4 board"),
         (row[1..].to_string(), "invalid position: 15 squares; expected 16 for the 4x4 board"),
-        (row.replace('O', "Q"), "position: 'Q' is not a square"),
+        (row.replace('O', "Q"), "invalid square `Q`"),
         (format!("{row}\nRed to move"), "invalid side to move `Red to move`"),
         (format!("{row}\nto move"), "invalid side to move `to move`"),
         (
@@ -260,8 +260,8 @@ fn wrong_positions_are_named() {
         ),
         (format!("{}X X", "-".repeat(63)), "invalid position: disc at h8, outside the 4x4 board"),
         (";".to_string(), "invalid position: 0 squares"),
-        ("hello".to_string(), "position: 'h' is not a square"),
-        ("盤".to_string(), "position: '盤' is not a square"),
+        ("hello".to_string(), "invalid square `h`"),
+        ("盤".to_string(), "invalid square `盤`"),
         (
             "1000001200210000".to_string(),
             "invalid position `1000001200210000`: 16 digits; expected 17",
@@ -284,7 +284,7 @@ fn a_square_too_many_is_no_side() {
     let game = small();
     for text in [ROWS.concat() + ".", "-".repeat(65)] {
         let error = error(&game, &text);
-        assert!(error.contains("after its squares"), "{text:?} gives {error:?}");
+        assert!(error.contains("after the squares"), "{text:?} gives {error:?}");
     }
 }
 

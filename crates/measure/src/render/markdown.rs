@@ -43,8 +43,8 @@ fn leaderboard(report: &AccuracyReport, command: &str) -> String {
         ("result", "how often the move keeps the result, everywhere"),
         ("score", "how often the move keeps the final score, everywhere"),
         (&lost, "what a move gives away of the final score, everywhere"),
-        ("as first", "share of points in games against random moves, a draw counting half"),
-        ("as second", "share of points as the second player"),
+        ("as first", "share of points in games against random moves, a draw being half"),
+        ("as second", "the same as the second player"),
         ("exploited", "mean outcome lost to a best response, 0 to 2"),
     ];
     let row = |at: usize| {

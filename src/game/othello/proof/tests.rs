@@ -97,7 +97,7 @@ fn false_claims_are_refused() {
     for change in [-2, -1, 1, 2] {
         let header = Header { score: header.score + change, ..header.clone() };
         let error = check(&header.write(PROOF, &content)).unwrap_err();
-        assert!(error.contains("scores less") && !error.contains('\n'), "{error}");
+        assert!(error.contains("below its bound") && !error.contains('\n'), "{error}");
     }
     for end in 0..bytes.len() {
         assert!(check(&bytes[..end]).is_err(), "{end} bytes");

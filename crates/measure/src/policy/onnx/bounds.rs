@@ -192,7 +192,7 @@ mod tests {
         assert!(error.contains("more than 10000 nodes"), "{error}");
         for dims in [vec![1 << 32], vec![-1], vec![1 << 40, 1 << 40]] {
             let weights = Tensor { name: "w".into(), dims, ..Tensor::default() };
-            assert!(checked(vec![], vec![weights]).unwrap_err().contains("'w'"));
+            assert!(checked(vec![], vec![weights]).unwrap_err().contains("`w`"));
         }
     }
 }
