@@ -243,7 +243,7 @@ fn errors_have_exit_codes_and_are_json_where_that_is_asked_for() {
         (&["fly"], 2, "usage", "'fly'"),
         (&[], 2, "usage", "subcommand"),
         (&["info", "nowhere"], 2, "input", "no table at"),
-        (&["report", "--size", "4", "--positions", &file], 2, "input", "no position found"),
+        (&["report", "--size", "4", "--positions", &file], 2, "input", "has no position"),
         (
             &["value-iterate", "othello-4x4", "--repetition", "draw"],
             2,

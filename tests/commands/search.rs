@@ -103,7 +103,7 @@ fn what_cannot_be_solved_is_refused() {
     for (words, what) in [
         (&["solve", "nothing"][..], "'nothing' is no game, size, table or position"),
         (&["solve", "start"], "name the game before it"),
-        (&["solve", "4x4", "z9"], "'z' is not a square"),
+        (&["solve", "4x4", "z9"], "invalid square `z`"),
         (&["solve", "4x4", "--time", "0"], "--time 0"),
         (
             &["solve", "minishogi", "--empties", "to-winner"],
@@ -113,7 +113,7 @@ fn what_cannot_be_solved_is_refused() {
         (&["solve", "minishogi", "--all-moves"], "--all-moves means nothing for the search"),
         (&["report", "--size", "4", "--sample", "5", "--canonical"], "--canonical needs a table"),
         (&["report", "--size", "8", "--empty-squares", "60..70"], "the start has 60"),
-        (&["report", "--game", "minishogi", "--sample", "5"], "it has no empty squares"),
+        (&["report", "--game", "minishogi", "--sample", "5"], "cannot be sampled by empty squares"),
         (
             &[
                 "report",
@@ -124,7 +124,7 @@ fn what_cannot_be_solved_is_refused() {
                 "--empty-squares",
                 "1..4",
             ],
-            "it has no empty squares",
+            "cannot be sampled by empty squares",
         ),
     ] {
         let run = tables.run(words);

@@ -121,10 +121,10 @@ fn wrong_settings_and_wrong_networks_get_one_line() {
         (&["supervised", "--measured", "1.5"], "--measured 1.5"),
         (&["supervised", "--dropout", "1"], "--dropout 1"),
         (&["supervised", "--net", "residual", "--dropout", "0.1"], "--dropout 0.1"),
-        (&["supervised", "--hidden", "12"], "a multiple of 8"),
+        (&["supervised", "--hidden", "12"], "a multiple of the board's 8 symmetries"),
         (&["supervised", "--train", "0.9", "--validation", "0.2"], "share"),
         (&["td", "--size", "3"], "3"),
-        (&["dqn", "--opponents", "nobody"], "policy 'nobody' is not known"),
+        (&["dqn", "--opponents", "nobody"], "unknown policy `nobody`"),
         (&["disc-regression", "--games", "2"], "at least 10 games"),
         (&["dqn", "--epsilon", "0,0.5"], "--epsilon"),
     ];

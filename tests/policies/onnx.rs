@@ -167,10 +167,10 @@ fn unusable_models_are_reported_in_one_line() {
         "(inputs: x float32 (N, 2, 4, 4); outputs: policy float32 (N, 17), value float32 (N, 1))";
     let cases = [
         ("absent.onnx", "cannot read the model"),
-        ("expected.json", "is no ONNX model"),
+        ("expected.json", "not an ONNX model"),
         ("unknown-operator.onnx", "org.example/Wonder"),
         ("scaler.onnx", "unknown operator ai.onnx.ml.Scaler"),
-        ("two-inputs.onnx", "it has 2 inputs; expected one"),
+        ("two-inputs.onnx", "2 inputs; expected one"),
         (
             "two-policies.onnx",
             "ambiguous output for the policy: expected policy=NAME with one of red, blue",
@@ -180,20 +180,20 @@ fn unusable_models_are_reported_in_one_line() {
             "nine.onnx?policy=policy",
             "invalid output `policy`: 9 numbers per position; expected 16, or 17 with the pass",
         ),
-        ("nan.onnx", "invalid number N of the policyaN in the position -----OX--XO----- X;"),
+        ("nan.onnx", "invalid number NaN of the policy in the position -----OX--XO----- X;"),
         (
             "openspiel.onnx",
             "set layout= to one of nchw, nhwc, signed, flat, interleaved, openspiel",
         ),
-        ("nchw.onnx?layout=nhwc", "does not fit layout=nhwc on the 4x4 board"),
+        ("nchw.onnx?layout=nhwc", "does not match layout=nhwc on the 4x4 board"),
         ("nchw.onnx?layout=nhwc", shapes),
-        ("nchw.onnx?pass=no,policy=policy", "expected 1 with pass=no6"),
+        ("nchw.onnx?pass=no,policy=policy", "expected 16 with pass=no"),
         ("nchw.onnx?policy=p", "missing or unsupported output `p`"),
         ("nchw.onnx?value=policy", "expected 1, or 3 for win, draw and loss"),
         ("flat.onnx?plies=1", "no output found for the value"),
-        ("flat.onnx?softmax=no", "invalid probability - of the policy"),
-        ("flat.onnx?layout=openspiel", "does not fit layout=openspiel"),
-        ("legal.onnx", "does not show how positions are laid out"),
+        ("flat.onnx?softmax=no", "invalid probability -"),
+        ("flat.onnx?layout=openspiel", "does not match layout=openspiel"),
+        ("legal.onnx", "no layout found for the shape of the input"),
     ];
     for (model, wanted) in cases {
         let error = load(model).err().unwrap_or_else(|| panic!("{model} is taken"));
@@ -224,7 +224,7 @@ fn models_that_panic_never_end_or_want_too_much_are_reported_in_one_line() {
     let cases = [
         (panics, 4, "the runtime (rten) failed: "),
         (fixture("endless.onnx"), 4, "no answer within 1 s; raise --policy-timeout"),
-        (fixture("huge.onnx"), 2, "(ConstantOfShape) makes 4294967296 numbers"),
+        (fixture("huge.onnx"), 2, "(ConstantOfShape) computes 4294967296 numbers"),
     ];
     for (model, code, wanted) in cases {
         let policy = format!("onnx:{model}");
@@ -263,7 +263,7 @@ fn invalid_numbers_are_reported_with_their_position() {
     batch.push(position, game.actions(&position.state));
     let error = policy.answer(&game, &batch, &mut Answers::default()).unwrap_err().line();
     let wanted =
-        format!("invalid number N of the policyaN in the position {}", game.notation(&position));
+        format!("invalid number NaN of the policy in the position {}", game.notation(&position));
     assert!(error.ends_with(&wanted), "{error}");
     assert!(error.starts_with("onnx:") && error.contains("nan-at-9.onnx"), "{error}");
 }
@@ -307,9 +307,9 @@ fn the_report_refuses_what_cannot_be_used_in_one_line() {
         assert!(printed.contains(&fixture(model)), "{printed}");
     }
     let printed = run(&["--game", "animal-shogi-3x3"], &format!("onnx:{}", fixture("flat.onnx")));
-    assert!(printed.contains("the shape of its input does not"), "{printed}");
+    assert!(printed.contains("no layout found for the shape of the input"), "{printed}");
     assert!(run(&[], "onnx:").contains("missing file"));
-    assert!(run(&[], "onnx:model.onnx?layout=x").contains("known are nchw, nhwc"));
+    assert!(run(&[], "onnx:model.onnx?layout=x").contains("expected nchw, nhwc"));
 }
 
 /// A network of shogi receives the planes of `export --states`, and has a number for every action.

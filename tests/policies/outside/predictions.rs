@@ -268,7 +268,7 @@ fn broken_arrays_are_reported_in_one_line() {
         (format!("({n}, 16)"), n * 16, "(N, 17)"),
         (format!("({},)", n * 17), n * 17, "(N, 17)"),
         (format!("({n}, 1, 17)"), n * 17, "(N, 17)"),
-        (format!("({}, 17)", n - 1), (n - 1) * 17, "has 56620"),
+        (format!("({}, 17)", n - 1), (n - 1) * 17, "expected 56620 as in"),
         (format!("({n}, 17)"), n * 17 - 1, "bytes, which do not match its shape (56621, 17)"),
     ] {
         write_npy(&path, "<f4", &shape, &vec![0; numbers * 4]);
@@ -279,7 +279,7 @@ fn broken_arrays_are_reported_in_one_line() {
         broken.refused(&dir, &["logits.npy", "float16, float32 or float64"]);
     }
     fs::write(&path, "no array").unwrap();
-    broken.refused(&dir, &["logits.npy", "no .npy file"]);
+    broken.refused(&dir, &["logits.npy", "not a .npy file"]);
     let nan = |numbers: &mut [f64]| numbers[33 * 17 + 2] = f64::NAN;
     broken.array(&dir, "logits.npy", nan);
     broken.refused(&dir, &["logits.npy, row 33", "action 2", "NaN"]);
@@ -314,7 +314,7 @@ fn illegal_moves_are_reported_in_one_line() {
     fs::remove_file(dir.join("actions.npy")).unwrap();
     for (at, p, words) in [
         (0, 0.5, "probability 0.5 of the illegal action 0"),
-        (1, 0.5, "sum to 0.5"),
+        (1, 0.5, "is 0.5, expected 1"),
         (1, -0.25, "invalid probability -0.25"),
         (1, f64::INFINITY, "invalid probability inf"),
     ] {
@@ -359,13 +359,13 @@ fn positions_that_do_not_match_are_reported_in_one_line() {
     write(&dir, &swapped(5, 7));
     broken.refused(&dir, &["planes.npy, row 5", &broken.lines[5], &broken.lines[7]]);
     write(&dir, &broken.lines[..n - 2]);
-    broken.refused(&dir, &["positions.txt", "56619 lines", "56621 rows"]);
+    broken.refused(&dir, &["positions.txt", "56619 lines", "expected 56621"]);
     write(&dir, &[&broken.lines[..], &broken.lines[..1]].concat());
     broken.refused(&dir, &["positions.txt", "56622 lines"]);
     let mut lines = broken.lines.clone();
     lines[9] = "XO!?".to_string();
     write(&dir, &lines);
-    broken.refused(&dir, &["positions.txt, row 9", "'!'"]);
+    broken.refused(&dir, &["positions.txt, row 9", "`!`"]);
 
     let dir = broken.fresh();
     fs::remove_file(dir.join("positions.txt")).unwrap();
@@ -373,12 +373,12 @@ fn positions_that_do_not_match_are_reported_in_one_line() {
     let mut bytes = good.clone();
     bytes[128 + 6 * 32..][..32].fill(1);
     fs::write(dir.join("planes.npy"), bytes).unwrap();
-    broken.refused(&dir, &["planes.npy, row 6", "no position"]);
+    broken.refused(&dir, &["planes.npy, row 6", "invalid planes"]);
     fs::write(dir.join("planes.npy"), good).unwrap();
     let mut bytes = fs::read(dir.join("side.npy")).unwrap();
     bytes[128 + 8] = 2;
     fs::write(dir.join("side.npy"), bytes).unwrap();
-    broken.refused(&dir, &["side.npy, row 8", "2 is no side"]);
+    broken.refused(&dir, &["side.npy, row 8", "invalid side 2"]);
 
     // Fewer positions than requested: the first missing one is named.
     let dir = broken.fresh();
@@ -388,5 +388,5 @@ fn positions_that_do_not_match_are_reported_in_one_line() {
     write(&dir, &broken.lines[..n - 1]);
     let shape = format!("({}, 17)", n - 1);
     write_npy(&dir.join("logits.npy"), "<f4", &shape, &vec![0; (n - 1) * 17 * 4]);
-    broken.refused(&dir, &["no prediction for", &broken.lines[n - 1], "solver export --states"]);
+    broken.refused(&dir, &["missing prediction for", &broken.lines[n - 1], "solver export --states"]);
 }

@@ -199,35 +199,35 @@ fn invalid_answers_are_reported_in_one_line() {
     }
     let tables = solved();
     let greeting = [
-        ("hello there", "no JSON of the protocol"),
-        ("[]", "no JSON of the protocol"),
-        ("{}", "without the id 0"),
+        ("hello there", "expected JSON of the protocol"),
+        ("[]", "expected JSON of the protocol"),
+        ("{}", "missing id 0"),
         ("{\"id\": 7}", "id 7, expected 0"),
-        ("{\"id\": 0, \"error\": \"no licence\"}", "it says: no licence"),
+        ("{\"id\": 0, \"error\": \"no licence\"}", "error of the program: no licence"),
     ];
     for (answer, words) in greeting {
         let policy = script(&tables, &format!("read line; echo '{answer}'; read line"));
         refused(&tables, &policy, &[], &[words]);
     }
     let answers = [
-        ("pass", "without policies, actions or scores"),
+        ("pass", "neither policies, actions nor scores"),
         ("reply.update(actions=[], scores=[])", "0 actions for"),
         (
             "reply.update(actions=[p['legal'][0] for p in positions], policies=[[]] * len(positions))",
             "both policies and actions",
         ),
-        ("reply.update(policies=[[1.0] for p in positions])", "with 1 probabilities for '"),
-        ("reply.update(scores=[[] for p in positions])", "with 0 scores for '"),
-        ("reply.update(policies=[[0.75] * len(p['legal']) for p in positions])", "sum to"),
+        ("reply.update(policies=[[1.0] for p in positions])", "1 probabilities for '"),
+        ("reply.update(scores=[[] for p in positions])", "0 scores for '"),
+        ("reply.update(policies=[[0.75] * len(p['legal']) for p in positions])", "their sum"),
         (
             "reply.update(scores=[[float('nan')] * len(p['legal']) for p in positions])",
-            "no JSON of the protocol",
+            "expected JSON of the protocol",
         ),
         (
             "reply.update(actions=[p['legal'][0] for p in positions], values=[2] * len(positions))",
-            "2 is no value",
+            "invalid value 2",
         ),
-        ("reply.update(actions=['a1' for p in positions])", "no JSON of the protocol"),
+        ("reply.update(actions=['a1' for p in positions])", "expected JSON of the protocol"),
     ];
     for (answer, words) in answers {
         let policy = python(&tables, &answering(answer));
@@ -244,7 +244,7 @@ fn an_illegal_move_is_reported_with_its_position() {
     let answer =
         "reply['actions'] = [0 if p['board'].count(0) == 12 else p['legal'][0] for p in positions]";
     let policy = python(&tables, &answering(answer));
-    refused(&tables, &policy, &[], &["action 0 is no legal move", START, "1, 4, 11, 14"]);
+    refused(&tables, &policy, &[], &["illegal action 0", START, "1, 4, 11, 14"]);
 }
 
 /// Returns `true` if a process exists and is not a zombie.
