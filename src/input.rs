@@ -114,8 +114,7 @@ mod tests {
     #[test]
     fn a_header_nests_nothing_and_takes_no_more_than_there_is() {
         let header = |shape: &str, length: Option<u32>| {
-            let text =
-                format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n");
+            let text = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n");
             let length = length.unwrap_or(text.len() as u32);
             NpyHeader::read(
                 &[b"\x93NUMPY\x02\0", &length.to_le_bytes()[..], text.as_bytes()].concat()[..],

@@ -273,7 +273,7 @@ impl Table {
         let split = split.map(|name| {
             let found = Split::ALL.into_iter().find(|split| split.name() == name);
             found.ok_or_else(|| {
-                value_error(format!("split '{name}': known are train, validation, test"))
+                value_error(format!("invalid split `{name}`: expected train, validation, test"))
             })
         });
         let images = [Images::Canonical, Images::All, Images::Expanded]

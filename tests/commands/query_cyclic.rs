@@ -266,7 +266,8 @@ fn what_cannot_be_answered_is_one_line() {
     let tables = both();
     solved_4x4(&tables);
     let ran = tables.run(&["query", RANKED, "1l1/3/2L b -"]);
-    let elsewhere = "1l1/3/2L b - 1 is not among the states of animal-shogi-3x3: unreachable from the root\n";
+    let elsewhere =
+        "1l1/3/2L b - 1 is not among the states of animal-shogi-3x3: unreachable from the root\n";
     assert!(ran.refused("not there").ends_with(elsewhere), "{ran:?}");
     let cases: [(&[&str], &str); 4] = [
         (

@@ -388,5 +388,6 @@ fn positions_that_do_not_match_are_reported_in_one_line() {
     write(&dir, &broken.lines[..n - 1]);
     let shape = format!("({}, 17)", n - 1);
     write_npy(&dir.join("logits.npy"), "<f4", &shape, &vec![0; (n - 1) * 17 * 4]);
-    broken.refused(&dir, &["missing prediction for", &broken.lines[n - 1], "solver export --states"]);
+    broken
+        .refused(&dir, &["missing prediction for", &broken.lines[n - 1], "solver export --states"]);
 }
