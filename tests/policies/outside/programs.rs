@@ -326,7 +326,7 @@ fn what_a_program_starts_ends_with_it() {
     ends_soon(&pid_in(&pid), "a time limit");
     let (policy, pid) =
         wrapper(&tables, &format!("{greeting}; read line; echo nonsense; sleep 600"));
-    refused(&tables, &policy, &[], &["no JSON"]);
+    refused(&tables, &policy, &[], &["expected JSON"]);
     ends_soon(&pid_in(&pid), "an error");
 }
 
@@ -339,7 +339,7 @@ fn a_program_that_mixes_its_batch_is_found_out() {
     let mean = "mean = sum(p['board'].count(1) for p in positions) / len(positions)\n\
         \x20       reply['scores'] = [[a * 0.1 + mean for a in p['legal']] for p in positions]";
     let policy = python(&tables, &answering(mean));
-    refused(&tables, &policy, &[], &["depends on what it is asked about", "by itself"]);
+    refused(&tables, &policy, &[], &["depends on the rest of the batch", "by itself"]);
     // A policy that draws its moves may draw others the next time.
     let drawn = "import random\n\
         \x20       reply['actions'] = [random.choice(p['legal']) for p in positions]";
