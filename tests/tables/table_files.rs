@@ -151,7 +151,7 @@ fn other_versions_of_the_format_are_named() {
         fs::write(&path, text.replace("\"format_version\": 5", &field)).unwrap();
         expect_damage(&tables, "manifest.json", &field);
         let line = tables.run(READERS[0]).stderr;
-        assert!(line.contains(&format!("format {version},")), "{line}");
+        assert!(line.contains(&format!("format {version} of")), "{line}");
     }
 }
 
