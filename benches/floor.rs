@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use yomikiri::game::Game;
 use yomikiri::game::othello::{Board, Othello};
 use yomikiri::graph::Graph;
-use yomikiri::solve::Order;
+use yomikiri::solve::RowOrder;
 
 fn main() {
     let runs = std::env::var("YOMIKIRI_BENCH_RUNS").ok().and_then(|n| n.parse().ok()).unwrap_or(7);
@@ -78,7 +78,7 @@ fn measure((rows, columns, states, moves, best): (usize, usize, u64, u64, i8), r
         let (time, mut table) = timed(|| table_in(&dir, (rows, columns)));
         assert_eq!(table.manifest().counts.canonical(), states);
         enumerated = enumerated.min(time);
-        let (time, score) = timed(|| solve(&mut table, (rows, columns), Order::Topological));
+        let (time, score) = timed(|| solve(&mut table, (rows, columns), RowOrder::Topological));
         assert_eq!(score, Some(best));
         solved = solved.min(time);
         std::fs::remove_dir_all(&dir).expect("our own directory");

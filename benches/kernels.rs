@@ -18,7 +18,7 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 use yomikiri::game::othello::{Board, Othello};
 use yomikiri::game::{Game, GameExt, Position, Side};
 use yomikiri::graph::Graph;
-use yomikiri::solve::Order;
+use yomikiri::solve::RowOrder;
 use yomikiri_measure::policy::{Answers, Batch, PolicySpec, of_rules};
 
 fn main() {
@@ -102,15 +102,15 @@ fn enumerate_to_disk(bencher: Bencher, board: usize) {
 
 #[divan::bench(args = BOARDS, sample_count = 10)]
 fn sweep_topological(bencher: Bencher, board: usize) {
-    sweep(bencher, board, Order::Topological);
+    sweep(bencher, board, RowOrder::Topological);
 }
 
 #[divan::bench(args = BOARDS, sample_count = 5)]
 fn sweep_natural(bencher: Bencher, board: usize) {
-    sweep(bencher, board, Order::Natural);
+    sweep(bencher, board, RowOrder::Natural);
 }
 
-fn sweep(bencher: Bencher, board: usize, order: Order) {
+fn sweep(bencher: Bencher, board: usize, order: RowOrder) {
     let (rows, columns, count, ..) = COUNTS[board];
     bencher
         .counter(ItemsCount::new(count))

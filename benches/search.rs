@@ -17,8 +17,8 @@ use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::game::shogi::{Board, MINISHOGI, Shogi};
 use yomikiri::game::{Empties, Game, GameExt, Score, SearchLimits, SearchOptions, Side, WideKey};
 use yomikiri::registry::othello;
-use yomikiri::search::mates::{MateSearch, Options, Rules, Verdict};
-use yomikiri::search::{Found, Searcher, Task};
+use yomikiri::search::mates::{MateOptions, MateRules, MateSearch, MateVerdict};
+use yomikiri::search::{SearchResult, SearchTask, Searcher};
 use yomikiri_measure::evaluate::drawn;
 
 /// Positions of the FFO endgame suite by R. Delorme; the winner gets the empty squares.
@@ -73,7 +73,8 @@ fn ffo(range: &str) {
         let position = game.parse_position(&line, &game.start()).expect("a position");
         let began = Instant::now();
         let search = searcher(&game, Empties::ToWinner);
-        let found = search.search(&game, &position.state, &Task::EXACT, &SearchLimits::default());
+        let found =
+            search.search(&game, &position.state, &SearchTask::EXACT, &SearchLimits::default());
         let score = entry["score"].as_i64().expect("a number") as i8;
         assert_eq!(found.value.score(), Some(Score(score)), "FFO {id}");
         report(&format!("  FFO {id} ({score:+})"), began, found.nodes);
@@ -86,8 +87,8 @@ fn start() {
     let game = othello("6").expect("a board");
     let begun = Instant::now();
     let search = searcher(&game, Empties::Uncounted);
-    let Found { value, nodes, .. } =
-        search.search(&game, &game.start().state, &Task::EXACT, &SearchLimits::default());
+    let SearchResult { value, nodes, .. } =
+        search.search(&game, &game.start().state, &SearchTask::EXACT, &SearchLimits::default());
     // J. Feinstein (1993): White wins by 4.
     assert_eq!(value.score(), Some(Score(-4)));
     report("6x6 from the start", begun, nodes);
@@ -99,8 +100,9 @@ fn random(empties: usize, count: usize, moves: bool) {
     let range = Some((empties as u32, empties as u32));
     let (positions, _) = drawn(&game, range, count, 1).expect("positions");
     let search = searcher(&game, Empties::Uncounted);
-    let exact =
-        |state: &AnyState| search.search(&game, state, &Task::EXACT, &SearchLimits::default());
+    let exact = |state: &AnyState| {
+        search.search(&game, state, &SearchTask::EXACT, &SearchLimits::default())
+    };
     let (begun, mut nodes) = (Instant::now(), 0);
     for position in &positions {
         let found = exact(&position.state);
@@ -138,7 +140,7 @@ fn stored(games: usize) {
     let solution = game.searcher(&SearchOptions::default()).expect("Othello is searched");
     let search = searcher(&game, Empties::Uncounted);
     let exact = |searcher: &dyn Searcher<AnyGame>, state: &AnyState| {
-        searcher.search(&game, state, &Task::EXACT, &SearchLimits::default())
+        searcher.search(&game, state, &SearchTask::EXACT, &SearchLimits::default())
     };
     let begun = Instant::now();
     assert_eq!(exact(solution.as_ref(), &game.start().state).nodes, 0);
@@ -187,12 +189,14 @@ fn outside(count: usize) {
     let one = SearchLimits { nodes: Some(1), ..SearchLimits::default() };
     for position in &positions {
         // Stored positions are answered without searching a node.
-        if solution.search(&game, &position.state, &Task::EXACT, &one).value.score().is_some() {
+        if solution.search(&game, &position.state, &SearchTask::EXACT, &one).value.score().is_some()
+        {
             continue;
         }
         let begun = Instant::now();
         let search = searcher(&game, Empties::Uncounted);
-        let found = search.search(&game, &position.state, &Task::EXACT, &SearchLimits::default());
+        let found =
+            search.search(&game, &position.state, &SearchTask::EXACT, &SearchLimits::default());
         assert!(found.value.score().is_some());
         times.push(begun.elapsed().as_secs_f64());
         if times.len() == count {
@@ -204,8 +208,8 @@ fn outside(count: usize) {
 
 /// Searches mates by checks in positions of random games.
 fn mates(count: usize) {
-    let rules = Rules::of(&MINISHOGI);
-    let options = Options { nodes: 1_000_000, ..Options::default() };
+    let rules = MateRules::of(&MINISHOGI);
+    let options = MateOptions { nodes: 1_000_000, ..MateOptions::default() };
     let (mut long, mut open, mut nodes) = (0, 0, 0);
     let (mut all, mut on_long) = (Duration::ZERO, Duration::ZERO);
     for board in played(count) {
@@ -215,8 +219,8 @@ fn mates(count: usize) {
         let seconds = began.elapsed();
         (all, nodes) = (all + seconds, nodes + found.nodes);
         match found.verdict {
-            Verdict::Mate { plies: 5.., .. } => (long, on_long) = (long + 1, on_long + seconds),
-            Verdict::Open => open += 1,
+            MateVerdict::Mate { plies: 5.., .. } => (long, on_long) = (long + 1, on_long + seconds),
+            MateVerdict::Open => open += 1,
             _ => {}
         }
     }

@@ -21,13 +21,13 @@ pub struct Search<'a> {
     /// Lower and upper bound of the mover's score, by state.
     known: HashMap<Board, (i8, i8)>,
     /// Number of visited states.
-    pub looked_at: u64,
+    pub visited: u64,
 }
 
 impl Search<'_> {
     /// Makes a search with an empty transposition table.
     pub fn new(game: &Othello<u64>) -> Search<'_> {
-        Search { game, known: HashMap::new(), looked_at: 0 }
+        Search { game, known: HashMap::new(), visited: 0 }
     }
 
     /// Returns the mover's final score under best play.
@@ -39,7 +39,7 @@ impl Search<'_> {
     /// Returns the score if it is between `low` and `high`; otherwise a bound on the same side of that
     /// window.
     fn within(&mut self, board: &Board, mut low: i8, mut high: i8) -> i8 {
-        self.looked_at += 1;
+        self.visited += 1;
         if self.game.result(board).is_some() {
             return self.game.score(board, Empties::Uncounted).0;
         }
@@ -82,8 +82,8 @@ impl Search<'_> {
 
 #[allow(dead_code)]
 fn main() -> Result<(), Box<dyn Error>> {
-    let shape = std::env::args().nth(1).ok_or("name a board: 4x7")?;
-    let (rows, columns) = shape.split_once('x').ok_or("a board is written 4x7")?;
+    let shape = std::env::args().nth(1).ok_or("missing board: expected one such as 4x7")?;
+    let (rows, columns) = shape.split_once('x').ok_or("invalid board: expected one such as 4x7")?;
     let game = Othello::<u64>::new(rows.parse()?, columns.parse()?, true);
     let mut search = Search::new(&game);
     if std::env::args().nth(2).as_deref() == Some("-") {
@@ -95,6 +95,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     } else {
         println!("{:+}", search.score(&game.start().state));
     }
-    eprintln!("{} states looked at", search.looked_at);
+    eprintln!("{} states visited", search.visited);
     Ok(())
 }

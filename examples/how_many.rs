@@ -56,7 +56,9 @@ fn board(text: &str) -> Result<(usize, usize), String> {
     let small = |&(rows, columns): &(usize, usize)| {
         (4..=8).contains(&rows) && (4..=8).contains(&columns) && rows * columns <= MAX_FREE + 4
     };
-    sides.filter(small).ok_or("no board of up to 30 squares; give rows x columns, as 5x6".into())
+    sides
+        .filter(small)
+        .ok_or("invalid board: expected rows x columns, such as 5x6, of up to 30 squares".into())
 }
 
 /// States of a layer, counted or estimated.

@@ -233,7 +233,7 @@ fn main() {
         let (mut endless, positions) = Endless::of(&game);
         let count = endless.boards.len();
         let title = variant.title;
-        println!("{title}: {positions} positions as the mover sees them, {count} without an end");
+        println!("{title}: {positions} positions as the mover sees them, {count} of infinite play");
         let values = endless.values();
         for (value, name) in [(0, "drawn"), (1, "won"), (-1, "lost")] {
             let rows = || (0..count).filter(|&row| values[row] == value);

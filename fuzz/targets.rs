@@ -18,7 +18,7 @@ use std::sync::LazyLock;
 
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::game::encode::Layout;
-use yomikiri::game::othello::proof::check::{Rules, check};
+use yomikiri::game::othello::proof::check::{BoardRules, check};
 use yomikiri::game::othello::proof::{Header, semistrong};
 use yomikiri::game::{Empties, Game, GameExt, Group, Side, Splits, WideKey};
 use yomikiri::graph::{pack, read_roots};
@@ -572,13 +572,13 @@ fn proof(data: &[u8]) {
 
 fn read_proof(bytes: &[u8]) {
     let Ok((header, is_semi_strong)) = Header::of(bytes) else { return };
-    let rules = Rules::new(header.rows, header.columns, header.empties);
+    let rules = BoardRules::new(header.rows, header.columns, header.empties);
     // Deep searches would take too long.
     if header.leaf_depth.min(rules.empties(header.root)) > 6 {
         return;
     }
     let is_proven = match is_semi_strong {
-        true => semistrong::Table::open(bytes).is_ok_and(|table| table.check().is_ok()),
+        true => semistrong::SemiStrongTable::open(bytes).is_ok_and(|table| table.check().is_ok()),
         false => check(bytes).is_ok(),
     };
     if is_proven && rules.empties(header.root) <= 10 {

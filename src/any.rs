@@ -23,14 +23,14 @@ use std::sync::Arc;
 use crate::game::perft::{Finished, perft_shared};
 use crate::game::shogi::{Board, Variant};
 use crate::game::{
-    Action, Bitboards, Canonical, Drawing, Drawn, Empties, End, Ends, Expected, Facts, Game,
+    Action, Bitboards, Canonical, Drawing, Drawn, Empties, End, Ends, ExpectedStates, Facts, Game,
     GameExt, Group, Layers, Mobility, MoveSquares, Names, NotationError, Notations, Outcome,
     PieceKind, PlaneKinds, Planes, Position, RankedMoves, Ranks, Score, Scores, SearchLimits,
     SearchOptions, ShogiBoards, Side, Sides, StateKey, Symmetries, Symmetry, WideKey,
 };
 use crate::graph::{self, Enumerated, GraphError, Plan};
 use crate::progress::Progress;
-use crate::search::{self, Found, Searcher, Task};
+use crate::search::{self, SearchResult, SearchTask, Searcher};
 use crate::solve::{self, Run, SolveOptions, SweepError, Verified};
 use crate::table::{Store, SweepRecord, Table, TableError};
 
@@ -44,7 +44,7 @@ pub type AnyPosition = Position<AnyState>;
 /// Rules of a game whose type is erased.
 #[derive(Clone)]
 pub struct AnyGame {
-    rules: Arc<dyn Rules>,
+    rules: Arc<dyn ErasedRules>,
     /// Cached beside the rules, because every loop needs them.
     group: Group,
     facts: Facts,
@@ -120,7 +120,7 @@ fn narrow<G: Game>(key: WideKey) -> G::Key {
     G::Key::narrow(key).expect("a key belongs to the game that made it")
 }
 
-/// Implementation of [`Rules`] by a game.
+/// Implementation of [`ErasedRules`] by a game.
 struct Erased<G>(G);
 
 impl<G: Game> Erased<G> {
@@ -149,7 +149,7 @@ impl<G: Game> Erased<G> {
     }
 }
 
-/// Declares the methods of [`Rules`] and implements them for every game by the given expressions. [`AnyGame`]
+/// Declares the methods of [`ErasedRules`] and implements them for every game by the given expressions. [`AnyGame`]
 /// implements those under `game` by calls to its rules.
 macro_rules! rules {
     (
@@ -159,7 +159,7 @@ macro_rules! rules {
         more { $(fn $own:ident($($own_arg:ident: $own_type:ty),*) -> $own_result:ty $own_body:block)* }
     ) => {
         /// Form of a game that can be a trait object.
-        trait Rules: Send + Sync {
+        trait ErasedRules: Send + Sync {
             $(fn $name(&self $(, $arg: $type)*) -> $result;)*
             $(fn $capability(&self) -> Option<&dyn $handed $(<$of>)?>;)*
             $(fn $own(&self $(, $own_arg: $own_type)*) -> $own_result;)*
@@ -167,7 +167,7 @@ macro_rules! rules {
             fn searcher(self: Arc<Self>, options: &SearchOptions) -> Option<Box<dyn Searcher<AnyGame>>>;
         }
 
-        impl<G: Game> Rules for Erased<G> {
+        impl<G: Game> ErasedRules for Erased<G> {
             $(fn $name(&self $(, $arg: $type)*) -> $result {
                 let ($erased, $game) = (self, &self.0);
                 let _ = $erased;
@@ -250,7 +250,7 @@ rules! {
             Canonical { key: key.widen(), ties }
         }
         fn mobility(state: &AnyState) -> Mobility { game.mobility(&erased.typed(state)) }
-        fn expected(root: &AnyState) -> Option<Expected> { game.expected(&erased.typed(root)) }
+        fn expected(root: &AnyState) -> Option<ExpectedStates> { game.expected(&erased.typed(root)) }
         fn swapped(state: &AnyState) -> Option<AnyState> {
             game.swapped(&erased.typed(state)).map(|state| erased.any(&state))
         }
@@ -449,7 +449,13 @@ struct OfTypeSearcher<G: Game> {
 }
 
 impl<G: Game> Searcher<AnyGame> for OfTypeSearcher<G> {
-    fn search(&self, _: &AnyGame, state: &AnyState, task: &Task, limits: &SearchLimits) -> Found {
+    fn search(
+        &self,
+        _: &AnyGame,
+        state: &AnyState,
+        task: &SearchTask,
+        limits: &SearchLimits,
+    ) -> SearchResult {
         self.of_type.search(&self.game.0, &self.game.typed(state), task, limits)
     }
 }

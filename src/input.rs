@@ -23,7 +23,7 @@ pub fn all(reader: impl Read, most: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     reader.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
-        let what = format!("it is longer than {} MiB, the most that is read", most >> 20);
+        let what = format!("longer than the limit of {} MiB", most >> 20);
         return Err(Error::new(ErrorKind::FileTooLarge, what));
     }
     Ok(bytes)
@@ -38,7 +38,7 @@ pub fn file(path: &Path, most: u64) -> Result<Vec<u8>> {
 pub fn text(reader: impl Read) -> Result<String> {
     String::from_utf8(all(reader, TEXT)?).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Error::new(ErrorKind::InvalidData, format!("it is no text: byte {at} is not UTF-8"))
+        Error::new(ErrorKind::InvalidData, format!("invalid UTF-8 at byte {at}"))
     })
 }
 
@@ -62,7 +62,7 @@ impl NpyHeader {
     ///
     /// Records (`descr` is a list) are an error, as is whatever numpy.save does not write.
     pub fn read(mut reader: impl Read) -> Result<NpyHeader> {
-        let wrong = || Error::new(ErrorKind::InvalidData, "invalid header of an array of numbers");
+        let wrong = || Error::new(ErrorKind::InvalidData, "invalid header of a NumPy array");
         let mut start = [0; 8];
         reader.read_exact(&mut start)?;
         let mut length = [0; 4];
@@ -123,8 +123,7 @@ mod tests {
     #[test]
     fn a_header_nests_nothing_and_takes_no_more_than_there_is() {
         let header = |shape: &str, length: Option<u32>| {
-            let text =
-                format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({shape}), }}\n");
+            let text = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n");
             let length = length.unwrap_or(text.len() as u32);
             NpyHeader::read(
                 &[b"\x93NUMPY\x02\0", &length.to_le_bytes()[..], text.as_bytes()].concat()[..],
@@ -140,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_end_is_not_read_on() {
+    fn endless_input_is_bounded() {
         assert_eq!(all(&b"four"[..], 4).unwrap(), b"four");
         assert_eq!(all(&b"fives"[..], 4).unwrap_err().kind(), ErrorKind::FileTooLarge);
         let error = text(std::io::repeat(b' ')).unwrap_err();

@@ -32,7 +32,7 @@
 
 // Rows and bytes of files are counted in `usize`.
 #[cfg(not(target_pointer_width = "64"))]
-compile_error!("tables are mapped whole: build for a target with 64-bit pointers");
+compile_error!("tables need 64-bit pointers to be mapped");
 
 pub mod any;
 pub mod game;

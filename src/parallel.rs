@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_failure_is_told_and_little_is_begun_after_it() {
+    fn the_first_failure_is_returned_and_little_is_started_after_it() {
         let begun = AtomicUsize::new(0);
         let fails = |task: usize| {
             begun.fetch_add(1, Ordering::Relaxed);

@@ -122,19 +122,19 @@ fn unfit(game: &AnyGame, manifest: &Manifest) -> Option<&'static str> {
     let Manifest { identity, arrays, layers, .. } = manifest;
     if identity.game != game.name() || usize::from(identity.symmetry_order) != game.group().order()
     {
-        return Some("its game and symmetries are none of those there are");
+        return Some("invalid game or symmetries");
     }
     let words = |name: &str| arrays.get(name).map(|array| array.shape.len());
     if words("keys").is_some_and(|words| words != game.facts().key_words) {
-        return Some("its keys are not as wide as the game's");
+        return Some("width of the keys differs from the game's");
     }
     let start = game.start();
-    let Some(root) = identity.roots.first() else { return Some("it has no root") };
+    let Some(root) = identity.roots.first() else { return Some("no root") };
     let Ok(root) = game.parse_position(root, &start) else {
-        return Some("its first root is no position of its game");
+        return Some("invalid first root");
     };
     if manifest.root_ids.len() != identity.roots.len() {
-        return Some("it has not as many root_ids as roots");
+        return Some("numbers of root_ids and roots differ");
     }
     // Every ply has a state, while moves may skip layers and so leave layers empty.
     let (first_layer, most) = match game.layers() {
@@ -142,11 +142,11 @@ fn unfit(game: &AnyGame, manifest: &Manifest) -> Option<&'static str> {
         Some(_) => (game.layer(&root.state), u64::MAX),
     };
     if manifest.first_layer != first_layer || layers.len() as u64 > most {
-        return Some("its layers are none that the game can have");
+        return Some("invalid layers for the game");
     }
     let oriented = game.layers().is_some() && !identity.is_by_rank();
     if oriented && words("orientations").or(words("packed_orientations")).is_none() {
-        return Some("it names no array 'orientations'");
+        return Some("missing array 'orientations'");
     }
     if !identity.is_by_rank() {
         return None;
@@ -154,7 +154,7 @@ fn unfit(game: &AnyGame, manifest: &Manifest) -> Option<&'static str> {
     let words = game.ranks().map(|ranks| u64::from(ranks.count()).div_ceil(64));
     let fits = words
         .is_some_and(|words| arrays.get("reachable").is_none_or(|array| array.shape == [words]));
-    (!fits).then_some("its ranks are not those of the game")
+    (!fits).then_some("ranks differ from the game's")
 }
 
 /// Returns the rules of a shogi variant, with or without a name.

@@ -10,7 +10,7 @@ use yomikiri::game::othello::Othello;
 use yomikiri::graph::Plan;
 use yomikiri::progress::Silent;
 use yomikiri::registry;
-use yomikiri::solve::{Order, SolveOptions};
+use yomikiri::solve::{RowOrder, SolveOptions};
 use yomikiri::table::{Store, Table};
 
 /// Canonical states, placements from the standard start (`tests/data/othello.json`) and score of best play,
@@ -35,7 +35,7 @@ pub fn table_in(dir: &Path, board: (usize, usize)) -> Table {
 }
 
 /// Solves a table; returns the root's score.
-pub fn solve(table: &mut Table, board: (usize, usize), order: Order) -> Option<i8> {
+pub fn solve(table: &mut Table, board: (usize, usize), order: RowOrder) -> Option<i8> {
     let options = SolveOptions { order: Some(order), ..SolveOptions::default() };
     rules(board).solve(table, &options, &Silent, &mut |_, _| {}).expect("it can be solved");
     table.manifest().solution.as_ref().and_then(|s| s.roots[0].score)

@@ -7,16 +7,16 @@ use yomikiri::game::encode::Layout;
 use yomikiri::hint::Hint as _;
 use yomikiri::solved::SolvedTable;
 use yomikiri_measure::export::targets::{
-    Block, Column, Format, Scalar, Shape, all_columns, choose_columns,
+    Format, RowBlock, Scalar, TargetColumn, TargetShape, all_columns, choose_columns,
 };
 
 use crate::errors::value_error;
 
 /// Returns the shape of exports from a table in this layout. Fails if the layout is unknown.
-pub(crate) fn shape(table: &SolvedTable, layout: &str) -> PyResult<Shape> {
-    Ok(Shape {
+pub(crate) fn shape(table: &SolvedTable, layout: &str) -> PyResult<TargetShape> {
+    Ok(TargetShape {
         layout: Layout::named(layout)
-            .ok_or_else(|| value_error(format!("layout: known are {}", Layout::names())))?,
+            .ok_or_else(|| value_error(format!("invalid layout: expected {}", Layout::names())))?,
         scores: table.has_scores(),
         layers: table.states().has_layers(),
         rows: true,
@@ -29,9 +29,9 @@ pub(crate) fn shape(table: &SolvedTable, layout: &str) -> PyResult<Shape> {
 /// Returns the columns of these names. Fails if one is unknown.
 pub(crate) fn columns(
     table: &SolvedTable,
-    shape: &Shape,
+    shape: &TargetShape,
     names: &[String],
-) -> PyResult<Vec<Column>> {
+) -> PyResult<Vec<TargetColumn>> {
     choose_columns(table.game(), Format::Npy, shape, Some(names))
         .map_err(|wrong| value_error(wrong.line()))
 }
@@ -45,11 +45,11 @@ pub(crate) fn about(table: &SolvedTable) -> PyResult<Vec<(String, String)>> {
 /// Converts a block to a dictionary of arrays whose first axis is the row.
 pub(crate) fn to_dict<'py>(
     py: Python<'py>,
-    block: Block,
-    columns: &[Column],
+    block: RowBlock,
+    columns: &[TargetColumn],
 ) -> PyResult<Bound<'py, PyDict>> {
     let out = PyDict::new(py);
-    let Block { rows, data, ends } = block;
+    let RowBlock { rows, data, ends } = block;
     for ((column, data), ends) in columns.iter().zip(data).zip(ends) {
         let mut dims = vec![rows];
         dims.extend(column.shape.iter().map(|&n| n as usize));

@@ -6,25 +6,20 @@ use pyo3::prelude::*;
 use yomikiri::hint::Hint;
 use yomikiri_measure::evaluate::MeasureError;
 
-create_exception!(_core, YomikiriError, PyException, "What went wrong, in one line.");
+create_exception!(_core, YomikiriError, PyException, "Failure, described in one line.");
 create_exception!(
     _core,
     TableError,
     YomikiriError,
-    "A table is missing, damaged or of no use here."
+    "Table that is missing, damaged or unsuitable."
 );
 create_exception!(
     _core,
     PositionError,
     PyValueError,
-    "A position is none of the game, or not in the table; the line names the row."
+    "Position that is invalid, or not in the table; the message names the row."
 );
-create_exception!(
-    _core,
-    PolicyError,
-    YomikiriError,
-    "A policy failed, or what it answers makes no sense."
-);
+create_exception!(_core, PolicyError, YomikiriError, "Failure of a policy, or an invalid answer.");
 
 /// Returns a `ValueError`.
 pub(crate) fn value_error(what: impl Into<String>) -> PyErr {

@@ -138,7 +138,7 @@ impl Game {
         let (rows, columns) = game.shape();
         if width != game.plane_kinds().count() * rows * columns {
             return Err(value_error(format!(
-                "{width} numbers a position are not those of {}",
+                "invalid number of planes for {}: {width} numbers per position",
                 game.name()
             )));
         }
@@ -161,7 +161,7 @@ impl Game {
         let (game, words) = (&self.game, keys.as_array().ncols());
         if words != game.facts().key_words {
             return Err(value_error(format!(
-                "a key of {} has {} words of 64 bits, not {words}",
+                "invalid keys of {}: expected {} words of 64 bits, not {words}",
                 game.name(),
                 game.facts().key_words
             )));
@@ -181,7 +181,10 @@ impl Game {
     fn action_name(&self, side: u8, action: u16) -> PyResult<String> {
         let count = self.game.action_count();
         if usize::from(action) >= count {
-            return Err(value_error(format!("action {action}: there are {count}, from 0")));
+            return Err(value_error(format!(
+                "invalid action {action}: expected 0 to {}",
+                count - 1
+            )));
         }
         Ok(self.game.action_name(side_of(side), Action(action)))
     }
@@ -217,8 +220,8 @@ fn read<T>(
 ) -> PyResult<Vec<AnyPosition>> {
     let mut all = Vec::with_capacity(items.size_hint().0);
     for (row, item) in items.enumerate() {
-        let position = one(item)
-            .ok_or_else(|| position_error(format!("row {row} is no position of the game")))?;
+        let position =
+            one(item).ok_or_else(|| position_error(format!("row {row}: invalid position")))?;
         all.push(position);
     }
     Ok(all)
@@ -240,7 +243,10 @@ impl Positions {
         let place = |&at: &i64| {
             let found = usize::try_from(at).ok().and_then(|at| self.all.get(at));
             found.copied().ok_or_else(|| {
-                PyIndexError::new_err(format!("there is no position {at} of {}", self.all.len()))
+                PyIndexError::new_err(format!(
+                    "invalid index {at}: expected one of {} positions",
+                    self.all.len()
+                ))
             })
         };
         let all: PyResult<Vec<_>> = places.as_slice()?.iter().map(place).collect();
@@ -326,7 +332,7 @@ impl Positions {
         if actions.len() != self.all.len() {
             let (given, needed) = (actions.len(), self.all.len());
             return Err(value_error(format!(
-                "{given} actions are not one for each of {needed} positions"
+                "{given} actions, expected one for each of {needed} positions"
             )));
         }
         let one = |(row, (position, &action)): (usize, (&AnyPosition, &i64))| {
@@ -335,7 +341,7 @@ impl Positions {
             let chosen = chosen.ok_or_else(|| {
                 let legal: Vec<u16> = legal.iter().map(|action| action.0).collect();
                 position_error(format!(
-                    "row {row}: action {action} is no legal move of '{}', which has {legal:?}",
+                    "row {row}: illegal action {action} in '{}': expected one of {legal:?}",
                     self.game.notation(position)
                 ))
             })?;
@@ -351,7 +357,7 @@ impl Positions {
         let folded = self.game.folded();
         if usize::from(symmetry) >= folded.group().order() {
             return Err(value_error(format!(
-                "symmetry {symmetry}: {} has {}, from 0",
+                "invalid symmetry {symmetry}: {} has {}, from 0",
                 self.game.name(),
                 folded.group().order()
             )));
@@ -405,10 +411,11 @@ pub(crate) fn encoding(
     planes: Option<&str>,
 ) -> Result<Encoding, String> {
     let known = Layout::named(layout)
-        .ok_or_else(|| format!("layout '{layout}': known are {}", Layout::names()))?;
+        .ok_or_else(|| format!("invalid layout `{layout}`: expected {}", Layout::names()))?;
     let listed = planes.map(Plane::read_list).transpose();
-    let listed = listed
-        .map_err(|bad| format!("planes '{bad}': known are {}, joined by +", Plane::names()))?;
+    let listed = listed.map_err(|bad| {
+        format!("invalid planes `{bad}`: expected {}, joined by +", Plane::names())
+    })?;
     Encoding::of_game(game, known, listed.as_deref())
 }
 

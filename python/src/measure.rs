@@ -39,7 +39,7 @@ use crate::work::{self, detached, lock, run};
 
 /// Form in which a callable receives positions.
 #[derive(Clone)]
-enum Form {
+enum InputForm {
     /// Array of planes.
     Planes(Encoding),
     /// [`Positions`], which the package converts to the requested layout.
@@ -65,7 +65,7 @@ fn refused(error: Hinted) -> PyErr {
 }
 
 /// A policy without references to the interpreter, for the measuring thread.
-enum Held {
+enum HeldPolicy {
     Named(PolicySpec),
     Asked(Asking),
 }
@@ -74,49 +74,49 @@ enum Held {
 struct Asking {
     name: String,
     callable: Arc<Py<PyAny>>,
-    form: Form,
+    form: InputForm,
     /// `true` if it also receives the legal moves.
     with_legal: bool,
     /// `true` if it plays the move it ranks highest.
     is_best: bool,
 }
 
-fn hold(game: &AnyGame, given: Vec<Given<'_>>) -> PyResult<Vec<Held>> {
+fn hold(game: &AnyGame, given: Vec<Given<'_>>) -> PyResult<Vec<HeldPolicy>> {
     given.into_iter().map(|given| hold_one(game, given)).collect()
 }
 
-fn hold_one(game: &AnyGame, given: Given<'_>) -> PyResult<Held> {
+fn hold_one(game: &AnyGame, given: Given<'_>) -> PyResult<HeldPolicy> {
     match given {
         Given::Named(text) => {
             let spec: PolicySpec = text.parse().map_err(refused)?;
             spec.check(game).map_err(refused)?;
-            Ok(Held::Named(spec))
+            Ok(HeldPolicy::Named(spec))
         }
         Given::Asked(name, callable, layout, planes, with_legal, is_best) => {
             let form = match WITHOUT_PLANES.contains(&&*layout) {
-                true => Form::Positions,
-                false => {
-                    Form::Planes(encoding(game, &layout, planes.as_deref()).map_err(|what| {
+                true => InputForm::Positions,
+                false => InputForm::Planes(encoding(game, &layout, planes.as_deref()).map_err(
+                    |what| {
                         let others = WITHOUT_PLANES.join(", ");
-                        value_error(format!("{what}; layouts without planes are {others}"))
-                    })?)
-                }
+                        value_error(format!("{what}; or, without planes, {others}"))
+                    },
+                )?),
             };
             let callable = Arc::new(callable.unbind());
-            Ok(Held::Asked(Asking { name, callable, form, with_legal, is_best }))
+            Ok(HeldPolicy::Asked(Asking { name, callable, form, with_legal, is_best }))
         }
     }
 }
 
 fn players(
-    held: Vec<Held>,
+    held: Vec<HeldPolicy>,
     game: &AnyGame,
     tables: &std::path::Path,
-    asks: &Sender<work::Request>,
+    asks: &Sender<work::PythonRequest>,
 ) -> PyResult<Vec<Player>> {
     let one = |held| match held {
-        Held::Named(spec) => named(&spec, game, tables),
-        Held::Asked(asking) => Ok(asking.player(Asks::Sent(Mutex::new(asks.clone())))),
+        HeldPolicy::Named(spec) => named(&spec, game, tables),
+        HeldPolicy::Asked(asking) => Ok(asking.player(Asks::Sent(Mutex::new(asks.clone())))),
     };
     held.into_iter().map(one).collect()
 }
@@ -143,7 +143,7 @@ impl Asking {
 /// Route of calls to a callable, which always runs on the Python thread that started the measurement.
 enum Asks {
     /// From worker threads, as requests to that thread.
-    Sent(Mutex<Sender<work::Request>>),
+    Sent(Mutex<Sender<work::PythonRequest>>),
     /// Directly, on that thread; stores the exception of the callable.
     Here(Arc<Raised>),
 }
@@ -160,7 +160,7 @@ struct Callable {
 }
 
 /// Answer of a callable in the order of the batch, its shapes checked.
-struct Told {
+struct CallableAnswer {
     kind: Dense,
     /// One row per position.
     numbers: Vec<f64>,
@@ -182,7 +182,7 @@ impl Policy<AnyGame> for Callable {
         answers: &mut Answers,
     ) -> Result<(), Hinted> {
         let (count, actions) = (batch.len(), game.action_count());
-        let shown = Shown::new(&self.asking.form, game, batch.positions());
+        let shown = BatchInput::new(&self.asking.form, game, batch.positions());
         let legal_at = |at: usize| &batch.actions()[batch.range(at)];
         let legal = self.asking.with_legal.then(|| {
             let mut legal = vec![false; count * actions];
@@ -193,19 +193,20 @@ impl Policy<AnyGame> for Callable {
             }
             legal
         });
-        let told = self.ask(shown, legal, count, actions)?;
+        let answer = self.ask(shown, legal, count, actions)?;
         for (at, position) in batch.positions().iter().enumerate() {
             let name = || game.notation(position);
             let legal = Legal { actions: legal_at(at), position: &name };
-            let scores = told.scores.as_ref().map(|scores| &scores[at * actions..][..actions]);
-            let beside = Beside { scores, value: told.values.as_ref().map(|values| values[at]) };
-            let numbers = &told.numbers[at * told.width..][..told.width];
-            told.kind
+            let scores = answer.scores.as_ref().map(|scores| &scores[at * actions..][..actions]);
+            let beside = Beside { scores, value: answer.values.as_ref().map(|values| values[at]) };
+            let numbers = &answer.numbers[at * answer.width..][..answer.width];
+            answer
+                .kind
                 .answer(numbers, beside, legal, answers)
                 .map_err(|(_, wrong)| wrong.map(|what| format!("batch row {at}: {what}")))?;
         }
-        answers.final_scores.extend(told.final_scores.into_iter().flatten());
-        lock(&self.spare).push(told.numbers);
+        answers.final_scores.extend(answer.final_scores.into_iter().flatten());
+        lock(&self.spare).push(answer.numbers);
         Ok(())
     }
 
@@ -215,19 +216,19 @@ impl Policy<AnyGame> for Callable {
 }
 
 /// A batch in the form that a callable receives.
-enum Shown {
+enum BatchInput {
     Planes(Vec<f32>, usize, Encoding),
     Positions(Positions),
 }
 
-impl Shown {
-    fn new(form: &Form, game: &AnyGame, positions: &[AnyPosition]) -> Shown {
+impl BatchInput {
+    fn new(form: &InputForm, game: &AnyGame, positions: &[AnyPosition]) -> BatchInput {
         match form {
-            Form::Planes(encoding) => {
+            InputForm::Planes(encoding) => {
                 let planes = planes(encoding, game, positions);
-                Shown::Planes(planes, positions.len(), encoding.clone())
+                BatchInput::Planes(planes, positions.len(), encoding.clone())
             }
-            Form::Positions => Shown::Positions(Positions {
+            InputForm::Positions => BatchInput::Positions(Positions {
                 game: game.clone(),
                 all: Arc::new(positions.to_vec()),
             }),
@@ -236,10 +237,10 @@ impl Shown {
 
     fn into_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         match self {
-            Shown::Planes(planes, count, encoding) => {
+            BatchInput::Planes(planes, count, encoding) => {
                 Ok(array(py, planes, count, &encoding)?.into_any())
             }
-            Shown::Positions(positions) => Ok(Bound::new(py, positions)?.into_any()),
+            BatchInput::Positions(positions) => Ok(Bound::new(py, positions)?.into_any()),
         }
     }
 }
@@ -248,25 +249,25 @@ impl Callable {
     /// Calls the callable on the Python thread and waits for its answer.
     fn ask(
         &self,
-        shown: Shown,
+        shown: BatchInput,
         legal: Option<Vec<bool>>,
         count: usize,
         actions: usize,
-    ) -> Result<Told, Hinted> {
+    ) -> Result<CallableAnswer, Hinted> {
         let callable = self.asking.callable.clone();
         let memory = lock(&self.spare).pop().unwrap_or_default();
-        let question = move |py: Python<'_>| -> PyResult<Result<Told, String>> {
+        let question = move |py: Python<'_>| -> PyResult<Result<CallableAnswer, String>> {
             let legal = legal.map(|legal| legal.into_pyarray(py).reshape([count, actions]));
             let legal = legal.transpose()?;
-            let told = callable.bind(py).call1((shown.into_python(py)?, legal))?;
-            Ok(read(&told, count, actions, memory))
+            let answer = callable.bind(py).call1((shown.into_python(py)?, legal))?;
+            Ok(read(&answer, count, actions, memory))
         };
-        let gone = || Hinted::from("it is no longer asked");
-        let told = match &self.asks {
+        let gone = || Hinted::from("measurement was cancelled");
+        let answer = match &self.asks {
             Asks::Sent(asks) => {
                 let (send, receive) = sync_channel(1);
                 // An exception ends the measurement; an invalid answer is an error of the policy.
-                let request: work::Request = Box::new(move |py| {
+                let request: work::PythonRequest = Box::new(move |py| {
                     let _ = send.send(question(py)?);
                     Ok(())
                 });
@@ -278,23 +279,25 @@ impl Callable {
                 gone()
             })?,
         };
-        told.map_err(Hinted::from)
+        answer.map_err(Hinted::from)
     }
 }
 
 /// Reads the dictionary of arrays that the package makes of an answer, the largest array into `memory`.
 fn read(
-    told: &Bound<'_, PyAny>,
+    answer: &Bound<'_, PyAny>,
     count: usize,
     actions: usize,
     memory: Vec<f64>,
-) -> Result<Told, String> {
-    let told = told.cast::<PyDict>().map_err(|_| "it gives no dictionary of arrays".to_string())?;
-    let item = |name: &str| told.get_item(name).ok().flatten();
+) -> Result<CallableAnswer, String> {
+    let answer = answer
+        .cast::<PyDict>()
+        .map_err(|_| "invalid answer: expected a dictionary of arrays".to_string())?;
+    let item = |name: &str| answer.get_item(name).ok().flatten();
     let (kind, deciding) = Dense::ALL
         .into_iter()
         .find_map(|(name, kind)| item(name).map(|found| (kind, found)))
-        .ok_or("it gives none of logits, probabilities, actions and scores")?;
+        .ok_or("invalid answer: expected logits, probabilities, actions or scores")?;
     let row = |name: &str| match item(name) {
         None => Ok(None),
         Some(found) => line(&found, name, count).map(Some),
@@ -307,7 +310,7 @@ fn read(
         (Dense::Scores, _) | (_, None) => None,
         (_, Some(scores)) => Some(table(&scores, count, actions, Vec::new())?),
     };
-    Ok(Told {
+    Ok(CallableAnswer {
         kind,
         numbers,
         width,
@@ -318,11 +321,11 @@ fn read(
 }
 
 fn line(found: &Bound<'_, PyAny>, name: &str, count: usize) -> Result<Vec<f64>, String> {
-    let wrong = || format!("its {name} are no array of numbers, one a position");
+    let wrong = || format!("invalid {name}: expected an array of one number per position");
     let (shape, numbers) = floats(found, Vec::new()).ok_or_else(wrong)?;
     match shape[..] {
         [len] if len == count => Ok(numbers),
-        [len] => Err(format!("it gives {len} {name} for {count} positions")),
+        [len] => Err(format!("invalid {name}: {len} for {count} positions")),
         _ => Err(wrong()),
     }
 }
@@ -335,13 +338,15 @@ fn table(
 ) -> Result<Vec<f64>, String> {
     let wrong = || {
         format!(
-            "it gives no array of numbers of shape ({count}, {actions}): a row a position, a number an action"
+            "invalid answer: expected an array of shape ({count}, {actions}), a row per position and a number per action"
         )
     };
     let (shape, numbers) = floats(found, memory).ok_or_else(wrong)?;
     match shape[..] {
         [rows, columns] if (rows, columns) == (count, actions) => Ok(numbers),
-        [_, _] => Err(format!("it gives an array of shape {shape:?}, not ({count}, {actions})")),
+        [_, _] => {
+            Err(format!("invalid answer: array of shape {shape:?}, expected ({count}, {actions})"))
+        }
         _ => Err(wrong()),
     }
 }
@@ -362,14 +367,15 @@ fn floats(found: &Bound<'_, PyAny>, mut memory: Vec<f64>) -> Option<(Vec<usize>,
 fn part(split: Option<&str>) -> PyResult<Option<Split>> {
     let Some(name) = split else { return Ok(None) };
     let found = Split::ALL.into_iter().find(|split| split.name() == name);
-    found
-        .map(Some)
-        .ok_or_else(|| value_error(format!("split '{name}': known are train, validation, test")))
+    found.map(Some).ok_or_else(|| {
+        value_error(format!("invalid split `{name}`: expected train, validation, test"))
+    })
 }
 
 /// Parses the training data declared for external policies.
 fn trained(text: Option<&str>) -> PyResult<Option<TrainedSpec>> {
-    let wrong = |text: &str, known| value_error(format!("trained '{text}': known are {known}"));
+    let wrong =
+        |text: &str, known| value_error(format!("invalid trained `{text}`: expected {known}"));
     text.map(|text| text.parse().map_err(|known: String| wrong(text, known))).transpose()
 }
 
@@ -377,8 +383,7 @@ fn trained(text: Option<&str>) -> PyResult<Option<TrainedSpec>> {
 fn with_training(players: Vec<Player>, trained: Option<TrainedSpec>) -> PyResult<Vec<Player>> {
     let Some(trained) = trained else { return Ok(players) };
     if players.iter().all(|player| player.learned_from() != TrainedOn::Unknown) {
-        let what =
-            "trained: it is known of these policies what they have learned from; leave it out";
+        let what = "trained does not apply: the training positions of these policies are known";
         return Err(value_error(what));
     }
     Ok(players.into_iter().map(|player| player.with_training(trained)).collect())
@@ -538,7 +543,7 @@ fn games_fit(py: Python<'_>, table: &SolvedTable, policies: usize) -> PyResult<b
     let Err(room) = fits_memory(games_bytes(manifest, policies), free_memory()) else {
         return Ok(true);
     };
-    let what = format!("{}: games are left out, playing them needs", table.table().name());
+    let what = format!("{}: games are left out, because they need", table.table().name());
     let category = py.get_type::<PyRuntimeWarning>();
     PyErr::warn(py, &category, &CString::new(no_room(&what, &room))?, 2)?;
     Ok(false)
@@ -612,8 +617,8 @@ pub(crate) fn play_match<'py>(
     let held = hold(solved.game(), vec![first, second])?;
     let bytes = unfolded_bytes(solved.table().manifest(), held.len());
     fits_memory(bytes, free_memory()).map_err(|room| {
-        let what = format!("playing games on {} needs", solved.table().name());
-        YomikiriError::new_err(format!("{}; give a smaller table", no_room(&what, &room)))
+        let what = format!("games on {} need", solved.table().name());
+        YomikiriError::new_err(format!("{}; choose a smaller table", no_room(&what, &room)))
     })?;
     let result: Match = run(py, progress, move |state, asks| {
         let players = players(held, solved.game(), &tables, &asks)?;
@@ -651,8 +656,8 @@ impl Asked {
         let game = game.game.clone();
         let table = table.map(|table| table.table.clone());
         let (player, raised) = match hold_one(&game, policy)? {
-            Held::Named(spec) => (named(&spec, &game, &tables)?, None),
-            Held::Asked(asking) => {
+            HeldPolicy::Named(spec) => (named(&spec, &game, &tables)?, None),
+            HeldPolicy::Asked(asking) => {
                 let raised = Arc::<Raised>::default();
                 (asking.player(Asks::Here(raised.clone())), Some(raised))
             }

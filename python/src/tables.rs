@@ -81,7 +81,7 @@ pub(crate) fn solve(
     if let Some(roots) = roots {
         if roots.game.name() != game.name() || roots.all.is_empty() {
             return Err(value_error(format!(
-                "roots: give positions of {}, at least one",
+                "invalid roots: expected positions of {}, at least one",
                 game.name()
             )));
         }
@@ -89,13 +89,13 @@ pub(crate) fn solve(
         plan.start = "custom".to_string();
     }
     if max_depth == Some(0) {
-        return Err(value_error("max_depth 0 follows no move; give at least 1"));
+        return Err(value_error("invalid max_depth 0: expected at least 1"));
     }
     if max_depth.is_some() || roots.is_some() {
         plan.index = yomikiri::graph::Index::Keys;
     } else if !game.facts().is_small {
         return Err(value_error(format!(
-            "{} is too large to be enumerated whole; give max_depth, or roots near its end",
+            "{} is too large to be enumerated whole; set max_depth, or roots near its end",
             game.name()
         )));
     }
@@ -106,7 +106,7 @@ pub(crate) fn solve(
         let what = format!("{} needs", plan.table_name(&game));
         let no_room = |room: NoRoom| {
             YomikiriError::new_err(format!(
-                "{}; bound it with max_depth, begin nearer to the end with roots, or give force=True",
+                "{}; bound it with max_depth, start nearer to the end with roots, or set force=True",
                 no_room(&what, &room)
             ))
         };
@@ -205,7 +205,7 @@ impl Table {
         let (table, game) = (&self.table, self.table.game());
         if positions.game.name() != game.name() {
             let (given, here) = (positions.game.name(), game.name());
-            return Err(value_error(format!("positions of {given} are not of {here}")));
+            return Err(value_error(format!("invalid positions of {given}: expected {here}")));
         }
         let shape = shape(table, "nchw")?;
         let columns = columns(table, &shape, &names)?;
@@ -273,13 +273,13 @@ impl Table {
         let split = split.map(|name| {
             let found = Split::ALL.into_iter().find(|split| split.name() == name);
             found.ok_or_else(|| {
-                value_error(format!("split '{name}': known are train, validation, test"))
+                value_error(format!("invalid split `{name}`: expected train, validation, test"))
             })
         });
         let images = [Images::Canonical, Images::All, Images::Expanded]
             .into_iter()
             .find(|known| known.name() == images)
-            .ok_or_else(|| value_error("images: known are canonical, all, expanded"))?;
+            .ok_or_else(|| value_error("invalid images: expected canonical, all, expanded"))?;
         let selection = Selection {
             splits: Splits::default(),
             split: split.transpose()?,

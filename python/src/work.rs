@@ -23,14 +23,14 @@ struct Cancelled;
 
 /// Progress and cancellation of work.
 #[derive(Default)]
-pub(crate) struct State {
+pub(crate) struct WorkState {
     cancelled: AtomicBool,
     done: AtomicU64,
     /// The task and its number of units.
     task: Mutex<Option<(String, Option<u64>)>>,
 }
 
-impl Progress for State {
+impl Progress for WorkState {
     fn begin(&self, what: &str, total: Option<u64>) {
         self.advance(0);
         self.done.store(0, Ordering::Relaxed);
@@ -53,30 +53,30 @@ impl Progress for State {
 }
 
 /// A request of a worker thread to the interpreter.
-pub(crate) type Request = Box<dyn FnOnce(Python<'_>) -> PyResult<()> + Send>;
+pub(crate) type PythonRequest = Box<dyn FnOnce(Python<'_>) -> PyResult<()> + Send>;
 
 /// Runs `work` on a thread of its own with the interpreter's lock released. Requests of `work` are answered
 /// on this thread, with the lock. `progress` is called with the task, the units done and the units in total.
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,
-    work: impl FnOnce(&State, std::sync::mpsc::Sender<Request>) -> PyResult<T> + Send,
+    work: impl FnOnce(&WorkState, std::sync::mpsc::Sender<PythonRequest>) -> PyResult<T> + Send,
 ) -> PyResult<T> {
     // A pool of its own: while its threads wait for a callable, that may look something up, or measure.
     let resting = pools().resting.take();
-    let (state, pool) = (&State::default(), resting.map_or_else(threads, Ok)?);
+    let (state, pool) = (&WorkState::default(), resting.map_or_else(threads, Ok)?);
     let begun = Moment::now();
-    let (asks, requests) = channel::<Request>();
+    let (asks, requests) = channel::<PythonRequest>();
     let done = std::thread::scope(|scope| {
         let pool = &pool;
         let worker = scope
             .spawn(move || catch_unwind(AssertUnwindSafe(|| pool.install(|| work(state, asks)))));
-        let heard = listen(py, state, requests, progress);
-        if heard.is_err() {
+        let listened = listen(py, state, requests, progress);
+        if listened.is_err() {
             state.cancelled.store(true, Ordering::Relaxed);
         }
         let done = py.detach(|| worker.join()).unwrap_or_else(Err);
-        heard?;
+        listened?;
         outcome(done, begun)
     });
     pools().resting = Some(pool);
@@ -86,8 +86,8 @@ pub(crate) fn run<T: Send>(
 /// Answers requests until the work ends, which closes their channel.
 fn listen(
     py: Python<'_>,
-    state: &State,
-    requests: Receiver<Request>,
+    state: &WorkState,
+    requests: Receiver<PythonRequest>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let requests = Mutex::new(requests);
@@ -123,7 +123,7 @@ fn outcome<T>(done: Result<PyResult<T>, Box<dyn Any + Send>>, begun: Moment) -> 
 fn unwound(panic: Box<dyn Any + Send>) -> PyErr {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
-    YomikiriError::new_err(format!("a fault of yomikiri's own, please report it: {text}"))
+    YomikiriError::new_err(format!("internal error of yomikiri, please report it: {text}"))
 }
 
 /// Runs short work with the interpreter's lock released.
@@ -168,7 +168,7 @@ fn threads() -> PyResult<ThreadPool> {
     // In long work one thread waits for a callable while the others prepare its next batches.
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let pool = ThreadPoolBuilder::new().num_threads(processors + 1).build();
-    pool.map_err(|error| YomikiriError::new_err(format!("no threads: {error}")))
+    pool.map_err(|error| YomikiriError::new_err(format!("cannot start threads: {error}")))
 }
 
 /// Locks a slot whose content is valid even after a panic.

@@ -150,7 +150,7 @@ def test_answers_that_depend_on_the_batch_are_refused(table, network):
     hidden = [network]
     for policy in (mean, places, lambda planes: hidden[0](planes)):
         for measure in (ym.evaluate, ym.exploitability, lambda *given: ym.compare(*given, "greedy")):
-            with pytest.raises(ym.PolicyError, match="by itself, as networks do in evaluation mode"):
+            with pytest.raises(ym.PolicyError, match="by itself, as by networks in evaluation mode"):
                 measure(table, policy)
 
 
@@ -198,10 +198,10 @@ def test_the_best_move_of_a_q_network_is_played(table):
 
 def test_how_moves_are_chosen_is_one_of_two(table):
     for measure in (ym.evaluate, ym.exploitability, lambda *given, **options: ym.match(*given, "random", **options)):
-        with pytest.raises(ValueError, match="move 'first': known are sample, best"):
+        with pytest.raises(ValueError, match="invalid move 'first': expected sample, best"):
             measure(table, Network().eval(), move="first")
     for measure in (lambda: ym.evaluate(table, "greedy", move="best"), lambda: ym.env(table, opponent="greedy", move="best")):
-        with pytest.raises(ValueError, match="for callables, and here are names only"):
+        with pytest.raises(ValueError, match="applies to callables only"):
             measure()
 
 
@@ -210,7 +210,7 @@ def test_probabilities_are_not_read_as_logits(table):
         return legal / legal.sum(axis=1, keepdims=True)
 
     for told in (probabilities, lambda planes, legal: (probabilities(planes, legal), np.zeros(len(planes)))):
-        with pytest.raises(ym.PolicyError, match="'it': every row .* give {'probabilities'"):
+        with pytest.raises(ym.PolicyError, match="'it': every row .* return {'probabilities'"):
             run(table, told)
     named = run(table, lambda planes, legal: {"probabilities": probabilities(planes, legal)})
     assert named["result_kept"] == pytest.approx(run(table, "random")["result_kept"], abs=1e-12)
@@ -259,11 +259,11 @@ def test_opponents_are_read_as_measurements_read_them(table, network):
 @pytest.mark.parametrize(
     ("policy", "words"),
     [
-        (lambda planes: np.zeros((len(planes), 16)), r"shape \[1, 16\], not \(1, 17\)"),
+        (lambda planes: np.zeros((len(planes), 16)), r"shape \[1, 16\], expected \(1, 17\)"),
         (lambda planes: np.full((len(planes), 17), np.nan), "row 0: .*NaN"),
-        (lambda planes: np.full(len(planes), 16), "row 0: action 16 is no legal move"),
-        (lambda planes: {"probabilities": np.full((len(planes), 17), 1 / 17)}, "row 0: .*no legal move"),
-        (lambda planes: {"values": np.zeros(len(planes))}, "none of logits"),
+        (lambda planes: np.full(len(planes), 16), "row 0: illegal action 16"),
+        (lambda planes: {"probabilities": np.full((len(planes), 17), 1 / 17)}, "row 0: probability .* of the illegal action"),
+        (lambda planes: {"values": np.zeros(len(planes))}, "expected logits"),
         (lambda planes: {"logit": np.zeros((len(planes), 17))}, "'logit'"),
     ],
 )
@@ -274,9 +274,9 @@ def test_opponents_that_make_no_sense_are_the_same_exception(table, policy, word
         ym.env(table, opponent=3)
 
 
-def test_opponents_that_give_probabilities_as_arrays_are_told(table):
+def test_opponents_that_give_probabilities_as_arrays_are_reported(table):
     env = ym.env(table, opponent=lambda planes, legal: legal / legal.sum(axis=1, keepdims=True))
-    with pytest.raises(ym.PolicyError, match="give {'probabilities'"):
+    with pytest.raises(ym.PolicyError, match="return {'probabilities'"):
         play(env, 100)
 
 

@@ -158,18 +158,18 @@ def test_jax_arrays_are_taken(table):
 @pytest.mark.parametrize(
     ("policy", "words"),
     [
-        (lambda planes: np.zeros((len(planes), 16)), r"shape \[\d+, 16\], not \(\d+, 17\)"),
+        (lambda planes: np.zeros((len(planes), 16)), r"shape \[\d+, 16\], expected \(\d+, 17\)"),
         (lambda planes: np.zeros((len(planes) - 1, 17)), "shape"),
         (lambda planes: np.zeros(17 * len(planes)), "shape"),
         (lambda planes: np.full((len(planes), 17), np.nan), "row 0: .*NaN"),
-        (lambda planes: np.full(len(planes), 16), "row 0: action 16 is no legal move"),
-        (lambda planes: np.zeros(3, int), "gives 3 actions for"),
-        (lambda planes: {"probabilities": np.full((len(planes), 17), 1 / 17)}, "row 0: .*no legal move"),
+        (lambda planes: np.full(len(planes), 16), "row 0: illegal action 16"),
+        (lambda planes: np.zeros(3, int), "invalid actions: 3 for"),
+        (lambda planes: {"probabilities": np.full((len(planes), 17), 1 / 17)}, "row 0: probability .* of the illegal action"),
         (lambda planes: {"probabilities": np.zeros((len(planes), 17))}, "row 0: .*sum"),
-        (lambda planes: {"values": np.zeros(len(planes))}, "none of logits"),
+        (lambda planes: {"values": np.zeros(len(planes))}, "expected logits"),
         (lambda planes: {"logit": np.zeros((len(planes), 17))}, "'logit'"),
-        (lambda planes: (np.zeros((len(planes), 17)), np.full(len(planes), 1.5)), "row 0: 1.5 is no value"),
-        (lambda planes: (np.zeros((len(planes), 17)), np.zeros(2)), "gives 2 values for"),
+        (lambda planes: (np.zeros((len(planes), 17)), np.full(len(planes), 1.5)), "row 0: invalid value 1.5"),
+        (lambda planes: (np.zeros((len(planes), 17)), np.zeros(2)), "invalid values: 2 for"),
     ],
 )
 def test_answers_that_make_no_sense_are_one_exception(table, policy, words):
@@ -183,7 +183,7 @@ def test_what_a_callable_raises_comes_through(table):
 
     with pytest.raises(KeyError, match="weights"):
         ym.evaluate(table, raises)
-    with pytest.raises(TypeError, match="no numbers"):
+    with pytest.raises(TypeError, match="expected numbers"):
         ym.evaluate(table, lambda planes: np.array(["a"] * len(planes)))
     with pytest.raises(KeyboardInterrupt):
         ym.evaluate(table, lambda planes: (_ for _ in ()).throw(KeyboardInterrupt))
@@ -325,9 +325,9 @@ def test_positions_are_searched_where_no_table_reaches(tmp_path):
     assert intervals["lower"] < report[1]["result_kept"] < intervals["upper"]
     given = ym.evaluate(game.positions(positions.notations), "random", tables=tmp_path)
     assert "intervals" not in given.json["policies"][0] and given[0]["result_kept"] == report[1]["result_kept"]
-    with pytest.raises(ValueError, match="are for tables"):
+    with pytest.raises(ValueError, match="apply to tables"):
         ym.evaluate(positions, "random", canonical=True)
-    with pytest.raises(ValueError, match="no empty squares"):
+    with pytest.raises(ValueError, match="by empty squares"):
         ym.game("minishogi").sample(5)
 
 

@@ -87,7 +87,7 @@ def test_states_come_in_parts_and_batches(table):
 
 
 def test_a_board_that_does_not_fit_is_refused(tmp_path):
-    with pytest.raises(ym.YomikiriError, match="othello-5x6 needs about .* where .* free; .*max_depth.*force"):
+    with pytest.raises(ym.YomikiriError, match="othello-5x6 needs about .* but .* free; .*max_depth.*force"):
         ym.solve("othello-5x6", tables=tmp_path)
     assert not [*tmp_path.iterdir()]
 
@@ -111,7 +111,7 @@ def test_games_with_cycles_and_bounds_say_what_is_known(animal, bounded):
     assert not start.optimal.any() and np.isnan(start.q).all() and not bounded.complete
 
 
-def test_positions_outside_are_told(table):
+def test_positions_outside_are_reported(table):
     other = "xxxx-xxxx-xxxx-xxx- X;"
     text = "XXXXXXXXXXXXXXX- X;"
     with pytest.raises(ym.PositionError, match="row 1: .* is not in othello-4x4"):
@@ -164,7 +164,7 @@ def test_what_is_no_position_is_one_exception(table, given, options, error, word
         table.lookup(given, **options)
 
 
-def test_bad_requests_are_told(table, tables):
+def test_bad_requests_are_reported(table, tables):
     with pytest.raises(ValueError, match="nogo"):
         ym.solve("nogo", tables=tables)
     with pytest.raises(ym.TableError, match="othello-5x6"):
@@ -251,7 +251,7 @@ def test_ctrl_c_ends_the_work_and_leaves_all_well(tmp_path):
         ym.open("minishogi-depth7", tables=tmp_path)
 
 
-def test_progress_is_told(tmp_path, capsys):
+def test_progress_is_reported(tmp_path, capsys):
     pytest.importorskip("tqdm")
     ym.solve("minishogi", max_depth=5, tables=tmp_path, progress=True)
     assert "states" in capsys.readouterr().err

@@ -24,5 +24,5 @@ def numbers(array):
     """Returns any array as ``float32`` or ``float64`` in C order. Raises `TypeError` if it is not numeric."""
     array = numpy_of(array)
     if array.dtype.kind not in "biuf" and str(array.dtype) not in ("bfloat16", "float8_e4m3fn"):
-        raise TypeError(f"an array of {array.dtype} holds no numbers")
+        raise TypeError(f"invalid array of {array.dtype}: expected numbers")
     return np.ascontiguousarray(array, dtype=np.float32 if array.dtype == np.float32 else np.float64)

@@ -108,21 +108,21 @@ class Game:
             else:
                 form = "planes"
         if array.ndim == 0 or form != "keys" and array.ndim < 2:
-            raise ValueError(f"{form} of shape {array.shape}: the first axis should be the positions")
+            raise ValueError(f"invalid shape {array.shape} of {form}: expected positions along the first axis")
         sides = self._sides(side, len(array))
         if form == "bitboards":
             if array.ndim != 2 or array.shape[1] != 2:
-                raise ValueError(f"bitboards of shape {array.shape}: they should be (N, 2)")
+                raise ValueError(f"invalid shape {array.shape} of bitboards: expected (N, 2)")
             return Positions(core.of_bitboards(_whole(array, np.uint64, form), sides))
         if form == "keys":
             return Positions(core.of_keys(_whole(array, np.uint64, form).reshape(len(array), -1), sides))
         if form != "planes":
-            raise ValueError(f"form {form!r}: known are planes, bitboards, keys")
+            raise ValueError(f"invalid form {form!r}: expected planes, bitboards, keys")
         return Positions(core.of_planes(self._own_planes(array, layout), sides))
 
     def _same(self, given):
         if given._core.game.name != self.name:
-            raise ValueError(f"positions of {given._core.game.name} are not of {self.name}")
+            raise ValueError(f"invalid positions of {given._core.game.name}: expected {self.name}")
         return Positions(given._core)
 
     def _sides(self, side, count):
@@ -130,7 +130,7 @@ class Game:
             return np.zeros(count, np.uint8)
         sides = np.broadcast_to(numpy_of(side), (count,))
         if not np.isin(sides, (0, 1)).all():
-            raise ValueError("side: 0 and 1 are known")
+            raise ValueError("invalid side: expected 0 or 1")
         return np.ascontiguousarray(sides, dtype=np.uint8)
 
     def _own_planes(self, array, layout):
@@ -142,12 +142,12 @@ class Game:
             "openspiel-nhwc": (rows, columns, 3), "signed": (rows, columns),
         }
         if layout not in shapes:
-            raise ValueError(f"layout {layout!r}: known are {', '.join(shapes)}")
+            raise ValueError(f"invalid layout {layout!r}: expected {', '.join(shapes)}")
         if "openspiel" in layout and own != 2 or layout == "signed" and own != 2:
-            raise ValueError(f"layout {layout!r} is of Othello and not of {self.name}")
+            raise ValueError(f"layout {layout!r} does not apply to {self.name}: expected Othello")
         expected = (count, *shapes[layout])
         if array.size != np.prod(expected) or array.ndim > 1 and array.shape != expected and layout != "flat":
-            raise ValueError(f"planes of shape {array.shape}: {layout} of {self.name} is {('N', *expected[1:])}")
+            raise ValueError(f"invalid shape {array.shape} of planes: expected {('N', *expected[1:])} for {layout} of {self.name}")
         array = array.reshape(expected)
         if layout == "signed":
             array = np.stack([array == 1, array == -1], axis=1)
@@ -166,7 +166,7 @@ def _whole(array, dtype, form):
         whole = np.ascontiguousarray(array.astype(dtype))
     bad = np.argwhere((whole != array).reshape(len(array), -1).any(axis=1))
     if len(bad):
-        raise _core.PositionError(f"row {bad[0, 0]} of the {form} holds a number that is none of {form}")
+        raise _core.PositionError(f"row {bad[0, 0]}: invalid number in {form}")
     return whole
 
 
@@ -318,7 +318,7 @@ class Position:
         illegal."""
         if isinstance(move, str):
             if move not in self.moves:
-                raise _core.PositionError(f"{move!r} is no legal move of '{self.notation}': {' '.join(self.moves)}")
+                raise _core.PositionError(f"illegal move {move!r} in '{self.notation}': expected one of {' '.join(self.moves)}")
             move = self.moves[move]
         return Position(self._core.play(np.array([move], np.int64)))
 

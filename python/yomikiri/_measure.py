@@ -57,7 +57,7 @@ class _Asked:
         known = {"logits", "probabilities", "actions", "scores", "values", "final_scores"}
         unknown = [name for name in told if name not in known]
         if unknown:
-            raise _core.PolicyError(f"it gives {unknown[0]!r}; known are {', '.join(sorted(known))}")
+            raise _core.PolicyError(f"invalid answer {unknown[0]!r}: expected {', '.join(sorted(known))}")
         rows = {"actions", "values", "final_scores"}
         whole = {name: numbers(array) for name, array in told.items() if array is not None}
         return {
@@ -81,7 +81,7 @@ class _Asked:
         if self.as_probabilities is not None and self.as_probabilities >= 64:
             raise _core.PolicyError(
                 f"policy '{self.name}': every row of its arrays sums to 1, as probabilities do, and arrays are read as "
-                "logits; give {'probabilities': ...}, 0 for illegal moves, or their logarithms")
+                "logits; return {'probabilities': ...}, 0 for illegal moves, or their logarithms")
         return "logits"
 
 
@@ -107,21 +107,21 @@ def _takes_two(function):
 def _given(policies, names, layout, planes, move):
     """Converts policies to the arguments of `_core`."""
     if move not in ("sample", "best"):
-        raise ValueError(f"move {move!r}: known are sample, best")
+        raise ValueError(f"invalid move {move!r}: expected sample, best")
 
     def one(policy, name):
         if isinstance(policy, (str, os.PathLike)):
             return str(policy)
         if not callable(policy):
-            raise TypeError(f"a policy is a name or a callable, not {type(policy).__name__}")
+            raise TypeError(f"invalid policy {type(policy).__name__}: expected a name or a callable")
         name = name or getattr(policy, "__name__", None) or type(policy).__name__
         asked = _Asked(policy, name, layout, move == "best")
         return (name, asked, layout, planes, asked.with_legal, asked.best)
 
     given = [one(policy, name) for policy, name in zip(policies, names)]
     if move == "best" and given and all(isinstance(policy, str) for policy in given):
-        raise ValueError("move 'best' is for callables, and here are names only; of those 'onnx:FILE?move=best', "
-                         "'predictions:DIR?move=best' and 'exec:COMMAND?move=best' have it")
+        raise ValueError("move 'best' applies to callables only; for names write 'onnx:FILE?move=best', "
+                         "'predictions:DIR?move=best' or 'exec:COMMAND?move=best'")
     return given
 
 
@@ -163,7 +163,7 @@ def _evaluating(given):
                 if not policy[1].is_warned:
                     policy[1].is_warned = True
                     warnings.warn(
-                        f"policy '{policy[0]}' is in training mode; it is measured in eval() and set back afterwards",
+                        f"policy '{policy[0]}' is in training mode; it is measured in eval() and restored afterwards",
                         RuntimeWarning, stacklevel=4)
                 before.append((network, network.training, modes))
                 network.eval()
@@ -223,15 +223,15 @@ def evaluate(
     each policy. Raises `PolicyError` for an invalid answer, naming the row, and any exception of the
     callable."""
     if not policies:
-        raise ValueError("give at least one policy")
+        raise ValueError("no policy: expected at least one")
     names = list(names) if names is not None else [None] * len(policies)
     if len(names) != len(policies):
-        raise ValueError(f"{len(names)} names are not one for each of {len(policies)} policies")
+        raise ValueError(f"{len(names)} names, expected one for each of {len(policies)} policies")
     given = _given(policies, names, layout, planes, move)
     if isinstance(table, Positions):
         if split is not None or canonical:
-            raise ValueError("split and canonical are for tables: positions are measured as they are")
-        words = table._drawn or f"{len(table)} that were given"
+            raise ValueError("split and canonical apply to tables only")
+        words = table._drawn or f"{len(table)} given ones"
         with _Told(progress) as tell, _evaluating(given):
             return Report(_core.evaluate_positions(
                 table._core, _directory(tables), given, words, table._drawn is not None, mistakes, trained, tell))
@@ -294,7 +294,7 @@ class Report:
             return pandas.DataFrame(self._metrics).set_index("policy")
         field = {"layer": "layers", "moves": "by_moves", "distance": "by_distance", "value": "by_value"}
         if by not in field:
-            raise ValueError(f"by {by!r}: known are {', '.join(field)}")
+            raise ValueError(f"invalid by {by!r}: expected {', '.join(field)}")
         rows = []
         for policy in self.json["policies"]:
             for group in policy[field[by]]:
@@ -402,5 +402,5 @@ def exploitability(table: Table, policy, *, layout="nchw", planes=None, move: st
     `ValueError` if games cannot be played out on the table."""
     report = evaluate(table, policy, layout=layout, planes=planes, mistakes=0, move=move, progress=False)
     if report.json["games"] is None:
-        raise ValueError(f"games cannot be played out on {table.name}")
+        raise ValueError(f"games cannot be computed on {table.name}")
     return report.json["games"]["policies"][0]["exploitability"]

@@ -101,7 +101,7 @@ class Batch(dict):
         try:
             return self[name]
         except KeyError:
-            raise AttributeError(f"there is no column {name!r} here; there are {', '.join(self)}") from None
+            raise AttributeError(f"unknown column {name!r}; expected {', '.join(self)}") from None
 
     def __len__(self):
         return len(next(iter(self.values()), ()))
@@ -173,7 +173,7 @@ class Table:
         always end (as `Positions.solve`), all but `Values.row` and `Values.distance`. Values that a bounded
         table leaves open remain open. `Values.found` is false for masked and for searched positions."""
         if missing not in ("raise", "mask", "search"):
-            raise ValueError(f"missing {missing!r}: known are raise, mask, search")
+            raise ValueError(f"invalid missing {missing!r}: expected raise, mask, search")
         if isinstance(positions, str):
             positions = self.position(positions)
         elif isinstance(positions, (list, tuple)) and len(positions) and isinstance(positions[0], str):
@@ -208,13 +208,13 @@ class Table:
             scores = ["score", "q_score"] if self.has_scores else ["q_outcome"]
             columns = ["planes", "side", "outcome", "distance", "legal", "optimal", "weight", *scores]
         if batch < 1:
-            raise ValueError("batch: at least 1")
+            raise ValueError("invalid batch: expected at least 1")
         pieces = self._core.pieces
         random = None if shuffle is None else np.random.default_rng(shuffle)
         order = np.arange(len(pieces)) if random is None else random.permutation(len(pieces))
         number, shares = shard
         if not 0 <= number < shares:
-            raise ValueError(f"shard {shard}: the first number is from 0 to the second less 1")
+            raise ValueError(f"invalid shard {shard}: expected an index and a larger count")
         order = order[number::shares]
         held, count = [], 0
         room = max(batch, 1 << 15) if random is not None else batch
@@ -258,7 +258,7 @@ class Dataset:
         columns = ["planes", "policy", "outcome", "legal"]
         all_of_it = [*table.states(split, columns=columns, **options)]
         if not all_of_it:
-            raise ValueError(f"{table.name} has no positions in the part {split!r}")
+            raise ValueError(f"no positions of {table.name} in the split {split!r}")
         whole = _joined(all_of_it)
         #: ``(N, planes, rows, columns)``
         self.planes: np.ndarray = whole["planes"].astype(np.float32)

@@ -69,7 +69,7 @@ class SinglePlayer(gymnasium.Env):
         if opponent == "perfect" and table is None:
             table = solve(self.game)
         if reward not in ("outcome", "score") or reward == "score" and not self.game.has_scores:
-            raise ValueError(f"reward {reward!r}: known are outcome, and score in games that have one")
+            raise ValueError(f"invalid reward {reward!r}: expected outcome, or score in games with scores")
         self.opponent = _Opponent(opponent, self.game, table, layout, move)
         self.side, self.layout = side, layout
         self.reward, self.max_plies, self.render_mode = reward, max_plies, render_mode

@@ -66,7 +66,7 @@ fn names_conform<G: Game>(game: &G) {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '-';
     assert!(
         !name.is_empty() && name.chars().all(fits),
-        "'{name}' is no name: a letter, a digit, -"
+        "invalid name `{name}`: expected letters, digits and hyphens"
     );
     assert_ne!(
         game.side_name(Side::First),
@@ -123,7 +123,7 @@ fn moves_conform<G: Game>(game: &G, state: &G::State) {
             assert!(only_a_pass, "a pass besides other moves in {state:?}");
             assert_eq!(Some(after), game.swapped(state), "a pass in {state:?}");
             let ends = game.layers().is_none() || !game.must_pass(&after);
-            assert!(ends, "a pass in {state:?} is answered by a pass, so that play does not end");
+            assert!(ends, "a pass in {state:?} is answered by a pass: infinite play");
         }
     });
     assert_eq!(visited, actions, "the successors of {state:?}");
@@ -235,7 +235,7 @@ fn drawing_conforms<G: Game>(game: &G, state: &G::State) {
         if cells.is_empty() {
             continue;
         }
-        assert_eq!(cells.len(), rows * columns, "not all squares are drawn: {state:?}");
+        assert_eq!(cells.len(), rows * columns, "a drawing omits squares: {state:?}");
         for action in game.actions(state) {
             let squares = game.move_squares(side, action);
             let after = game.drawn(&game.advance(&position, action)).cells;
@@ -248,7 +248,7 @@ fn drawing_conforms<G: Game>(game: &G, state: &G::State) {
                 && holds(&after, squares.from, false)
                 && holds(&after, squares.to, true)
                 && (squares.from.is_some() || holds(&cells, squares.to, false));
-            assert!(fits, "{action:?} does not go by the squares {squares:?} it says: {state:?}");
+            assert!(fits, "{action:?} does not match its squares {squares:?}: {state:?}");
         }
     }
 }
@@ -280,7 +280,9 @@ fn position_keys_conform<G: Game>(game: &G, state: &G::State) {
     assert_eq!(keys[0] != keys[1], game.keeps_sides(), "position_key of {state:?}");
     assert_eq!(keys[0], game.canonical(state).key, "position_key of {state:?}");
     for (side, key) in Side::ALL.into_iter().zip(keys) {
-        let kept = game.position_of(key).unwrap_or_else(|| panic!("{key:?} is of no position"));
+        let kept = game
+            .position_of(key)
+            .unwrap_or_else(|| panic!("invalid key {key:?}: expected that of a position"));
         let kept_side = if game.keeps_sides() { side } else { Side::First };
         assert_eq!(kept.side, kept_side, "the position of {key:?}");
         assert_eq!(game.key(&kept.state), game.canonical(state).key, "{state:?}");
@@ -390,11 +392,14 @@ fn ranked_moves_conform<G: Game>(game: &G, rank: u32) {
         before
     };
     for next in next.into_iter().flatten() {
-        assert!(before_of(next).contains(&rank), "rank {rank} is not taken back from {next}");
+        assert!(
+            before_of(next).contains(&rank),
+            "rank {rank} is missing among the predecessors of {next}"
+        );
     }
     let before = before_of(rank);
     let distinct: HashSet<u32> = before.iter().copied().collect();
-    assert_eq!(distinct.len(), before.len(), "a predecessor of rank {rank} is given twice");
+    assert_eq!(distinct.len(), before.len(), "duplicate predecessor of rank {rank}");
     for earlier in before {
         let (next, _, end) = moves_of(earlier);
         assert!(
@@ -419,7 +424,7 @@ fn orientations_conform<G: Game>(game: &G) {
     let mut folded = HashMap::from([(canonical.key, orientations)]);
     let mut actual = HashSet::from([start]);
     let (mut all_folded, mut all_actual) = (Folded::new(), HashSet::new());
-    let mut looked_at = 0;
+    let mut visited = 0;
     loop {
         assert_same(&unfolded(game, &folded), &actual);
         let known = all_actual.len();
@@ -427,9 +432,9 @@ fn orientations_conform<G: Game>(game: &G) {
         for (&key, more) in &folded {
             all_folded.entry(key).or_default().0 |= more.0;
         }
-        looked_at += actual.len();
+        visited += actual.len();
         let nothing_new = all_actual.len() == known;
-        if nothing_new || actual.len() > WIDEST_PLY || looked_at > MOST_POSITIONS {
+        if nothing_new || actual.len() > WIDEST_PLY || visited > MOST_POSITIONS {
             break;
         }
         let next = |position: &Position<G::State>| {
@@ -445,19 +450,24 @@ fn orientations_conform<G: Game>(game: &G) {
 
 fn assert_same<P: Eq + std::hash::Hash + Debug>(folded: &HashSet<P>, actual: &HashSet<P>) {
     let wrong = folded.symmetric_difference(actual).next();
-    assert!(wrong.is_none(), "{wrong:?} is reached, or stood for by a folded state, but not both");
+    assert!(
+        wrong.is_none(),
+        "{wrong:?} is reachable or represented by a folded state, but not both"
+    );
 }
 
 /// Returns the positions that folded states with their orientations stand for.
 fn unfolded<G: Game>(game: &G, folded: &Folded<G::Key>) -> HashSet<Position<G::State>> {
     let mut positions = HashSet::new();
     for (&key, &orientations) in folded {
-        let state = game.state(key).unwrap_or_else(|| panic!("{key:?} is of no state"));
+        let state = game
+            .state(key)
+            .unwrap_or_else(|| panic!("invalid key {key:?}: expected that of a state"));
         for (g, side) in orientations.iter(game.group().order()) {
             let position = Position { state: game.transform(&state, g), side };
             assert!(positions.insert(position), "{position:?} is counted twice");
             let smaller = (0..g).find(|&h| game.transform(&state, h) == position.state);
-            assert_eq!(smaller, None, "{position:?} is kept as {g}");
+            assert_eq!(smaller, None, "{position:?} has the redundant orientation {g}");
         }
     }
     positions
@@ -466,7 +476,9 @@ fn unfolded<G: Game>(game: &G, folded: &Folded<G::Key>) -> HashSet<Position<G::S
 fn folded_step<G: Game>(game: &G, folded: &Folded<G::Key>) -> Folded<G::Key> {
     let mut next = Folded::new();
     for (&key, &from) in folded {
-        let state = game.state(key).unwrap_or_else(|| panic!("{key:?} is of no state"));
+        let state = game
+            .state(key)
+            .unwrap_or_else(|| panic!("invalid key {key:?}: expected that of a state"));
         game.for_each_successor(&state, |_, after| {
             let canonical = game.canonical(&after);
             let passed_on = game.group().successor_orientations(from, canonical.ties);

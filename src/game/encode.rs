@@ -1,6 +1,6 @@
 //! Encodings: positions as the input of a network.
 //!
-//! An encoding is a list of planes, each with one number for every square, in an [`Order`]. [`Layout`]s have
+//! An encoding is a list of planes, each with one number for every square, in an [`AxisOrder`]. [`Layout`]s have
 //! the names of conventions in common use. A shape with three or more planes does not determine their
 //! contents, so the planes can be listed too ([`Plane::read_list`]). Squares are numbered row by row from a1,
 //! as actions are.
@@ -161,7 +161,7 @@ impl fmt::Display for Plane {
 
 /// Order of the two indices, square and plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Order {
+pub enum AxisOrder {
     /// One plane after the other: `(planes, rows, columns)`.
     PlanesFirst,
     /// One square after the other: `(rows, columns, planes)`.
@@ -235,12 +235,12 @@ impl Layout {
         matches!(self, Layout::Nchw | Layout::Nhwc | Layout::Flat | Layout::Interleaved)
     }
 
-    fn order(self) -> Order {
+    fn order(self) -> AxisOrder {
         match self {
             Layout::Nchw | Layout::Flat | Layout::Signed | Layout::OpenSpiel | Layout::Colours => {
-                Order::PlanesFirst
+                AxisOrder::PlanesFirst
             }
-            Layout::Nhwc | Layout::Interleaved | Layout::OpenSpielNhwc => Order::PlanesLast,
+            Layout::Nhwc | Layout::Interleaved | Layout::OpenSpielNhwc => AxisOrder::PlanesLast,
         }
     }
 
@@ -326,15 +326,15 @@ impl Encoding {
         let own = Plane::own(game);
         let name = game.name();
         if own.as_ref().is_some_and(Vec::is_empty) {
-            return Err(format!("{name} has no planes; give it the capability `planes`"));
+            return Err(format!("{name} has no planes; implement `planes`"));
         }
         if own.is_some() && (planes.is_some() || !layout.takes_planes()) {
             return Err(format!(
-                "{name} has planes of its own; give nchw, nhwc, flat or interleaved and no planes"
+                "{name} defines its planes; leave planes out and use layout nchw, nhwc, flat or interleaved"
             ));
         }
         if planes.is_some() && !layout.takes_planes() {
-            return Err(format!("layout '{layout}' takes no other planes"));
+            return Err(format!("layout `{layout}` defines its planes; leave planes out"));
         }
         let planes = planes.or(own.as_deref()).unwrap_or(layout.planes());
         Ok(Encoding::of(layout, planes, game.shape()))
@@ -399,7 +399,7 @@ impl Encoding {
     ///
     /// If `out` does not have length [`Encoding::len`].
     pub fn write(&self, squares: &Squares<'_>, out: &mut [f32]) {
-        assert_eq!(out.len(), self.len(), "one place a number");
+        assert_eq!(out.len(), self.len(), "one index per number");
         if self.layout == Layout::Colours {
             for (plane, side) in self.planes.iter().zip(Side::ALL) {
                 let out = &mut out[side.index() * (self.squares + 1)..][..self.squares + 1];
@@ -410,14 +410,14 @@ impl Encoding {
         }
         for (at, plane) in self.planes.iter().enumerate() {
             match self.layout.order() {
-                Order::PlanesFirst => {
+                AxisOrder::PlanesFirst => {
                     let out = &mut out[at * self.squares..][..self.squares];
                     match plane.bits(squares) {
                         Some(bits) => write_bits(bits, out),
                         None => plane.write(squares, out.iter_mut()),
                     }
                 }
-                Order::PlanesLast => {
+                AxisOrder::PlanesLast => {
                     plane.write(squares, out[at..].iter_mut().step_by(self.planes.len()));
                 }
             }
@@ -491,8 +491,8 @@ mod tests {
         encoding.write(&SQUARES, &mut out);
         let planes = encoding.planes.len();
         let at = |plane: usize, square: usize| match encoding.layout.order() {
-            Order::PlanesFirst => out[plane * 16 + square],
-            Order::PlanesLast => out[square * planes + plane],
+            AxisOrder::PlanesFirst => out[plane * 16 + square],
+            AxisOrder::PlanesLast => out[square * planes + plane],
         };
         (0..planes).map(|plane| (0..5).map(|square| at(plane, square)).collect()).collect()
     }

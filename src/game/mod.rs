@@ -58,7 +58,7 @@ pub(crate) use split::GAMMA;
 pub use split::mix;
 pub use split::{Divider, Division, Split, Splits, name_word};
 pub use symmetry::{Group, Orientations, Symmetry};
-pub use types::{Action, Empties, End, Expected, Outcome, Position, Repetition, Score, Side};
+pub use types::{Action, Empties, End, ExpectedStates, Outcome, Position, Repetition, Score, Side};
 pub use words::{FoldedWords, StateWords};
 
 use crate::hint::{Hint, Hinted};
@@ -269,7 +269,7 @@ pub trait Game: Sized + Send + Sync + 'static {
     }
 
     /// Estimates the number of states reachable from a root; `None` if no estimate is known.
-    fn expected(&self, _root: &Self::State) -> Option<Expected> {
+    fn expected(&self, _root: &Self::State) -> Option<ExpectedStates> {
         None
     }
 

@@ -29,6 +29,6 @@ impl PlaneKinds {
             };
             [names("mover"), names("opponent")].concat()
         };
-        [of("", &self.pieces), of(" in hand (how many, on every square)", &self.held)].concat()
+        [of("", &self.pieces), of(" in hand (their number, on every square)", &self.held)].concat()
     }
 }

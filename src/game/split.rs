@@ -72,11 +72,11 @@ impl Splits {
     /// a share is not within 0 to 1 or they do not add up to 1.
     pub fn new(seed: u64, shares: [f64; 3]) -> Result<Splits, String> {
         if let Some(bad) = shares.iter().find(|share| !(0.0..=1.0).contains(*share)) {
-            return Err(format!("{bad} is no share: give numbers from 0 to 1"));
+            return Err(format!("invalid share {bad}: expected a number from 0 to 1"));
         }
         let sum: f64 = shares.iter().sum();
         if (sum - 1.0).abs() > 1e-9 {
-            return Err(format!("the shares come to {sum}: they must come to 1"));
+            return Err(format!("invalid shares: their sum is {sum}, expected 1"));
         }
         Ok(Splits { seed, train: shares[0], validation: shares[1] })
     }
@@ -242,10 +242,10 @@ mod tests {
     }
 
     #[test]
-    fn shares_that_are_none_are_refused() {
+    fn invalid_shares_are_refused() {
         assert_eq!(Splits::new(0, [0.8, 0.1, 0.1]).unwrap(), Splits::default());
         assert_eq!(Splits::default().test(), 0.1);
-        assert!(Splits::new(0, [0.8, 0.3, 0.1]).unwrap_err().contains("come to"));
+        assert!(Splits::new(0, [0.8, 0.3, 0.1]).unwrap_err().contains("their sum"));
         assert!(Splits::new(0, [1.5, -0.5, 0.0]).unwrap_err().contains("1.5"));
         assert!(Splits::new(0, [f64::NAN, 0.5, 0.5]).unwrap_err().contains("NaN"));
     }

@@ -55,7 +55,7 @@ impl Group {
                 let image = map_square(a as u8, map_square(b as u8, probe, 4, 4), 4, 4);
                 *ab = (0..order as u8)
                     .find(|&c| map_square(c, probe, 4, 4) == image)
-                    .expect("the symmetries below a group's order are closed under products");
+                    .expect("symmetries below a group's order are closed under products");
                 if *ab == 0 {
                     inverse[a] = b as u8;
                 }

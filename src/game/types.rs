@@ -193,7 +193,7 @@ impl Repetition {
 
 /// Estimated number of states reachable from a position.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Expected {
+pub struct ExpectedStates {
     /// Number of states, folded as the game folds them.
     pub states: f64,
     /// Mean number of moves of a state.

@@ -44,7 +44,7 @@ pub fn build<G: Game>(
     plan.check(game)?;
     // The keys of a game without its type may be wider than those of its tables.
     if plan.index == Index::Keys && game.facts().key_words != G::Key::WORDS {
-        let what = Hinted::new("its type is not known", "call AnyGame::enumerate");
+        let what = Hinted::new("unknown type of game", "call AnyGame::enumerate");
         return Err(GraphError::Unfit { game: game.name(), what });
     }
     let name = plan.table_name(game);
@@ -74,7 +74,7 @@ pub fn build<G: Game>(
     let resumed_at = match (plan.index, game.layers()) {
         (Index::Rank, _) => run::<G, ByRank<G>>(game, plan, store, progress),
         #[cfg(target_arch = "x86_64")]
-        (Index::Keys, Some(_)) if in_blocks && Instructions::are_there() => {
+        (Index::Keys, Some(_)) if in_blocks && Instructions::are_available() => {
             run::<G, ByBlock<Instructions>>(game, plan, store, progress)
         }
         (Index::Keys, Some(_)) if in_blocks => {
@@ -300,7 +300,7 @@ mod tests {
             let little = Plan { max_memory: Some(0), ..plan.clone() };
             assert!(sorted == made(game, &little, blocks), "{name} in files");
             #[cfg(target_arch = "x86_64")]
-            if Instructions::are_there() {
+            if Instructions::are_available() {
                 let fast = |plan: &Plan<_>, store: &Store| {
                     run::<_, ByBlock<Instructions>>(game, plan, store, &Silent)
                 };

@@ -25,7 +25,7 @@ use crate::table::{Counts, Draft, Lengths};
 
 /// Contents of a checkpoint besides the arrays.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct State {
+pub(super) struct RankState {
     /// Number of ranks of each ply found; the last has not been expanded.
     plies: Vec<u64>,
     /// Counts by layer, numbered from the start's; in games with cycles a layer is a ply.
@@ -37,22 +37,22 @@ pub(super) struct ByRank<'a, G: Game> {
     game: &'a G,
     /// First rank of each layer, ascending; empty in games with cycles.
     firsts: Vec<u32>,
-    state: State,
-    reached: Bits,
+    state: RankState,
+    reached: AtomicBits,
     /// Non-terminal ranks of the last ply, and (in `next`) those found while they are expanded.
-    open: Bits,
-    next: Bits,
+    open: AtomicBits,
+    next: AtomicBits,
 }
 
 /// Bitmap of ranks.
-type Bits = Vec<AtomicU64>;
+type AtomicBits = Vec<AtomicU64>;
 
 /// Words of a bitmap that a task expands.
 const WORDS: usize = 1 << 10;
 
 /// Ranks found by a task.
 #[derive(Default)]
-struct Found {
+struct FoundRanks {
     ranks: Vec<u32>,
     layers: BTreeMap<usize, Counts>,
     /// End of a game that no distance represents.
@@ -63,7 +63,7 @@ fn counts_of(layers: &mut BTreeMap<usize, Counts>, layer: usize) -> &mut Counts 
     layers.entry(layer).or_insert(Counts { terminals_won: Some(0), ..Counts::default() })
 }
 
-impl Found {
+impl FoundRanks {
     fn add(&mut self, layer: usize, rank: u32, end: Option<End>) {
         self.ranks.push(rank);
         let counts = counts_of(&mut self.layers, layer);
@@ -77,7 +77,7 @@ impl Found {
         }
     }
 
-    fn join(mut self, mut other: Found) -> Found {
+    fn join(mut self, mut other: FoundRanks) -> FoundRanks {
         self.ranks.append(&mut other.ranks);
         for (layer, counts) in other.layers {
             counts_of(&mut self.layers, layer).add(&counts);
@@ -88,13 +88,13 @@ impl Found {
 }
 
 impl<'a, G: Game> Builder<'a, G> for ByRank<'a, G> {
-    type State = State;
+    type State = RankState;
 
     fn open(
         game: &'a G,
         _plan: &'a Plan<G::State>,
         draft: &mut Draft,
-        resumed: Option<(State, Lengths)>,
+        resumed: Option<(RankState, Lengths)>,
     ) -> Result<Self, GraphError> {
         let lengths = resumed.as_ref().map(|(_, lengths)| lengths);
         draft.grow::<u32>("found", true, lengths)?;
@@ -102,7 +102,7 @@ impl<'a, G: Game> Builder<'a, G> for ByRank<'a, G> {
         draft.grow::<u32>("rank_counts", false, None)?;
         let ranks = game.ranks().map_or(0, |ranks| ranks.count()) as usize;
         let none = || (0..ranks.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-        let state = State { plies: Vec::new(), layers: BTreeMap::new() };
+        let state = RankState { plies: Vec::new(), layers: BTreeMap::new() };
         let (reached, open, next) = (none(), none(), none());
         let mut work = ByRank { game, firsts: firsts(game), state, reached, open, next };
         match resumed {
@@ -116,7 +116,7 @@ impl<'a, G: Game> Builder<'a, G> for ByRank<'a, G> {
         self.state.plies.len() as u32 - 1
     }
 
-    fn state(&self) -> &State {
+    fn state(&self) -> &RankState {
         &self.state
     }
 
@@ -124,7 +124,7 @@ impl<'a, G: Game> Builder<'a, G> for ByRank<'a, G> {
     fn step(&mut self, draft: &mut Draft, progress: &dyn Progress) -> Result<bool, GraphError> {
         let started = Instant::now();
         let expanded = parallel::map_ranges(self.open.len(), WORDS, &|words| self.expand(words));
-        let found = expanded.into_iter().fold(Found::default(), Found::join);
+        let found = expanded.into_iter().fold(FoundRanks::default(), FoundRanks::join);
         // Advances once a ply: ranks expanded are no measure of ranks found.
         progress.advance(found.ranks.len() as u64);
         let (ply, count, seconds) =
@@ -169,7 +169,7 @@ impl<G: Game> ByRank<'_, G> {
         if end.is_none() {
             mark(&self.open, start);
         }
-        let mut found = Found::default();
+        let mut found = FoundRanks::default();
         found.add(0, start, end);
         self.take(draft, found).map(drop)
     }
@@ -184,15 +184,15 @@ impl<G: Game> ByRank<'_, G> {
     }
 
     /// Marks the ranks found before a checkpoint, and opens those of the last ply.
-    fn reload(&mut self, draft: &Draft, state: State) -> Result<(), GraphError> {
+    fn reload(&mut self, draft: &Draft, state: RankState) -> Result<(), GraphError> {
         let states = state.plies.iter().try_fold(0u64, |sum, &ply| sum.checked_add(ply));
         if state.plies.is_empty() || states != draft.rows("found") {
-            return Err(GraphError::Table(draft.astray()));
+            return Err(GraphError::Table(draft.inconsistent()));
         }
         let found = draft.tail::<u32>("found", states.unwrap_or(0) as usize)?;
         let ranks = self.game.ranks().map_or(0, |ranks| ranks.count());
         if found.iter().any(|&rank| u64::from(rank) >= u64::from(ranks)) {
-            return Err(GraphError::Table(draft.damaged("found", "a rank is none of the game")));
+            return Err(GraphError::Table(draft.damaged("found", "invalid rank")));
         }
         parallel::map_ranges(found.len(), GRAIN, &|places| {
             found[places].iter().for_each(|&rank| {
@@ -221,13 +221,13 @@ impl<G: Game> ByRank<'_, G> {
     }
 
     /// Appends `found` as the last ply; returns `false` if it is empty. Fails at an end without a distance.
-    fn take(&mut self, draft: &mut Draft, found: Found) -> Result<bool, GraphError> {
+    fn take(&mut self, draft: &mut Draft, found: FoundRanks) -> Result<bool, GraphError> {
         if let Some(End { outcome, plies }) = found.misfit.filter(|_| self.firsts.is_empty()) {
             let what = format!(
-                "a game ends with a {} in {plies} for the mover, and in a table by rank only the last to move wins",
+                "a game ends with a {} in {plies} for the mover; in a table by rank only the last to move wins",
                 outcome.name()
             );
-            let what = Hinted::new(what, "give --index keys");
+            let what = Hinted::new(what, "use --index keys");
             return Err(GraphError::Unfit { game: self.game.name(), what });
         }
         for (layer, counts) in found.layers {
@@ -242,9 +242,9 @@ impl<G: Game> ByRank<'_, G> {
     }
 
     /// Expands and closes the open ranks of some words; returns the ranks first reached, and counts of moves.
-    fn expand(&self, words: Range<usize>) -> Found {
+    fn expand(&self, words: Range<usize>) -> FoundRanks {
         let moves = RankedGame { game: self.game, ranked: None };
-        let (mut found, mut after) = (Found::default(), Vec::new());
+        let (mut found, mut after) = (FoundRanks::default(), Vec::new());
         let ply = self.state.plies.len();
         for place in words {
             let word = self.open[place].load(Ordering::Relaxed);
@@ -289,7 +289,7 @@ fn firsts<G: Game>(game: &G) -> Vec<u32> {
 
 /// Sets the bit of a rank; returns `true` if it was clear.
 #[inline]
-fn mark(bits: &Bits, rank: u32) -> bool {
+fn mark(bits: &AtomicBits, rank: u32) -> bool {
     let (word, bit) = (&bits[rank as usize / 64], 1 << (rank % 64));
     // Most bits are set already, and a load costs less than a write.
     word.load(Ordering::Relaxed) & bit == 0 && word.fetch_or(bit, Ordering::Relaxed) & bit == 0

@@ -43,7 +43,7 @@ pub enum Maker<'a> {
 type MakeMoves<'a> = dyn Fn(Range<usize>, &mut Vec<u32>, &mut Vec<u32>) -> bool + Sync + 'a;
 
 /// Moves of a layer.
-enum Moves<'a> {
+enum MoveSource<'a> {
     Stored,
     Derived(DerivedMoves<'a>),
     Made(&'a MakeMoves<'a>),
@@ -61,7 +61,7 @@ pub struct LayerToRead<'a> {
     reader: Reader<'a>,
     /// Rows of the layer.
     pub rows: Range<usize>,
-    moves: Moves<'a>,
+    moves: MoveSource<'a>,
     /// Reused buffers for offsets.
     spare: Spare<Vec<u32>>,
 }
@@ -122,11 +122,12 @@ impl<'a> LayerChecks<'a> {
     /// Opens the layer before the one read last.
     pub fn layer(&mut self, rows: Range<usize>) -> Result<LayerToRead<'a>, TableError> {
         let moves = match self.maker {
-            None => Moves::Stored,
-            Some(Maker::Blocks(deriver, memory)) => {
-                Moves::Derived(DerivedMoves::new(deriver, self.derived((deriver, memory), &rows)?))
-            }
-            Some(Maker::Rules(make)) => Moves::Made(make),
+            None => MoveSource::Stored,
+            Some(Maker::Blocks(deriver, memory)) => MoveSource::Derived(DerivedMoves::new(
+                deriver,
+                self.derived((deriver, memory), &rows)?,
+            )),
+            Some(Maker::Rules(make)) => MoveSource::Made(make),
         };
         Ok(LayerToRead { reader: self.reader, rows, moves, spare: Spare::default() })
     }
@@ -154,7 +155,7 @@ impl<'a> LayerChecks<'a> {
             _ => None,
         };
         let Some(layer) = layer else {
-            let what = format!("the keys of layer {number} are not those of its states");
+            let what = format!("keys of layer {number} differ from its states");
             let wrong = TableError::damaged(&table.path_of("keys"), what);
             return Err(self.reader.better_named(wrong));
         };
@@ -177,7 +178,7 @@ impl<'a> LayerChecks<'a> {
         let all = first.map(|edges| edges.start) == Some(0)
             && last.map(|edges| edges.end) == Some(graph.edges());
         if graph.stores_moves() && graph.states() > 0 && !all {
-            return Err(self.reader.starts_are_wrong());
+            return Err(self.reader.invalid_starts());
         }
         let mut sums = ARRAYS.iter().zip(self.sums).filter(|(name, _)| table.has_array(name));
         sums.try_for_each(|(name, sum)| table.compare_checksum(name, sum.finalize()))
@@ -193,8 +194,8 @@ impl Reader<'_> {
         checked.filter_map(Result::err).next().unwrap_or(wrong)
     }
 
-    fn starts_are_wrong(&self) -> TableError {
-        let what = "edges do not begin where those before them end";
+    fn invalid_starts(&self) -> TableError {
+        let what = "edges overlap or leave gaps";
         TableError::damaged(&self.table.path_of("edge_starts"), what)
     }
 
@@ -206,12 +207,12 @@ impl Reader<'_> {
         }
         let mut offsets = Vec::new();
         let edges = graph.edge_ranges(rows.clone(), &mut offsets);
-        let targets = &graph.edge_targets()[edges.ok_or_else(|| self.starts_are_wrong())?];
+        let targets = &graph.edge_targets()[edges.ok_or_else(|| self.invalid_starts())?];
         let complete = self.table.manifest().complete;
         for (row, ends) in rows.clone().zip(offsets.windows(2)) {
             let own = &targets[ends[0] as usize..ends[1] as usize];
             if !leads_on(graph, row, own, layer, complete) {
-                let what = format!("the edges of row {row} lead nowhere");
+                let what = format!("invalid edges in row {row}");
                 return Err(TableError::damaged(&self.table.path_of("edge_targets"), what));
             }
         }
@@ -258,7 +259,7 @@ impl LayerToRead<'_> {
     pub fn pieces(&self) -> Vec<Range<usize>> {
         let count = self.rows.len();
         match &self.moves {
-            Moves::Derived(moves) => moves.pieces(),
+            MoveSource::Derived(moves) => moves.pieces(),
             _ => (0..count).step_by(ROWS).map(|at| at..count.min(at + ROWS)).collect(),
         }
     }
@@ -274,16 +275,16 @@ impl LayerToRead<'_> {
         let rows = self.rows.start + piece.start..self.rows.start + piece.end;
         let mut offsets = self.spare.take();
         let (sums, found) = match &self.moves {
-            Moves::Stored => {
+            MoveSource::Stored => {
                 let edges = graph.edge_ranges(rows.clone(), &mut offsets);
-                let edges = edges.ok_or_else(|| self.reader.starts_are_wrong())?;
+                let edges = edges.ok_or_else(|| self.reader.invalid_starts())?;
                 let targets = &graph.edge_targets()[edges];
                 (self.reader.sums(rows.clone(), targets), visit(&offsets, targets))
             }
-            Moves::Derived(moves) => {
+            MoveSource::Derived(moves) => {
                 (self.reader.sums(rows.clone(), &[]), moves.visit(number, &mut offsets, visit))
             }
-            Moves::Made(make) => {
+            MoveSource::Made(make) => {
                 let mut targets = Vec::new();
                 offsets.clear();
                 offsets.push(0);
@@ -297,7 +298,7 @@ impl LayerToRead<'_> {
         }
         self.reader.check(rows, &self.rows)?;
         let keys = if graph.ranked().is_some() { "reachable" } else { "keys" };
-        Err(TableError::damaged(&table.path_of(keys), "a move leads out of it"))
+        Err(TableError::damaged(&table.path_of(keys), "a move leads out of the table"))
     }
 
     /// Returns `true` if a row without edges may have none.

@@ -69,7 +69,7 @@ impl Keys {
             Keys::Wide(array) => (2, array.bytes()),
             Keys::Packed(_) | Keys::Elsewhere(_) => (0, &[] as &[u8]),
         };
-        assert_eq!(K::WORDS, words, "a game without its type is asked by its own methods");
+        assert_eq!(K::WORDS, words, "games without their type search by their own methods");
         bytemuck::cast_slice(bytes)
     }
 
@@ -114,10 +114,10 @@ impl Keys {
     }
 
     /// Evicts the keys of some rows from the page cache.
-    pub(super) fn forget(&self, rows: Range<usize>) {
+    pub(super) fn drop_page_cache(&self, rows: Range<usize>) {
         match self {
-            Keys::Narrow(keys) => keys.forget(rows),
-            Keys::Wide(keys) => keys.forget(rows),
+            Keys::Narrow(keys) => keys.drop_page_cache(rows),
+            Keys::Wide(keys) => keys.drop_page_cache(rows),
             Keys::Packed(_) | Keys::Elsewhere(_) => {}
         }
     }
@@ -145,7 +145,7 @@ pub struct PackedKeys {
 }
 
 /// Number of a block, and its codes.
-type Block = (usize, Arc<[Code]>);
+type CodeBlock = (usize, Arc<[Code]>);
 
 impl PackedKeys {
     fn open<G: Game>(game: &G, table: &Table, rows: usize) -> Result<PackedKeys, TableError> {
@@ -165,7 +165,7 @@ impl PackedKeys {
     }
 
     /// Returns the key of a row; `last` caches the block read last.
-    fn get(&self, row: usize, last: &mut Option<Block>) -> Option<WideKey> {
+    fn get(&self, row: usize, last: &mut Option<CodeBlock>) -> Option<WideKey> {
         let number = row / BLOCK;
         if last.as_ref().is_none_or(|(there, _)| *there != number) {
             *last = Some((number, or_record(self.block(number))?));

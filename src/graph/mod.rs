@@ -39,7 +39,7 @@ use std::path::PathBuf;
 
 pub use build::{AssembledLayer, assemble};
 pub use build::{Enumerated, build};
-pub use by_block::States;
+pub use by_block::TaskStates;
 pub(crate) use by_block::deriver;
 pub use census::Census;
 pub use check::{LayerChecks, LayerSums, LayerToRead, Maker};
@@ -48,13 +48,13 @@ pub use pack::{PackError, check_packable, is_packed_of, pack};
 pub use plan::{Estimate, Index, Plan, estimate, read_roots, table_name, within_room};
 pub use ranked::ones_of;
 pub use ranked::{ENDLESS, Ranked, RankedGame, distance_of_end};
-pub use view::{Finder, Graph, Piece, RowMove, TerminalScores};
+pub use view::{Finder, Graph, RowMove, RowPiece, TerminalScores};
 
 use crate::hint::{Hint, Hinted, Kind};
 use crate::table::TableError;
 
 /// Fault of arrays whose lengths contradict each other.
-const UNFIT: &str = "its arrays' lengths do not fit each other";
+const UNFIT: &str = "arrays of inconsistent lengths";
 
 /// Kind of a row, as stored in `kinds`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +95,7 @@ pub enum GraphError {
     #[error(transparent)]
     Table(#[from] TableError),
     /// Directory of the table occupied by a table with another identity.
-    #[error("{} holds another table than the {name} that is asked for", dir.display())]
+    #[error("{} contains a table other than {name}", dir.display())]
     OtherTable {
         /// Default name of the requested table.
         name: String,
@@ -103,44 +103,42 @@ pub enum GraphError {
         dir: PathBuf,
     },
     /// Plan without roots.
-    #[error("no root: give at least one position to enumerate from")]
+    #[error("no root: expected at least one position to enumerate from")]
     NoRoot,
     /// Roots in different layers.
-    #[error("the roots are in different layers")]
+    #[error("roots in different layers")]
     MixedRoots,
     /// Bound below the number of states that the roots need.
-    #[error("--max-states leaves no room for the {states} states of the root")]
+    #[error("invalid --max-states: the roots need {states} states")]
     NoRoom {
         /// Number of states in the roots' layer.
         states: u64,
     },
     /// `--checks-only` for a game without checks, or whose states do not keep the side to move.
-    #[error("{game} has no mates to be given by checks")]
+    #[error("--checks-only does not apply to {game}")]
     NoChecks {
         /// Name of the game.
         game: String,
     },
     /// Index by rank for a game or a plan without ranks.
-    #[error(
-        "--index rank is for a whole game that ranks its positions, folded; {game} here is not"
-    )]
+    #[error("--index rank does not apply to {game}: expected a game with ranks, whole and folded")]
     NoRanks {
         /// Name of the game.
         game: String,
     },
     /// Derived moves for a game or a plan without blocks.
     #[error(
-        "--transitions derived is for Othello on up to 32 squares, without --max-depth and --max-states; {game} here is not"
+        "--transitions derived does not apply to {game}: expected Othello on up to 32 squares, without --max-depth and --max-states"
     )]
     NoBlocks {
         /// Name of the game.
         game: String,
     },
     /// Roots with different players to move.
-    #[error("the roots have different players to move")]
+    #[error("roots with different players to move")]
     TwoAttackers,
     /// More moves in a layer than fit their numbers.
-    #[error("layer {layer} has {moves} moves and more, and this version numbers 2^32 of a layer")]
+    #[error("layer {layer} has at least {moves} moves; the limit is 2^32 per layer")]
     TooManyMoves {
         /// Number of the layer; a ply in games with cycles.
         layer: u32,
@@ -148,7 +146,7 @@ pub enum GraphError {
         moves: u64,
     },
     /// Game that this version cannot enumerate with the given options.
-    #[error("{game} cannot be enumerated so: {what}")]
+    #[error("{game} cannot be enumerated: {what}")]
     Unfit {
         /// Name of the game.
         game: String,
@@ -156,7 +154,7 @@ pub enum GraphError {
         what: Hinted,
     },
     /// More states than ids.
-    #[error("{states} states are more than the 2^32 that this version numbers")]
+    #[error("{states} states exceed the limit of 2^32")]
     TooManyStates {
         /// Number of states.
         states: u64,
@@ -171,11 +169,11 @@ impl Hint for GraphError {
             GraphError::OtherTable { .. } => {
                 "choose another --name or --tables, or see 'solver list'"
             }
-            GraphError::MixedRoots => "enumerate them one by one",
-            GraphError::NoRoom { .. } => "raise it",
+            GraphError::MixedRoots => "enumerate each separately",
+            GraphError::NoRoom { .. } => "raise --max-states",
             GraphError::NoChecks { .. } => "--checks-only is for minishogi",
             GraphError::TwoAttackers => {
-                "with --checks-only it must be the same one, who gives the checks"
+                "with --checks-only all need the same player to move, who gives the checks"
             }
             GraphError::TooManyMoves { .. } | GraphError::TooManyStates { .. } => {
                 "bound the enumeration with --max-depth or --max-states"

@@ -24,15 +24,13 @@ pub enum PackError {
     #[error("{0} is packed already")]
     Already(String),
     /// Incomplete table: moves that were not followed cannot be derived from the rules.
-    #[error(
-        "{0} is not complete: the moves of its frontier were not followed, and packed tables have no place for that"
-    )]
+    #[error("{0} is not complete, and packed tables cannot store a frontier")]
     Incomplete(String),
     /// Table without a solution.
     #[error("{0} is not solved")]
     NotSolved(String),
     /// Table with bounds instead of values, which take several columns.
-    #[error("{0} has values that are not proven")]
+    #[error("{0} has unproven values")]
     NotProven(String),
 }
 
@@ -42,12 +40,11 @@ impl Hint for PackError {
             PackError::Table(error) => error.hint(),
             PackError::Already(_) | PackError::Incomplete(_) => None,
             PackError::NotSolved(name) => {
-                Some(format!("run 'solver value-iterate {name}' before it is packed").into())
+                Some(format!("run 'solver value-iterate {name}' first").into())
             }
-            PackError::NotProven(_) => Some(
-                "packed tables have no place for bounds, so solve it with another --repetition"
-                    .into(),
-            ),
+            PackError::NotProven(_) => {
+                Some("packed tables cannot store bounds: solve it with another --repetition".into())
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
 use super::GraphError;
-use crate::game::{Expected, Game, GameExt, NotationError, Position, Side};
+use crate::game::{ExpectedStates, Game, GameExt, NotationError, Position, Side};
 use crate::hint::Hint;
 use crate::table::{
     CHECKPOINT_AFTER, Identity, NoRoom, Store, Table, TableError, check_name, fits_disk,
@@ -66,7 +66,7 @@ pub fn read_roots<G: Game>(game: &G, text: &str) -> Result<Vec<Position<G::State
         }
     }
     match roots.is_empty() {
-        true => Err(NotationError::new("has no position").with_hint("write one a line")),
+        true => Err(NotationError::new("no position found").with_hint("expected one per line")),
         false => Ok(roots),
     }
 }
@@ -126,9 +126,7 @@ impl<S: Copy + PartialEq> Plan<S> {
         let start = game.start();
         let parse = |root: &String| {
             let parsed = game.parse_position(root, &start);
-            parsed.map_err(|error| {
-                damaged(format!("its root '{root}' is no position ({})", error.line()))
-            })
+            parsed.map_err(|error| damaged(format!("invalid root `{root}` ({})", error.line())))
         };
         let roots = identity.roots.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
         let other = |state| Position { state, side: start.side.other() };
@@ -148,11 +146,10 @@ impl<S: Copy + PartialEq> Plan<S> {
             derived: identity.is_derived(),
             ..Plan::from_start(game)
         };
-        plan.check(game)
-            .map_err(|error| damaged(format!("it tells of no table: {}", error.line())))?;
+        plan.check(game).map_err(|error| damaged(format!("invalid identity: {}", error.line())))?;
         match plan.identity(game) == *identity {
             true => Ok(plan),
-            false => Err(damaged("its identity is not what these rules write".to_string())),
+            false => Err(damaged("identity differs from what these rules write".to_string())),
         }
     }
 
@@ -225,7 +222,7 @@ impl<S: Copy + PartialEq> Plan<S> {
             return Err(GraphError::TwoAttackers);
         }
         if game.action_count() > MOST_ACTIONS {
-            let what = format!("it has more than {MOST_ACTIONS} actions").into();
+            let what = format!("more than {MOST_ACTIONS} actions").into();
             return Err(GraphError::Unfit { game: game.name(), what });
         }
         if self.index == Index::Rank && !(has_ranks(game) && self.is_whole()) {
@@ -302,7 +299,8 @@ pub struct Estimate {
 
 /// Estimates the enumeration of a plan; returns `None` if the game does not know its size.
 pub fn estimate<G: Game>(game: &G, plan: &Plan<G::State>) -> Option<Estimate> {
-    let Expected { mut states, moves, mut exact } = game.expected(&plan.roots.first()?.state)?;
+    let ExpectedStates { mut states, moves, mut exact } =
+        game.expected(&plan.roots.first()?.state)?;
     exact &= plan.start == "standard";
     if let Some(most) = plan.max_states.filter(|&most| (most as f64) < states) {
         (states, exact) = (most as f64, false);

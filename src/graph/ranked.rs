@@ -20,15 +20,15 @@ const PIECE: usize = 1 << 15;
 
 /// Reachable ranks of a table.
 pub struct Ranked {
-    bits: Bits,
-    /// Number of reachable ranks before each unit of [`Bits`].
+    bits: RankBits,
+    /// Number of reachable ranks before each unit of [`RankBits`].
     counts: Array<u32>,
     ranks: usize,
     rows: usize,
 }
 
 /// Bitmap: bit `r % 64` of word `r / 64` is set if rank `r` is reachable.
-enum Bits {
+enum RankBits {
     /// Units of [`BLOCK`] ranks.
     Mapped(Array<u64>),
     /// Units of [`PACKED_BLOCK`] ranks, each decoded to its words and then the number of reachable ranks
@@ -47,14 +47,14 @@ impl Ranked {
         let (bits, counts, unit) = if table.manifest().is_packed() {
             let (words, units) = (PACKED_BLOCK / 64, ranks.div_ceil(PACKED_BLOCK));
             let bits = Packed::open(table, "packed_reachable", units, words, false)?;
-            (Bits::Packed(bits), table.array::<u32>("packed_counts")?, PACKED_BLOCK)
+            (RankBits::Packed(bits), table.array::<u32>("packed_counts")?, PACKED_BLOCK)
         } else {
             let bits = table.array::<u64>("reachable")?;
             if bits.len() != ranks.div_ceil(64) {
-                let what = "its bits are not as many as the game's ranks";
+                let what = "number of bits differs from the game's ranks";
                 return Err(TableError::damaged(bits.path(), what));
             }
-            (Bits::Mapped(bits), table.array::<u32>("rank_counts")?, BLOCK)
+            (RankBits::Mapped(bits), table.array::<u32>("rank_counts")?, BLOCK)
         };
         if counts.len() != ranks.div_ceil(unit) {
             return Err(table.damaged_manifest(UNFIT));
@@ -70,7 +70,7 @@ impl Ranked {
     }
 
     fn damaged(&self) -> TableError {
-        TableError::damaged(self.counts.path(), "its counts are not those of the bits")
+        TableError::damaged(self.counts.path(), "counts differ from the bits")
     }
 
     /// Returns the number of rows.
@@ -81,8 +81,8 @@ impl Ranked {
     /// Returns the words of the bitmap; empty if it is packed.
     pub fn words(&self) -> &[u64] {
         match &self.bits {
-            Bits::Mapped(words) => words,
-            Bits::Packed(_) => &[],
+            RankBits::Mapped(words) => words,
+            RankBits::Packed(_) => &[],
         }
     }
 
@@ -94,8 +94,8 @@ impl Ranked {
     /// Returns the number of ranks that a count covers.
     fn unit_length(&self) -> usize {
         match &self.bits {
-            Bits::Mapped(_) => BLOCK,
-            Bits::Packed(_) => PACKED_BLOCK,
+            RankBits::Mapped(_) => BLOCK,
+            RankBits::Packed(_) => PACKED_BLOCK,
         }
     }
 
@@ -115,7 +115,7 @@ impl Ranked {
         let rows = self.rows_of(unit);
         let ones = |words: &[u64]| words.iter().map(|w| w.count_ones() as usize).sum::<usize>();
         match &self.bits {
-            Bits::Mapped(words) => {
+            RankBits::Mapped(words) => {
                 const WORDS: usize = BLOCK / 64;
                 let words = &words[unit * WORDS..words.len().min((unit + 1) * WORDS)];
                 match ones(words) == rows.len() {
@@ -123,7 +123,7 @@ impl Ranked {
                     false => Err(self.damaged()),
                 }
             }
-            Bits::Packed(bits) => {
+            RankBits::Packed(bits) => {
                 let words = (self.ranks - unit * PACKED_BLOCK).min(PACKED_BLOCK).div_ceil(64);
                 let kept = bits.block(unit, words * 8, |bytes| {
                     let mut kept = of_planes::<u64>(bytes, words)?;
@@ -194,7 +194,7 @@ impl Ranked {
                 let last = self.read(unit, |words, _, _| words.last().copied().unwrap_or(0))?;
                 match unit + 1 == self.counts.len() && beyond > 0 && last >> beyond != 0 {
                     true => {
-                        Err(TableError::damaged(self.path(), "a bit is beyond the game's ranks"))
+                        Err(TableError::damaged(self.path(), "a bit lies beyond the game's ranks"))
                     }
                     false => Ok(()),
                 }
@@ -206,8 +206,8 @@ impl Ranked {
     /// Returns the path of the bitmap.
     fn path(&self) -> &Path {
         match &self.bits {
-            Bits::Mapped(words) => words.path(),
-            Bits::Packed(bits) => bits.path(),
+            RankBits::Mapped(words) => words.path(),
+            RankBits::Packed(bits) => bits.path(),
         }
     }
 }
@@ -269,19 +269,25 @@ pub struct RankedGame<'a, G: Game> {
 impl<G: Game> RankedGame<'_, G> {
     fn state(&self, rank: u32) -> Option<G::State> {
         or_record(
-            self.game.ranks().and_then(|ranks| ranks.state_of(rank)).ok_or_else(|| self.astray()),
+            self.game
+                .ranks()
+                .and_then(|ranks| ranks.state_of(rank))
+                .ok_or_else(|| self.inconsistent()),
         )
     }
 
     fn rank(&self, state: &G::State) -> Option<u32> {
         or_record(
-            self.game.ranks().and_then(|ranks| ranks.rank_of(state)).ok_or_else(|| self.astray()),
+            self.game
+                .ranks()
+                .and_then(|ranks| ranks.rank_of(state))
+                .ok_or_else(|| self.inconsistent()),
         )
     }
 
-    fn astray(&self) -> TableError {
-        let what = "its bits are not those of positions that can be reached";
-        let ranked = self.ranked.expect("what can be reached has a rank");
+    fn inconsistent(&self) -> TableError {
+        let what = "bits of unreachable positions";
+        let ranked = self.ranked.expect("reachable states have ranks");
         TableError::damaged(ranked.path(), what)
     }
 }

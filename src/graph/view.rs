@@ -20,7 +20,7 @@ pub type RowMove = (Action, Option<u32>);
 
 /// Rows that are read and queried together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct RowPiece {
     /// Range of rows.
     pub rows: Range<usize>,
     /// Layer of all the rows; `None` if the table does not record it.
@@ -47,11 +47,11 @@ pub(super) fn add_up<C: Copy + Into<u32>>(counts: &[C], sums: &mut Vec<u32>) -> 
 
 /// Rows of a table as states of a game, and their moves.
 pub struct Graph {
-    rows: Rows,
+    rows: RowIndex,
     /// Present only in layered games indexed by key.
-    orientations: Option<Sets>,
+    orientations: Option<OrientationSets>,
     /// `None` if moves are derived from the rules.
-    stored: Option<Stored>,
+    stored: Option<StoredArrays>,
     states: usize,
     /// Empty where rows are ranks of a game that is not layered.
     layer_offsets: Vec<u64>,
@@ -60,19 +60,19 @@ pub struct Graph {
 }
 
 /// Index of rows.
-enum Rows {
+enum RowIndex {
     Keys(Keys),
     Ranks(Ranked),
 }
 
 /// Orientations of rows.
-enum Sets {
+enum OrientationSets {
     Mapped(Ints),
     Packed(PackedColumn<u16>),
 }
 
 /// Stored moves of rows.
-struct Stored {
+struct StoredArrays {
     kinds: Array<u8>,
     edge_counts: Ints,
     /// Edge offset of every [`START_EVERY`]th row.
@@ -100,8 +100,8 @@ impl Graph {
             }
         };
         let rows = match by_rank {
-            true => Rows::Ranks(Ranked::open(game, table, states)?),
-            false => Rows::Keys(Keys::open(game, table, states)?),
+            true => RowIndex::Ranks(Ranked::open(game, table, states)?),
+            false => RowIndex::Keys(Keys::open(game, table, states)?),
         };
         // Without orientations rows of a layered game stand for no positions.
         let orientations = match game.layers() {
@@ -109,13 +109,13 @@ impl Graph {
             None => None,
             Some(_) if packed => {
                 let name = "packed_orientations";
-                Some(Sets::Packed(PackedColumn::open(table, name, states, false)?))
+                Some(OrientationSets::Packed(PackedColumn::open(table, name, states, false)?))
             }
-            Some(_) => Some(Sets::Mapped(Ints::open(table, "orientations")?)),
+            Some(_) => Some(OrientationSets::Mapped(Ints::open(table, "orientations")?)),
         };
         let stored = match by_rank || packed || identity.is_derived() {
             true => None,
-            false => Some(Stored {
+            false => Some(StoredArrays {
                 kinds: table.array("kinds")?,
                 edge_counts: Ints::open(table, "edge_counts")?,
                 edge_starts: table.array("edge_starts")?,
@@ -139,7 +139,7 @@ impl Graph {
         counts: Counts,
     ) -> Graph {
         let states = layer_offsets.last().map_or(0, |&states| states as usize);
-        let rows = Rows::Keys(Keys::Elsewhere(keys));
+        let rows = RowIndex::Keys(Keys::Elsewhere(keys));
         let (orientations, stored) = (None, None);
         Graph { rows, orientations, stored, states, layer_offsets, first_layer, counts }
     }
@@ -150,7 +150,7 @@ impl Graph {
         // Derived moves follow every state, so the table must be complete.
         let moves_fit = match &self.stored {
             None => manifest.complete && states <= u32::MAX as usize,
-            Some(Stored { kinds, edge_counts, edge_starts, edge_targets, edge_actions }) => {
+            Some(StoredArrays { kinds, edge_counts, edge_starts, edge_targets, edge_actions }) => {
                 kinds.len() == states
                     && edge_counts.count() == states
                     && edge_starts.len() == states.div_ceil(START_EVERY)
@@ -158,11 +158,11 @@ impl Graph {
             }
         };
         let sets_fit = match &self.orientations {
-            Some(Sets::Mapped(sets)) => sets.count() == states,
+            Some(OrientationSets::Mapped(sets)) => sets.count() == states,
             _ => true,
         };
         let layers_fit = match self.rows {
-            Rows::Ranks(_) if self.layer_offsets.is_empty() => true,
+            RowIndex::Ranks(_) if self.layer_offsets.is_empty() => true,
             _ => {
                 self.layer_offsets.is_sorted()
                     && self.layer_offsets.first() == Some(&0)
@@ -174,17 +174,17 @@ impl Graph {
     }
 
     /// Evicts the pages that solving has read for some rows from the page cache.
-    pub fn forget(&self, rows: Range<usize>) {
-        if let Rows::Keys(keys) = &self.rows {
-            keys.forget(rows.clone());
+    pub fn drop_page_cache(&self, rows: Range<usize>) {
+        if let RowIndex::Keys(keys) = &self.rows {
+            keys.drop_page_cache(rows.clone());
         }
-        if let Some(Stored { kinds, edge_counts, edge_targets, .. }) = &self.stored {
+        if let Some(StoredArrays { kinds, edge_counts, edge_targets, .. }) = &self.stored {
             let ends = [rows.start, rows.end.max(1) - 1].map(|row| self.edge_range(row));
             if let [Some(first), Some(last)] = ends {
-                edge_targets.forget(first.start..last.end);
+                edge_targets.drop_page_cache(first.start..last.end);
             }
-            kinds.forget(rows.clone());
-            edge_counts.forget(rows);
+            kinds.drop_page_cache(rows.clone());
+            edge_counts.drop_page_cache(rows);
         }
     }
 
@@ -233,28 +233,28 @@ impl Graph {
     /// Panics if rows are ranks.
     pub fn keys(&self) -> &Keys {
         match &self.rows {
-            Rows::Keys(keys) => keys,
-            Rows::Ranks(_) => panic!("a table by rank has no keys"),
+            RowIndex::Keys(keys) => keys,
+            RowIndex::Ranks(_) => panic!("a table by rank has no keys"),
         }
     }
 
     /// Returns the ranks, or `None` if rows are keys.
     pub fn ranked(&self) -> Option<&Ranked> {
         match &self.rows {
-            Rows::Ranks(ranked) => Some(ranked),
-            Rows::Keys(_) => None,
+            RowIndex::Ranks(ranked) => Some(ranked),
+            RowIndex::Keys(_) => None,
         }
     }
 
     /// Splits all rows into pieces, always the same in the same order.
-    pub fn pieces(&self) -> Vec<Piece> {
-        if let (Rows::Ranks(ranked), []) = (&self.rows, &self.layer_offsets[..]) {
-            return ranked.pieces().map(|rows| Piece { rows, layer: None }).collect();
+    pub fn pieces(&self) -> Vec<RowPiece> {
+        if let (RowIndex::Ranks(ranked), []) = (&self.rows, &self.layer_offsets[..]) {
+            return ranked.pieces().map(|rows| RowPiece { rows, layer: None }).collect();
         }
         let pieces = self.layers().zip(self.first_layer..).flat_map(|(rows, layer)| {
             rows.clone().step_by(CHUNK).map(move |start| {
                 let rows = start..rows.end.min(start + CHUNK);
-                Piece { rows, layer: Some(layer) }
+                RowPiece { rows, layer: Some(layer) }
             })
         });
         pieces.collect()
@@ -274,13 +274,15 @@ impl Graph {
         ply: u32,
     ) -> Option<(usize, u8)> {
         match &self.rows {
-            Rows::Ranks(ranked) => Some((ranked.row(game.ranks()?.rank_of(&position.state)?)?, 1)),
-            Rows::Keys(keys) if game.layers().is_some() => {
+            RowIndex::Ranks(ranked) => {
+                Some((ranked.row(game.ranks()?.rank_of(&position.state)?)?, 1))
+            }
+            RowIndex::Keys(keys) if game.layers().is_some() => {
                 let rows = self.layer(game.layer(&position.state));
                 let canonical = game.canonical(&position.state);
                 Some((keys.find(rows, canonical.key.widen())?, canonical.ties))
             }
-            Rows::Keys(keys) => {
+            RowIndex::Keys(keys) => {
                 let key = game.position_key(position).widen();
                 // A layer is a ply, which a position does not contain, so every layer is searched.
                 let mut layers = self.layers().take((ply as usize).saturating_add(1));
@@ -292,7 +294,7 @@ impl Graph {
     /// Returns a search for the rows of many positions, with an in-memory index if keys are mapped.
     pub fn finder<'a, G: Game>(&'a self, game: &'a G) -> Finder<'a, G> {
         let (keys, buckets) = match &self.rows {
-            Rows::Keys(keys @ (Keys::Narrow(_) | Keys::Wide(_))) => {
+            RowIndex::Keys(keys @ (Keys::Narrow(_) | Keys::Wide(_))) => {
                 let keys = keys.of::<G::Key>();
                 let index =
                     |rows: Range<usize>| BucketIndex::new(&keys[rows], game.facts().key_bits);
@@ -308,8 +310,8 @@ impl Graph {
     #[inline]
     pub fn position<G: Game>(&self, game: &G, row: usize) -> Option<Position<G::State>> {
         match &self.rows {
-            Rows::Keys(keys) => game.position_of(G::Key::narrow(keys.get(row)?)?),
-            Rows::Ranks(ranked) => {
+            RowIndex::Keys(keys) => game.position_of(G::Key::narrow(keys.get(row)?)?),
+            RowIndex::Ranks(ranked) => {
                 let state = game.ranks()?.state_of(ranked.reader()(row)?)?;
                 Some(Position { state, side: Side::First })
             }
@@ -325,20 +327,20 @@ impl Graph {
         visit: &mut dyn FnMut(usize, Position<G::State>) -> Result<(), String>,
     ) -> Result<(), String> {
         match &self.rows {
-            Rows::Keys(keys) => {
+            RowIndex::Keys(keys) => {
                 let mut key = keys.reader();
                 for row in rows {
                     let position =
                         key(row).and_then(G::Key::narrow).and_then(|key| game.position_of(key));
-                    let wrong = || format!("row {row} of its keys is no position");
+                    let wrong = || format!("invalid key in row {row}");
                     visit(row, position.ok_or_else(wrong)?)?;
                 }
             }
-            Rows::Ranks(ranked) => {
+            RowIndex::Ranks(ranked) => {
                 let mut rank = ranked.reader();
                 for row in rows {
                     let state = rank(row).and_then(|rank| game.ranks()?.state_of(rank));
-                    let wrong = || format!("row {row} of its bits is no position");
+                    let wrong = || format!("invalid rank in row {row}");
                     let state = state.ok_or_else(wrong)?;
                     visit(row, Position { state, side: Side::First })?;
                 }
@@ -353,27 +355,27 @@ impl Graph {
             rows.iter().filter_map(|&row| keys.get(row as usize)).for_each(prefetch);
         }
         match &self.rows {
-            Rows::Keys(Keys::Narrow(keys)) => of(keys, rows),
-            Rows::Keys(Keys::Wide(keys)) => of(keys, rows),
+            RowIndex::Keys(Keys::Narrow(keys)) => of(keys, rows),
+            RowIndex::Keys(Keys::Wide(keys)) => of(keys, rows),
             _ => {}
         }
     }
 
     /// Checks the stored rows as a whole.
     pub fn check_whole(&self, table: &Table) -> Result<(), TableError> {
-        if let Some(Sets::Packed(sets)) = &self.orientations {
+        if let Some(OrientationSets::Packed(sets)) = &self.orientations {
             let blocks = self.states.div_ceil(BLOCK);
             parallel::try_map(blocks, &|block| sets.block(block).map(drop))?;
         }
         match &self.rows {
-            Rows::Keys(keys) => keys.check_whole()?,
+            RowIndex::Keys(keys) => keys.check_whole()?,
             // Bits are in rank order, and so are rows; `check` compares each row with its own rank.
-            Rows::Ranks(ranked) => return ranked.check_whole(),
+            RowIndex::Ranks(ranked) => return ranked.check_whole(),
         }
         let lengths = self.layers().map(|rows| rows.len() as u64);
         match lengths.eq(table.manifest().layers.iter().map(|layer| layer.table.states)) {
             true => Ok(()),
-            false => Err(table.damaged_manifest("its layers are not those of layer_offsets")),
+            false => Err(table.damaged_manifest("layers differ from layer_offsets")),
         }
     }
 
@@ -389,26 +391,24 @@ impl Graph {
             None => self.layers().find(|rows| rows.contains(&row)).unwrap_or(0..0),
         };
         if !layer.contains(&row) && !self.layer_offsets.is_empty() {
-            return Err(format!("it belongs to layer {}", game.layer(&position.state)));
+            return Err(format!("its position belongs to layer {}", game.layer(&position.state)));
         }
         let keys = match &self.rows {
-            Rows::Keys(keys) => keys,
-            Rows::Ranks(ranked) => {
+            RowIndex::Keys(keys) => keys,
+            RowIndex::Ranks(ranked) => {
                 let rank = game.ranks().and_then(|ranks| ranks.rank_of(&position.state));
                 return match rank.and_then(|rank| ranked.row(rank)) {
                     Some(found) if found == row => Ok(()),
-                    Some(found) => Err(format!("the rank of its position is that of row {found}")),
+                    Some(found) => Err(format!("its position has the rank of row {found}")),
                     None => Err("its position has no rank in the table".to_string()),
                 };
             }
         };
         if row > layer.start && keys.get(row - 1) >= keys.get(row) {
-            return Err("its key is not above the one before it".to_string());
+            return Err("its key is not greater than the previous one".to_string());
         }
         match self.kinds().get(row) {
-            Some(&kind) if StateKind::of(kind).is_none() => {
-                Err(format!("its kind is {kind}, and there is none"))
-            }
+            Some(&kind) if StateKind::of(kind).is_none() => Err(format!("invalid kind {kind}")),
             _ => Ok(()),
         }
     }
@@ -429,14 +429,14 @@ impl Graph {
     pub fn stored_kind(&self, row: usize) -> StateKind {
         let kind = self.kinds()[row];
         StateKind::of(kind).unwrap_or_else(|| {
-            self.record(|stored| stored.kinds.path(), format!("row {row} is of kind {kind}"));
+            self.record(|stored| stored.kinds.path(), format!("invalid kind {kind} in row {row}"));
             StateKind::Terminal
         })
     }
 
     /// Records damage in one of the arrays of moves.
     #[cold]
-    fn record(&self, path: fn(&Stored) -> &Path, what: String) {
+    fn record(&self, path: fn(&StoredArrays) -> &Path, what: String) {
         let path = self.stored.as_ref().map_or(Path::new("a table without moves"), path);
         or_record::<()>(Err(TableError::damaged(path, what)));
     }
@@ -507,7 +507,7 @@ impl Graph {
     #[inline]
     pub fn edges_of(&self, row: usize) -> Range<usize> {
         self.edge_range(row).unwrap_or_else(|| {
-            let what = format!("the edges of row {row} are not there");
+            let what = format!("edges of row {row} are missing");
             self.record(|stored| stored.edge_starts.path(), what);
             0..0
         })
@@ -516,9 +516,11 @@ impl Graph {
     /// Returns the orientations in which a row is reachable; `None` if the table does not record them.
     pub fn orientations(&self, row: usize) -> Option<Orientations> {
         match (&self.orientations, &self.rows) {
-            (Some(Sets::Mapped(sets)), _) => Some(Orientations(sets.get(row))),
-            (Some(Sets::Packed(sets)), _) => Some(Orientations(sets.get(row).unwrap_or_default())),
-            (None, Rows::Keys(Keys::Elsewhere(keys))) => keys.orientations(row),
+            (Some(OrientationSets::Mapped(sets)), _) => Some(Orientations(sets.get(row))),
+            (Some(OrientationSets::Packed(sets)), _) => {
+                Some(Orientations(sets.get(row).unwrap_or_default()))
+            }
+            (None, RowIndex::Keys(Keys::Elsewhere(keys))) => keys.orientations(row),
             (None, _) => None,
         }
     }
@@ -564,7 +566,7 @@ impl Graph {
             return self.stored_moves(game, row, state, moves);
         }
         match &self.rows {
-            Rows::Ranks(ranked) => {
+            RowIndex::Ranks(ranked) => {
                 // All ranks are computed first, so that the look-ups of their rows overlap in memory.
                 game.for_each_successor(state, |action, after| {
                     moves.push((action, game.ranks().and_then(|ranks| ranks.rank_of(&after))));
@@ -573,7 +575,7 @@ impl Graph {
                     *target = target.and_then(|rank| ranked.row(rank)).map(|row| row as u32);
                 }
             }
-            Rows::Keys(_) => {
+            RowIndex::Keys(_) => {
                 let own = if game.keeps_sides() { self.position(game, row) } else { None };
                 let side = own.map_or(Side::First, |own| own.side).other();
                 game.for_each_successor(state, |action, state| {
@@ -584,7 +586,7 @@ impl Graph {
         }
         match moves.iter().all(|(_, target)| target.is_some()) {
             true => Ok(()),
-            false => Err(format!("a move of row {row} leads out of it")),
+            false => Err(format!("a move of row {row} leads out of the table")),
         }
     }
 
@@ -615,18 +617,18 @@ impl Graph {
         let mut edges = self.edges_of(row).peekable();
         let kind = self.stored_kind(row);
         let whole = kind == StateKind::Interior;
-        let mut astray = false;
+        let mut inconsistent = false;
         game.for_each_action(state, |action| {
             let stored = edges.next_if(|&edge| self.action_of(edge) == action);
             let target = stored.map(|edge| self.edge_targets()[edge]);
-            astray |= target.is_some_and(|target| target as usize >= self.states);
-            astray |= target.is_none() && whole;
+            inconsistent |= target.is_some_and(|target| target as usize >= self.states);
+            inconsistent |= target.is_none() && whole;
             moves.push((action, target));
         });
         // A terminal has no moves; every other state has some.
-        astray |= moves.is_empty() != (kind == StateKind::Terminal);
-        match astray || edges.next().is_some() {
-            true => Err(format!("row {row} of its edges has not the moves of its position")),
+        inconsistent |= moves.is_empty() != (kind == StateKind::Terminal);
+        match inconsistent || edges.next().is_some() {
+            true => Err(format!("edges of row {row} differ from its legal moves")),
             false => Ok(()),
         }
     }
@@ -648,18 +650,20 @@ impl Graph {
             (row > 0 || range.start == 0) && (row + 1 < self.states || range.end == self.edges())
         });
         let Some(range) = range else {
-            return Err("its edges do not begin or end where they should".to_string());
+            return Err("its edges begin or end in the wrong place".to_string());
         };
         if range.len() != moves.len() {
             let (found, followed) = (range.len(), moves.len());
-            return Err(format!("it has {found} edges where {followed} moves are followed"));
+            return Err(format!("it has {found} edges, expected {followed}"));
         }
         for (edge, &(action, target)) in range.zip(moves) {
             let stored = (self.action_of(edge), self.edge_targets()[edge] as usize);
             if stored != (action, target) {
                 let (found, to) = (name(stored.0), stored.1);
                 let expected = name(action);
-                return Err(format!("its edge {found} to {to} should be {expected} to {target}"));
+                return Err(format!(
+                    "its edge is {found} to {to}, expected {expected} to {target}"
+                ));
             }
         }
         Ok(())

@@ -24,24 +24,24 @@ use crate::solve::Value;
 
 /// Task of one search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Task {
+pub struct SearchTask {
     /// Scores, inclusive, between which the exact value is wanted.
     pub window: (Score, Score),
 }
 
-impl Task {
+impl SearchTask {
     /// Task to find the exact value.
-    pub const EXACT: Task = Task { window: (Score(-i8::MAX), Score(i8::MAX)) };
+    pub const EXACT: SearchTask = SearchTask { window: (Score(-i8::MAX), Score(i8::MAX)) };
 
     /// Returns the task to decide whether the score is this, lower or higher.
-    pub fn around(score: Score) -> Task {
-        Task { window: (Score(score.0.saturating_sub(1)), Score(score.0.saturating_add(1))) }
+    pub fn around(score: Score) -> SearchTask {
+        SearchTask { window: (Score(score.0.saturating_sub(1)), Score(score.0.saturating_add(1))) }
     }
 }
 
 /// Result of one search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct SearchResult {
     /// Proven bounds, for the mover.
     pub value: Value,
     /// Move that keeps the lower bound, if one was found.
@@ -53,25 +53,37 @@ pub struct Found {
 /// Search for positions of a game, which keeps its results for later calls.
 pub trait Searcher<G: Game>: Send + Sync {
     /// Searches a state until the task is done or a limit is reached.
-    fn search(&self, game: &G, state: &G::State, task: &Task, limits: &SearchLimits) -> Found;
+    fn search(
+        &self,
+        game: &G,
+        state: &G::State,
+        task: &SearchTask,
+        limits: &SearchLimits,
+    ) -> SearchResult;
 }
 
 /// Returns the searcher of a game; `None` for games with cycles.
 pub fn of_rules<G: Game>(game: &G, options: &SearchOptions) -> Option<Box<dyn Searcher<G>>> {
     game.layers()?;
     Some(match game.score_search(options) {
-        Some(search) => Box::new(Brought(search)),
-        None => Box::new(plain::Plain::<G>::new(options)),
+        Some(search) => Box::new(GameSearch(search)),
+        None => Box::new(plain::PlainSearch::<G>::new(options)),
     })
 }
 
 /// Search that a game provides.
-struct Brought<S>(Box<dyn ScoreSearch<S>>);
+struct GameSearch<S>(Box<dyn ScoreSearch<S>>);
 
-impl<G: Game> Searcher<G> for Brought<G::State> {
-    fn search(&self, _game: &G, state: &G::State, task: &Task, limits: &SearchLimits) -> Found {
+impl<G: Game> Searcher<G> for GameSearch<G::State> {
+    fn search(
+        &self,
+        _game: &G,
+        state: &G::State,
+        task: &SearchTask,
+        limits: &SearchLimits,
+    ) -> SearchResult {
         let found = self.0.search(state, task.window, limits);
         let value = Value::of_scores(found.lower, found.upper, None);
-        Found { value, best: found.best, nodes: found.nodes }
+        SearchResult { value, best: found.best, nodes: found.nodes }
     }
 }

@@ -6,14 +6,14 @@
 use std::mem;
 use std::sync::Mutex;
 
-use super::{Found, Searcher, Task};
+use super::{SearchResult, SearchTask, Searcher};
 use crate::game::{
     Action, Empties, Game, GameExt, Mobility, Score, SearchLimits, SearchOptions, StateKey, WideKey,
 };
 use crate::solve::Value;
 
 /// Searcher of a game without a search of its own.
-pub(super) struct Plain<G: Game> {
+pub(super) struct PlainSearch<G: Game> {
     empties: Empties,
     memory: usize,
     table: Mutex<Slots<G::Key>>,
@@ -24,7 +24,7 @@ const SMALLEST: usize = 1 << 12;
 
 /// Transposition table; its number of slots is a power of two.
 struct Slots<K> {
-    slots: Vec<Option<Slot<K>>>,
+    slots: Vec<Option<PlainSlot<K>>>,
     filled: usize,
 }
 
@@ -41,11 +41,11 @@ impl<K: StateKey> Slots<K> {
         (hash ^ hash >> 32) as usize & (self.slots.len() - 1)
     }
 
-    fn get(&self, key: K) -> Option<Slot<K>> {
+    fn get(&self, key: K) -> Option<PlainSlot<K>> {
         self.slots[self.place(key)].filter(|slot| slot.key == key)
     }
 
-    fn insert(&mut self, slot: Slot<K>) {
+    fn insert(&mut self, slot: PlainSlot<K>) {
         let place = self.place(slot.key);
         self.filled += usize::from(self.slots[place].is_none());
         self.slots[place] = Some(slot);
@@ -64,7 +64,7 @@ impl<K: StateKey> Slots<K> {
 
 /// Entry of one state: bounds of its score, and its best move.
 #[derive(Clone, Copy)]
-struct Slot<K> {
+struct PlainSlot<K> {
     key: K,
     lower: i8,
     upper: i8,
@@ -74,26 +74,39 @@ struct Slot<K> {
 /// Error of a search that reached a limit.
 struct Stopped;
 
-impl<G: Game> Plain<G> {
-    pub(super) fn new(options: &SearchOptions) -> Plain<G> {
-        Plain { empties: options.empties, memory: options.memory, table: Mutex::default() }
+impl<G: Game> PlainSearch<G> {
+    pub(super) fn new(options: &SearchOptions) -> PlainSearch<G> {
+        PlainSearch { empties: options.empties, memory: options.memory, table: Mutex::default() }
     }
 }
 
-impl<G: Game> Searcher<G> for Plain<G> {
-    fn search(&self, game: &G, state: &G::State, task: &Task, limits: &SearchLimits) -> Found {
+impl<G: Game> Searcher<G> for PlainSearch<G> {
+    fn search(
+        &self,
+        game: &G,
+        state: &G::State,
+        task: &SearchTask,
+        limits: &SearchLimits,
+    ) -> SearchResult {
         let mut table = self.table.lock().expect("no search panics");
         let most = game.scores().map_or(1, |scores| scores.most().0);
-        let slots = (self.memory / size_of::<Option<Slot<G::Key>>>()).max(1);
+        let slots = (self.memory / size_of::<Option<PlainSlot<G::Key>>>()).max(1);
         table.grow(SMALLEST.min(slots));
-        let mut run =
-            Run { game, empties: self.empties, most, limits, table: &mut table, slots, nodes: 0 };
+        let mut run = PlainRun {
+            game,
+            empties: self.empties,
+            most,
+            limits,
+            table: &mut table,
+            slots,
+            nodes: 0,
+        };
         run.close_in(state, task)
     }
 }
 
 /// One search.
-struct Run<'a, G: Game> {
+struct PlainRun<'a, G: Game> {
     game: &'a G,
     empties: Empties,
     most: i8,
@@ -104,9 +117,9 @@ struct Run<'a, G: Game> {
     nodes: u64,
 }
 
-impl<G: Game> Run<'_, G> {
+impl<G: Game> PlainRun<'_, G> {
     /// Narrows the bounds of a state until they meet or leave the window.
-    fn close_in(&mut self, state: &G::State, task: &Task) -> Found {
+    fn close_in(&mut self, state: &G::State, task: &SearchTask) -> SearchResult {
         let (low, high) = (task.window.0.0, task.window.1.0);
         let (mut lower, mut upper, mut best) = (-self.most, self.most, None);
         let mut beta = 1.clamp(lower + 1, upper);
@@ -124,7 +137,7 @@ impl<G: Game> Run<'_, G> {
         // Without a best move the value is the lowest score, which every move keeps.
         let best = best.or_else(|| self.game.actions(state).first().copied());
         let value = Value::of_scores(Score(lower), Score(upper), None);
-        Found { value, best: best.filter(|_| lower == upper), nodes: self.nodes }
+        SearchResult { value, best: best.filter(|_| lower == upper), nodes: self.nodes }
     }
 
     /// Returns a proven lower bound of the score that is at least `beta`, or a proven upper bound below
@@ -141,7 +154,8 @@ impl<G: Game> Run<'_, G> {
         }
         let key = game.key(state);
         let known = self.table.get(key);
-        let known = known.unwrap_or(Slot { key, lower: -self.most, upper: self.most, best: None });
+        let known =
+            known.unwrap_or(PlainSlot { key, lower: -self.most, upper: self.most, best: None });
         if known.lower >= beta {
             return Ok(known.lower);
         }
@@ -162,8 +176,8 @@ impl<G: Game> Run<'_, G> {
             self.table.grow(self.slots.min(2 * self.table.slots.len()));
         }
         self.table.insert(match score >= beta {
-            true => Slot { lower: score, best, ..known },
-            false => Slot { upper: score, ..known },
+            true => PlainSlot { lower: score, best, ..known },
+            false => PlainSlot { upper: score, ..known },
         });
         Ok(score)
     }

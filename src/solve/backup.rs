@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::value::{Prospect, Turned, Value, change_of};
+use super::value::{Prospect, SweepOrder, Value, change_of};
 use crate::game::Score;
 use crate::graph::{Graph, StateKind, TerminalScores};
 
@@ -50,7 +50,7 @@ impl<'a, T> ExactBackup<'a, T> {
     }
 }
 
-impl<T: Turned> Backup for ExactBackup<'_, T> {
+impl<T: SweepOrder> Backup for ExactBackup<'_, T> {
     type Value = T;
 
     /// In a table without a frontier every leaf is a finished game.

@@ -25,14 +25,14 @@ pub(super) struct Saved<P> {
     identity: String,
     pub sweeps: Vec<SweepRecord>,
     /// Pieces of the saved values, from the last row down.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<CheckpointPiece>,
     /// Progress of the work besides values.
     pub place: P,
 }
 
 /// Values of some rows, in one of two files.
 #[derive(Clone, Copy, Serialize, Deserialize)]
-pub(super) struct Piece {
+pub(super) struct CheckpointPiece {
     file: u8,
     from: usize,
     to: usize,
@@ -68,7 +68,7 @@ impl Checkpoint {
     }
 
     /// Returns `true` if a checkpoint of the same run exists.
-    pub(super) fn is_there(&self) -> bool {
+    pub(super) fn exists(&self) -> bool {
         self.state::<IgnoredAny>().is_some()
     }
 
@@ -88,17 +88,17 @@ impl Checkpoint {
         file: u8,
         from: usize,
         values: &[T],
-    ) -> Result<Piece, TableError> {
+    ) -> Result<CheckpointPiece, TableError> {
         let bytes: &[u8] = bytemuck::cast_slice(values);
         self.scratch.write_at(&name_of(file), (from * size_of::<T>()) as u64, bytes)?;
-        Ok(Piece { file, from, to: from + values.len(), crc32: crc32(bytes) })
+        Ok(CheckpointPiece { file, from, to: from + values.len(), crc32: crc32(bytes) })
     }
 
     /// Saves the state of the work, and removes files that no piece references.
     pub(super) fn save<P: Serialize>(
         &self,
         sweeps: &[SweepRecord],
-        pieces: &[Piece],
+        pieces: &[CheckpointPiece],
         place: P,
     ) -> Result<(), TableError> {
         let (identity, sweeps) = (self.identity.clone(), sweeps.to_vec());
@@ -137,7 +137,7 @@ impl Checkpoint {
     pub(super) fn load<T: Pod, P: DeserializeOwned>(&self, values: &mut [T]) -> Option<Saved<P>> {
         let saved = self.state::<P>()?;
         let mut end = values.len();
-        for &Piece { file, from, to, crc32: sum } in &saved.pieces {
+        for &CheckpointPiece { file, from, to, crc32: sum } in &saved.pieces {
             let rows = values.get_mut(from..to).filter(|_| to == end)?;
             let bytes: &mut [u8] = bytemuck::cast_slice_mut(rows);
             self.scratch.read_at(&name_of(file), (from * size_of::<T>()) as u64, bytes)?;

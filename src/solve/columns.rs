@@ -15,12 +15,12 @@ use std::ops::Range;
 use super::SweepError;
 use super::options::Method;
 use super::ranked::outcome_of;
-use super::value::{Prospect, Turned, Value};
+use super::value::{Prospect, SweepOrder, Value};
 use crate::game::{Empties, Outcome, Repetition, Score};
 use crate::graph::ENDLESS;
 use crate::parallel::{self, GRAIN};
 use crate::table::{
-    Array, Column, DISCOUNTED_COLUMN, Discounted, Element, Manifest, PackedColumn, RootValue,
+    Array, DISCOUNTED_COLUMN, Discounted, Element, Manifest, NewColumn, PackedColumn, RootValue,
     SOLUTION_COLUMNS, Solution, SweepRecord, Table, TableError, Written, prefetch,
 };
 
@@ -53,14 +53,14 @@ enum Form {
 }
 
 /// Returns the columns of a form.
-fn columns_of(form: Form, scored: bool) -> Vec<(Column, Encode)> {
-    let distance: (Column, Encode) = (Column::of::<u16>("distance"), |values| {
+fn columns_of(form: Form, scored: bool) -> Vec<(NewColumn, Encode)> {
+    let distance: (NewColumn, Encode) = (NewColumn::of::<u16>("distance"), |values| {
         encoded(values, |value| value.distance().unwrap_or(UNKNOWN_DISTANCE))
     });
     // In games without scores these are outcomes.
     let lower: Encode = |values| encoded(values, |value| value.lower.score().0);
     let upper: Encode = |values| encoded(values, |value| value.upper.score().0);
-    let i8s = Column::of::<i8>;
+    let i8s = NewColumn::of::<i8>;
     match (form, scored) {
         (Form::Exact, true) => vec![(i8s("score"), lower), distance],
         (Form::Exact, false) => vec![(i8s("outcome"), lower), distance],
@@ -69,14 +69,14 @@ fn columns_of(form: Form, scored: bool) -> Vec<(Column, Encode)> {
         }
         (Form::Bounds, false) => vec![(i8s("lower"), lower), (i8s("upper"), upper), distance],
         (Form::Prospects, _) => vec![
-            (Column::of::<i16>("prospect_lower"), |values| {
+            (NewColumn::of::<i16>("prospect_lower"), |values| {
                 encoded(values, |value| value.lower.to_stored())
             }),
-            (Column::of::<i16>("prospect_upper"), |values| {
+            (NewColumn::of::<i16>("prospect_upper"), |values| {
                 encoded(values, |value| value.upper.to_stored())
             }),
         ],
-        (Form::Ranked, _) => vec![(Column::of::<u8>("distance"), |values| {
+        (Form::Ranked, _) => vec![(NewColumn::of::<u8>("distance"), |values| {
             encoded(values, |value| value.distance().map_or(ENDLESS, |plies| plies as u8))
         })],
     }
@@ -90,7 +90,7 @@ fn install_values(
     values: &SomeValues<'_>,
     (form, scored): (Form, bool),
 ) -> Result<(), SweepError> {
-    let (columns, encoders): (Vec<Column>, Vec<Encode>) =
+    let (columns, encoders): (Vec<NewColumn>, Vec<Encode>) =
         columns_of(form, scored).into_iter().unzip();
     let count = |values: &[Value], is: fn(&Value) -> bool| {
         values.iter().filter(|&value| is(value)).count() as u64
@@ -143,7 +143,7 @@ fn install(table: &mut Table, columns: Vec<Written>, solution: Solution) -> Resu
 }
 
 /// Writes the exact values of a layered game's table.
-pub(super) fn install_exact<T: Turned>(
+pub(super) fn install_exact<T: SweepOrder>(
     table: &mut Table,
     method: &Method,
     kept: &[T],
@@ -205,7 +205,7 @@ pub(super) fn install_discounted(
         roots,
     };
     let mut fill = |rows| Ok::<_, TableError>(vec![bytemuck::cast_slice(&values[rows]).to_vec()]);
-    let column = [Column::of::<f32>(DISCOUNTED_COLUMN)];
+    let column = [NewColumn::of::<f32>(DISCOUNTED_COLUMN)];
     let written = table.write_columns(&column, values.len(), &mut fill)?;
     table.install(
         written,
@@ -228,7 +228,7 @@ fn ranked_value(distance: u8, repetition: Repetition) -> Value {
 }
 
 #[derive(Debug)]
-enum Columns {
+enum ValueColumns {
     /// Outcome or score, and distance, all proven.
     Exact(Array<i8>, Array<u16>),
     /// Bounds of outcome or score, and distance.
@@ -257,26 +257,28 @@ impl std::fmt::Debug for Elsewhere {
     }
 }
 
-impl Columns {
+impl ValueColumns {
     /// Maps the columns of a packed table.
-    fn open_packed(table: &Table, rows: usize, checked: bool) -> Result<Columns, TableError> {
+    fn open_packed(table: &Table, rows: usize, checked: bool) -> Result<ValueColumns, TableError> {
         let manifest = table.manifest();
         let has = |name: &str| manifest.arrays.contains_key(name);
         let distance = "packed_distance";
         let values = ["packed_score", "packed_outcome"].into_iter().find(|name| has(name));
         let Some(values) = values else {
-            return Ok(Columns::PackedRanked(PackedColumn::open(table, distance, rows, checked)?));
+            return Ok(ValueColumns::PackedRanked(PackedColumn::open(
+                table, distance, rows, checked,
+            )?));
         };
         let open = || PackedColumn::open(table, distance, rows, checked);
         let distances = has(distance).then(open).transpose()?;
-        Ok(Columns::Packed(PackedColumn::open(table, values, rows, checked)?, distances))
+        Ok(ValueColumns::Packed(PackedColumn::open(table, values, rows, checked)?, distances))
     }
 }
 
 /// Mapped values of a solved table.
 #[derive(Debug)]
 pub struct Values {
-    columns: Columns,
+    columns: ValueColumns,
     has_scores: bool,
     empties: Empties,
     repetition: Repetition,
@@ -294,14 +296,18 @@ impl Values {
         let named = solution.empties.as_deref().unwrap_or_default();
         let empties = match Empties::named(named) {
             None if has_scores || !named.is_empty() => {
-                return Err(damaged(format!("its solution counts empties '{named}'")));
+                return Err(damaged(format!(
+                    "invalid rule for empty squares `{named}` in the solution"
+                )));
             }
             empties => empties.unwrap_or_default(),
         };
         let named = solution.repetition.as_deref().unwrap_or_default();
         let repetition = match Repetition::of(named) {
             None if solution.method.is_some() || !named.is_empty() => {
-                return Err(damaged(format!("its solution counts infinite play as '{named}'")));
+                return Err(damaged(format!(
+                    "invalid value of infinite play `{named}` in the solution"
+                )));
             }
             repetition => repetition.unwrap_or(Repetition::Draw),
         };
@@ -309,31 +315,31 @@ impl Values {
         let distances = || table.array_checked::<u16>("distance", checked);
         let states = manifest.counts.table.states as usize;
         let columns = if manifest.is_packed() {
-            Columns::open_packed(table, states, checked)?
+            ValueColumns::open_packed(table, states, checked)?
         } else if has("prospect_lower") {
             let prospects = |name: &str| table.array_checked::<i16>(name, checked);
-            Columns::Prospects(prospects("prospect_lower")?, prospects("prospect_upper")?)
+            ValueColumns::Prospects(prospects("prospect_lower")?, prospects("prospect_upper")?)
         } else if has("score_lower") {
-            Columns::Bounds(i8s("score_lower")?, i8s("score_upper")?, distances()?)
+            ValueColumns::Bounds(i8s("score_lower")?, i8s("score_upper")?, distances()?)
         } else if has("lower") {
-            Columns::Bounds(i8s("lower")?, i8s("upper")?, distances()?)
+            ValueColumns::Bounds(i8s("lower")?, i8s("upper")?, distances()?)
         } else if has_scores {
-            Columns::Exact(i8s("score")?, distances()?)
+            ValueColumns::Exact(i8s("score")?, distances()?)
         } else if has("outcome") {
-            Columns::Exact(i8s("outcome")?, distances()?)
+            ValueColumns::Exact(i8s("outcome")?, distances()?)
         } else {
-            Columns::Ranked(table.array_checked("distance", checked)?)
+            ValueColumns::Ranked(table.array_checked("distance", checked)?)
         };
         let lengths = match &columns {
-            Columns::Exact(a, b) => [a.len(), b.len(), b.len()],
-            Columns::Bounds(a, b, c) => [a.len(), b.len(), c.len()],
-            Columns::Prospects(a, b) => [a.len(), b.len(), b.len()],
-            Columns::Ranked(a) => [a.len(); 3],
-            Columns::Packed(..) | Columns::PackedRanked(_) => [states; 3],
-            Columns::Elsewhere(_) => [states; 3],
+            ValueColumns::Exact(a, b) => [a.len(), b.len(), b.len()],
+            ValueColumns::Bounds(a, b, c) => [a.len(), b.len(), c.len()],
+            ValueColumns::Prospects(a, b) => [a.len(), b.len(), b.len()],
+            ValueColumns::Ranked(a) => [a.len(); 3],
+            ValueColumns::Packed(..) | ValueColumns::PackedRanked(_) => [states; 3],
+            ValueColumns::Elsewhere(_) => [states; 3],
         };
         if lengths != [states; 3] {
-            return Err(damaged("its columns' lengths do not fit".to_string()));
+            return Err(damaged("columns of inconsistent lengths".to_string()));
         }
         Ok(Some(Values { columns, has_scores, empties, repetition }))
     }
@@ -343,7 +349,7 @@ impl Values {
         rows: usize,
         of: Box<dyn Fn(usize) -> Option<Prospect> + Send + Sync>,
     ) -> Values {
-        let columns = Columns::Elsewhere(Elsewhere { rows, of });
+        let columns = ValueColumns::Elsewhere(Elsewhere { rows, of });
         let (empties, repetition) = (Empties::Uncounted, Repetition::Draw);
         Values { columns, has_scores: true, empties, repetition }
     }
@@ -354,16 +360,16 @@ impl Values {
             rows.iter().filter_map(|&row| column.get(row as usize)).for_each(prefetch);
         }
         match &self.columns {
-            Columns::Exact(a, b) => {
+            ValueColumns::Exact(a, b) => {
                 of(a, rows);
                 of(b, rows);
             }
-            Columns::Bounds(a, b, c) => {
+            ValueColumns::Bounds(a, b, c) => {
                 of(a, rows);
                 of(b, rows);
                 of(c, rows);
             }
-            Columns::Prospects(a, b) => {
+            ValueColumns::Prospects(a, b) => {
                 of(a, rows);
                 of(b, rows);
             }
@@ -375,32 +381,32 @@ impl Values {
     /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         match &self.columns {
-            Columns::Exact(column, _) | Columns::Bounds(column, ..) => column.len(),
-            Columns::Prospects(column, _) => column.len(),
-            Columns::Ranked(column) => column.len(),
-            Columns::Packed(column, _) => column.rows(),
-            Columns::PackedRanked(column) => column.rows(),
-            Columns::Elsewhere(values) => values.rows,
+            ValueColumns::Exact(column, _) | ValueColumns::Bounds(column, ..) => column.len(),
+            ValueColumns::Prospects(column, _) => column.len(),
+            ValueColumns::Ranked(column) => column.len(),
+            ValueColumns::Packed(column, _) => column.rows(),
+            ValueColumns::PackedRanked(column) => column.rows(),
+            ValueColumns::Elsewhere(values) => values.rows,
         }
     }
 
     /// Returns `true` if distances are left out, although all are finite.
     pub(super) fn leaves_distances_out(&self) -> bool {
-        matches!(self.columns, Columns::Packed(_, None))
+        matches!(self.columns, ValueColumns::Packed(_, None))
     }
 
     /// Returns `true` if bounds are stored, which differ in some rows.
     pub(super) fn has_bounds(&self) -> bool {
-        matches!(self.columns, Columns::Bounds(..) | Columns::Prospects(..))
+        matches!(self.columns, ValueColumns::Bounds(..) | ValueColumns::Prospects(..))
     }
 
     /// Returns `true` if a row is stored as its value would be written, not in an equivalent form.
     pub(super) fn is_canonical(&self, row: usize) -> bool {
         match &self.columns {
-            Columns::Bounds(lower, upper, distance) => {
+            ValueColumns::Bounds(lower, upper, distance) => {
                 lower[row] == upper[row] || distance[row] == UNKNOWN_DISTANCE
             }
-            Columns::Prospects(lower, upper) => [lower[row], upper[row]]
+            ValueColumns::Prospects(lower, upper) => [lower[row], upper[row]]
                 .into_iter()
                 .all(|stored| Prospect::of_stored(stored).to_stored() == stored),
             _ => true,
@@ -433,27 +439,29 @@ impl Values {
     fn read(&self, row: usize) -> Option<Value> {
         let known = |distance: u16| Some(distance).filter(|&plies| plies != UNKNOWN_DISTANCE);
         Some(match &self.columns {
-            Columns::Exact(score, distance) => {
+            ValueColumns::Exact(score, distance) => {
                 Value::exactly(Prospect::new(Score(score[row]), known(distance[row])))
             }
-            Columns::Bounds(lower, upper, distance) => {
+            ValueColumns::Bounds(lower, upper, distance) => {
                 Value::of_scores(Score(lower[row]), Score(upper[row]), known(distance[row]))
             }
-            Columns::Prospects(lower, upper) => Value {
+            ValueColumns::Prospects(lower, upper) => Value {
                 lower: Prospect::of_stored(lower[row]),
                 upper: Prospect::of_stored(upper[row]),
             },
-            Columns::Ranked(distance) => ranked_value(distance[row], self.repetition),
-            Columns::Packed(score, None) => {
+            ValueColumns::Ranked(distance) => ranked_value(distance[row], self.repetition),
+            ValueColumns::Packed(score, None) => {
                 let score = Score(score.get(row)?);
                 Value::of_scores(score, score, None)
             }
-            Columns::Packed(score, Some(distance)) => {
+            ValueColumns::Packed(score, Some(distance)) => {
                 let score = Score(score.get(row)?);
                 Value::exactly(Prospect::new(score, known(distance.get(row)?)))
             }
-            Columns::PackedRanked(distance) => ranked_value(distance.get(row)?, self.repetition),
-            Columns::Elsewhere(values) => Value::exactly((values.of)(row)?),
+            ValueColumns::PackedRanked(distance) => {
+                ranked_value(distance.get(row)?, self.repetition)
+            }
+            ValueColumns::Elsewhere(values) => Value::exactly((values.of)(row)?),
         })
     }
 }

@@ -27,7 +27,7 @@ pub struct ByDistance {
 }
 
 /// Category of a state.
-enum Place {
+enum Category {
     Plies(Outcome, usize),
     Endless(Outcome),
     Inexact(Outcome),
@@ -41,7 +41,7 @@ impl ByDistance {
         ByDistance::count(values.rows(), |row| place_of(values.get(row), || is_frontier(row)))
     }
 
-    fn count(rows: usize, place: impl Fn(usize) -> Place + Sync) -> ByDistance {
+    fn count(rows: usize, place: impl Fn(usize) -> Category + Sync) -> ByDistance {
         let count = |rows: Range<usize>| {
             let mut counted = ByDistance::default();
             rows.for_each(|row| counted.add(place(row)));
@@ -52,18 +52,18 @@ impl ByDistance {
     }
 
     #[inline]
-    fn add(&mut self, place: Place) {
+    fn add(&mut self, place: Category) {
         match place {
-            Place::Plies(outcome, plies) => {
+            Category::Plies(outcome, plies) => {
                 if plies >= self.plies.len() {
                     self.plies.resize(plies + 1, [0; 3]);
                 }
                 self.plies[plies][outcome.index()] += 1;
             }
-            Place::Endless(outcome) => self.endless[outcome.index()] += 1,
-            Place::Inexact(outcome) => self.inexact[outcome.index()] += 1,
-            Place::Unproven => self.unproven += 1,
-            Place::Frontier => self.frontier += 1,
+            Category::Endless(outcome) => self.endless[outcome.index()] += 1,
+            Category::Inexact(outcome) => self.inexact[outcome.index()] += 1,
+            Category::Unproven => self.unproven += 1,
+            Category::Frontier => self.frontier += 1,
         }
     }
 
@@ -94,13 +94,13 @@ impl ByDistance {
     }
 }
 
-fn place_of(value: Value, is_frontier: impl Fn() -> bool) -> Place {
+fn place_of(value: Value, is_frontier: impl Fn() -> bool) -> Category {
     match (value.outcome(), value.distance()) {
-        (Some(outcome), Some(plies)) => Place::Plies(outcome, usize::from(plies)),
-        (Some(outcome), None) if value.lower == value.upper => Place::Endless(outcome),
-        (Some(outcome), None) => Place::Inexact(outcome),
-        (None, _) if is_frontier() => Place::Frontier,
-        (None, _) => Place::Unproven,
+        (Some(outcome), Some(plies)) => Category::Plies(outcome, usize::from(plies)),
+        (Some(outcome), None) if value.lower == value.upper => Category::Endless(outcome),
+        (Some(outcome), None) => Category::Inexact(outcome),
+        (None, _) if is_frontier() => Category::Frontier,
+        (None, _) => Category::Unproven,
     }
 }
 

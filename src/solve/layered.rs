@@ -8,17 +8,17 @@ use bytemuck::Pod;
 
 use super::backup::{Backup, BoundsBackup, DiscountBackup, ExactBackup, Leaves};
 use super::checkpoint::Checkpoint;
-use super::options::{Method, Order};
+use super::options::{Method, RowOrder};
 use super::sweep::{Change, done};
 use super::textbook::Textbook;
-use super::value::{Prospect, Short, Turned};
-use super::{Log, SweepError, columns};
+use super::value::{Prospect, Short, SweepOrder};
+use super::{SweepError, SweepLog, columns};
 use crate::game::{Game, Score};
 use crate::graph::{Graph, LayerChecks, LayerSums, LayerToRead, Maker, deriver};
 use crate::hint::Hinted;
 use crate::parallel::{self, GRAIN};
 use crate::progress::Progress;
-use crate::table::{Memory, Room, SweepRecord, Table, TableError, prefetch};
+use crate::table::{Buffer, Memory, SweepRecord, Table, TableError, prefetch};
 
 /// Layered game's table that is being solved.
 pub(super) struct Layered<'a> {
@@ -35,7 +35,7 @@ impl Layered<'_> {
         &self,
         game: &G,
         table: &mut Table,
-        log: &mut Log<'_>,
+        log: &mut SweepLog<'_>,
     ) -> Result<bool, SweepError> {
         let Layered { graph, method, .. } = *self;
         let in_blocks = !graph.stores_moves() && graph.ranked().is_none();
@@ -48,14 +48,12 @@ impl Layered<'_> {
             None if graph.stores_moves() => None,
             None => Some(Maker::Rules(&rules)),
         };
-        if maker.is_some() && method.order != Order::Topological {
+        if maker.is_some() && method.order != RowOrder::Topological {
             let (option, name) = (method.order.option(), table.name());
             let stored = if in_blocks { "--transitions stored" } else { "--index keys" };
             return Err(SweepError::Options(Hinted::new(
-                format!(
-                    "{option} asks for every move in every sweep, and those of {name} are not stored"
-                ),
-                format!("leave it out, or enumerate with {stored}"),
+                format!("{option} needs stored moves, which {name} does not have"),
+                format!("leave the option out, or enumerate with {stored}"),
             )));
         }
         let terminal = graph.terminal_scores(game, method.empties);
@@ -82,12 +80,12 @@ impl Layered<'_> {
     }
 
     /// Finds exact values, keeping each as a `T`, and installs them.
-    fn exact<T: Turned>(
+    fn exact<T: SweepOrder>(
         &self,
         table: &mut Table,
         maker: Option<Maker<'_>>,
         leaves: Leaves<'_>,
-        log: &mut Log<'_>,
+        log: &mut SweepLog<'_>,
     ) -> Result<bool, SweepError> {
         let (backup, level) = (ExactBackup::<T>::new(leaves), T::of(level()));
         let (values, resumed) = self.find(table, maker, &backup, level, log)?;
@@ -102,19 +100,19 @@ impl Layered<'_> {
         maker: Option<Maker<'_>>,
         backup: &B,
         initial: B::Value,
-        log: &mut Log<'_>,
-    ) -> Result<(Room<B::Value>, bool), SweepError> {
+        log: &mut SweepLog<'_>,
+    ) -> Result<(Buffer<B::Value>, bool), SweepError> {
         let Layered { graph, method, memory, progress, .. } = *self;
         let mut values = memory.zeros(graph.states())?;
         values.fill(initial);
-        if method.order == Order::Topological {
+        if method.order == RowOrder::Topological {
             let resumed = self.topological((table, maker), backup, initial, &mut values, log)?;
             return Ok((values, resumed));
         }
         LayerChecks::all(graph, table)?;
         let textbook = Textbook { graph, backup, progress };
         match method.order {
-            Order::Policies => textbook.policies(&mut values, log),
+            RowOrder::Policies => textbook.policies(&mut values, log),
             _ => textbook.natural(&mut values, method.theta, log),
         }
         Ok((values, false))
@@ -127,7 +125,7 @@ impl Layered<'_> {
         backup: &B,
         initial: B::Value,
         values: &mut [B::Value],
-        log: &mut Log<'_>,
+        log: &mut SweepLog<'_>,
     ) -> Result<bool, SweepError> {
         let (states, mut pieces, mut change) = (values.len(), Vec::new(), Change::NONE);
         let saved = self.checkpoint.load::<_, SweepRecord>(values);
@@ -158,7 +156,7 @@ impl Layered<'_> {
             let (own, sums) = swept?;
             next = taken_up?;
             checks.add(sums);
-            self.graph.forget(layer.rows);
+            self.graph.drop_page_cache(layer.rows);
             change = change.and(own);
             if start < unsaved_to && self.checkpoint.is_due() {
                 pieces.push(self.checkpoint.write(0, start, &values[start..unsaved_to])?);
@@ -184,8 +182,8 @@ pub fn install_found<G: Game>(
     table: &mut Table,
     values: &[Prospect],
 ) -> Result<(), SweepError> {
-    let kept: Vec<Prospect> = values.iter().map(|&value| Turned::of(value)).collect();
-    let level: Prospect = Turned::of(level());
+    let kept: Vec<Prospect> = values.iter().map(|&value| SweepOrder::of(value)).collect();
+    let level: Prospect = SweepOrder::of(level());
     let sweep = SweepRecord {
         residual: kept.iter().map(|&value| level.change_to(value)).fold(0.0, f64::max),
         changed: kept.iter().filter(|&&value| value != level).count() as u64,

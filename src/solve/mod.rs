@@ -46,7 +46,7 @@ use std::time::Duration;
 pub use columns::{UNKNOWN_DISTANCE, UNKNOWN_SCORE, Values};
 pub use distances::ByDistance;
 pub use layered::install_found;
-pub use options::{Order, SolveOptions};
+pub use options::{RowOrder, SolveOptions};
 pub use proof::{Counterexample, Verified, prove};
 pub use ranked::{RankedError, outcome_of};
 pub use value::{Prospect, Value};
@@ -71,13 +71,10 @@ pub enum SweepError {
     #[error("{0}")]
     Options(Hinted),
     /// Packed table, which has no place for columns.
-    #[error("{0} is packed and keeps the solution it has")]
+    #[error("{0} is packed and cannot be solved again")]
     Packed(String),
     /// Distance of [`Prospect::MAX_DISTANCE`] or more.
-    #[error(
-        "an end is {} plies away or more, for which a table has no room",
-        Prospect::MAX_DISTANCE
-    )]
+    #[error("a game lasts {} plies or more, beyond the limit of a table", Prospect::MAX_DISTANCE)]
     TooLong,
 }
 
@@ -87,7 +84,7 @@ impl Hint for SweepError {
             SweepError::Table(error) => error.hint(),
             SweepError::Options(what) => what.hint(),
             SweepError::Packed(_) => {
-                Some("run 'solver enumerate' for a table that can be solved in another way".into())
+                Some("run 'solver enumerate' for a table to solve in another way".into())
             }
             SweepError::TooLong => None,
         }
@@ -113,12 +110,12 @@ pub struct Run {
 }
 
 /// Sweeps so far; `each` is called after every sweep.
-struct Log<'a> {
+struct SweepLog<'a> {
     sweeps: Vec<SweepRecord>,
     each: &'a mut dyn FnMut(usize, &SweepRecord),
 }
 
-impl Log<'_> {
+impl SweepLog<'_> {
     fn add(&mut self, sweep: SweepRecord) {
         self.sweeps.push(sweep);
         (self.each)(self.sweeps.len(), &sweep);
@@ -151,7 +148,7 @@ pub fn solve<G: Game>(
     }
     if let Some(option) = options.unfit(game) {
         let name = game.name();
-        return Err(SweepError::Options(format!("{option} means nothing for {name}").into()));
+        return Err(SweepError::Options(format!("{option} does not apply to {name}").into()));
     }
     let method = Method::of(game, table, options);
     method.check(table)?;
@@ -167,21 +164,21 @@ pub fn solve<G: Game>(
     let after = options.checkpoint_after.unwrap_or(after);
     let checkpoint = Checkpoint::of(table, method.identity(table), after);
     let there = |table: &Table| {
-        let sweeps = method.already_there(table)?;
+        let sweeps = method.existing(table)?;
         Some(Run { sweeps, already_solved: true, resumed: false })
     };
     // If the checkpoint still exists, the process that installed the columns ended before removing it.
-    if let Some(run) = there(table).filter(|_| !checkpoint.is_there()) {
+    if let Some(run) = there(table).filter(|_| !checkpoint.exists()) {
         return Ok(run);
     }
     let _lock = table.lock()?;
     if let Some(run) = there(table) {
-        if checkpoint.is_there() {
+        if checkpoint.exists() {
             checkpoint.remove();
         }
         return Ok(run);
     }
-    let mut log = Log { sweeps: Vec::new(), each };
+    let mut log = SweepLog { sweeps: Vec::new(), each };
     let resumed = if let Some(graph) = &graph {
         let memory = &Memory::new(options.max_memory, table.dir());
         let layered = Layered { graph, method: &method, memory, checkpoint: &checkpoint, progress };

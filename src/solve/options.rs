@@ -9,7 +9,7 @@ use crate::table::{NoRoom, Solution, SweepRecord, Table, fits_memory};
 
 /// Order in which a layered game's states are swept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
+pub enum RowOrder {
     /// Layers from the end: one sweep.
     #[default]
     Topological,
@@ -19,22 +19,22 @@ pub enum Order {
     Policies,
 }
 
-impl Order {
+impl RowOrder {
     /// Returns `topological`, `natural` or `policy-iteration`.
     pub fn name(self) -> &'static str {
         match self {
-            Order::Topological => "topological",
-            Order::Natural => "natural",
-            Order::Policies => "policy-iteration",
+            RowOrder::Topological => "topological",
+            RowOrder::Natural => "natural",
+            RowOrder::Policies => "policy-iteration",
         }
     }
 
     /// Returns the command-line option that selects this order.
     pub(super) fn option(self) -> &'static str {
         match self {
-            Order::Topological => "--order topological",
-            Order::Natural => "--order natural",
-            Order::Policies => "--method policy-iteration",
+            RowOrder::Topological => "--order topological",
+            RowOrder::Natural => "--order natural",
+            RowOrder::Policies => "--method policy-iteration",
         }
     }
 }
@@ -43,7 +43,7 @@ impl Order {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SolveOptions {
     /// Order of sweeps; layered games.
-    pub order: Option<Order>,
+    pub order: Option<RowOrder>,
     /// Residual below which sweeping stops; layered games.
     pub theta: Option<f64>,
     /// Counting of empty squares at the end; layered games with scores.
@@ -76,7 +76,7 @@ impl SolveOptions {
     /// Returns the options with the memory limit (default: the free memory) filled in, or an error if the
     /// table does not fit. In topological order everything fits, because mapped files hold the excess.
     pub fn within_room<G: Game>(self, game: &G, table: &Table) -> Result<SolveOptions, NoRoom> {
-        if game.layers().is_some() && self.order.unwrap_or_default() == Order::Topological {
+        if game.layers().is_some() && self.order.unwrap_or_default() == RowOrder::Topological {
             return Ok(self);
         }
         let states = table.manifest().counts.table.states as f64;
@@ -88,7 +88,7 @@ impl SolveOptions {
 pub(super) struct Method {
     /// `true` if the game has layers. Otherwise only `by_rank` and `repetition` apply.
     pub layered: bool,
-    pub order: Order,
+    pub order: RowOrder,
     pub theta: f64,
     pub empties: Empties,
     /// γ, for discounted values; `None` for exact ones.
@@ -131,24 +131,25 @@ impl Method {
         let wrong: Hinted = match self.layered {
             false => return self.check_cyclic(table),
             true if !(self.theta > 0.0 && self.theta.is_finite()) => {
-                format!("theta {} must be above 0", self.theta).into()
+                format!("invalid theta {}: expected a finite number above 0", self.theta).into()
             }
             true => match self.discount {
                 None if self.theta >= 1.0 => Hinted::new(
                     format!(
-                        "theta {} could stop before the values are exact, since they change by whole points and plies",
+                        "invalid theta {}: sweeps could stop before the values are exact",
                         self.theta
                     ),
-                    "give a number below 1, or a --discount",
+                    "expected a number below 1, or a --discount",
                 ),
                 Some(discount) if !(discount > 0.0 && discount <= 1.0) => {
-                    format!("discount {discount} must be above 0 and at most 1").into()
+                    format!("invalid discount {discount}: expected a number above 0, at most 1")
+                        .into()
                 }
                 Some(_) if !complete => Hinted::new(
-                    "the table has a frontier, whose values are not known",
+                    "the table has a frontier, whose values are unknown",
                     "discounted values need a complete table (leave --max-depth and --max-states out)",
                 ),
-                _ if self.order == Order::Policies && !complete => Hinted::new(
+                _ if self.order == RowOrder::Policies && !complete => Hinted::new(
                     "the table has a frontier, where no policy has a value",
                     "--method policy-iteration needs a complete table (leave --max-depth and --max-states out)",
                 ),
@@ -163,14 +164,14 @@ impl Method {
         let wrong = if self.repetition == Repetition::SecondPlayerWins && identity.sides.is_none() {
             Hinted::new(
                 format!(
-                    "--repetition second-player-wins needs to know whose move it is, which the states of {name} do not keep"
+                    "--repetition second-player-wins does not apply: the states of {name} do not record the side to move"
                 ),
-                "give draw or unknown",
+                "expected draw or unknown",
             )
         } else if identity.checks_only && self.repetition != Repetition::Unknown {
             Hinted::new(
                 format!(
-                    "{name} was enumerated with --checks-only: the player who gives checks has moves that were not followed, so what play without end counts as is unknown"
+                    "{name} was enumerated with --checks-only: infinite play can only count as unknown, because some moves were not followed"
                 ),
                 "leave --repetition out",
             )
@@ -189,7 +190,7 @@ impl Method {
     }
 
     /// Returns the sweeps of the table's solution if it was computed by the same method.
-    pub(super) fn already_there(&self, table: &Table) -> Option<Vec<SweepRecord>> {
+    pub(super) fn existing(&self, table: &Table) -> Option<Vec<SweepRecord>> {
         let own = self.record(&[]);
         if let Some(discount) = self.discount {
             let found = table.manifest().discounted.as_ref()?;

@@ -17,7 +17,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::checkpoint::Checkpoint;
-use super::{Log, SweepError};
+use super::{SweepError, SweepLog};
 use crate::game::{End, Outcome, RankedMoves, Repetition};
 use crate::graph::{ENDLESS, Ranked, distance_of_end, ones_of};
 use crate::hint::Hinted;
@@ -35,16 +35,16 @@ const MOST_MOVES: usize = (ENDLESS - 1 - LONGEST) as usize;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RankedError {
     /// Distance beyond 200 plies, the longest that a byte holds.
-    #[error("an end is more than {LONGEST} plies away, which this way of solving has no room for")]
+    #[error("a game lasts more than {LONGEST} plies, the limit of tables by rank")]
     TooLong,
     /// More moves than a byte can count.
-    #[error("a state has more than {MOST_MOVES} moves, which this way of solving has no room for")]
+    #[error("a state has more than {MOST_MOVES} moves, the limit of tables by rank")]
     TooManyMoves,
     /// End whose last ply is not the winner's.
-    #[error("a game ends in a way that this way of solving has no room for: {0}")]
+    #[error("a game ends in a way that tables by rank cannot store: {0}")]
     Ending(String),
     /// Drawn end, where infinite play is worth something else.
-    #[error("a game ends in a draw, which a table by rank does not tell from play without end")]
+    #[error("a game ends in a draw, which tables by rank cannot distinguish from infinite play")]
     Drawn,
 }
 
@@ -186,7 +186,7 @@ pub(super) fn retrograde(
     moves: &dyn RankedMoves,
     repetition: Repetition,
     (checkpoint, progress): (&Checkpoint, &dyn Progress),
-    log: &mut Log<'_>,
+    log: &mut SweepLog<'_>,
 ) -> Result<(Vec<u8>, bool), SweepError> {
     let (mut level, mut next) = (Level::new(moves.ranks()), Level::new(moves.ranks()));
     let rows = ranked.rows() as u64;
@@ -204,25 +204,25 @@ pub(super) fn retrograde(
             let bytes = Bytes::new(ranked, moves);
             progress.begin("counting moves", Some(rows));
             let started = Instant::now();
-            let Ends { won, lost, undecided } =
+            let RankedEnds { won, lost, undecided } =
                 bytes.count_moves([&level, &next], repetition, progress)?;
             let seconds = started.elapsed().as_secs_f64();
             progress.log(format_args!("moves counted undecided={undecided} seconds={seconds:.6}"));
             progress.begin("working back", Some(undecided));
             // The first pass decides the ends, wins in 1 and losses in 2.
             decided(log, rows - undecided);
-            (bytes, Place { distance: 1, states: won }, lost)
+            (bytes, LevelProgress { distance: 1, states: won }, lost)
         }
     };
     // By ascending distance: wins in 1, losses in 2, and so on; the ends are done.
     while place.states + later > 0 {
-        let Place { distance, .. } = place;
+        let LevelProgress { distance, .. } = place;
         let changed = bytes.take_back(&level, &next, distance);
         progress.advance(changed);
         if changed > 0 {
             decided(log, changed);
         }
-        place = Place { distance: distance + 1, states: changed + later };
+        place = LevelProgress { distance: distance + 1, states: changed + later };
         later = 0;
         std::mem::swap(&mut level, &mut next);
         if place.distance == LONGEST && place.states > 0 {
@@ -240,14 +240,14 @@ pub(super) fn retrograde(
 
 /// Progress of the work. From distance 2 on the bytes show which states have the distance.
 #[derive(Clone, Copy, Serialize, Deserialize)]
-struct Place {
+struct LevelProgress {
     /// Distance of the level to be processed, and (`states`) the number of its states.
     distance: u8,
     states: u64,
 }
 
 /// Records a level at which `changed` states were decided.
-fn decided(log: &mut Log<'_>, changed: u64) {
+fn decided(log: &mut SweepLog<'_>, changed: u64) {
     let decided = Some(log.decided() + changed);
     log.add(SweepRecord { residual: 1.0, changed, decided });
 }
@@ -256,19 +256,19 @@ fn decided(log: &mut Log<'_>, changed: u64) {
 fn load(
     checkpoint: &Checkpoint,
     moves: &dyn RankedMoves,
-) -> Option<(Vec<u8>, Vec<SweepRecord>, Place)> {
-    if !checkpoint.is_there() {
+) -> Option<(Vec<u8>, Vec<SweepRecord>, LevelProgress)> {
+    if !checkpoint.exists() {
         return None;
     }
     let mut bytes = vec![0; moves.ranks() as usize];
-    let saved = checkpoint.load::<_, Place>(&mut bytes)?;
+    let saved = checkpoint.load::<_, LevelProgress>(&mut bytes)?;
     let fits = saved.first() == Some(0) && (2..LONGEST).contains(&saved.place.distance);
     fits.then_some((bytes, saved.sweeps, saved.place))
 }
 
 /// Numbers of states that the first pass finds.
 #[derive(Default)]
-struct Ends {
+struct RankedEnds {
     /// Wins in 1, with the last ply still to be played.
     won: u64,
     /// Losses in 2.
@@ -284,8 +284,8 @@ impl Bytes<'_> {
         [won, lost]: [&Level; 2],
         repetition: Repetition,
         progress: &dyn Progress,
-    ) -> Result<Ends, RankedError> {
-        let visit = |rank: u32, (found, ends): &mut (Ends, Vec<Option<End>>)| {
+    ) -> Result<RankedEnds, RankedError> {
+        let visit = |rank: u32, (found, ends): &mut (RankedEnds, Vec<Option<End>>)| {
             if let Some(end) = self.moves.ends(rank, ends) {
                 self.set(rank, byte_of(end, repetition)?);
                 return Ok(());
@@ -312,14 +312,14 @@ impl Bytes<'_> {
             }
             Ok(())
         };
-        let join = |mut a: (Ends, _), b: (Ends, _)| {
+        let join = |mut a: (RankedEnds, _), b: (RankedEnds, _)| {
             a.0.won += b.0.won;
             a.0.lost += b.0.lost;
             a.0.undecided += b.0.undecided;
             a
         };
         let (found, _) =
-            self.each_reachable(|| (Ends::default(), Vec::new()), visit, join, progress)?;
+            self.each_reachable(|| (RankedEnds::default(), Vec::new()), visit, join, progress)?;
         Ok(found)
     }
 

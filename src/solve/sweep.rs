@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use super::Log;
+use super::SweepLog;
 use super::backup::Backup;
 use crate::parallel::{self, GRAIN};
 use crate::progress::Progress;
@@ -136,7 +136,7 @@ impl<B: Backup> Jacobi<'_, B> {
 }
 
 /// Reports a sweep that has ended.
-pub(super) fn done(log: &mut Log<'_>, sweep: SweepRecord, progress: &dyn Progress) {
+pub(super) fn done(log: &mut SweepLog<'_>, sweep: SweepRecord, progress: &dyn Progress) {
     progress.finish(&format!("residual {}, {} changed", sweep.residual, sweep.changed));
     log.add(sweep);
 }

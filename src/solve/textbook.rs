@@ -10,7 +10,7 @@
 
 use std::ops::Range;
 
-use super::Log;
+use super::SweepLog;
 use super::backup::Backup;
 use super::sweep::{Jacobi, StoredMoves, done};
 use crate::graph::Graph;
@@ -26,18 +26,18 @@ pub(super) struct Textbook<'a, B: Backup> {
 }
 
 impl<B: Backup> Textbook<'_, B> {
-    fn begin(&self, log: &Log<'_>) {
+    fn begin(&self, log: &SweepLog<'_>) {
         let name = format!("sweep {}", log.sweeps.len() + 1);
         self.progress.begin(&name, Some(self.graph.states() as u64));
     }
 
-    fn done(&self, log: &mut Log<'_>, sweep: SweepRecord) {
+    fn done(&self, log: &mut SweepLog<'_>, sweep: SweepRecord) {
         self.progress.advance(self.graph.states() as u64);
         done(log, sweep, self.progress);
     }
 
     /// Sweeps all states until the residual is below `theta`.
-    pub(super) fn natural(&self, values: &mut [B::Value], theta: f64, log: &mut Log<'_>) {
+    pub(super) fn natural(&self, values: &mut [B::Value], theta: f64, log: &mut SweepLog<'_>) {
         let edges_of = |row| self.graph.edges_of(row);
         let moves = StoredMoves { edges_of: &edges_of, targets: self.graph.edge_targets() };
         let rows = (0..values.len() as u32).collect();
@@ -53,7 +53,7 @@ impl<B: Backup> Textbook<'_, B> {
     }
 
     /// Evaluates and improves a policy until it is the best; the initial policy takes every first move.
-    pub(super) fn policies(&self, values: &mut [B::Value], log: &mut Log<'_>) {
+    pub(super) fn policies(&self, values: &mut [B::Value], log: &mut SweepLog<'_>) {
         // Indices among the moves of each row.
         let mut chosen: Vec<u16> = vec![0; values.len()];
         loop {

@@ -143,7 +143,7 @@ impl Prospect {
 /// Prospect as kept while exact values are swept: ordered like [`Prospect`]s, except that draws are reversed,
 /// so that the lowest of several states is the best to move to. Between wins or losses [`Prospect::before`]
 /// reverses the order; of two draws both players prefer the nearer.
-pub trait Turned: Copy + Ord + Pod + Send + Sync {
+pub trait SweepOrder: Copy + Ord + Pod + Send + Sync {
     /// Bound that is worse to move to than any prospect.
     const HIGHEST: Self;
     /// Returns the form in which `prospect` is kept.
@@ -156,7 +156,7 @@ pub trait Turned: Copy + Ord + Pod + Send + Sync {
     fn change_to(self, new: Self) -> f64;
 }
 
-impl Turned for Prospect {
+impl SweepOrder for Prospect {
     const HIGHEST: Prospect = Prospect::BEST;
 
     fn of(prospect: Prospect) -> Prospect {
@@ -187,7 +187,7 @@ pub(super) fn change_of(old: Option<u16>, new: Option<u16>) -> i32 {
     }
 }
 
-/// [`Turned`] prospect in 16 bits, for ends at most [`Short::LONGEST`] plies away: a win by `s` in `d` plies
+/// Prospect in 16 bits as kept in sweeps, for ends at most [`Short::LONGEST`] plies away: a win by `s` in `d` plies
 /// is `256 s + 127 − d`, a draw `d`, a loss `256 s + 127 + d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(transparent)]
@@ -215,7 +215,7 @@ impl Short {
     }
 }
 
-impl Turned for Short {
+impl SweepOrder for Short {
     const HIGHEST: Short = Short(i16::MAX);
 
     fn of(prospect: Prospect) -> Short {
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stored_reads_back() {
+    fn stored_prospects_read_back() {
         let ends = (0..=LAST).flat_map(|plies| [Prospect::win(plies), Prospect::loss(plies)]);
         let endless = [Prospect::ENDLESS_LOSS, Prospect::DRAW, Prospect::ENDLESS_WIN];
         for prospect in ends.chain(endless) {
@@ -396,7 +396,7 @@ mod tests {
     }
 
     /// Checks that the lowest kept form is the best to move to, and that it converts back.
-    fn is_turned<T: Turned + PartialEq + std::fmt::Debug>(all: &[Prospect]) {
+    fn is_turned<T: SweepOrder + PartialEq + std::fmt::Debug>(all: &[Prospect]) {
         for &a in all {
             assert_eq!(T::of(a).prospect(), a);
             assert_eq!(T::of(a).before(), T::of(a.before()), "{a:?}");

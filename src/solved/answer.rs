@@ -47,7 +47,7 @@ impl NotThere {
         };
         let roots = if identity.roots.len() == 1 { "the root" } else { "its roots" };
         NotThere(format!(
-            "{} is not among the states of {}: it cannot be reached from {roots}{within}",
+            "{} is not among the states of {}: unreachable from {roots}{within}",
             table.game().notation(position),
             table.table().name()
         ))

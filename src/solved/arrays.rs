@@ -45,8 +45,8 @@ fn answer(table: &SolvedTable, bytes: &[u8], rows: Option<ArrayRows>) -> Result<
     let header = NpyHeader::read(&mut reader).map_err(|error| error.to_string())?;
     if header.descr != "<u8" {
         return Err(Hinted::new(
-            format!("the array holds {}", header.descr),
-            "give unsigned 64-bit integers, <u8",
+            format!("invalid dtype {} of the array", header.descr),
+            "expected unsigned 64-bit integers, <u8",
         ));
     }
     let has_squares = game.bitboards().is_some();
@@ -55,8 +55,8 @@ fn answer(table: &SolvedTable, bytes: &[u8], rows: Option<ArrayRows>) -> Result<
         [_, 2] => 2,
         _ => {
             return Err(Hinted::new(
-                format!("the array has the shape {:?}", header.shape),
-                "give (n,) or (n, 2)",
+                format!("invalid shape {:?} of the array", header.shape),
+                "expected (n,) or (n, 2)",
             ));
         }
     };
@@ -70,7 +70,7 @@ fn answer(table: &SolvedTable, bytes: &[u8], rows: Option<ArrayRows>) -> Result<
     };
     if !fits {
         return Err(format!(
-            "rows of {words} are no {} of {}, whose keys have {} each",
+            "invalid rows of {words} words for {} of {}: its keys have {}",
             if rows == ArrayRows::Keys { "keys" } else { "squares" },
             game.name(),
             game.facts().key_words
@@ -79,15 +79,15 @@ fn answer(table: &SolvedTable, bytes: &[u8], rows: Option<ArrayRows>) -> Result<
     }
     if words == 2 && header.fortran_order {
         return Err(Hinted::new(
-            "the array is in Fortran order",
-            "give numpy.ascontiguousarray of it",
+            "invalid array in Fortran order",
+            "convert it by numpy.ascontiguousarray",
         ));
     }
     let data = &bytes[reader.position() as usize..];
     let count = header.shape[0];
     if count > MOST_ROWS as u64 || data.len() as u64 != count * words as u64 * 8 {
         return Err(format!(
-            "{} bytes are not {count} rows of {words}, at most {MOST_ROWS} of them",
+            "invalid length of {} bytes: expected {count} rows of {words} words, at most {MOST_ROWS} rows",
             data.len()
         )
         .into());

@@ -15,7 +15,7 @@ pub const LONGEST_LINE: usize = 4096;
 /// A line that is a JSON object.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct LineRequest {
     position: String,
     id: Option<Json>,
 }
@@ -28,13 +28,13 @@ pub struct LineAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<Json>,
     #[serde(flatten)]
-    said: Said,
+    reply: LineReply,
 }
 
 #[derive(Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(untagged)]
-enum Said {
+enum LineReply {
     Brief(Brief),
     Refused {
         /// Position of the line, as far as it could be read.
@@ -47,38 +47,38 @@ enum Said {
 impl SolvedTable {
     /// Answers a line by a line of JSON, without the line break.
     pub fn answer_line(&self, line: &str) -> String {
-        let refused = |position: Option<&str>, error: String| Said::Refused {
+        let refused = |position: Option<&str>, error: String| LineReply::Refused {
             position: position.map(str::to_string),
             error,
         };
-        let (id, said) = match read(line) {
+        let (id, reply) = match read(line) {
             Err(error) => (None, refused(None, error)),
-            Ok(Asked { position, id }) => {
-                let said = match self.states().parse(&position) {
+            Ok(LineRequest { position, id }) => {
+                let reply = match self.states().parse(&position) {
                     Ok(found) => self.brief(found).map_err(|error| error.to_string()),
                     Err(error) => Err(error.line()),
                 };
-                (id, said.map_or_else(|error| refused(Some(&position), error), Said::Brief))
+                (id, reply.map_or_else(|error| refused(Some(&position), error), LineReply::Brief))
             }
         };
-        serde_json::to_string(&LineAnswer { id, said }).expect("an answer is plain data")
+        serde_json::to_string(&LineAnswer { id, reply }).expect("an answer is plain data")
     }
 }
 
-fn read(line: &str) -> Result<Asked, String> {
+fn read(line: &str) -> Result<LineRequest, String> {
     if line.len() > LONGEST_LINE {
-        return Err(format!("the line is longer than {LONGEST_LINE} bytes"));
+        return Err(format!("line longer than {LONGEST_LINE} bytes"));
     }
     let wrong = |error: serde_json::Error| {
-        format!("the line is neither a position nor one in JSON ({error})")
+        format!("invalid line: expected a position, plain or in JSON ({error})")
     };
     let line = line.trim();
     match line.as_bytes().first() {
         Some(b'{') => serde_json::from_str(line).map_err(wrong),
         Some(b'"') => {
             let position = serde_json::from_str(line).map_err(wrong)?;
-            Ok(Asked { position, id: None })
+            Ok(LineRequest { position, id: None })
         }
-        _ => Ok(Asked { position: line.to_string(), id: None }),
+        _ => Ok(LineRequest { position: line.to_string(), id: None }),
     }
 }

@@ -28,7 +28,7 @@ use std::ops::Range;
 
 use crate::any::{AnyGame, AnyPosition, AnyState};
 use crate::game::{Game, GameExt, NotationError, Orientations, Symmetry};
-use crate::graph::{Graph, GraphError, Piece, Plan, RowMove, StateKind};
+use crate::graph::{Graph, GraphError, Plan, RowMove, RowPiece, StateKind};
 use crate::parallel;
 use crate::progress::Progress;
 use crate::solve::{SolveOptions, SweepError, Value, Values};
@@ -38,7 +38,7 @@ pub use answer::{Answer, Board, Brief, Cycles, LineEnd, MoveAnswer, NotThere, Ve
 pub use arrays::ArrayRows;
 pub use lines::{LONGEST_LINE, LineAnswer};
 pub use oracle::Oracle;
-pub use searched::{Budget, QUICK_SQUARES, SearchOracle, Wanted, empty_squares};
+pub use searched::{Budget, QUICK_SQUARES, SearchOracle, WantedValues, empty_squares};
 pub use totals::{LayerValues, Totals};
 
 /// Choice among the positions of a row.
@@ -75,7 +75,7 @@ pub struct States {
     game: AnyGame,
     table: Table,
     rows: Graph,
-    pieces: Vec<Piece>,
+    pieces: Vec<RowPiece>,
 }
 
 impl std::fmt::Debug for States {
@@ -111,7 +111,7 @@ impl States {
     }
 
     /// Returns all rows in pieces, which depend on the table alone.
-    pub fn pieces(&self) -> &[Piece] {
+    pub fn pieces(&self) -> &[RowPiece] {
         &self.pieces
     }
 
@@ -163,7 +163,7 @@ impl States {
     fn possible(&self, row: usize, kind: StateKind) -> StateKind {
         let cut = matches!(kind, StateKind::Frontier | StateKind::Restricted);
         if cut && self.table.manifest().complete {
-            let what = format!("it says that it is complete, and row {row} is {}", kind.name());
+            let what = format!("marked complete, but row {row} is {}", kind.name());
             or_record::<()>(Err(self.table.damaged_manifest(what)));
         }
         kind
@@ -206,7 +206,7 @@ impl States {
     /// order. Fails on an invalid row.
     pub fn visit_open(
         &self,
-        piece: &Piece,
+        piece: &RowPiece,
         orienting: Orienting,
         mut visit: impl FnMut(usize, AnyPosition),
     ) -> Result<(), String> {
@@ -286,7 +286,7 @@ impl SolvedTable {
         }
         let dir = table.dir().to_path_buf();
         let solved = SolvedTable::open(game, table, true)?;
-        Ok(solved.ok_or_else(|| TableError::damaged(&dir, "it has no values"))?)
+        Ok(solved.ok_or_else(|| TableError::damaged(&dir, "no values"))?)
     }
 
     /// Maps the rows and values of a table of a game; compares checksums if `checked`. Returns `None` if
@@ -299,7 +299,7 @@ impl SolvedTable {
         let Some(values) = Values::open(&table, checked)? else { return Ok(None) };
         let states = States::open(game, table, checked)?;
         if values.rows() != states.rows() {
-            let what = "its columns' lengths do not fit its rows";
+            let what = "columns and rows of inconsistent lengths";
             return Err(TableError::damaged(states.table.dir(), what));
         }
         Ok(Some(SolvedTable { states, values }))

@@ -66,7 +66,11 @@ pub trait Oracle: Send + Sync {
 
     /// Returns the error for a position without a value.
     fn not_there(&self, position: &AnyPosition) -> NotThere {
-        NotThere::new(format!("{} has no value of {}", self.name(), self.game().notation(position)))
+        NotThere::new(format!(
+            "{} has no value for {}",
+            self.name(),
+            self.game().notation(position)
+        ))
     }
 
     /// Fails if anything read since the oracle was opened is damaged.

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::Oracle;
 use crate::any::{AnyGame, AnyPosition, AnyState};
 use crate::game::{Action, Empties, Game, GameExt, Score, SearchLimits, SearchOptions};
-use crate::search::{Found, Searcher, Task};
+use crate::search::{SearchResult, SearchTask, Searcher};
 use crate::solve::Value;
 
 /// Limits of the search for one position.
@@ -23,7 +23,7 @@ pub struct Budget {
 
 /// Values that a search must find.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct WantedValues {
     /// `true` to find the outcome without the score.
     pub outcome_only: bool,
     /// `true` to find the value of every move, `false` for a best one alone.
@@ -46,7 +46,7 @@ pub struct SearchOracle {
     empties: Empties,
     searcher: Box<dyn Searcher<AnyGame>>,
     budget: Budget,
-    wanted: Wanted,
+    wanted: WantedValues,
     began: Mutex<Instant>,
     nodes: AtomicU64,
     /// `true` if an answer came from a stored solution, without a search.
@@ -60,7 +60,7 @@ impl SearchOracle {
         game: AnyGame,
         options: &SearchOptions,
         budget: Budget,
-        wanted: Wanted,
+        wanted: WantedValues,
     ) -> Option<SearchOracle> {
         let (searcher, empties) = (game.searcher(options)?, options.empties);
         let (began, nodes, known) =
@@ -79,7 +79,12 @@ impl SearchOracle {
     ) -> Option<SearchOracle> {
         let options = SearchOptions { empties, threads, ..SearchOptions::default() };
         let budget = Budget { time: Some(time), nodes: None };
-        SearchOracle::new(game, &options, budget, Wanted { outcome_only: false, all_moves: true })
+        SearchOracle::new(
+            game,
+            &options,
+            budget,
+            WantedValues { outcome_only: false, all_moves: true },
+        )
     }
 
     /// Returns the scoring of empty squares.
@@ -107,7 +112,7 @@ impl SearchOracle {
     }
 
     /// Searches a position within the remaining budget.
-    fn search(&self, position: &AnyPosition, task: &Task) -> Found {
+    fn search(&self, position: &AnyPosition, task: &SearchTask) -> SearchResult {
         let began = *self.began.lock().expect("no holder panics");
         let spent = self.nodes.load(Ordering::Relaxed);
         let limits = SearchLimits {
@@ -121,8 +126,8 @@ impl SearchOracle {
         found
     }
 
-    fn task(&self) -> Task {
-        if self.wanted.outcome_only { Task::around(Score(0)) } else { Task::EXACT }
+    fn task(&self) -> SearchTask {
+        if self.wanted.outcome_only { SearchTask::around(Score(0)) } else { SearchTask::EXACT }
     }
 
     fn known(&self, position: &AnyPosition) -> Option<(Value, Option<Action>)> {
@@ -147,7 +152,7 @@ impl Oracle for SearchOracle {
         if let Some((value, _)) = self.known(position) {
             return Some(value);
         }
-        let Found { value, best, .. } = self.search(position, &self.task());
+        let SearchResult { value, best, .. } = self.search(position, &self.task());
         self.remember(*position, value, best);
         Some(value)
     }
@@ -180,7 +185,7 @@ impl Oracle for SearchOracle {
     fn best_move(&self, position: &AnyPosition, value: Value) -> Option<Action> {
         let known = self.known(position).and_then(|(_, best)| best);
         let searched = || {
-            let task = value.score().map_or(self.task(), Task::around);
+            let task = value.score().map_or(self.task(), SearchTask::around);
             self.search(position, &task).best
         };
         let action = known.or_else(searched)?;

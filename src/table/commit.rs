@@ -14,16 +14,16 @@ use super::error::{IoContext, TableError};
 
 /// A temporary file beside its place, removed on drop unless committed.
 #[derive(Debug)]
-pub struct Part {
+pub struct PendingFile {
     place: PathBuf,
     part: PathBuf,
 }
 
-impl Part {
+impl PendingFile {
     /// Returns the part of a file. The caller creates and writes it.
-    pub fn of(place: &Path) -> io::Result<Part> {
+    pub fn of(place: &Path) -> io::Result<PendingFile> {
         let part = std::path::absolute(place.with_added_extension("part"))?;
-        Ok(Part { place: place.to_path_buf(), part })
+        Ok(PendingFile { place: place.to_path_buf(), part })
     }
 
     /// Returns the path to write to.
@@ -37,13 +37,13 @@ impl Part {
         fs::rename(&self.part, &self.place)
     }
 
-    /// Renames the part to another place, as [`Part::commit`] does.
+    /// Renames the part to another place, as [`PendingFile::commit`] does.
     pub fn commit_to(self, place: &Path) -> io::Result<()> {
         fs::rename(&self.part, place)
     }
 }
 
-impl Drop for Part {
+impl Drop for PendingFile {
     fn drop(&mut self) {
         // After a commit there is nothing left to remove.
         let _ = fs::remove_file(&self.part);
@@ -66,7 +66,7 @@ pub fn writable(place: &Path) -> io::Result<()> {
 
 /// Writes a file atomically, without syncing.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let part = Part::of(path)?;
+    let part = PendingFile::of(path)?;
     fs::write(part.path(), bytes)?;
     part.commit()
 }
@@ -92,7 +92,7 @@ fn checksum_line(text: &[u8]) -> Vec<u8> {
 /// Writes a file that holds its old or its new content even after a power loss. The new content is
 /// durable once its directory is synced.
 pub(super) fn write_kept(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let part = Part::of(path)?;
+    let part = PendingFile::of(path)?;
     let mut file = File::create(part.path())?;
     file.write_all(bytes)?;
     file.sync_all()?;
@@ -225,13 +225,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let place = dir.path().join("a.json");
         write_whole(&place, b"old").unwrap();
-        let part = Part::of(&place).unwrap();
+        let part = PendingFile::of(&place).unwrap();
         assert_eq!(part.path(), dir.path().join("a.json.part"));
         fs::write(part.path(), "half").unwrap();
         drop(part);
         assert_eq!(fs::read(&place).unwrap(), b"old");
         // The next writer overwrites the part that a killed process left.
-        fs::write(dir.path().join("a.json.part"), "what was killed is longer").unwrap();
+        fs::write(dir.path().join("a.json.part"), "killed with a longer file").unwrap();
         write_synced(&place, b"new").unwrap();
         assert_eq!(fs::read(&place).unwrap(), b"new");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);

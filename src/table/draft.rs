@@ -63,7 +63,7 @@ fn holds(dir: &Path, name: &str, &(bytes, crc): &(u64, u32)) -> bool {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Checkpoint<S> {
+struct DraftCheckpoint<S> {
     format_version: u32,
     identity: Identity,
     arrays: BTreeMap<String, (u64, u32)>,
@@ -79,7 +79,7 @@ impl Draft {
     ) -> Result<(Draft, Option<(S, Lengths)>), TableError> {
         let dir = place.with_added_extension("partial");
         fs::create_dir_all(&dir).at("create", &dir)?;
-        let resumed = read_state::<Checkpoint<S>>(&dir.join("checkpoint.json"))
+        let resumed = read_state::<DraftCheckpoint<S>>(&dir.join("checkpoint.json"))
             .filter(|c| c.identity == identity && c.format_version == super::FORMAT_VERSION)
             .filter(|c| c.arrays.iter().all(|(name, length)| holds(&dir, name, length)))
             .map(|c| (c.state, Lengths(c.arrays)));
@@ -91,7 +91,7 @@ impl Draft {
 
     /// Returns the identity of the draft in a directory; `None` without a checkpoint of this format.
     pub fn identity_in(dir: &Path) -> Option<Identity> {
-        let checkpoint: Checkpoint<IgnoredAny> = read_state(&dir.join("checkpoint.json"))?;
+        let checkpoint: DraftCheckpoint<IgnoredAny> = read_state(&dir.join("checkpoint.json"))?;
         (checkpoint.format_version == super::FORMAT_VERSION).then_some(checkpoint.identity)
     }
 
@@ -102,7 +102,7 @@ impl Draft {
 
     /// Returns the command that makes the draft in a directory, if one was recorded.
     pub fn command_in(dir: &Path) -> Option<String> {
-        let checkpoint: Checkpoint<String> = read_state(&dir.join("checkpoint.json"))?;
+        let checkpoint: DraftCheckpoint<String> = read_state(&dir.join("checkpoint.json"))?;
         (checkpoint.format_version == super::FORMAT_VERSION).then_some(checkpoint.state)
     }
 
@@ -164,7 +164,7 @@ impl Draft {
     /// If an array was not opened by [`Draft::grow`].
     pub fn append(&mut self, parts: &[(&str, &[u8])]) -> Result<(), TableError> {
         for (name, _) in parts {
-            assert!(self.arrays.contains_key(name), "array '{name}' is not open");
+            assert!(self.arrays.contains_key(name), "array `{name}` is not open");
         }
         let work: Vec<_> = self
             .arrays
@@ -195,8 +195,11 @@ impl Draft {
     }
 
     /// Returns the error for a checkpoint that contradicts the arrays.
-    pub fn astray(&self) -> TableError {
-        TableError::damaged(&self.dir.join("checkpoint.json"), "its numbers do not fit the arrays")
+    pub fn inconsistent(&self) -> TableError {
+        TableError::damaged(
+            &self.dir.join("checkpoint.json"),
+            "numbers inconsistent with the arrays",
+        )
     }
 
     /// Returns the error for a damaged array.
@@ -211,7 +214,7 @@ impl Draft {
         let mut file = fs::File::open(&path).at("read", &path)?;
         let length = self.arrays.get(name).map_or(0, |growing| growing.stream.len_bytes());
         if rows as u64 > length / size_of::<T>() as u64 {
-            return Err(self.damaged(name, "it is shorter than its checkpoint says"));
+            return Err(self.damaged(name, "shorter than recorded by the checkpoint"));
         }
         let mut values = vec![T::zeroed(); rows];
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut values);
@@ -239,7 +242,7 @@ impl Draft {
             .iter()
             .map(|(&name, g)| (name.to_string(), (g.stream.len_bytes(), g.stream.checksum())))
             .collect();
-        let checkpoint = Checkpoint {
+        let checkpoint = DraftCheckpoint {
             format_version: super::FORMAT_VERSION,
             identity: self.identity.clone(),
             arrays,

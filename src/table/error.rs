@@ -17,7 +17,7 @@ pub enum TableError {
         what: Hinted,
     },
     /// No table was named, and there is no unique default.
-    #[error("no table was enumerated last in {}", path.display())]
+    #[error("no default table in {}", path.display())]
     NoLatest {
         /// The directory of tables.
         path: PathBuf,
@@ -25,7 +25,7 @@ pub enum TableError {
         names: String,
     },
     /// The directory or file is not a table.
-    #[error("{} is not a table of this program: {what}", path.display())]
+    #[error("{} is not a table: {what}", path.display())]
     Foreign {
         /// Path of the directory or file.
         path: PathBuf,
@@ -33,7 +33,7 @@ pub enum TableError {
         what: Hinted,
     },
     /// Invalid name of a table.
-    #[error("'{name}' is no name for a table: {what}")]
+    #[error("invalid table name `{name}`: {what}")]
     Name {
         /// The name.
         name: String,
@@ -41,7 +41,7 @@ pub enum TableError {
         what: &'static str,
     },
     /// The table is in another version of the format.
-    #[error("{} is in table format {found}, this version reads format {expected}", path.display())]
+    #[error("unsupported table format {found} of {}: expected {expected}", path.display())]
     Version {
         /// Path of the manifest.
         path: PathBuf,
@@ -80,14 +80,14 @@ impl Hint for TableError {
     fn hint(&self) -> Option<Cow<'_, str>> {
         Some(match self {
             TableError::Missing { what, .. } => return what.hint(),
-            TableError::NoLatest { names, .. } => format!("name one of {names}").into(),
+            TableError::NoLatest { names, .. } => format!("expected one of {names}").into(),
             TableError::Foreign { what, .. } => {
                 let what =
                     what.clone().with_hint("name another, or make one with 'solver enumerate'");
                 return what.hint().map(Cow::into_owned).map(Cow::from);
             }
-            TableError::Version { .. } => "enumerate it anew".into(),
-            TableError::Damaged { .. } => "delete the table and enumerate it anew".into(),
+            TableError::Version { .. } => "enumerate it again".into(),
+            TableError::Damaged { .. } => "remove the table and enumerate it again".into(),
             TableError::Busy { .. } => "wait for it to end".into(),
             TableError::Name { .. } | TableError::Io { .. } => return None,
         })

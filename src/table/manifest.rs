@@ -377,11 +377,11 @@ impl Manifest {
         let foreign =
             |what: String| TableError::Foreign { path: path.to_path_buf(), what: what.into() };
         let head: Head = serde_json::from_str(text)
-            .map_err(|e| TableError::damaged(path, format!("it is not whole JSON ({e})")))?;
+            .map_err(|e| TableError::damaged(path, format!("invalid JSON ({e})")))?;
         match head.format.as_ref().and_then(|f| f.as_str()) {
             Some(FORMAT) => {}
-            Some(other) => return Err(foreign(format!("its format is '{other}'"))),
-            None => return Err(foreign("it names no format".to_string())),
+            Some(other) => return Err(foreign(format!("format `{other}`"))),
+            None => return Err(foreign("missing format".to_string())),
         }
         let found = head.format_version.and_then(|v| v.as_u64()).unwrap_or(0);
         if found != u64::from(FORMAT_VERSION) {
@@ -392,11 +392,11 @@ impl Manifest {
             });
         }
         let manifest: Manifest = serde_json::from_str(text)
-            .map_err(|e| TableError::damaged(path, format!("a field is wrong ({e})")))?;
+            .map_err(|e| TableError::damaged(path, format!("invalid field ({e})")))?;
         let sum = format!("{CHECKSUM_FIELD}{}\"", manifest.checksum);
         let blank = text.replace(&sum, &format!("{CHECKSUM_FIELD}00000000\""));
         if format!("{:08x}", crc32fast::hash(blank.as_bytes())) != manifest.checksum {
-            return Err(TableError::damaged(path, "its text does not match its checksum"));
+            return Err(TableError::damaged(path, "wrong checksum of the manifest"));
         }
         match manifest.impossible() {
             None => Ok(manifest),
@@ -410,15 +410,15 @@ impl Manifest {
         let plain = |c: char| c.is_ascii_lowercase() || c == '_';
         let mut arrays = self.arrays.keys().chain(self.packed.keys());
         if let Some(name) = arrays.find(|name| !name.chars().all(plain)) {
-            return Some(format!("'{}' is no name of an array", name.escape_debug()));
+            return Some(format!("invalid array name `{}`", name.escape_debug()));
         }
         // Checksums become parts of paths too.
         if let Some((name, _)) = self.arrays.iter().find(|(_, entry)| !is_checksum(&entry.crc32)) {
-            return Some(format!("the checksum of '{name}' is none"));
+            return Some(format!("invalid checksum of '{name}'"));
         }
         let counts = self.layers.iter().chain([&self.counts]);
         if self.layers.len() > MOST_LAYERS || counts.flat_map(Counts::all).any(|n| n > MOST) {
-            return Some("its counts are larger than those of any table".to_string());
+            return Some("counts beyond the limits of a table".to_string());
         }
         None
     }
@@ -431,7 +431,7 @@ const MOST_BYTES: u64 = 64 << 20;
 pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let found = fs::metadata(path)?;
     if !found.is_file() || found.len() > MOST_BYTES {
-        let what = format!("it is no file of at most {MOST_BYTES} bytes");
+        let what = format!("not a regular file of at most {MOST_BYTES} bytes");
         return Err(io::Error::new(io::ErrorKind::InvalidData, what));
     }
     fs::read(path)
@@ -442,7 +442,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_not_counted_stays_out_of_sums_and_of_the_text() {
+    fn missing_counts_stay_out_of_sums_and_of_the_text() {
         let rows = Tally { states: 2, ..Tally::default() };
         let rows_only = Counts { table: rows, ..Counts::default() };
         let whole = Counts { reachable: Some(rows), canonical: Some(2), ..rows_only };

@@ -40,16 +40,16 @@ impl Memory {
     }
 
     /// Allocates `length` zeros, in memory or else in a file. Fails if the disk has no room for the file.
-    pub fn zeros<T: Zeroable + Send + Sync>(&self, length: usize) -> Result<Room<T>, TableError> {
+    pub fn zeros<T: Zeroable + Send + Sync>(&self, length: usize) -> Result<Buffer<T>, TableError> {
         let bytes = (length as u64).saturating_mul(size_of::<T>() as u64);
         let take = |left: u64| left.checked_sub(bytes);
         if self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
             let file = unnamed_file(&self.dir).at("create a file in", &self.dir)?;
             reserve(&file, bytes).at("reserve memory in a file in", &self.dir)?;
             let map = Mapped::zeros(length, Some(&file)).at("map a file in", &self.dir)?;
-            return Ok(Room { map, taken: None });
+            return Ok(Buffer { map, taken: None });
         }
-        let map = Mapped::zeros(length, None).at("get memory for the table in", &self.dir)?;
+        let map = Mapped::zeros(length, None).at("allocate memory for the table in", &self.dir)?;
         if bytes >= LARGE {
             map.in_large_pages();
         }
@@ -57,7 +57,7 @@ impl Memory {
         // stops all threads.
         let grain = (AT_ONCE / size_of::<T>()).max(1);
         let populated = parallel::map_ranges(length, grain, &|some| map.populate(some));
-        let mut room = Room { map, taken: Some((self.clone(), bytes)) };
+        let mut room = Buffer { map, taken: Some((self.clone(), bytes)) };
         if populated.contains(&false) {
             parallel::map_mut(&mut room, 1 << 16, &|_, zeros| zeros.fill_with(T::zeroed));
         }
@@ -88,20 +88,20 @@ fn reserve(file: &File, bytes: u64) -> std::io::Result<()> {
 
 /// Values in memory or in a mapped file.
 #[derive(Debug)]
-pub struct Room<T> {
+pub struct Buffer<T> {
     map: Mapped<T>,
     /// Budget to which so many bytes return on drop; `None` for a file.
     taken: Option<(Memory, u64)>,
 }
 
-impl<T> Room<T> {
+impl<T> Buffer<T> {
     /// Returns whether the values lie in a file.
     pub fn is_in_a_file(&self) -> bool {
         self.taken.is_none()
     }
 }
 
-impl<T> Deref for Room<T> {
+impl<T> Deref for Buffer<T> {
     type Target = [T];
 
     #[inline(always)]
@@ -110,13 +110,13 @@ impl<T> Deref for Room<T> {
     }
 }
 
-impl<T> DerefMut for Room<T> {
+impl<T> DerefMut for Buffer<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         self.map.values_mut()
     }
 }
 
-impl<T> Drop for Room<T> {
+impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
         if let Some((memory, bytes)) = &self.taken {
             memory.left.fetch_add(*bytes, Ordering::Relaxed);
@@ -135,7 +135,7 @@ pub struct NoRoom {
     pub disk: Option<PathBuf>,
 }
 
-/// Checks that `needed` bytes fit in `free` ones; `None` is no limit.
+/// Checks that `needed` bytes fit in `free` ones; `None` means unlimited.
 pub fn fits_memory(needed: f64, free: Option<u64>) -> Result<(), NoRoom> {
     match free {
         Some(free) if needed > free as f64 => Err(NoRoom { needed, free: free as f64, disk: None }),

@@ -13,7 +13,7 @@ use memmap2::{Advice, Mmap, MmapMut, MmapOptions};
 
 /// Expected access to a mapped file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reading {
+pub(super) enum AccessPattern {
     /// Sequential access to all of it, in either direction, with readahead.
     All,
     /// Random access to a few bytes, without readahead.
@@ -22,7 +22,7 @@ pub(super) enum Reading {
 
 /// Maps a whole file, read-only, for sequential access in either direction.
 pub fn map_read_only(file: &File) -> io::Result<Mmap> {
-    map_for(file, Reading::All)
+    map_for(file, AccessPattern::All)
 }
 
 /// Maps a whole file, read-only.
@@ -30,13 +30,13 @@ pub fn map_read_only(file: &File) -> io::Result<Mmap> {
 /// Safety contract: the files of a table are never changed in place, only replaced by rename, so a
 /// mapped file keeps its bytes and its length. A foreign process that truncates one nevertheless ends
 /// this one with SIGBUS; it can do no other harm, because every length is checked on opening.
-pub(super) fn map_for(file: &File, reading: Reading) -> io::Result<Mmap> {
+pub(super) fn map_for(file: &File, reading: AccessPattern) -> io::Result<Mmap> {
     // SAFETY: see the contract above; the map is read-only, and nothing assumes another length.
     let map = unsafe { Mmap::map(file)? };
     // The advice is only a hint and may fail.
     let _ = map.advise(match reading {
-        Reading::All => Advice::WillNeed,
-        Reading::Little => Advice::Random,
+        AccessPattern::All => Advice::WillNeed,
+        AccessPattern::Little => Advice::Random,
     });
     Ok(map)
 }

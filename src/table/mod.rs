@@ -42,7 +42,7 @@ use std::time::Duration;
 use crate::hint::Hinted;
 use crate::parallel;
 
-use mmap::Reading;
+use mmap::AccessPattern;
 
 pub use commit::Lock;
 pub use damage::{Moment, or_record};
@@ -52,7 +52,7 @@ pub use manifest::{
     ArrayEntry, Counts, DISCOUNTED_COLUMN, Discounted, FORMAT, FORMAT_VERSION, Identity, Manifest,
     RootValue, SOLUTION_COLUMNS, Solution, SweepRecord, Tally, column_in,
 };
-pub use memory::{BESIDE, Memory, NoRoom, Room, fits_disk, fits_memory, free_disk};
+pub use memory::{BESIDE, Buffer, Memory, NoRoom, fits_disk, fits_memory, free_disk};
 pub use npy::{Array, Element, HEADER_BYTES, Ints, crc32, shape_of};
 pub use packed::{BLOCK, Packed, PackedColumn, blocks_of, of_planes, planes, write_blocks};
 pub use removal::{Removal, Removed};
@@ -60,14 +60,14 @@ pub use scratch::Scratch;
 pub use store::{Entry, Holds, Store, check_name};
 pub use stream::Stream;
 
-pub use commit::{Part, move_synced, sync_dir, writable, write_whole};
+pub use commit::{PendingFile, move_synced, sync_dir, writable, write_whole};
 pub use error::IoContext;
 pub use mmap::map_read_only;
 pub use mmap::prefetch;
 pub use store::bytes_in;
 
 #[cfg(target_endian = "big")]
-compile_error!("tables are little-endian and mapped as they are: no big-endian machines");
+compile_error!("tables are mapped as little-endian: big-endian machines are not supported");
 
 /// Default interval between checkpoints of work on a table.
 pub const CHECKPOINT_AFTER: Duration = Duration::from_millis(50);
@@ -79,7 +79,7 @@ pub struct Table {
     manifest: Manifest,
     /// Open files of the columns, which stay readable after another solution has replaced them.
     columns: BTreeMap<String, File>,
-    reading: Reading,
+    reading: AccessPattern,
     opened: Moment,
 }
 
@@ -87,8 +87,7 @@ impl Table {
     /// Opens the table in a directory: reads its manifest and opens the columns of its solution.
     pub fn open(dir: &Path) -> Result<Table, TableError> {
         if dir.extension().is_some_and(|end| end == "partial") {
-            let what =
-                Hinted::new("it is a draft that is not finished", "run again what was making it");
+            let what = Hinted::new("unfinished draft", "run the same command again");
             return Err(TableError::Foreign { path: dir.to_path_buf(), what });
         }
         Table::in_dir(dir)
@@ -107,7 +106,7 @@ impl Table {
                     dir: dir.to_path_buf(),
                     manifest,
                     columns,
-                    reading: Reading::All,
+                    reading: AccessPattern::All,
                     opened,
                 });
             }
@@ -119,13 +118,13 @@ impl Table {
     /// Turns off readahead for arrays mapped from now on. A lookup of a single row then reads a page of
     /// the disk, not megabytes.
     pub fn for_few_rows(self) -> Table {
-        Table { reading: Reading::Little, ..self }
+        Table { reading: AccessPattern::Little, ..self }
     }
 
     /// Returns a table with this manifest whose rows and values lie elsewhere than in files of `dir`.
     pub fn without_files(dir: &Path, manifest: Manifest) -> Table {
         let (dir, columns, opened) = (dir.to_path_buf(), BTreeMap::new(), Moment::now());
-        Table { dir, manifest, columns, reading: Reading::All, opened }
+        Table { dir, manifest, columns, reading: AccessPattern::All, opened }
     }
 
     /// Locks the table for writing and opens it again, so that it includes what others have written
@@ -144,12 +143,9 @@ impl Table {
         let path = dir.join("manifest.json");
         let bytes = manifest::read(&path).map_err(|source| {
             let what = if dir.join(store::REMOVED).is_file() {
-                Hinted::new("its removal was interrupted", "go on with 'solver remove'")
+                Hinted::new("interrupted removal", "resume with 'solver remove'")
             } else if dir.is_dir() {
-                Hinted::new(
-                    "the directory has no manifest.json",
-                    "make one with 'solver enumerate'",
-                )
+                Hinted::new("missing manifest.json", "make one with 'solver enumerate'")
             } else {
                 "make one with 'solver enumerate'".into()
             };
@@ -162,7 +158,7 @@ impl Table {
             }
         })?;
         let text =
-            String::from_utf8(bytes).map_err(|_| TableError::damaged(&path, "it is not text"))?;
+            String::from_utf8(bytes).map_err(|_| TableError::damaged(&path, "invalid UTF-8"))?;
         Manifest::from_text(&text, &path)
     }
 
@@ -199,16 +195,17 @@ impl Table {
     /// Maps an array. Fails unless its manifest entry has the dtype and columns of `T`.
     pub fn array<T: Element>(&self, name: &str) -> Result<Array<T>, TableError> {
         let manifest = self.dir.join("manifest.json");
-        let entry =
-            self.manifest.arrays.get(name).ok_or_else(|| {
-                TableError::damaged(&manifest, format!("it names no array '{name}'"))
-            })?;
+        let entry = self
+            .manifest
+            .arrays
+            .get(name)
+            .ok_or_else(|| TableError::damaged(&manifest, format!("missing array '{name}'")))?;
         let rows = entry.shape.first().copied().unwrap_or(0);
         if entry.dtype != T::DESCR || entry.shape != shape_of::<T>(rows) {
             return Err(TableError::damaged(
                 &manifest,
                 format!(
-                    "array '{name}' is {} {:?} where {} with {} columns is expected",
+                    "array '{name}' is {} {:?}, expected {} with {} columns",
                     entry.dtype,
                     entry.shape,
                     T::DESCR,
@@ -248,7 +245,7 @@ impl Table {
         if found != *wanted {
             return Err(TableError::damaged(
                 &self.path_of(name),
-                format!("its checksum is {found} where the manifest says {wanted}"),
+                format!("checksum {found}, expected {wanted} (manifest)"),
             ));
         }
         Ok(())
@@ -264,10 +261,10 @@ impl Table {
     /// Checks an array, which the manifest must name. Returns the number of its payload bytes.
     pub fn check_array(&self, name: &str) -> Result<u64, TableError> {
         let (path, entry) = (self.path_of(name), &self.manifest.arrays[name]);
-        let file = npy::map(&self.file_of(name)?, &path, Reading::All)?;
+        let file = npy::map(&self.file_of(name)?, &path, AccessPattern::All)?;
         let header = npy::header(&path, &entry.dtype, &entry.shape)?;
         if file.len() < HEADER_BYTES || file[..HEADER_BYTES] != header[..] {
-            return Err(TableError::damaged(&path, "its header is not the manifest's"));
+            return Err(TableError::damaged(&path, "header differs from the manifest"));
         }
         self.compare_checksum(name, crc32(&file[HEADER_BYTES..]))?;
         Ok((file.len() - HEADER_BYTES) as u64)
@@ -277,14 +274,14 @@ impl Table {
     /// of rows, the bytes of each column, in the order of `columns`; ranges ascend.
     pub fn write_columns<E: From<TableError> + Send>(
         &self,
-        columns: &[Column],
+        columns: &[NewColumn],
         rows: usize,
         fill: &mut (dyn FnMut(Range<usize>) -> Result<Vec<Vec<u8>>, E> + Send),
     ) -> Result<Vec<Written>, E> {
         let mut written = Vec::new();
         for &column in columns {
             let place = self.dir.join(format!("{}.npy", column.name));
-            let part = Part::of(&place).at("write", &place)?;
+            let part = PendingFile::of(&place).at("write", &place)?;
             let stream = Stream::create(part.path())?;
             written.push(Mutex::new(Written { column, rows, part, stream }));
         }
@@ -382,25 +379,25 @@ const ROWS_AT_ONCE: usize = 1 << 22;
 
 /// Name and scalar type of a column.
 #[derive(Clone, Copy, Debug)]
-pub struct Column {
+pub struct NewColumn {
     /// Name of the array.
     name: &'static str,
     /// NumPy's name of its scalar type.
     descr: &'static str,
 }
 
-impl Column {
+impl NewColumn {
     /// Returns a column of `T`.
-    pub fn of<T: Element>(name: &'static str) -> Column {
-        Column { name, descr: T::DESCR }
+    pub fn of<T: Element>(name: &'static str) -> NewColumn {
+        NewColumn { name, descr: T::DESCR }
     }
 }
 
 /// A column in a temporary file, not installed yet.
 #[derive(Debug)]
 pub struct Written {
-    column: Column,
+    column: NewColumn,
     rows: usize,
-    part: Part,
+    part: PendingFile,
     stream: Stream,
 }

@@ -14,7 +14,7 @@ use memmap2::Mmap;
 
 use super::Table;
 use super::error::{IoContext, TableError};
-use super::mmap::{Reading, map_for, unmap_pages};
+use super::mmap::{AccessPattern, map_for, unmap_pages};
 use crate::input::NpyHeader;
 use crate::parallel;
 
@@ -53,7 +53,7 @@ pub(super) fn header(path: &Path, descr: &str, shape: &[u64]) -> Result<Vec<u8>,
     let (descr, shape) = (descr.to_string(), shape.to_vec());
     let bytes = NpyHeader { descr, fortran_order: false, shape }.bytes();
     if bytes.len() != HEADER_BYTES {
-        return Err(TableError::damaged(path, "its header is too long"));
+        return Err(TableError::damaged(path, "header too long"));
     }
     Ok(bytes)
 }
@@ -67,16 +67,16 @@ pub(super) fn open(path: &Path) -> Result<File, TableError> {
     });
     match opened {
         Ok(Some(file)) => Ok(file),
-        Ok(None) => Err(TableError::damaged(path, "it is no file")),
+        Ok(None) => Err(TableError::damaged(path, "not a regular file")),
         Err(source) if source.kind() == std::io::ErrorKind::NotFound => {
-            Err(TableError::damaged(path, "the file is missing"))
+            Err(TableError::damaged(path, "missing file"))
         }
         Err(source) => Err(TableError::Io { action: "open", path: path.to_path_buf(), source }),
     }
 }
 
 /// Maps a table's file.
-pub(super) fn map(file: &File, path: &Path, reading: Reading) -> Result<Mmap, TableError> {
+pub(super) fn map(file: &File, path: &Path, reading: AccessPattern) -> Result<Mmap, TableError> {
     map_for(file, reading).at("map", path)
 }
 
@@ -95,7 +95,7 @@ impl<T: Element> Array<T> {
         file: &File,
         path: &Path,
         rows: u64,
-        reading: Reading,
+        reading: AccessPattern,
     ) -> Result<Array<T>, TableError> {
         let map = map(file, path, reading)?;
         let expected = header(path, T::DESCR, &shape_of::<T>(rows))?;
@@ -103,7 +103,7 @@ impl<T: Element> Array<T> {
         if map.len() as u64 != length {
             return Err(TableError::damaged(
                 path,
-                format!("it has {} bytes where the manifest says {length}", map.len()),
+                format!("{} bytes, expected {length} (manifest)", map.len()),
             ));
         }
         if map[..HEADER_BYTES] != expected[..] {
@@ -116,10 +116,10 @@ impl<T: Element> Array<T> {
 impl<T: Pod> Array<T> {
     /// Maps the rows of a file whose header is not written yet.
     pub(super) fn so_far(path: &Path) -> Result<Array<T>, TableError> {
-        let map = map(&open(path)?, path, Reading::All)?;
+        let map = map(&open(path)?, path, AccessPattern::All)?;
         let payload = map.len().checked_sub(HEADER_BYTES);
         if payload.is_none_or(|bytes| bytes % size_of::<T>() > 0) {
-            return Err(TableError::damaged(path, "it ends within a row"));
+            return Err(TableError::damaged(path, "incomplete last row"));
         }
         Ok(Array { path: path.to_path_buf(), map, element: PhantomData })
     }
@@ -135,13 +135,13 @@ impl<T: Pod> Array<T> {
     }
 
     /// Drops rows that will not be read again soon from the page cache, if the file is large.
-    pub fn forget(&self, rows: Range<usize>) {
+    pub fn drop_page_cache(&self, rows: Range<usize>) {
         if self.map.len() as u64 > KEPT_IN_MEMORY {
             let bytes = HEADER_BYTES + rows.start * size_of::<T>()
                 ..HEADER_BYTES + rows.end * size_of::<T>();
             unmap_pages(&self.map, bytes.clone());
             if let Ok(file) = File::open(&self.path) {
-                forget(&file, bytes.start as u64, Some(bytes.len() as u64));
+                drop_page_cache(&file, bytes.start as u64, Some(bytes.len() as u64));
             }
         }
     }
@@ -150,10 +150,10 @@ impl<T: Pod> Array<T> {
 fn describe_header(bytes: &[u8], descr: &str, rows: u64) -> String {
     match NpyHeader::read(bytes) {
         Ok(header) => format!(
-            "its header says {} of shape {:?} where the manifest says {descr} of {rows} rows",
+            "header with {} of shape {:?}, expected {descr} of {rows} rows (manifest)",
             header.descr, header.shape
         ),
-        Err(_) => "its header is not NumPy's".to_string(),
+        Err(_) => "invalid NumPy header".to_string(),
     }
 }
 
@@ -225,11 +225,11 @@ impl Ints {
         }
     }
 
-    /// Drops rows from the page cache, as [`Array::forget`] does.
-    pub fn forget(&self, rows: Range<usize>) {
+    /// Drops rows from the page cache, as [`Array::drop_page_cache`] does.
+    pub fn drop_page_cache(&self, rows: Range<usize>) {
         match self {
-            Ints::Narrow(column) => column.forget(rows),
-            Ints::Wide(column) => column.forget(rows),
+            Ints::Narrow(column) => column.drop_page_cache(rows),
+            Ints::Wide(column) => column.drop_page_cache(rows),
         }
     }
 
@@ -262,7 +262,7 @@ pub fn crc32(bytes: &[u8]) -> u32 {
 /// Drops part of a file, to its end if `bytes` is `None`, from the page cache (`POSIX_FADV_DONTNEED`)
 /// and starts writing its dirty pages: the final sync is short, reused pages cost less than new ones,
 /// and other programs keep theirs.
-pub(super) fn forget(file: &File, from: u64, bytes: Option<u64>) {
+pub(super) fn drop_page_cache(file: &File, from: u64, bytes: Option<u64>) {
     // A hint, which may fail.
     #[cfg(target_os = "linux")]
     let _ = {

@@ -132,9 +132,7 @@ impl<T: Zeroable> Packed<T> {
         let end = words.and_then(|words| packed.bytes.len().checked_sub(words));
         match end.is_some() && packed.begin_of(blocks) == end {
             true => Ok(packed),
-            false => {
-                Err(TableError::damaged(packed.bytes.path(), "its blocks are not as many as said"))
-            }
+            false => Err(TableError::damaged(packed.bytes.path(), "wrong number of blocks")),
         }
     }
 
@@ -176,7 +174,7 @@ impl<T: Zeroable> Packed<T> {
 
     /// Returns the error for a block that cannot be unpacked.
     pub fn damaged(&self, block: usize) -> TableError {
-        TableError::damaged(self.bytes.path(), format!("its block {block} cannot be unpacked"))
+        TableError::damaged(self.bytes.path(), format!("block {block} cannot be decompressed"))
     }
 }
 

@@ -49,7 +49,7 @@ impl Store {
         let (store, file) = match path.file_name().and_then(|name| name.to_str()) {
             _ if !is_path => (self.clone(), written),
             Some(file) => (Store::at(parent(&path)), file),
-            None => return Err(foreign(&path, "its path does not end in a name")),
+            None => return Err(foreign(&path, "the path does not end in a name")),
         };
         // The name as the directory lists it: some file systems accept other spellings of it.
         let listed = |wanted: &str| {
@@ -69,14 +69,14 @@ impl Store {
         } else if file == name && has_lock || Draft::is_in(&store.place(&draft)) && listed(&draft) {
             None
         } else {
-            let what = self.instead().with_hint("to remove one elsewhere give its path");
+            let what = self.instead().with_hint("give the path of a table elsewhere");
             return Err(TableError::Missing { path: store.place(file), what });
         };
         for place in [store.place(name), store.place(&draft)] {
             if place.is_symlink() {
                 return Err(foreign(
                     &place,
-                    Hinted::new("it is a link", "give the path it leads to"),
+                    Hinted::new("symbolic link", "give the path of its target"),
                 ));
             }
         }
@@ -157,12 +157,12 @@ impl Removed {
 fn arrays_in(dir: &Path) -> Result<BTreeSet<String>, TableError> {
     let texts = ["manifest.json", REMOVED].map(|file| fs::read_to_string(dir.join(file)));
     let ([Ok(text), _] | [Err(_), Ok(text)]) = texts else {
-        return Err(foreign(dir, "it has no manifest.json"));
+        return Err(foreign(dir, "missing manifest.json"));
     };
     let manifest: Value = serde_json::from_str(&text)
-        .map_err(|error| foreign(dir, format!("its manifest is not whole JSON ({error})")))?;
+        .map_err(|error| foreign(dir, format!("invalid JSON in manifest.json ({error})")))?;
     if manifest.get("format").and_then(Value::as_str) != Some(FORMAT) {
-        return Err(foreign(dir, "its manifest.json is of something else"));
+        return Err(foreign(dir, "manifest.json of another program"));
     }
     let arrays = manifest.get("arrays").and_then(Value::as_object);
     Ok(arrays.map(|arrays| arrays.keys().cloned().collect()).unwrap_or_default())

@@ -65,11 +65,11 @@ impl Store {
         let names = self.names();
         if names.is_empty() {
             Hinted::new(
-                format!("{} holds none", self.root.display()),
+                format!("{} contains none", self.root.display()),
                 "make one with 'solver enumerate'",
             )
         } else {
-            format!("{} holds {}", self.root.display(), names.join(", ")).into()
+            format!("{} contains {}", self.root.display(), names.join(", ")).into()
         }
     }
 
@@ -173,14 +173,14 @@ pub fn check_name(name: &str) -> Result<(), TableError> {
         .any(|other| name.eq_ignore_ascii_case(other));
     let plain = |c: char| !c.is_whitespace() && !c.is_control() && !r#"/\:"#.contains(c);
     let what = match name {
-        "" => "it is empty",
-        _ if name.len() > 100 => "it is longer than 100 bytes",
-        _ if name.starts_with(['.', '-']) => "it begins with a dot or a hyphen",
-        _ if !name.chars().all(plain) => "it holds a blank, a colon or what separates directories",
+        "" => "expected 1 to 100 bytes",
+        _ if name.len() > 100 => "expected at most 100 bytes",
+        _ if name.starts_with(['.', '-']) => "expected no dot or hyphen at the start",
+        _ if !name.chars().all(plain) => "expected no blanks, colons or path separators",
         _ if [".partial", ".lock"].iter().any(|end| name.ends_with(end)) => {
-            "what ends so is beside a table of the name before it"
+            "names ending in .partial and .lock are reserved"
         }
-        _ if taken => "it means something else here",
+        _ if taken => "reserved name",
         _ => return Ok(()),
     };
     Err(TableError::Name { name: name.to_string(), what })

@@ -14,13 +14,13 @@ use std::thread::JoinHandle;
 use memmap2::MmapMut;
 
 use super::error::{IoContext, TableError};
-use super::npy::{HEADER_BYTES, KEPT_IN_MEMORY, crc32, forget, header};
+use super::npy::{HEADER_BYTES, KEPT_IN_MEMORY, crc32, drop_page_cache, header};
 
 /// Bytes of a write: whole blocks of any disk.
 const CHUNK: usize = 1 << 20;
 /// Chunks of a file that may wait for the disk: about the amount produced at a time.
 const WAITING: usize = 16;
-const FAILED: &str = "the thread that writes has failed";
+const FAILED: &str = "the writing thread has failed";
 
 /// An array being appended to; [`Stream::seal`] writes its header.
 #[derive(Debug)]
@@ -44,14 +44,14 @@ enum Past {
     /// The file is small so far.
     NotYet,
     /// A thread writes chunks.
-    Open(Writer),
+    Open(StreamWriter),
     /// Not possible here.
     Closed,
 }
 
 /// A thread that writes chunks in order while others are filled.
 #[derive(Debug)]
-struct Writer {
+struct StreamWriter {
     /// Chunks to write, with their offsets.
     chunks: Option<SyncSender<(u64, MmapMut)>>,
     /// Results; the memory of written chunks is reused.
@@ -61,10 +61,10 @@ struct Writer {
     thread: Option<JoinHandle<()>>,
 }
 
-impl Writer {
+impl StreamWriter {
     /// Starts a thread that writes to the file at a path; `plain` is the same file without `O_DIRECT`,
     /// for writes that fail with it. `None` if that is not possible.
-    fn open(path: &Path, plain: &File) -> Option<Writer> {
+    fn open(path: &Path, plain: &File) -> Option<StreamWriter> {
         let (file, plain) = (open_past(path)?, plain.try_clone().ok()?);
         let (chunks, to_write) = sync_channel::<(u64, MmapMut)>(WAITING);
         let (done, written) = channel();
@@ -78,7 +78,7 @@ impl Writer {
                 }
             }
         });
-        Some(Writer { chunks: Some(chunks), written, waiting: 0, thread: Some(thread.ok()?) })
+        Some(StreamWriter { chunks: Some(chunks), written, waiting: 0, thread: Some(thread.ok()?) })
     }
 
     /// Returns memory for a chunk.
@@ -107,7 +107,7 @@ impl Writer {
     }
 }
 
-impl Drop for Writer {
+impl Drop for StreamWriter {
     /// Waits for pending writes, which must not come after later ones by others.
     fn drop(&mut self) {
         self.chunks = None;
@@ -150,10 +150,10 @@ impl Stream {
         let end = HEADER_BYTES as u64 + bytes;
         let found = file.metadata().at("read", path)?.len();
         if bytes > 0 && found < end {
-            return Err(TableError::damaged(path, "it is shorter than its checkpoint says"));
+            return Err(TableError::damaged(path, "shorter than recorded by the checkpoint"));
         }
         file.set_len(end).at("write", path)?;
-        let mut chunk = MmapMut::map_anon(CHUNK).at("get memory to write", path)?;
+        let mut chunk = MmapMut::map_anon(CHUNK).at("allocate memory to write", path)?;
         let filled = (end % CHUNK as u64) as usize;
         let begin = end - filled as u64;
         file.seek(SeekFrom::Start(begin)).at("read", path)?;
@@ -190,7 +190,7 @@ impl Stream {
     /// Writes the full chunk and begins the next.
     fn write_chunk(&mut self) -> io::Result<()> {
         if self.begin >= KEPT_IN_MEMORY && matches!(self.past, Past::NotYet) {
-            self.past = Writer::open(&self.path, &self.file).map_or(Past::Closed, Past::Open);
+            self.past = StreamWriter::open(&self.path, &self.file).map_or(Past::Closed, Past::Open);
         }
         if let Past::Open(writer) = &mut self.past {
             let next = writer.next()?;
@@ -198,7 +198,7 @@ impl Stream {
         } else {
             write_at(&self.file, self.begin + self.flushed as u64, &self.chunk[self.flushed..])?;
             if self.begin >= KEPT_IN_MEMORY && (self.begin / CHUNK as u64).is_multiple_of(TOLD_OF) {
-                forget(&self.file, 0, None);
+                drop_page_cache(&self.file, 0, None);
             }
         }
         self.begin += CHUNK as u64;

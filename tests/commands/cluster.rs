@@ -99,19 +99,19 @@ fn processes_make_the_bytes_of_one() {
 fn what_several_processes_cannot_do_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     for (args, what) in [
-        (&["enumerate", "--game", "animal-shogi"][..], "whole Othello boards"),
+        (&["enumerate", "--game", "animal-shogi"][..], "whole Othello board"),
         (&["value-iterate", "--size", "8"], "up to 32 squares"),
     ] {
         let output = solver(dir.path(), &[args, &["--processes", "2"]].concat()).output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.code() == Some(2) && said.lines().count() == 1, "{said}");
-        assert!(said.contains(what), "{said}");
+        let printed = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && printed.lines().count() == 1, "{printed}");
+        assert!(printed.contains(what), "{printed}");
     }
     for args in [&["enumerate", "--max-states", "9"][..], &["value-iterate", "--theta", "0.1"]] {
         let output = solver(dir.path(), &[args, &["--processes", "2"]].concat()).output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.contains("cannot be used with"), "{said}");
+        let printed = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{printed}");
+        assert!(printed.contains("cannot be used with"), "{printed}");
     }
 }
 
@@ -158,13 +158,13 @@ fn a_killed_process_ends_the_others_and_the_work_goes_on() {
             sleep(Duration::from_millis(100 + moment));
             killed.kill().unwrap();
             killed.wait().unwrap();
-            let (code, said) = ended(other);
+            let (code, printed) = ended(other);
             match code {
-                Some(0) => assert_eq!(said, ""),
+                Some(0) => assert_eq!(printed, ""),
                 code => {
-                    assert_eq!(code, Some(1), "{said}");
-                    assert_eq!(said.lines().count(), 1, "{said}");
-                    assert!(said.contains("process"), "{said}");
+                    assert_eq!(code, Some(1), "{printed}");
+                    assert_eq!(printed.lines().count(), 1, "{printed}");
+                    assert!(printed.contains("process"), "{printed}");
                 }
             }
             hosts(dir.path(), 2);
@@ -196,12 +196,12 @@ fn a_disk_without_room_ends_all_and_the_work_goes_on() {
     for (command, bytes) in [("enumerate", 4096), ("value-iterate", 1024)] {
         hosts(dir.path(), 2);
         let cramped = start_cramped(dir.path(), command, "4x4", 1, bytes);
-        let (code, said) = ended(start(dir.path(), command, "4x4", 0));
-        assert_eq!((code, said.lines().count()), (Some(1), 1), "{said}");
-        assert!(said.contains("another process has ended"), "{said}");
-        let (code, said) = ended(cramped);
-        assert_eq!((code, said.lines().count()), (Some(1), 1), "{said}");
-        assert!(said.contains("part-1") && said.contains("cannot be written"), "{said}");
+        let (code, printed) = ended(start(dir.path(), command, "4x4", 0));
+        assert_eq!((code, printed.lines().count()), (Some(1), 1), "{printed}");
+        assert!(printed.contains("another process has ended"), "{printed}");
+        let (code, printed) = ended(cramped);
+        assert_eq!((code, printed.lines().count()), (Some(1), 1), "{printed}");
+        assert!(printed.contains("part-1") && printed.contains("cannot write it"), "{printed}");
         hosts(dir.path(), 2);
         let both = [0, 1].map(|process| start(dir.path(), command, "4x4", process));
         both.into_iter().for_each(|one| assert_eq!(ended(one), (Some(0), String::new())));
@@ -215,9 +215,9 @@ fn processes_that_do_not_fit_together_say_so() {
     hosts(dir.path(), 2);
     let both = [start(dir.path(), "enumerate", "4x4", 0), start(dir.path(), "enumerate", "4x5", 1)];
     for one in both {
-        let (code, said) = ended(one);
-        assert_eq!((code, said.lines().count()), (Some(2), 1), "{said}");
-        assert!(said.contains("not asked for the same"), "{said}");
+        let (code, printed) = ended(one);
+        assert_eq!((code, printed.lines().count()), (Some(2), 1), "{printed}");
+        assert!(printed.contains("different jobs of processes"), "{printed}");
     }
     // Different numbers of workers: the called process reports it, the other loses its connection.
     let all = hosts(dir.path(), 2);
@@ -229,7 +229,7 @@ fn processes_that_do_not_fit_together_say_so() {
     };
     let both = [args("0", "1"), args("1", "2")].map(ended);
     assert_eq!((both[0].0, both[0].1.lines().count()), (Some(2), 1), "{both:?}");
-    assert!(both[0].1.contains("process 1 has 2 workers and this one 1"), "{both:?}");
+    assert!(both[0].1.contains("process 1 has 2 workers, this one 1"), "{both:?}");
     assert_eq!((both[1].0, both[1].1.lines().count()), (Some(1), 1), "{both:?}");
     drop(all);
     // Another process writes to the part.
@@ -238,23 +238,23 @@ fn processes_that_do_not_fit_together_say_so() {
     let lock = fs::File::create(parts.join("part-0.lock")).unwrap();
     lock.lock().unwrap();
     let output = solver(dir.path(), &["enumerate", "--processes", "1"]).output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(!output.status.success() && said.lines().count() == 1, "{said}");
-    assert!(said.contains("part-0.lock"), "{said}");
+    let printed = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && printed.lines().count() == 1, "{printed}");
+    assert!(printed.contains("part-0.lock"), "{printed}");
     drop(lock);
     // Values need states first.
     hosts(dir.path(), 2);
     let both = [0, 1].map(|process| start(dir.path(), "value-iterate", "4x4", process));
     for one in both {
-        let (code, said) = ended(one);
-        assert_eq!((code, said.lines().count()), (Some(2), 1), "{said}");
-        assert!(said.contains("run 'solver enumerate'"), "{said}");
+        let (code, printed) = ended(one);
+        assert_eq!((code, printed.lines().count()), (Some(2), 1), "{printed}");
+        assert!(printed.contains("run 'solver enumerate'"), "{printed}");
     }
     let all = hosts(dir.path(), 2);
     let taken = TcpListener::bind(&all[0]).unwrap();
-    let (code, said) = ended(start(dir.path(), "enumerate", "4x4", 0));
-    assert_eq!((code, said.lines().count()), (Some(1), 1), "{said}");
-    assert!(said.contains("give it another port"), "{said}");
+    let (code, printed) = ended(start(dir.path(), "enumerate", "4x4", 0));
+    assert_eq!((code, printed.lines().count()), (Some(1), 1), "{printed}");
+    assert!(printed.contains("choose another port"), "{printed}");
     drop(taken);
     for (text, what) in [
         ("here\n", "expected host:port"),
@@ -262,27 +262,27 @@ fn processes_that_do_not_fit_together_say_so() {
         ("a:1\n", "there is no"),
     ] {
         fs::write(dir.path().join("hosts"), text).unwrap();
-        let (code, said) = ended(start(dir.path(), "enumerate", "4x4", 1));
-        assert_eq!((code, said.lines().count()), (Some(2), 1), "{said}");
-        assert!(said.contains(what), "{said}");
+        let (code, printed) = ended(start(dir.path(), "enumerate", "4x4", 1));
+        assert_eq!((code, printed.lines().count()), (Some(2), 1), "{printed}");
+        assert!(printed.contains(what), "{printed}");
     }
     // A part that is missing, one without values, and a damaged one.
     run(dir.path(), &["enumerate", "--size", "4x4", "--processes", "2"]);
     let asked = ["query", "--parts", parts.to_str().unwrap(), "start"];
     let output = solver(dir.path(), &asked).output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(!output.status.success() && said.contains("has no values of layer 4"), "{said}");
+    let printed = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && printed.contains("missing values of layer 4"), "{printed}");
     let layer = dir.path().join("othello-4x4-derived.parts/part-1/layer-09");
     let mut bytes = fs::read(&layer).unwrap();
     bytes[100] ^= 1;
     fs::write(&layer, bytes).unwrap();
     let output = solver(dir.path(), &["gather", "--size", "4x4"]).output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(!output.status.success() && said.contains("layer-09 is damaged"), "{said}");
+    let printed = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && printed.contains("layer-09 is damaged"), "{printed}");
     fs::remove_dir_all(dir.path().join("othello-4x4-derived.parts/part-0")).unwrap();
     let output = solver(dir.path(), &["gather", "--size", "4x4"]).output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("part-0 is in none of the directories"), "{said}");
+    let printed = String::from_utf8(output.stderr).unwrap();
+    assert!(printed.contains("missing part-0 in the directories"), "{printed}");
 }
 
 /// Builds the parts of 4×4 by two processes, with values.
@@ -321,9 +321,12 @@ fn a_part_in_the_place_of_another_is_damaged() {
         exchange(&a, &b);
         for args in [gather, query, solve] {
             let output = solver(dir.path(), args).output().unwrap();
-            let said = String::from_utf8(output.stderr).unwrap();
-            assert_eq!(output.status.code(), Some(3), "{one}, {other}: {args:?}: {said}");
-            assert!(said.contains("part-") && said.contains("is damaged; remove it"), "{said}");
+            let printed = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(3), "{one}, {other}: {args:?}: {printed}");
+            assert!(
+                printed.contains("part-") && printed.contains("is damaged; remove it"),
+                "{printed}"
+            );
         }
         exchange(&a, &b);
     }
@@ -350,12 +353,12 @@ fn an_answer_from_damaged_parts_is_an_error_or_the_same() {
             wrong.iter_mut().take(64).for_each(|byte| *byte ^= 0x55);
             fs::write(&path, wrong).unwrap();
             let output = solver(dir.path(), &query).output().unwrap();
-            let said = String::from_utf8(output.stderr).unwrap();
+            let printed = String::from_utf8(output.stderr).unwrap();
             if output.status.code() == Some(3) {
-                assert!(said.contains(&name), "{said}");
+                assert!(printed.contains(&name), "{printed}");
                 refused += 1;
             } else {
-                assert_eq!((output.status.code(), &output.stdout), (Some(0), &wanted), "{said}");
+                assert_eq!((output.status.code(), &output.stdout), (Some(0), &wanted), "{printed}");
             }
             fs::write(&path, bytes).unwrap();
         }
@@ -400,7 +403,7 @@ fn at_work(tables: &Path) -> usize {
 /// A launcher that is ended by any signal ends its workers, and the same command resumes at once.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_launcher_that_is_told_to_end_leaves_nobody_behind() {
+fn a_launcher_that_receives_a_signal_leaves_no_process_behind() {
     use std::os::unix::process::ExitStatusExt;
     let wanted = plain("4x5");
     for (signal, number, lines) in [("TERM", 15, 1), ("INT", 2, 1), ("KILL", 9, 0)] {
@@ -422,9 +425,9 @@ fn a_launcher_that_is_told_to_end_leaves_nobody_behind() {
             let status = launcher.wait().unwrap();
             assert_eq!(status.signal(), Some(number), "{signal} {command}");
             run(dir.path(), &args(command));
-            let said = std::io::read_to_string(launcher.stderr.take().unwrap()).unwrap();
-            assert_eq!(said.lines().count(), lines, "{signal} {command}: {said}");
-            assert_eq!(said.contains("run the same command again"), lines > 0, "{said}");
+            let printed = std::io::read_to_string(launcher.stderr.take().unwrap()).unwrap();
+            assert_eq!(printed.lines().count(), lines, "{signal} {command}: {printed}");
+            assert_eq!(printed.contains("run the same command again"), lines > 0, "{printed}");
         }
         assert_eq!(at_work(dir.path()), 0, "{signal}");
         assert_eq!(fs::read_dir(temporary.path()).unwrap().count(), 0, "{signal}");

@@ -184,14 +184,14 @@ fn is_done(
     links.over.store(true, Relaxed);
     let broken = links.broken.load(Relaxed);
     let all: Vec<_> = all.into_iter().map(ended).collect();
-    for (own, (code, said)) in all.iter().enumerate() {
+    for (own, (code, printed)) in all.iter().enumerate() {
         let what = format!("seed {seed}: {command}, {breaks:?}: {own} of {all:?}");
         match (code, breaks) {
-            (Some(0), _) => assert_eq!(said, "", "{what}"),
-            (None, Break::Kill(_, who)) => assert!(who == own && said.is_empty(), "{what}"),
+            (Some(0), _) => assert_eq!(printed, "", "{what}"),
+            (None, Break::Kill(_, who)) => assert!(who == own && printed.is_empty(), "{what}"),
             (code, _) => {
-                assert!(broken && *code == Some(1) && said.lines().count() == 1, "{what}");
-                assert!(said.contains("process"), "{what}");
+                assert!(broken && *code == Some(1) && printed.lines().count() == 1, "{what}");
+                assert!(printed.contains("process"), "{what}");
             }
         }
     }

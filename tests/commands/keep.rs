@@ -39,7 +39,7 @@ fn half_removed(tables: &Tables, name: &str) {
 }
 
 #[test]
-fn the_list_tells_of_every_table_what_it_is() {
+fn the_list_describes_every_table() {
     let tables = Tables::new();
     let ran = tables.run(&["list"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
@@ -155,7 +155,7 @@ fn what_is_not_exactly_a_table_is_not_removed() {
     }
     tables.run(&["remove", "mine", "nowhere/x"]).refused("none is there");
     tables.run(&["remove", SHORT, "notes"]).refused("one of two");
-    assert!(files(tables.root()) == before, "all or none of what is there");
+    assert!(files(tables.root()) == before, "all or none are removed");
     assert!(tables.place("link").exists() || !cfg!(unix));
 }
 
@@ -249,7 +249,7 @@ fn a_table_has_the_name_it_is_given() {
         &long,
     ] {
         let ran = tables.run(&["enumerate", "--max-depth", "2", &format!("--name={name}")]);
-        assert!(ran.refused(name).contains("no name for a table"), "{ran:?}");
+        assert!(ran.refused(name).contains("invalid table name"), "{ran:?}");
     }
     let other = tables.run(&["enumerate", "--max-depth", "2", "--name", SHORT]);
     assert!(other.refused("another").contains(SHORT), "{other:?}");
@@ -320,7 +320,7 @@ fn a_position_is_found_in_the_table_that_knows_most_of_it() {
     for (words, named) in [
         (&["animal-shogi", "start"][..], "no table animal-shogi in"),
         (&["2k1S/4p/1gS2/4b/1KR2 b RGPb 1"], "not among the states of minishogi-depth2"),
-        (&["a1"], "othello-4x4: transcript: move 1, 'a1', is not legal"),
+        (&["a1"], "othello-4x4: transcript: illegal move 1 `a1`"),
     ] {
         let ran = tables.run(&[&["query"], words].concat());
         assert!(ran.refused(words[0]).contains(named), "{ran:?}");

@@ -197,14 +197,14 @@ fn bad_input_is_one_line_and_changes_nothing() {
         names
     };
     let before = (list(), files(tables.root()));
-    let mut said = String::new();
+    let mut printed = String::new();
     for line in REFUSED.lines() {
         let args = words(line);
         let ran = tables.run(&args.iter().map(String::as_str).collect::<Vec<_>>());
-        said += &format!("$ solver {line}\n{}", ran.refused(line));
+        printed += &format!("$ solver {line}\n{}", ran.refused(line));
         assert!((list(), files(tables.root())) == before, "{line} changed the tables");
     }
-    insta::assert_snapshot!("refused", said.replace(tables.root().to_str().unwrap(), "TABLES"));
+    insta::assert_snapshot!("refused", printed.replace(tables.root().to_str().unwrap(), "TABLES"));
     // The maximum depends on the machine.
     for count in ["0", "70000"] {
         let ran = tables.run(&["info", "othello-4x4", "--threads", count]);
@@ -251,7 +251,7 @@ fn errors_have_exit_codes_and_are_json_where_that_is_asked_for() {
             &["value-iterate", "othello-4x4", "--repetition", "draw"],
             2,
             "input",
-            "--repetition means",
+            "--repetition does not apply",
         ),
         (&["verify", "damaged"], 3, "damaged", "checksum"),
         (&["report", "--table", "damaged"], 3, "damaged", "checksum"),
@@ -259,11 +259,11 @@ fn errors_have_exit_codes_and_are_json_where_that_is_asked_for() {
     ];
     for (args, code, kind, words) in cases {
         let ran = tables.run(&[args, &["--json", "-q"]].concat());
-        let said: Value = serde_json::from_str(ran.ended(code, &format!("{args:?}"))).unwrap();
-        let error = said["error"].as_object().unwrap();
+        let printed: Value = serde_json::from_str(ran.ended(code, &format!("{args:?}"))).unwrap();
+        let error = printed["error"].as_object().unwrap();
         assert_eq!(error.keys().collect::<Vec<_>>(), ["hint", "kind", "message"], "{args:?}");
-        assert_eq!(error["kind"], kind, "{args:?}: {said}");
-        assert!(said.to_string().contains(words), "{args:?}: {said}");
+        assert_eq!(error["kind"], kind, "{args:?}: {printed}");
+        assert!(printed.to_string().contains(words), "{args:?}: {printed}");
         // The same in words, except clap's own errors, which take several lines.
         let ran = tables.run(&[args, &["-q"]].concat());
         assert_eq!((ran.code, ran.stdout.as_str()), (code, ""), "{args:?}");
@@ -287,12 +287,12 @@ fn errors_have_exit_codes_and_are_json_where_that_is_asked_for() {
     // With several tables and none enumerated by the command there is no default.
     assert!(!tables.place("LATEST").exists());
     let ran = tables.run(&["query"]);
-    let said = "solver: no table was enumerated last in ";
-    assert!(ran.ended(2, "query").starts_with(said), "{ran:?}");
-    assert!(ran.stderr.ends_with("; name one of damaged, forged, othello-4x4\n"), "{ran:?}");
+    let printed = "solver: no default table in ";
+    assert!(ran.ended(2, "query").starts_with(printed), "{ran:?}");
+    assert!(ran.stderr.ends_with("; expected one of damaged, forged, othello-4x4\n"), "{ran:?}");
 }
 
-const TOLD_APART: &str = "\
+const ERROR_KINDS: &str = "\
 report --policy 'exec:nope; x'
 report --policy exec:
 report --policy 'a; b'
@@ -323,17 +323,17 @@ fn hints_are_what_to_do_and_messages_keep_their_semicolons() {
     let damaged = tables.place("damaged");
     copy_dir(&tables.place("othello-4x4"), &damaged);
     fs::write(damaged.join("manifest.json"), "{").unwrap();
-    let (root, mut told) = (tables.root().to_str().unwrap(), String::new());
-    for line in TOLD_APART.lines() {
+    let (root, mut reported) = (tables.root().to_str().unwrap(), String::new());
+    for line in ERROR_KINDS.lines() {
         let line = line.replace("TABLES", root);
         let args = words(&line);
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
         let ran = tables.run(&[&args[..], &["--json", "-q"]].concat());
-        let said: Value = serde_json::from_str(&ran.stderr).unwrap();
-        let [message, hint] = ["message", "hint"].map(|field| &said["error"][field]);
-        told += &format!("$ solver {line}\nmessage: {message}\nhint:    {hint}\n");
+        let printed: Value = serde_json::from_str(&ran.stderr).unwrap();
+        let [message, hint] = ["message", "hint"].map(|field| &printed["error"][field]);
+        reported += &format!("$ solver {line}\nmessage: {message}\nhint:    {hint}\n");
     }
-    insta::assert_snapshot!("told_apart", told.replace(root, "TABLES"));
+    insta::assert_snapshot!("error_kinds", reported.replace(root, "TABLES"));
 }
 
 /// The number of threads from the environment is bounded like that of the command line.
@@ -420,7 +420,7 @@ fn a_stderr_that_cannot_be_written_changes_nothing_else() {
 /// SIGINT and SIGTERM print one line on resuming, and end the process.
 #[cfg(unix)]
 #[test]
-fn a_run_that_is_told_to_end_says_that_it_goes_on() {
+fn a_run_that_receives_a_signal_reports_how_to_resume() {
     use std::os::unix::process::ExitStatusExt;
     for (signal, number, json) in [("INT", 2, false), ("TERM", 15, true)] {
         let tables = Tables::new();
@@ -438,10 +438,13 @@ fn a_run_that_is_told_to_end_says_that_it_goes_on() {
         assert!(kill.unwrap().success() && draft.exists(), "{signal}");
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.signal(), Some(number), "{output:?}");
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(said.lines().count(), 1, "{said}");
-        assert!(said.contains(&format!("SIG{signal}")) && said.contains("to go on"), "{said}");
-        assert_eq!(serde_json::from_str::<Value>(&said).is_ok(), json, "{said}");
+        let printed = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(printed.lines().count(), 1, "{printed}");
+        assert!(
+            printed.contains(&format!("SIG{signal}")) && printed.contains("to go on"),
+            "{printed}"
+        );
+        assert_eq!(serde_json::from_str::<Value>(&printed).is_ok(), json, "{printed}");
     }
 }
 
@@ -481,7 +484,7 @@ fn what_cannot_fit_is_refused_before_any_work() {
 }
 
 #[test]
-fn a_refusal_of_the_system_is_told_once_and_is_no_bad_input() {
+fn a_system_error_is_reported_once_and_is_not_an_input_error() {
     let tables = Tables::new();
     let file = tables.place("file");
     fs::write(&file, "").unwrap();
@@ -543,7 +546,7 @@ fn only_an_enumeration_changes_which_table_is_meant() {
     tables.ok(&["remove", "othello-4x4-depth2"]);
     let ran = tables.run(&["report", "--policy", "random"]);
     let line = ran.refused("several");
-    assert!(line.contains(&format!("name one of othello-4x4, {short}")), "{line}");
+    assert!(line.contains(&format!("expected one of othello-4x4, {short}")), "{line}");
 }
 
 /// Queries the solved 4x4 table.
@@ -579,8 +582,8 @@ fn images_of_a_position_have_its_value() {
         }
         assert_eq!(image["reachable"], reachable, "{text}");
         assert_eq!(image["mover"], mover, "{text}");
-        let said = tables.ok(&["query", "othello-4x4", &text]);
-        assert_eq!(said.contains("cannot be reached"), !reachable, "{text}");
+        let printed = tables.ok(&["query", "othello-4x4", &text]);
+        assert_eq!(printed.contains("cannot be reached"), !reachable, "{text}");
     }
 }
 
@@ -643,8 +646,8 @@ fn what_is_left_out_is_said() {
 #[cfg(not(feature = "onnx"))]
 #[test]
 fn what_was_not_built_in_is_named() {
-    let said = Tables::new().run(&["train", "value"]);
-    assert!(said.refused("no network").contains("--features onnx"), "{said:?}");
+    let printed = Tables::new().run(&["train", "value"]);
+    assert!(printed.refused("no network").contains("--features onnx"), "{printed:?}");
 }
 
 /// Bidirectional marks and colour sequences in an argument, a table name or a file name never reach a

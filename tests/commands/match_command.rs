@@ -33,13 +33,13 @@ fn what_cannot_be_played_is_refused() {
     tables.ok(&["value-iterate", "minishogi-depth2"]);
     let run = tables.run(&bounded);
     let line = run.refused("bounded");
-    assert!(line.contains("minishogi-depth2 is bounded: games lead out of it"), "{line}");
+    assert!(line.contains("minishogi-depth2 is bounded: games lead out of the table"), "{line}");
     let open = ["value-iterate", "animal-shogi-3x3", "--repetition", "unknown"];
     tables.ok(&["enumerate", "--game", "animal-shogi-3x3"]);
     tables.ok(&open);
     let run = tables.run(&["match", "random", "greedy", "--table", "animal-shogi-3x3"]);
     let line = run.refused("open");
-    assert!(line.contains("leaves open what play without end counts as"), "{line}");
+    assert!(line.contains("does not define the value of infinite play"), "{line}");
     let both = ["match", "random", "greedy", "--game", "othello-4x4", "--size", "4"];
     assert_eq!(tables.run(&both).code, 2);
     let absurd = ["match", "random", "greedy", "--size", "4", "--openings", "4294967295"];
@@ -67,5 +67,5 @@ fn games_that_may_go_on_for_ever_are_played() {
         assert!(within(tally("wins"), win) && within(tally("losses"), loss), "{sampled} {exact}");
     }
     let text = tables.ok(&words);
-    assert!(text.contains("not over after 512 plies counts as play without end"), "{text}");
+    assert!(text.contains("Games longer than 512 plies count as infinite"), "{text}");
 }

@@ -70,7 +70,7 @@ impl Program {
 }
 
 fn assert_near(found: &Value, expected: f64) {
-    let found = found.as_f64().unwrap_or_else(|| panic!("{found} is no number"));
+    let found = found.as_f64().unwrap_or_else(|| panic!("invalid number {found}"));
     assert!((found - expected).abs() < 1e-9, "{found} is not {expected}");
 }
 
@@ -277,8 +277,8 @@ fn a_program_of_ones_own_speaks_of_itself_by_its_name() {
     assert!(results.contains("    tic_tac_toe query tic-tac-toe "), "{results}");
     let help = program.ok(&["query", "--help"]);
     assert!(help.contains("Usage: tic_tac_toe query [OPTIONS] [TABLE] [POSITION]..."), "{help}");
-    for said in [line, results, help, program.ok(&["--help"])] {
-        assert!(!said.contains("solver "), "{said}");
+    for printed in [line, results, help, program.ok(&["--help"])] {
+        assert!(!printed.contains("solver "), "{printed}");
     }
 }
 

@@ -34,9 +34,9 @@ fn commands_say_the_same_of_a_packed_table() {
             if args.last() == Some(&"--out") {
                 args.push(out.to_str().unwrap());
             }
-            let said = tables.ok(&args);
-            let said = said.replace(PACKED, FULL).replace(out.to_str().unwrap(), "");
-            (said, files(&out))
+            let printed = tables.ok(&args);
+            let printed = printed.replace(PACKED, FULL).replace(out.to_str().unwrap(), "");
+            (printed, files(&out))
         };
         let ((full, a), (found, b)) = (say(FULL, "out-full"), say(PACKED, "out-packed"));
         assert_eq!(full, found, "{command:?}");
@@ -87,7 +87,7 @@ fn what_packing_cannot_do_is_refused() {
         (&["pack", "nowhere"], "nowhere"),
         (&["pack", PACKED], "packed already"),
         (&["pack", "moved", "--name", PACKED, "--with", "distance"], "exists already"),
-        (&["pack", "moved", "--name", "a/b"], "'a/b' is no name"),
+        (&["pack", "moved", "--name", "a/b"], "invalid table name `a/b`"),
         (&["value-iterate", PACKED], "solver enumerate"),
         (&["value-iterate", PACKED, "--discount", "0.9"], "solver enumerate"),
         (&["export", PACKED, "--states", "--out", "/dev/null/x"], "/dev/null"),

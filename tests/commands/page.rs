@@ -60,8 +60,8 @@ fn the_page_stands_alone_and_shows_everything() {
         assert!(page.contains(&format!("<a href=\"#{section}\">")), "{section}");
     }
     let foot = page.split("<footer>").nth(1).unwrap();
-    for told in ["2023-11-14", env!("CARGO_PKG_VERSION"), "solver report --html", "manifest "] {
-        assert!(foot.contains(told), "{told}: {foot}");
+    for reported in ["2023-11-14", env!("CARGO_PKG_VERSION"), "solver report --html", "manifest "] {
+        assert!(foot.contains(reported), "{reported}: {foot}");
     }
     // Boards mark the best moves and the policy's move.
     for mark in ["class=\"right\"", "class=\"wrong\"", "class=\"stack\"", "class=\"few\""] {
@@ -86,10 +86,10 @@ fn a_browser_shows_the_page_without_complaint() {
         return;
     }
     let shown = shown.unwrap();
-    let (dom, said) =
+    let (dom, printed) =
         (String::from_utf8_lossy(&shown.stdout), String::from_utf8_lossy(&shown.stderr));
-    assert!(shown.status.success(), "{said}");
-    assert!(!said.contains("CONSOLE"), "{said}");
+    assert!(shown.status.success(), "{printed}");
+    assert!(!printed.contains("CONSOLE"), "{printed}");
     // The script has turned table headings into buttons.
     assert!(dom.matches("<button type=\"button\">").count() > 30);
     for plot in PLOTS {
@@ -122,8 +122,8 @@ fn a_browser_shows_the_page_without_complaint() {
         let scheme = format!("--blink-settings=preferredColorScheme={scheme}");
         let shown = browse(dir, &["--dump-dom", "--hide-scrollbars", &scheme], &framed).unwrap();
         let dom = String::from_utf8_lossy(&shown.stdout);
-        let said = dom.rsplit("<pre>").next().unwrap().split("</pre>").next().unwrap();
-        assert_eq!(said, format!("{width} {paper} random perfect"), "{scheme}");
+        let printed = dom.rsplit("<pre>").next().unwrap().split("</pre>").next().unwrap();
+        assert_eq!(printed, format!("{width} {paper} random perfect"), "{scheme}");
     }
 }
 

@@ -30,7 +30,7 @@ fn every_game_is_counted_by_its_name() {
 }
 
 #[test]
-fn shogi_is_counted_to_depth_5_unless_told_otherwise() {
+fn shogi_is_counted_to_depth_5_by_default() {
     let output = perft(&["--game", "minishogi"]);
     assert_eq!(output["perft"], json!([14, 181, 2512, 35401, 533_203]));
     assert_eq!(output["root"], "rbsgk/4p/5/P4/KGSBR b - 1");
@@ -87,7 +87,7 @@ fn what_means_nothing_is_refused_in_one_line() {
         ),
         (&["--game", "shogi"], &["`shogi`", "minishogi", "animal-shogi-3x3"]),
         (&["--game", "othello-9x9"], &["`9x9`"]),
-        (&["--game", "minishogi", "--root", "1d1c"], &["'1d1c'", "move 1"]),
+        (&["--game", "minishogi", "--root", "1d1c"], &["`1d1c`", "move 1"]),
         (
             &["--game", "minishogi", "--root", "gle/1c1/1C1/ELG b - 1"],
             &["4 ranks", "minishogi has 5"],

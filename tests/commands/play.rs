@@ -29,10 +29,10 @@ fn a_game_against_perfect_play_is_lost() {
     // The first best move by `query` each time: Black still loses by 8.
     let mut line = String::new();
     loop {
-        let said = shown(&tables, &["othello-4x4"], &format!("{line}save {}\n", file(&tables)));
-        if said.contains("The game is over") {
-            assert!(said.contains("White has won by 8 discs"), "{said}");
-            assert!(said.contains("No move was a mistake."), "{said}");
+        let printed = shown(&tables, &["othello-4x4"], &format!("{line}save {}\n", file(&tables)));
+        if printed.contains("The game is over") {
+            assert!(printed.contains("White has won by 8 discs"), "{printed}");
+            assert!(printed.contains("No move was a mistake."), "{printed}");
             break;
         }
         let game = fs::read_to_string(tables.place("game.txt")).unwrap();
@@ -76,27 +76,27 @@ fn moves_are_taken_back_and_games_kept() {
         fs::write(tables.place("bad.txt"), bad).unwrap();
         let bad = tables.place("bad.txt").display().to_string();
         played(&tables, &["othello-4x4", "--load", &bad], "").refused("a file that is no game");
-        let said = shown(&tables, &human, &format!("load {bad}\nb1\n"));
-        assert!(said.contains("bad.txt"), "{said}");
+        let printed = shown(&tables, &human, &format!("load {bad}\nb1\n"));
+        assert!(printed.contains("bad.txt"), "{printed}");
     }
     let nowhere = tables.place("no/where.txt").display().to_string();
-    let said = shown(&tables, &human, &format!("save {nowhere}\n"));
-    assert!(said.contains("cannot write") && said.contains("where.txt"), "{said}");
+    let printed = shown(&tables, &human, &format!("save {nowhere}\n"));
+    assert!(printed.contains("cannot write") && printed.contains("where.txt"), "{printed}");
 }
 
 #[test]
 fn hints_are_what_query_says() {
     let tables = Tables::new();
     solved_4x4(&tables);
-    let said = shown(&tables, &["othello-4x4", "--white", "human"], "b1a1\nhint\nhints\nd3\n");
+    let printed = shown(&tables, &["othello-4x4", "--white", "human"], "b1a1\nhint\nhints\nd3\n");
     let query = tables.ok(&["query", "othello-4x4", "b1a1"]);
     let values = query.split("to move\n\n").nth(1).unwrap();
     let values = values.split("\nBest play").next().unwrap();
-    assert!(said.contains(values), "{said}\n\n{values}");
-    assert!(said.contains("Still a loss, -14 instead of -8."), "{said}");
+    assert!(printed.contains(values), "{printed}\n\n{values}");
+    assert!(printed.contains("Still a loss, -14 instead of -8."), "{printed}");
     let long = format!("{}\n?\nmoves\n\n", "x".repeat(100_000));
-    let said = shown(&tables, &["othello-4x4"], &long);
-    assert!(said.contains("undo ") && said.contains("b1 a2 d3 c4"), "{said}");
+    let printed = shown(&tables, &["othello-4x4"], &long);
+    assert!(printed.contains("undo ") && printed.contains("b1 a2 d3 c4"), "{printed}");
 }
 
 #[test]
@@ -105,11 +105,11 @@ fn what_is_not_known_is_said() {
         &["enumerate", "--game", "minishogi", "--max-depth", "2"],
         &["value-iterate"],
     ]);
-    let said = shown(&tables, &["--white", "greedy"], "2E4C\nhint\n");
-    assert!(said.contains("a bounded table: many values are unknown"), "{said}");
-    assert!(said.contains("No values: ") || said.contains("frontier"), "{said}");
-    let said = shown(&tables, &["--seed", "1"], "5e4d\n5d5c\n4d4c\nhint\n");
-    assert!(said.contains("(no value is known here: a random move)"), "{said}");
+    let printed = shown(&tables, &["--white", "greedy"], "2E4C\nhint\n");
+    assert!(printed.contains("a bounded table: many values are unknown"), "{printed}");
+    assert!(printed.contains("No values: ") || printed.contains("frontier"), "{printed}");
+    let printed = shown(&tables, &["--seed", "1"], "5e4d\n5d5c\n4d4c\nhint\n");
+    assert!(printed.contains("(no value is known here: a random move)"), "{printed}");
     // Play works without any table, with capital and small letters.
     let free = shown(&tables, &["--game", "minishogi", "--white", "human"], "5D5C\n1b1c\nreview\n");
     assert!(free.contains("no table: moves have no values"), "{free}");

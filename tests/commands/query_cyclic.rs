@@ -175,7 +175,7 @@ Black to move
 
 Black, to move, wins in 7 plies
 
-Each move, best first; outcomes are Black's, play without end counts as a draw:
+Each move, best first; outcomes are Black's, infinite play counts as a draw:
 
 move  outcome  plies to the end
 3c3b      win                 7
@@ -240,23 +240,23 @@ fn bounded_tables_say_what_they_do_not_know() {
     );
     assert_eq!((&answer["outcome_lower"], &answer["outcome_upper"]), (&(-1).into(), &1.into()));
     assert_eq!(answer["principal_variation"], Value::Array(vec![]));
-    let said = tables.ok(&["query", name, "start"]);
+    let printed = tables.ok(&["query", name, "start"]);
     let verdict = "Black, to move, has an outcome that is not proven; a win takes at least 5 plies, a loss takes at least 4 plies\n\nNot proven: 5d5c 5e4d";
-    assert!(said.contains(verdict), "{said}");
+    assert!(printed.contains(verdict), "{printed}");
 
     let edge = tables.json(&["query", name, "1e1c", "1b1c", "5d5c"]);
     assert_eq!((&edge["kind"], &edge["mover"]), (&"frontier".into(), &"White".into()));
     assert!(edge["moves"].as_array().unwrap().iter().any(|m| m["followed"] == false), "{edge}");
-    let said = tables.ok(&["query", name, "1e1c", "1b1c", "5d5c"]);
+    let printed = tables.ok(&["query", name, "1e1c", "1b1c", "5d5c"]);
     let frontier = "At the table's frontier: its moves were not followed, its value is not known\n\nNot followed: ";
-    assert!(said.contains(frontier), "{said}");
+    assert!(printed.contains(frontier), "{printed}");
 
     // The same board with the other player to move is another state, and the table ends at the frontier.
     let elsewhere = MINISHOGI.replace(" b ", " w ");
     for position in ["1e1c 1b1c 5d5c 5a5b", elsewhere.as_str()] {
         let ran = tables.run(&["query", name, position]);
         let line = ran.refused(position);
-        let why = "is not among the states of minishogi-depth3: it cannot be reached from the root within the table's bounds (3 plies)";
+        let why = "is not among the states of minishogi-depth3: unreachable from the root within the table's bounds (3 plies)";
         assert!(line.contains(why), "{line}");
     }
 }
@@ -266,7 +266,8 @@ fn what_cannot_be_answered_is_one_line() {
     let tables = both();
     solved_4x4(&tables);
     let ran = tables.run(&["query", RANKED, "1l1/3/2L b -"]);
-    let elsewhere = "1l1/3/2L b - 1 is not among the states of animal-shogi-3x3: it cannot be reached from the root\n";
+    let elsewhere =
+        "1l1/3/2L b - 1 is not among the states of animal-shogi-3x3: unreachable from the root\n";
     assert!(ran.refused("not there").ends_with(elsewhere), "{ran:?}");
     let cases: [(&[&str], &str); 4] = [
         (
@@ -274,7 +275,7 @@ fn what_cannot_be_answered_is_one_line() {
             "--japanese means nothing for othello-4x4",
         ),
         (&["query", RANKED, "1a1b"], "'1a1b'"),
-        (&["query", RANKED, "elc/3/CL b -"], "rank 3 of board 'elc/3/CL', 'CL', has 2 squares"),
+        (&["query", RANKED, "elc/3/CL b -"], "invalid board `elc/3/CL`: rank 3 (`CL`): 2 squares"),
         (&["query", RANKED, "elc/3/CLE", "x", "-"], "'x'"),
     ];
     for (args, named) in cases {
@@ -302,9 +303,9 @@ fn mates_are_found_with_all_their_first_moves() {
         assert_eq!((&answer["outcome"], &answer["distance"]), (&1.into(), &3.into()), "{sfen}");
         let best = sorted(strings(&entry["optimal_first_moves_usi"]));
         assert_eq!(sorted(moves_with(&answer, "win".into())), best, "{sfen}");
-        let said = tables.ok(&["query", &name, sfen]);
-        assert!(said.contains(", wins in 3 plies\n"), "{said}");
-        assert!(said.contains(" is mated\n"), "{said}");
+        let printed = tables.ok(&["query", &name, sfen]);
+        assert!(printed.contains(", wins in 3 plies\n"), "{printed}");
+        assert!(printed.contains(" is mated\n"), "{printed}");
 
         // The mirror image has the same mate, which is followed to the end.
         let position = Position::read(Rules::Minishogi, sfen);
@@ -329,7 +330,7 @@ fn mates_are_found_with_all_their_first_moves() {
 }
 
 #[test]
-fn mates_by_checks_alone_are_told_apart() {
+fn mates_by_checks_alone_are_distinguished() {
     let tables = Tables::new();
     let mut without = 0;
     for entry in mates_in_3() {
@@ -351,16 +352,19 @@ fn mates_by_checks_alone_are_told_apart() {
             let after = position.apply(found["move"].as_str().unwrap());
             assert_eq!(found["followed"], after.in_check(after.mover), "{sfen} {found}");
         }
-        let said = tables.ok(&["query", &name, sfen]);
-        assert!(said.contains("\nNot followed, giving no check: "), "{said}");
-        assert!(said.contains("plies are those of mates by checks alone."), "{said}");
+        let printed = tables.ok(&["query", &name, sfen]);
+        assert!(printed.contains("\nNot followed, giving no check: "), "{printed}");
+        assert!(printed.contains("plies are those of mates by checks alone."), "{printed}");
         let verdict =
             if mates { "wins in 3 plies by checks alone" } else { "mate by checks alone" };
-        assert!(said.contains(verdict), "{said}");
+        assert!(printed.contains(verdict), "{printed}");
         if mates {
             let first = answer["moves"][0]["move"].as_str().unwrap();
-            let said = tables.ok(&["query", &name, first]);
-            assert!(said.contains("and in check, is mated in 2 plies by checks alone"), "{said}");
+            let printed = tables.ok(&["query", &name, first]);
+            assert!(
+                printed.contains("and in check, is mated in 2 plies by checks alone"),
+                "{printed}"
+            );
         }
         without += u32::from(!mates);
     }
@@ -369,15 +373,15 @@ fn mates_by_checks_alone_are_told_apart() {
 
 /// With two lone kings the game never ends.
 #[test]
-fn play_without_end_is_told_as_it_counts() {
+fn infinite_play_is_reported_as_it_counts() {
     let tables = Tables::new();
     let sfen = "4k/5/5/5/K4 b - 1";
     let name = from_root(&tables, sfen, &[]);
-    let said = tables.ok(&["query", &name, sfen]);
-    assert!(said.contains("Black, to move, loses by play without end\n"), "{said}");
-    assert!(said.contains("counts as a win of the second player:"), "{said}");
-    assert!(said.contains("\n5e5d     loss       without end\n"), "{said}");
-    assert!(said.contains(", then again from "), "{said}");
+    let printed = tables.ok(&["query", &name, sfen]);
+    assert!(printed.contains("Black, to move, loses by infinite play\n"), "{printed}");
+    assert!(printed.contains("counts as a win of the second player:"), "{printed}");
+    assert!(printed.contains("\n5e5d     loss       infinite\n"), "{printed}");
+    assert!(printed.contains(", then again from "), "{printed}");
     let answer = tables.json(&["query", &name, "5e5d"]);
     assert_eq!((&answer["outcome"], &answer["distance"]), (&1.into(), &Value::Null));
     assert!(answer["repeats_from"].is_u64(), "{answer}");
@@ -386,12 +390,12 @@ fn play_without_end_is_told_as_it_counts() {
         ("draw", "Black, to move, draws: neither side can force a win\n"),
         (
             "unknown",
-            "has an outcome that is not proven; it could be won only by play without end, it could be lost only by play without end\n",
+            "has an outcome that is not proven; it could be won only by infinite play, it could be lost only by infinite play\n",
         ),
     ] {
         tables.ok(&["value-iterate", &name, "--repetition", repetition]);
-        let said = tables.ok(&["query", &name, sfen]);
-        assert!(said.contains(verdict), "{said}");
+        let printed = tables.ok(&["query", &name, sfen]);
+        assert!(printed.contains(verdict), "{printed}");
         let counted = tables.json(&["info", &name, "--values"])["values"].clone();
         let field = if repetition == "draw" { "/drawn/without_end" } else { "/not_proven" };
         assert_eq!(counted.pointer(field), Some(&counted["all"]["states"]), "{counted}");
@@ -465,21 +469,21 @@ fn othello_is_counted_by_distance_too() {
 }
 
 #[test]
-fn info_tells_how_a_cyclic_table_was_solved() {
+fn info_reports_how_a_cyclic_table_was_solved() {
     let tables = both();
     let text = tables.ok(&["info", RANKED]);
-    let said = ", solved by retrograde analysis, 35 sweeps\nof 245,788 states 245,788 have proven outcomes, 245,486 exact distances; play without end counts as a draw\n";
-    assert!(text.ends_with(said), "{text}");
+    let printed = ", solved by retrograde analysis, 35 sweeps\nof 245,788 states 245,788 have proven outcomes, 245,486 exact distances; infinite play counts as a draw\n";
+    assert!(text.ends_with(printed), "{text}");
     tables.ok(&["enumerate", "--game", "minishogi", "--max-depth", "2"]);
     tables.ok(&["value-iterate"]);
     let text = tables.ok(&["info"]);
-    let said = ", solved with bounds by value iteration, 3 sweeps\nof 196 states 0 have proven outcomes, 0 exact distances; play without end counts as a win of the second player\n";
-    assert!(text.ends_with(said), "{text}");
+    let printed = ", solved with bounds by value iteration, 3 sweeps\nof 196 states 0 have proven outcomes, 0 exact distances; infinite play counts as a win of the second player\n";
+    assert!(text.ends_with(printed), "{text}");
 }
 
 /// A frontier that may hide a shorter game leaves bounds of the distance.
 #[test]
-fn distances_that_are_not_exact_are_told_as_bounds() {
+fn distances_that_are_not_exact_are_reported_as_bounds() {
     let tables = Tables::new();
     tables.ok(&["enumerate", "--game", "animal-shogi", "--max-depth", "8"]);
     tables.ok(&["value-iterate"]);
@@ -496,8 +500,8 @@ fn distances_that_are_not_exact_are_told_as_bounds() {
     };
     solved.states().visit(0..solved.states().rows(), add).unwrap();
     let counted = tables.json(&["info", name, "--values"])["values"].clone();
-    let told = ["won", "lost"].map(|field| counted[field]["inexact"].as_u64().unwrap());
-    assert_eq!(told.iter().sum::<u64>(), rows.len() as u64);
+    let reported = ["won", "lost"].map(|field| counted[field]["inexact"].as_u64().unwrap());
+    assert_eq!(reported.iter().sum::<u64>(), rows.len() as u64);
     assert!(!rows.is_empty());
     for (sfen, value) in rows {
         let answer = tables.json(&["query", name, &sfen]);
@@ -508,9 +512,9 @@ fn distances_that_are_not_exact_are_told_as_bounds() {
         let bounds = match (value.distance_lower().unwrap(), value.distance_upper()) {
             (..=2, Some(most)) => format!("in at most {most} plies\n"),
             (least, Some(most)) => format!("in {least} to {most} plies\n"),
-            (least, None) => format!("in {least} plies or more, or by play without end\n"),
+            (least, None) => format!("in {least} plies or more, or by infinite play\n"),
         };
-        let said = tables.ok(&["query", name, &sfen]);
-        assert!(said.contains(&bounds), "{bounds} {said}");
+        let printed = tables.ok(&["query", name, &sfen]);
+        assert!(printed.contains(&bounds), "{bounds} {printed}");
     }
 }

@@ -103,7 +103,7 @@ fn what_cannot_be_solved_is_refused() {
     for (words, what) in [
         (&["solve", "nothing"][..], "invalid `nothing`: expected a game, size, table or position"),
         (&["solve", "start"], "name the game before it"),
-        (&["solve", "4x4", "z9"], "'z' is not a square"),
+        (&["solve", "4x4", "z9"], "invalid square `z`"),
         (&["solve", "4x4", "--time", "0"], "invalid --time `0`"),
         (
             &["solve", "minishogi", "--empties", "to-winner"],
@@ -113,7 +113,7 @@ fn what_cannot_be_solved_is_refused() {
         (&["solve", "minishogi", "--all-moves"], "--all-moves means nothing for the search"),
         (&["report", "--size", "4", "--sample", "5", "--canonical"], "--canonical needs a table"),
         (&["report", "--size", "8", "--empty-squares", "60..70"], "the start has 60"),
-        (&["report", "--game", "minishogi", "--sample", "5"], "it has no empty squares"),
+        (&["report", "--game", "minishogi", "--sample", "5"], "cannot be sampled by empty squares"),
         (
             &[
                 "report",
@@ -124,7 +124,7 @@ fn what_cannot_be_solved_is_refused() {
                 "--empty-squares",
                 "1..4",
             ],
-            "it has no empty squares",
+            "cannot be sampled by empty squares",
         ),
     ] {
         let run = tables.run(words);
@@ -239,9 +239,9 @@ fn a_large_board_needs_no_table() {
     let mut play = tables.solver(&["play", "--size", "8", "--white", "random", "--from", ENDGAME]);
     let mut child = play.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"hint\nquit\n").unwrap();
-    let said = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
-    assert!(said.contains("from 14 empty squares on, by search"), "{said}");
-    assert!(said.contains("Each move, best first; values are Black's"), "{said}");
+    let printed = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    assert!(printed.contains("from 14 empty squares on, by search"), "{printed}");
+    assert!(printed.contains("Each move, best first; values are Black's"), "{printed}");
 }
 
 #[test]
@@ -312,7 +312,7 @@ fn positions_are_exported_without_a_table() {
     );
     let run =
         tables.run(&["export", "--size", "4", "--positions", &positions, "--columns", "distance"]);
-    assert!(run.refused("of a table").contains("there is no column 'distance' here"));
+    assert!(run.refused("of a table").contains("unknown column `distance`"));
     // The board without a move is not reachable: the table leaves it out.
     tables.ok(&["enumerate", "--size", "4"]);
     tables.ok(&["value-iterate"]);
@@ -357,7 +357,7 @@ fn damaged_labels_are_reported() {
     fs::write(&file, &damaged).unwrap();
     let run = tables.run(&words);
     assert_eq!(run.code, 3, "{}", run.stderr);
-    assert!(run.stderr.contains("does not match its checksum"), "{}", run.stderr);
+    assert!(run.stderr.contains("wrong checksum"), "{}", run.stderr);
     fs::write(&file, b"something else altogether, which is longer than the head of such a file is")
         .unwrap();
     assert_eq!(tables.run(&words).code, 3);
@@ -396,8 +396,8 @@ fn proofs_are_made_and_checked() {
     let path = table.to_str().unwrap();
     let made = tables.json(&["prove", "4x4", "--semi-strong", "--leaves", "3", "--out", path]);
     assert_eq!((&made["score"], &made["kind"]), (&(-8).into(), &"semi-strong".into()));
-    let said = tables.ok(&["check", path]);
-    assert!(said.contains("rest on the search that made the file"), "{said}");
+    let printed = tables.ok(&["check", path]);
+    assert!(printed.contains("rest on the search that made the file"), "{printed}");
     let run = tables.run(&["prove", "minishogi", "--out", path]);
     assert!(run.refused("a game without proofs").contains("minishogi has no such proofs"));
 }

@@ -247,9 +247,9 @@ fn a_best_move_keeps_the_score_whatever_its_distance() {
     let served = Served::new(&tables, &[]);
     let answer = served.position("othello-4x4", "b1a1c4").json();
     let moves: Vec<Value> = answer["moves"].as_array().unwrap().to_vec();
-    let told = |one: &Value| json!([one["move"], one["score"], one["distance"], one["best"]]);
+    let reported = |one: &Value| json!([one["move"], one["score"], one["distance"], one["best"]]);
     assert_eq!(
-        moves.iter().map(told).collect::<Vec<_>>(),
+        moves.iter().map(reported).collect::<Vec<_>>(),
         [
             json!(["d4", 14, 11, true]),
             json!(["c1", 14, 13, true]),
@@ -574,8 +574,10 @@ fn policies_answer_beside_the_truth_and_only_those_that_may() {
     assert_eq!(worst["judged"], 56_621);
     assert_eq!(worst, served.get(path).json());
     let report = tables.json(&["report", "--policy", "greedy", "--mistakes", "2", "--no-games"]);
-    let told = &report["policies"][0]["costliest"];
-    for (one, other) in worst["mistakes"].as_array().unwrap().iter().zip(told.as_array().unwrap()) {
+    let reported = &report["policies"][0]["costliest"];
+    for (one, other) in
+        worst["mistakes"].as_array().unwrap().iter().zip(reported.as_array().unwrap())
+    {
         assert_eq!(one["outcome_lost"], other["outcome_lost"]);
         assert_eq!(one["score_lost"], other["score_lost"]);
     }

@@ -38,8 +38,8 @@ fn a_person_plays_and_explores_in_the_browser() {
     drive.arg(here.join("tests/page/drive.mjs")).arg(&served.address);
     drive.arg(env!("CARGO_BIN_EXE_solver")).arg(tables.root()).arg(packages).arg(browser);
     let driven = drive.args(QUIETLY).output().unwrap();
-    let said = String::from_utf8_lossy(&driven.stderr);
-    assert!(driven.status.success(), "{said}");
+    let printed = String::from_utf8_lossy(&driven.stderr);
+    assert!(driven.status.success(), "{printed}");
     assert!(String::from_utf8_lossy(&driven.stdout).ends_with(" passed\n"), "{driven:?}");
 }
 

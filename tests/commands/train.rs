@@ -99,21 +99,18 @@ fn what_is_there_is_not_replaced_and_other_settings_are_not_resumed() {
     process.kill().unwrap();
     process.wait().unwrap();
     let line = tables.run(&training(recipe, &[])).refused("another run").to_string();
-    assert!(
-        line.contains("is the checkpoint of a training run with other settings; remove it"),
-        "{line}"
-    );
+    assert!(line.contains("is a checkpoint with other settings; remove it"), "{line}");
     let bytes = fs::read(&checkpoint).unwrap();
     fs::write(&checkpoint, &bytes[..bytes.len() - 1]).unwrap();
     let line = tables.run(&training(recipe, &[])).refused("damaged").to_string();
-    assert!(line.contains("is damaged; remove it to begin again"), "{line}");
+    assert!(line.contains("is damaged; remove it to start again"), "{line}");
     // A tensor whose size overflows.
     let end = bytes.iter().position(|&byte| byte == b'\n').unwrap();
     let mut head: serde_json::Value = serde_json::from_slice(&bytes[..end]).unwrap();
     head["tensors"][0][1] = [u64::MAX, 2].into();
     fs::write(&checkpoint, [&serde_json::to_vec(&head).unwrap(), &bytes[end..]].concat()).unwrap();
     let line = tables.run(&other).refused("counts").to_string();
-    assert!(line.contains("is damaged; remove it to begin again"), "{line}");
+    assert!(line.contains("is damaged; remove it to start again"), "{line}");
 }
 
 #[test]
@@ -124,7 +121,7 @@ fn wrong_settings_and_wrong_networks_get_one_line() {
         (&["supervised", "--measured", "1.5"], "--measured 1.5"),
         (&["supervised", "--dropout", "1"], "--dropout 1"),
         (&["supervised", "--net", "residual", "--dropout", "0.1"], "--dropout 0.1"),
-        (&["supervised", "--hidden", "12"], "a multiple of 8"),
+        (&["supervised", "--hidden", "12"], "a multiple of the board's 8 symmetries"),
         (&["supervised", "--train", "0.9", "--validation", "0.2"], "share"),
         (&["td", "--size", "3"], "3"),
         (&["dqn", "--opponents", "nobody"], "unknown policy `nobody`"),
@@ -171,13 +168,13 @@ fn wrong_settings_and_wrong_networks_get_one_line() {
     let line = of("learned:td-othello-4x4", "4x5");
     assert!(line.contains("is for othello-4x4, not for othello-4x5"), "{line}");
     let line = of("learned:td-othello-4x4?width=3", "4");
-    assert!(line.contains("width and mate are for minishogi"), "{line}");
+    assert!(line.contains("width and mate apply to minishogi only"), "{line}");
     let model = tables.place("policies/td-othello-4x4.onnx");
     let mut bytes = fs::read(&model).unwrap();
     *bytes.last_mut().unwrap() ^= 1;
     fs::write(&model, bytes).unwrap();
     let line = of("learned:td-othello-4x4", "4");
-    assert!(line.contains("is not the file that"), "{line}");
+    assert!(line.contains("differs from the file that"), "{line}");
 }
 
 /// ONNX Runtime, NumPy and our own inference agree on the same networks.
@@ -250,7 +247,7 @@ fn a_network_is_the_same_policy_in_onnx_and_in_python() {
 
 /// Options of the sources in `docs/results/learned.md`, with a table of wins and discs by iteration.
 #[test]
-fn games_are_counted_by_iteration_and_divergence_is_told() {
+fn games_are_counted_by_iteration_and_divergence_is_reported() {
     let tables = Tables::new();
     let options =
         ["--epsilon", "0.05", "--gamma", "0.9", "--optimiser", "sgd", "--output", "sigmoid"];
@@ -258,8 +255,8 @@ fn games_are_counted_by_iteration_and_divergence_is_told() {
     let words = [&["--iterations", "3", "--games", "4"], &options[..], &more].concat();
     let card = tables.json(&training(&[&["dqn"], &words[..]].concat(), &[]))["card"].clone();
     let settings = ["epsilon", "gamma", "optimiser", "activation", "output"];
-    let said = settings.map(|name| card["settings"][name].to_string());
-    assert_eq!(said, ["[0.05,0.05]", "0.9", "\"sgd\"", "\"tanh\"", "\"sigmoid\""]);
+    let printed = settings.map(|name| card["settings"][name].to_string());
+    assert_eq!(printed, ["[0.05,0.05]", "0.9", "\"sgd\"", "\"tanh\"", "\"sigmoid\""]);
     let csv = fs::read_to_string(tables.place("policies/dqn-othello-4x4.csv")).unwrap();
     let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
     let (names, rows) = rows.split_first().unwrap();

@@ -80,7 +80,7 @@ fn the_same_settings_give_the_same_files_with_any_number_of_threads() {
 }
 
 #[test]
-fn what_makes_no_sense_is_told_in_a_line() {
+fn invalid_options_are_reported_in_a_line() {
     let tables = Tables::new();
     tables.ok(&[
         &SMALL[..8],
@@ -98,7 +98,7 @@ fn what_makes_no_sense_is_told_in_a_line() {
         (&animals, "is for minishogi, not for animal-shogi-3x3"),
         (
             &["report", "--table", table, "--policy", symmetric],
-            "symmetric=yes is not for minishogi",
+            "symmetric=yes does not apply to minishogi",
         ),
     ] {
         let ran = tables.run(args);

@@ -140,7 +140,7 @@ impl Rules {
     fn piece(self, letter: char, promoted: bool) -> Piece {
         let mut letters = self.letters().iter();
         let found = letters.find(|(_, l)| *l == letter.to_ascii_uppercase());
-        let (kind, _) = found.unwrap_or_else(|| panic!("{letter} is no piece of {self:?}"));
+        let (kind, _) = found.unwrap_or_else(|| panic!("invalid piece {letter} of {self:?}"));
         let side = if letter.is_ascii_uppercase() { Side::First } else { Side::Second };
         Piece { side, kind: *kind, promoted }
     }
@@ -219,7 +219,7 @@ impl Position {
             rows.push(row);
         }
         let columns = rows[0].len();
-        assert!(rows.iter().all(|row| row.len() == columns), "{sfen} is no rectangle");
+        assert!(rows.iter().all(|row| row.len() == columns), "not a rectangle: {sfen}");
 
         let mut in_hand = [Vec::new(), Vec::new()];
         let mut count = None;
@@ -473,7 +473,7 @@ impl Position {
     /// Returns the position after a legal move in USI.
     pub fn apply(&self, usi: &str) -> Position {
         let found = self.moves().into_iter().find(|&legal| self.usi(legal) == usi);
-        self.after(found.unwrap_or_else(|| panic!("{usi} is no move of {}", self.sfen())))
+        self.after(found.unwrap_or_else(|| panic!("illegal move {usi} in {}", self.sfen())))
     }
 
     /// Returns the position with left and right exchanged.

@@ -65,7 +65,7 @@ fn no_input_breaks_a_reader() {
 /// Runs some inputs of a target in this process, which dies at the first failure.
 fn obey(order: &str) {
     let (name, range) = asked(order);
-    let at = std::env::var_os(AT).expect("it is told by whom it was started");
+    let at = std::env::var_os(AT).expect("the parent process sets it");
     let (_, target) = TARGETS.iter().find(|(target, _)| Some(*target) == name).unwrap();
     let corpus = corpus_of(name.unwrap());
     for number in range {
@@ -82,7 +82,7 @@ fn watch() {
     let only = only.flatten();
     let mut left: Vec<&str> = TARGETS.iter().map(|(target, _)| *target).collect();
     left.retain(|target| only.is_none_or(|only| only == *target));
-    assert!(!left.is_empty(), "{only:?} is no target");
+    assert!(!left.is_empty(), "unknown target {only:?}");
     let (left, failures) = (Mutex::new(left), Mutex::new(Vec::new()));
     let next = || left.lock().unwrap().pop();
     thread::scope(|scope| {
@@ -119,12 +119,13 @@ fn run(target: &str, range: Range<usize>) -> Vec<String> {
     while from < range.end && failures.len() < ENOUGH {
         let place = tempfile::tempdir_in(place()).unwrap();
         let order = format!("{target}:{from}..{}", range.end);
-        let [at, said] = ["at", "said"].map(|file| place.path().join(file));
-        let child = started(&order, place.path(), &at, File::create(&said).unwrap());
+        let [at, printed] = ["at", "said"].map(|file| place.path().join(file));
+        let child = started(&order, place.path(), &at, File::create(&printed).unwrap());
         let Some(how) = end_of(child, &at) else { break };
-        let said = fs::read(&said).unwrap();
-        let said = String::from_utf8_lossy(&said[said.len().saturating_sub(1500)..]).into_owned();
-        let number = number_in(&at).unwrap_or_else(|| panic!("{target} has not begun: {said}"));
+        let printed = fs::read(&printed).unwrap();
+        let printed =
+            String::from_utf8_lossy(&printed[printed.len().saturating_sub(1500)..]).into_owned();
+        let number = number_in(&at).unwrap_or_else(|| panic!("{target} has not begun: {printed}"));
         let input = corpus_of(target).input(number);
         let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{target}-{number}"));
         fs::write(&kept, &input).unwrap();
@@ -133,7 +134,7 @@ fn run(target: &str, range: Range<usize>) -> Vec<String> {
             number + 1,
             kept.display(),
             String::from_utf8_lossy(&input[..input.len().min(300)]),
-            said.trim(),
+            printed.trim(),
         ));
         from = number + 1;
     }
@@ -147,7 +148,7 @@ fn place() -> PathBuf {
 }
 
 /// Starts this program with an order, and on Linux with a memory limit.
-fn started(order: &str, place: &Path, at: &PathBuf, said: File) -> Child {
+fn started(order: &str, place: &Path, at: &PathBuf, printed: File) -> Child {
     let this = std::env::current_exe().unwrap();
     let mut command = match cfg!(target_os = "linux") {
         true => {
@@ -160,7 +161,7 @@ fn started(order: &str, place: &Path, at: &PathBuf, said: File) -> Child {
     };
     command.args(["--exact", "no_input_breaks_a_reader", "--nocapture"]);
     command.env(ORDER, order).env(AT, at).env("TMPDIR", place).env("RAYON_NUM_THREADS", "2");
-    command.stdout(Stdio::null()).stderr(said).spawn().unwrap()
+    command.stdout(Stdio::null()).stderr(printed).spawn().unwrap()
 }
 
 fn number_in(at: &Path) -> Option<usize> {

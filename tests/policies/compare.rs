@@ -171,7 +171,7 @@ fn where_nothing_is_judged_that_is_said_first() {
     tables.ok(&["enumerate", "--game", "minishogi", "--max-depth", "2"]);
     let report = ["report", "--policy", "random"];
     let text = tables.ok(&report);
-    assert!(text.lines().nth(1).unwrap().starts_with("Nothing    is judged"), "{text}");
+    assert!(text.lines().nth(1).unwrap().starts_with("Nothing    is measured"), "{text}");
     for condition in ["result_kept < 0.9", "positions < 1"] {
         let ran = tables.run(&[&report[..], &["--fail-if", condition]].concat());
         assert_eq!(ran.code, 2, "{ran:?}");

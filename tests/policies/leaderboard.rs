@@ -125,9 +125,7 @@ fn held_out_figures_are_those_on_the_card() {
     let text = tables.ok(&args);
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     assert!(text.contains("supervised ") && !text.contains("supervised *"), "{text}");
-    assert!(text.contains(
-        "\nGames      are not played out:\n           the figures are of some positions"
-    ));
+    assert!(text.contains("\nGames      not computed:\n           games need all positions"));
 }
 
 /// The page shows held-out figures by discs for the network, and figures of all positions for a policy

@@ -2,8 +2,6 @@
 
 #![allow(unreachable_pub)]
 
-#[cfg(feature = "onnx")]
-mod article;
 #[path = "../common/mod.rs"]
 mod common;
 mod compare;
@@ -14,3 +12,5 @@ mod leaderboard;
 mod onnx;
 mod outside;
 mod play;
+#[cfg(feature = "onnx")]
+mod published;

@@ -162,41 +162,38 @@ fn a_class_that_was_never_seen_is_never_chosen() {
 }
 
 #[test]
-fn what_cannot_be_used_is_told_in_one_line() {
+fn unusable_models_are_reported_in_one_line() {
     let shapes =
         "(inputs: x float32 (N, 2, 4, 4); outputs: policy float32 (N, 17), value float32 (N, 1))";
     let cases = [
         ("absent.onnx", "cannot read the model"),
         ("expected.json", "not an ONNX model"),
         ("unknown-operator.onnx", "org.example/Wonder"),
-        ("scaler.onnx", "it needs the operator ai.onnx.ml.Scaler"),
-        ("two-inputs.onnx", "it has 2 inputs; a policy has one"),
+        ("scaler.onnx", "unknown operator ai.onnx.ml.Scaler"),
+        ("two-inputs.onnx", "2 inputs; expected one"),
         (
             "two-policies.onnx",
-            "which output is the policy? Write policy=NAME with one of red, blue",
+            "ambiguous output for the policy: expected policy=NAME with one of red, blue",
         ),
-        (
-            "nine.onnx",
-            "no output is known as a policy or a value; for a position a policy has 16, or",
-        ),
+        ("nine.onnx", "no output found for a policy or a value; per position a policy has 16, or"),
         (
             "nine.onnx?policy=policy",
-            "'policy' has 9 numbers for a position; a policy has 16, or 17 with the pass",
+            "invalid output `policy`: 9 numbers per position; expected 16, or 17 with the pass",
         ),
-        ("nan.onnx", "a number of its policy is NaN in the position -----OX--XO----- X;"),
+        ("nan.onnx", "invalid number NaN of the policy in the position -----OX--XO----- X;"),
         (
             "openspiel.onnx",
-            "write layout= with one of nchw, nhwc, signed, flat, interleaved, openspiel",
+            "set layout= to one of nchw, nhwc, signed, flat, interleaved, openspiel",
         ),
-        ("nchw.onnx?layout=nhwc", "does not fit layout=nhwc on the 4x4 board"),
+        ("nchw.onnx?layout=nhwc", "does not match layout=nhwc on the 4x4 board"),
         ("nchw.onnx?layout=nhwc", shapes),
-        ("nchw.onnx?pass=no,policy=policy", "with pass=no it should have 16"),
-        ("nchw.onnx?policy=p", "it has no output 'p' that can be computed"),
-        ("nchw.onnx?value=policy", "a value has 1, or 3 for win, draw and loss"),
-        ("flat.onnx?plies=1", "no output is known as the value"),
-        ("flat.onnx?softmax=no", "a probability of its policy is -"),
-        ("flat.onnx?layout=openspiel", "does not fit layout=openspiel"),
-        ("legal.onnx", "does not show how positions are laid out"),
+        ("nchw.onnx?pass=no,policy=policy", "expected 16 with pass=no"),
+        ("nchw.onnx?policy=p", "missing or unsupported output `p`"),
+        ("nchw.onnx?value=policy", "expected 1, or 3 for win, draw and loss"),
+        ("flat.onnx?plies=1", "no output found for the value"),
+        ("flat.onnx?softmax=no", "invalid probability -"),
+        ("flat.onnx?layout=openspiel", "does not match layout=openspiel"),
+        ("legal.onnx", "no layout found for the shape of the input"),
     ];
     for (model, wanted) in cases {
         let error = load(model).err().unwrap_or_else(|| panic!("{model} is taken"));
@@ -215,7 +212,7 @@ fn what_cannot_be_used_is_told_in_one_line() {
 /// A failure of a running model is exit code 4; a fault visible in its file is invalid input. Both are one
 /// line, and nothing else is printed.
 #[test]
-fn models_that_panic_never_end_or_want_too_much_are_told_in_one_line() {
+fn models_that_panic_never_end_or_want_too_much_are_reported_in_one_line() {
     let tables = Tables::new();
     let corpus = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
         .join("fuzz/corpus/onnx/runtime-panics");
@@ -225,19 +222,19 @@ fn models_that_panic_never_end_or_want_too_much_are_told_in_one_line() {
     fs::write(&panics, model).unwrap();
     let panics = format!("{}?range=clip", panics.display());
     let cases = [
-        (panics, 4, "the runtime (rten) failed at it: "),
-        (fixture("endless.onnx"), 4, "it has not answered within 1 s; raise --policy-timeout"),
-        (fixture("huge.onnx"), 2, "(ConstantOfShape) makes 4294967296 numbers"),
+        (panics, 4, "the runtime (rten) failed: "),
+        (fixture("endless.onnx"), 4, "no answer within 1 s; raise --policy-timeout"),
+        (fixture("huge.onnx"), 2, "(ConstantOfShape) computes 4294967296 numbers"),
     ];
     for (model, code, wanted) in cases {
         let policy = format!("onnx:{model}");
         let ran = tables.run(&["report", "-q", "--policy-timeout", "1", "--policy", &policy]);
         assert_eq!(ran.code, code, "{ran:?}");
-        let said = &ran.stderr;
+        let printed = &ran.stderr;
         let (what, hint) = wanted.split_once("; ").unwrap_or((wanted, ""));
-        let after = said.split_once(what).map(|(_, after)| after);
-        assert!(after.is_some_and(|after| after.contains(hint)), "{said}");
-        assert_eq!(said.lines().count(), 1, "{said}");
+        let after = printed.split_once(what).map(|(_, after)| after);
+        assert!(after.is_some_and(|after| after.contains(hint)), "{printed}");
+        assert_eq!(printed.lines().count(), 1, "{printed}");
     }
 }
 
@@ -255,7 +252,7 @@ fn broken_files_are_refused() {
 }
 
 #[test]
-fn numbers_that_are_none_are_told_with_their_position() {
+fn invalid_numbers_are_reported_with_their_position() {
     let (game, policy) = (board_4x4(true), load("nan-at-9.onnx").unwrap());
     let mut position = game.start();
     for _ in 0..5 {
@@ -266,7 +263,7 @@ fn numbers_that_are_none_are_told_with_their_position() {
     batch.push(position, game.actions(&position.state));
     let error = policy.answer(&game, &batch, &mut Answers::default()).unwrap_err().line();
     let wanted =
-        format!("a number of its policy is NaN in the position {}", game.notation(&position));
+        format!("invalid number NaN of the policy in the position {}", game.notation(&position));
     assert!(error.ends_with(&wanted), "{error}");
     assert!(error.starts_with("onnx:") && error.contains("nan-at-9.onnx"), "{error}");
 }
@@ -306,13 +303,13 @@ fn the_report_refuses_what_cannot_be_used_in_one_line() {
     };
     for model in ["absent.onnx", "expected.json", "unknown-operator.onnx", "nan.onnx", "nine.onnx"]
     {
-        let said = run(&[], &format!("onnx:{}", fixture(model)));
-        assert!(said.contains(&fixture(model)), "{said}");
+        let printed = run(&[], &format!("onnx:{}", fixture(model)));
+        assert!(printed.contains(&fixture(model)), "{printed}");
     }
-    let said = run(&["--game", "animal-shogi-3x3"], &format!("onnx:{}", fixture("flat.onnx")));
-    assert!(said.contains("takes 32 numbers, the 3x3 board has 108"), "{said}");
-    assert!(run(&[], "onnx:").contains("names no file"));
-    assert!(run(&[], "onnx:model.onnx?layout=x").contains("known are nchw, nhwc"));
+    let printed = run(&["--game", "animal-shogi-3x3"], &format!("onnx:{}", fixture("flat.onnx")));
+    assert!(printed.contains("takes 32 numbers, the 3x3 board has 108"), "{printed}");
+    assert!(run(&[], "onnx:").contains("missing file"));
+    assert!(run(&[], "onnx:model.onnx?layout=x").contains("expected nchw, nhwc"));
 }
 
 /// A network of shogi receives the planes of `export --states`, and has a number for every action.

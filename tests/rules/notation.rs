@@ -153,7 +153,7 @@ fn obf_is_read_with_its_scored_moves_and_for_a_smaller_board() {
 }
 
 #[test]
-fn the_digits_of_the_thesis() {
+fn digits_are_read() {
     let game = small();
     let position = read(&game, "10000012002100000");
     assert_eq!(position.side, Side::First);
@@ -240,7 +240,7 @@ fn a_square_off_the_board_is_never_a_pass() {
     for square in ["z3", "i1", "e1", "a5", "a0"] {
         let text = names[..at].concat() + square;
         let error = error(&game, &text);
-        assert!(error.contains(&format!("'{square}', is not legal")), "{error}");
+        assert!(error.contains(&format!("`{square}`")), "{error}");
     }
 }
 
@@ -249,19 +249,28 @@ fn wrong_positions_are_named() {
     let game = small();
     let row = ROWS.concat();
     let cases = [
-        (format!("{row}X."), "position has 18 squares; a 4x4 board has 16"),
-        (row[1..].to_string(), "position has 15 squares; a 4x4 board has 16"),
-        (row.replace('O', "Q"), "position: 'Q' is not a square"),
-        (format!("{row}\nRed to move"), "position: 'Red to move' names no side"),
-        (format!("{row}\nto move"), "position: 'to move' names no side"),
-        (format!("{}X{} X", "-".repeat(4), "-".repeat(59)), "position has a disc at e1, outside"),
-        (format!("{}X X", "-".repeat(63)), "position has a disc at h8, outside the 4x4 board"),
-        (";".to_string(), "position has 0 squares"),
-        ("hello".to_string(), "position: 'h' is not a square"),
-        ("盤".to_string(), "position: '盤' is not a square"),
-        ("1000001200210000".to_string(), "position '1000001200210000' has 16 digits; a 4x4"),
-        ("00000012002100000".to_string(), "position '00000012002100000' starts with 0"),
-        ("10000012003100000".to_string(), "position '10000012003100000' has the digit 3"),
+        (format!("{row}X."), "invalid position: 18 squares; expected 16 for the 4x4 board"),
+        (row[1..].to_string(), "invalid position: 15 squares; expected 16 for the 4x4 board"),
+        (row.replace('O', "Q"), "invalid square `Q`"),
+        (format!("{row}\nRed to move"), "invalid side to move `Red to move`"),
+        (format!("{row}\nto move"), "invalid side to move `to move`"),
+        (
+            format!("{}X{} X", "-".repeat(4), "-".repeat(59)),
+            "invalid position: disc at e1, outside",
+        ),
+        (format!("{}X X", "-".repeat(63)), "invalid position: disc at h8, outside the 4x4 board"),
+        (";".to_string(), "invalid position: 0 squares"),
+        ("hello".to_string(), "invalid square `h`"),
+        ("盤".to_string(), "invalid square `盤`"),
+        (
+            "1000001200210000".to_string(),
+            "invalid position `1000001200210000`: 16 digits; expected 17",
+        ),
+        ("00000012002100000".to_string(), "invalid position `00000012002100000`: starts with 0"),
+        (
+            "10000012003100000".to_string(),
+            "invalid position `10000012003100000`: contains the digit 3",
+        ),
     ];
     for (text, says) in cases {
         let error = error(&game, &text);
@@ -275,7 +284,7 @@ fn a_square_too_many_is_no_side() {
     let game = small();
     for text in [ROWS.concat() + ".", "-".repeat(65)] {
         let error = error(&game, &text);
-        assert!(error.contains("after its squares"), "{text:?} gives {error:?}");
+        assert!(error.contains("after the squares"), "{text:?} gives {error:?}");
     }
 }
 
@@ -283,21 +292,21 @@ fn a_square_too_many_is_no_side() {
 fn wrong_transcripts_are_named() {
     let game = big();
     let cases = [
-        ("f5f5", "transcript: move 2, 'f5', is not legal; White can play f4, d6, f6"),
-        ("e4", "transcript: move 1, 'e4', is not legal; Black can play d3, c4, f5, e6"),
-        ("f5pass", "transcript: move 2, 'pass', is not legal; White can play f4, d6, f6"),
-        ("f5 d9", "transcript: move 2, 'd9', is not legal; White can play f4, d6, f6"),
+        ("f5f5", "transcript: illegal move 2 `f5`; White can play f4, d6, f6"),
+        ("e4", "transcript: illegal move 1 `e4`; Black can play d3, c4, f5, e6"),
+        ("f5pass", "transcript: illegal move 2 `pass`; White can play f4, d6, f6"),
+        ("f5 d9", "transcript: illegal move 2 `d9`; White can play f4, d6, f6"),
         (
             "f5 d!",
-            "transcript: move 2, 'd!', is no square and no pass; write moves as c4, passes as pass or --",
+            "transcript: invalid move 2 `d!`; expected squares such as c4, and pass or -- for passes",
         ),
         (
             "f5d",
-            "transcript: move 2, 'd', is no square and no pass; write moves as c4, passes as pass or --",
+            "transcript: invalid move 2 `d`; expected squares such as c4, and pass or -- for passes",
         ),
         (
             "f5é",
-            "transcript: move 2, 'é', is no square and no pass; write moves as c4, passes as pass or --",
+            "transcript: invalid move 2 `é`; expected squares such as c4, and pass or -- for passes",
         ),
     ];
     for (text, says) in cases {
@@ -306,7 +315,7 @@ fn wrong_transcripts_are_named() {
     let game = small();
     let (names, _) = game_with_passes();
     let over = error(&game, &(names.concat() + "a1"));
-    assert!(over.ends_with("'a1', is not legal; the game is over there"), "{over}");
+    assert!(over.ends_with(" `a1`; the game is over"), "{over}");
 }
 
 /// Full texts of the errors that users see first.
@@ -315,15 +324,15 @@ fn error_texts() {
     let game = small();
     assert_eq!(
         error(&game, "XO"),
-        "position has 2 squares; a 4x4 board has 16 (use . or - for empty, X or * for Black, O for White, and a side letter X or O at the end)"
+        "invalid position: 2 squares; expected 16 for the 4x4 board (. or - for empty, X or * for Black, O for White), then the side to move (X or O)"
     );
     assert_eq!(
         error(&game, "102"),
-        "position '102' has 3 digits; a 4x4 board needs 17: the side to move (1 Black, 2 White), then 16 squares (0 empty, 1 Black, 2 White)"
+        "invalid position `102`: 3 digits; expected 17 for the 4x4 board: the side to move (1 Black, 2 White), then 16 squares (0 empty, 1 Black, 2 White)"
     );
     assert_eq!(
         error(&game, "....\n....\n.?..\n...."),
-        "position: '?' is not a square (use . or - for empty, X or * for Black, O for White, X or O at the end for the side to move)"
+        "invalid square `?`: expected . or - for empty, X or * for Black, O for White (X or O at the end for the side to move)"
     );
 }
 

@@ -53,7 +53,7 @@ fn perft_does_not_depend_on_folding() {
 
 /// The two conventions differ by the games that ended earlier.
 #[test]
-fn finished_games_count_as_they_are_told_to() {
+fn finished_games_count_by_option() {
     let game = Othello::<u64>::new(4, 4, true);
     let start = game.start().state;
     let (mut level, mut over) = (vec![start], 0);

@@ -80,7 +80,7 @@ fn animal_shogi_with_either_ending() {
 
 /// The two conventions differ by the games that ended earlier, the first of them after one ply.
 #[test]
-fn finished_games_count_as_they_are_told_to() {
+fn finished_games_count_by_option() {
     let game = Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, true);
     let start = game.start().state;
     for depth in 1..=6 {

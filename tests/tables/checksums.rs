@@ -103,7 +103,7 @@ fn a_file_of_checksums_is_checked() {
     tables.ok(&["enumerate", "--max-depth", "3"]);
     for (text, args, named) in [
         ("abc  othello-4x4\n", &["--check", path][..], "line 1"),
-        ("", &["--check", path], "no line"),
+        ("", &["--check", path], "no checksum found"),
         (&line, &["--check", path, "nowhere"], "'nowhere'"),
         (&line, &["--check", "nowhere"], "nowhere"),
         (&line, &["--checksum", "othello-4x4-depth3"], "value-iterate"),

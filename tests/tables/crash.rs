@@ -153,7 +153,7 @@ fn a_killed_removal_leaves_no_half_table() {
 }
 
 #[test]
-fn a_second_writer_is_told_to_wait() {
+fn a_second_writer_fails_with_advice_to_wait() {
     let tables = Tables::new();
     let commands: [&[&str]; 3] = [
         &["enumerate", "--size", "4"],

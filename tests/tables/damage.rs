@@ -119,8 +119,8 @@ impl Ended {
             Some(2) => refused,
             _ => false,
         };
-        let told: String = self.stderr.chars().take(600).collect();
-        (!fits).then(|| format!("'{}' ended with {:?}: {told}", self.command, self.code))
+        let reported: String = self.stderr.chars().take(600).collect();
+        (!fits).then(|| format!("'{}' ended with {:?}: {reported}", self.command, self.code))
     }
 }
 
@@ -320,7 +320,7 @@ fn damage(random: &mut Random, dir: &Path) -> String {
 }
 
 /// Runs some commands on a damaged table and returns what is wrong with their results.
-fn try_out(random: &mut Random, tables: &Path, name: &str, said: &str) -> Vec<String> {
+fn try_out(random: &mut Random, tables: &Path, name: &str, printed: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     for _ in 0..2 {
         wrong.extend(run(tables, READERS[random.below(READERS.len())], name).wrong());
@@ -331,7 +331,7 @@ fn try_out(random: &mut Random, tables: &Path, name: &str, said: &str) -> Vec<St
         let found = run(tables, &["verify", "--checksum", "T"], name);
         // A table without values has no checksum to compare.
         let solved = !verified.stdout.contains("no values");
-        if solved && found.stdout != said {
+        if solved && found.stdout != printed {
             wrong.push(format!("verified, but it says {}{}", found.stdout, found.stderr));
         }
     }
@@ -375,13 +375,13 @@ fn asked() -> Range<usize> {
 /// Returns a table of each kind, and its checksum.
 fn all_kinds() -> (Tables, Vec<String>) {
     let made = Tables::after(&MADE);
-    let said = NAMES.map(|name| made.ok(&["verify", "--checksum", name])).into();
-    (made, said)
+    let printed = NAMES.map(|name| made.ok(&["verify", "--checksum", name])).into();
+    (made, printed)
 }
 
 #[test]
 fn no_damage_makes_a_command_panic_hang_or_say_what_is_wrong_after_verify() {
-    let ((made, said), started) = (all_kinds(), Instant::now());
+    let ((made, printed), started) = (all_kinds(), Instant::now());
     let (mut wrong, asked) = (Vec::new(), asked());
     for number in asked.clone() {
         let mut random = Random(number as u64);
@@ -390,7 +390,7 @@ fn no_damage_makes_a_command_panic_hang_or_say_what_is_wrong_after_verify() {
         let dir: PathBuf = tables.path().join(NAMES[kind]);
         copy_dir(&made.place(NAMES[kind]), &dir);
         let what = damage(&mut random, &dir);
-        let found = try_out(&mut random, tables.path(), NAMES[kind], &said[kind]);
+        let found = try_out(&mut random, tables.path(), NAMES[kind], &printed[kind]);
         wrong.extend(found.iter().map(|f| format!("{number}: {}: {what}: {f}", NAMES[kind])));
     }
     println!("{} damages in {:.0} s", asked.len(), started.elapsed().as_secs_f64());
@@ -399,7 +399,7 @@ fn no_damage_makes_a_command_panic_hang_or_say_what_is_wrong_after_verify() {
 
 /// Fields of a manifest that no proof checks: how the values were found, descriptions, and the arrays
 /// before packing.
-const TOLD: [&str; 8] = [
+const REPORTED: [&str; 8] = [
     "/conventions",
     "/discounted",
     "/packed",
@@ -459,7 +459,9 @@ fn verify_proves_every_number_of_a_manifest_and_every_byte_of_an_array() {
                 serde_json::from_slice(&fs::read(dir.join("manifest.json")).unwrap()).unwrap();
             let mut all = Vec::new();
             leaves(&manifest, "", &mut all);
-            all.retain(|way| !TOLD.iter().any(|told| way.starts_with(told)) && way != "/checksum");
+            all.retain(|way| {
+                !REPORTED.iter().any(|reported| way.starts_with(reported)) && way != "/checksum"
+            });
             let way = &all[random.below(all.len())];
             let was = manifest.pointer(way).unwrap().clone();
             let now = std::iter::repeat_with(|| other_value(&mut random, &was));

@@ -13,7 +13,7 @@ use yomikiri::game::{Empties, Game, GameExt};
 use yomikiri::graph::{Graph, Plan};
 use yomikiri::progress::Silent;
 use yomikiri::registry::Games;
-use yomikiri::solve::{Order, SolveOptions, Values};
+use yomikiri::solve::{RowOrder, SolveOptions, Values};
 use yomikiri::table::{Manifest, Table};
 
 fn truth(board: &str) -> Value {
@@ -22,7 +22,7 @@ fn truth(board: &str) -> Value {
 }
 
 fn number(value: &Value, field: &str) -> u64 {
-    value[field].as_u64().unwrap_or_else(|| panic!("{field} is no count in {value}"))
+    value[field].as_u64().unwrap_or_else(|| panic!("invalid count {field} in {value}"))
 }
 
 fn check_unreduced(manifest: &Manifest, truth: &Value) {
@@ -101,7 +101,7 @@ fn a_board_lying_on_its_side_has_the_same_counts_and_values() {
 }
 
 #[test]
-fn the_boards_of_the_thesis() {
+fn the_published_counts_of_boards() {
     for fold in [true, false] {
         let game = board_4x4(fold);
         let (_dir, table) = enumerated(&game, &both(&game));
@@ -132,7 +132,12 @@ fn an_unfolded_table_has_the_same_counts() {
 }
 
 /// Compares every state of a table with plain recursion.
-fn agrees_with_the_reference(columns: usize, fold: bool, order: Order, reference: &mut Reference) {
+fn agrees_with_the_reference(
+    columns: usize,
+    fold: bool,
+    order: RowOrder,
+    reference: &mut Reference,
+) {
     let rules = Othello::<u64>::new(4, columns, fold);
     let name = format!("othello-4x{columns}");
     let game = if fold { named(&name) } else { unfolded(&name) };
@@ -153,16 +158,16 @@ fn agrees_with_the_reference(columns: usize, fold: bool, order: Order, reference
 #[test]
 fn every_4x4_state_agrees_with_the_reference() {
     let mut reference = Reference::new();
-    agrees_with_the_reference(4, true, Order::Topological, &mut reference);
-    agrees_with_the_reference(4, true, Order::Natural, &mut reference);
-    agrees_with_the_reference(4, true, Order::Policies, &mut reference);
-    agrees_with_the_reference(4, false, Order::Topological, &mut reference);
+    agrees_with_the_reference(4, true, RowOrder::Topological, &mut reference);
+    agrees_with_the_reference(4, true, RowOrder::Natural, &mut reference);
+    agrees_with_the_reference(4, true, RowOrder::Policies, &mut reference);
+    agrees_with_the_reference(4, false, RowOrder::Topological, &mut reference);
 }
 
 #[test]
 #[ignore = "takes a minute and a gigabyte"]
 fn every_4x5_state_agrees_with_the_reference() {
-    agrees_with_the_reference(5, true, Order::Topological, &mut Reference::new());
+    agrees_with_the_reference(5, true, RowOrder::Topological, &mut Reference::new());
 }
 
 /// The values of a bounded table enclose those of the complete one, and proven values are right.

@@ -16,14 +16,14 @@ use yomikiri::solve::SolveOptions;
 /// Ends the work, as a kill would, at its nth report of progress.
 struct Interrupt {
     at: u32,
-    told: AtomicU32,
+    reported: AtomicU32,
 }
 
 impl Progress for Interrupt {
     fn begin(&self, _what: &str, _total: Option<u64>) {}
     fn finish(&self, _summary: &str) {}
     fn advance(&self, _units: u64) {
-        if self.told.fetch_add(1, Ordering::Relaxed) + 1 == self.at {
+        if self.reported.fetch_add(1, Ordering::Relaxed) + 1 == self.at {
             // Unwinds without a message on stderr.
             resume_unwind(Box::new("interrupted"));
         }
@@ -32,7 +32,7 @@ impl Progress for Interrupt {
 
 /// Does work that is interrupted at its nth report of progress. Returns whether it came that far.
 fn interrupted(at: u32, work: impl FnOnce(&dyn Progress)) -> bool {
-    let interrupt = Interrupt { at, told: AtomicU32::new(0) };
+    let interrupt = Interrupt { at, reported: AtomicU32::new(0) };
     catch_unwind(AssertUnwindSafe(|| work(&interrupt))).is_err()
 }
 
@@ -99,7 +99,7 @@ fn a_draft_with_its_manifest_is_only_moved() {
     let draft = tables.place(&format!("{name}.partial"));
     copy_dir(&whole.place(&name), &draft);
     fs::write(draft.join("plies.npy"), [0; 200]).unwrap();
-    let nothing = Interrupt { at: 1, told: AtomicU32::new(0) };
+    let nothing = Interrupt { at: 1, reported: AtomicU32::new(0) };
     let made = game.enumerate(&plan, &tables.store(), &nothing).unwrap();
     assert!(!made.reused && !draft.exists());
     assert_same_files(whole.root(), tables.root(), "moved");

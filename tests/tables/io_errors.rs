@@ -93,7 +93,7 @@ fn fails_at_each(before: &[&[&str]], args: &[&str], writes: bool) -> usize {
                 expected.stdout.replace(done.root().to_str().unwrap(), &root.to_string_lossy()),
                 "{what}"
             );
-            assert!(!name.ends_with("sync"), "{what}: nothing was said");
+            assert!(!name.ends_with("sync"), "{what}: no error");
             return;
         }
         failed.fetch_add(1, Ordering::Relaxed);

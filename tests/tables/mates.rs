@@ -8,7 +8,7 @@ use yomikiri::game::{Action, Game, GameExt, Outcome, Position, WideKey};
 use yomikiri::progress::Silent;
 use yomikiri::registry::Games;
 use yomikiri::search::mates::{
-    Fate, MateSearch, Mating, Mini, Options, Plain, Role, Rules, Verdict, fates,
+    Fate, MateOptions, MateRules, MateSearch, MateVerdict, Mating, Mini, PlainMates, Role, fates,
 };
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::Store;
@@ -135,16 +135,16 @@ fn moves_are_those_of_the_game() {
 
 #[test]
 fn known_mates_have_their_lengths() {
-    let (game, rules) = (minishogi(), Rules::of(&MINISHOGI));
+    let (game, rules) = (minishogi(), MateRules::of(&MINISHOGI));
     for entry in truth() {
         let sfen = entry["sfen"].as_str().unwrap();
         let root = game.parse_position(sfen, &game.start()).unwrap().state;
         let search = MateSearch::new(&rules, 8 << 20);
-        let options = Options { nodes: 20_000_000, ..Options::default() };
+        let options = MateOptions { nodes: 20_000_000, ..MateOptions::default() };
         let found = search.shortest(&root, &options);
         match (entry["tsume_checks_only_plies"].as_u64(), entry["tsume_none_within"].as_u64()) {
             (Some(expected), _) => {
-                let Verdict::Mate { plies, is_shortest: true, line } = found.verdict else {
+                let MateVerdict::Mate { plies, is_shortest: true, line } = found.verdict else {
                     panic!("{sfen}: {found:?}")
                 };
                 assert_eq!(u64::from(plies), expected, "{sfen}");
@@ -152,8 +152,8 @@ fn known_mates_have_their_lengths() {
                 assert!(game.is_terminal(&play(&game, &root, &line)), "{sfen}");
             }
             (None, Some(within)) => match found.verdict {
-                Verdict::Mate { plies, .. } => assert!(u64::from(plies) > within, "{sfen}"),
-                verdict => assert_eq!(verdict, Verdict::NoMate, "{sfen}"),
+                MateVerdict::Mate { plies, .. } => assert!(u64::from(plies) > within, "{sfen}"),
+                verdict => assert_eq!(verdict, MateVerdict::NoMate, "{sfen}"),
             },
             (None, None) => {}
         }
@@ -162,13 +162,13 @@ fn known_mates_have_their_lengths() {
         if most > 7 {
             continue;
         }
-        let options = Options { checks_only: false, max_plies: Some(most), ..options };
+        let options = MateOptions { checks_only: false, max_plies: Some(most), ..options };
         let verdict = search.shortest(&root, &options).verdict;
         match (entry["mate_plies"].as_u64(), verdict) {
-            (Some(expected), Verdict::Mate { plies, .. }) => {
+            (Some(expected), MateVerdict::Mate { plies, .. }) => {
                 assert_eq!(expected, u64::from(plies), "{sfen}")
             }
-            (None, verdict) => assert_eq!(verdict, Verdict::NoMate, "{sfen}"),
+            (None, verdict) => assert_eq!(verdict, MateVerdict::NoMate, "{sfen}"),
             (_, verdict) => panic!("{sfen}: {verdict:?}"),
         }
     }
@@ -177,7 +177,8 @@ fn known_mates_have_their_lengths() {
 #[test]
 fn plain_recursion_agrees() {
     let game = minishogi();
-    let (rules, by_rules) = (Rules::of(&MINISHOGI), Rules::Plain(Box::new(Plain::new(&MINISHOGI))));
+    let (rules, by_rules) =
+        (MateRules::of(&MINISHOGI), MateRules::Plain(Box::new(PlainMates::new(&MINISHOGI))));
     // One search with a small table, so that it meets results of other positions, other bounds and
     // replaced entries.
     let search = MateSearch::new(&rules, 1 << 16);
@@ -185,7 +186,8 @@ fn plain_recursion_agrees() {
     let (mut won, mut lost) = (0, 0);
     for (checks_only, step, most) in [(true, 3, 5), (false, 11, 3)] {
         for root in positions(&game, 200, step) {
-            let options = Options { checks_only, max_plies: Some(most), ..Options::default() };
+            let options =
+                MateOptions { checks_only, max_plies: Some(most), ..MateOptions::default() };
             let expected =
                 (1..=most).step_by(2).find(|&n| wins(&game, &root.state, n, checks_only, true));
             let (a, b) = (
@@ -194,13 +196,13 @@ fn plain_recursion_agrees() {
             );
             for verdict in [a, b] {
                 match (expected, verdict) {
-                    (Some(expected), Verdict::Mate { plies, line, .. }) => {
+                    (Some(expected), MateVerdict::Mate { plies, line, .. }) => {
                         assert_eq!(expected, plies);
                         assert!(game.is_terminal(&play(&game, &root.state, &line)));
                         won += 1;
                     }
                     (expected, verdict) => {
-                        assert_eq!((None, Verdict::NoMate), (expected, verdict));
+                        assert_eq!((None, MateVerdict::NoMate), (expected, verdict));
                         lost += 1;
                     }
                 }
@@ -257,7 +259,7 @@ fn solved(game: &Family, root: &Board, limit: usize) -> Option<FxHashMap<Place, 
 
 #[test]
 fn repetitions_are_judged_as_by_a_fixed_point() {
-    let (game, rules) = (minishogi(), Rules::of(&MINISHOGI));
+    let (game, rules) = (minishogi(), MateRules::of(&MINISHOGI));
     let (mut won, mut lost) = (0, 0);
     let mut stored = [0, 0];
     for root in late_positions(&game, 1_200) {
@@ -265,26 +267,26 @@ fn repetitions_are_judged_as_by_a_fixed_point() {
         let Some(values) = solved(&game, &root.state, 4_000) else { continue };
         for memory in [1 << 13, 1 << 20] {
             let search = MateSearch::new(&rules, memory);
-            let options = Options { nodes: 3_000_000, ..Options::default() };
+            let options = MateOptions { nodes: 3_000_000, ..MateOptions::default() };
             let found = search.search(&root.state, &options).verdict;
             match (values[&(root.state, true)], found) {
-                (Some(shortest), Verdict::Mate { plies, .. }) => {
+                (Some(shortest), MateVerdict::Mate { plies, .. }) => {
                     assert!(plies >= shortest);
                     won += 1;
                 }
-                (None, Verdict::NoMate) => lost += 1,
+                (None, MateVerdict::NoMate) => lost += 1,
                 (expected, found) => panic!("{}: {expected:?} {found:?}", game.notation(&root)),
             }
             // All results for the graph that the transposition table now has.
             for ((state, _), value) in values.iter().filter(|((_, attacks), _)| *attacks) {
-                let options = Options { nodes: 0, ..options };
+                let options = MateOptions { nodes: 0, ..options };
                 match (value, search.search(state, &options).verdict) {
-                    (Some(shortest), Verdict::Mate { plies, .. }) => {
+                    (Some(shortest), MateVerdict::Mate { plies, .. }) => {
                         assert!(plies >= *shortest);
                         stored[0] += 1;
                     }
-                    (None, Verdict::NoMate) => stored[1] += 1,
-                    (_, Verdict::Open) => {}
+                    (None, MateVerdict::NoMate) => stored[1] += 1,
+                    (_, MateVerdict::Open) => {}
                     (expected, found) => panic!("stored: {expected:?} {found:?}"),
                 }
             }
@@ -299,7 +301,7 @@ fn compare_with_table(name: &str, step: usize, nodes: u64) -> [usize; 4] {
     let dir = tempfile::tempdir().unwrap();
     let game = Games::default().named(name).unwrap();
     let table = SolvedTable::of_whole(game.clone(), &Store::at(dir.path()), &Silent).unwrap();
-    let (rules, boards) = (Rules::of_game(&game).unwrap(), game.shogi_boards().unwrap());
+    let (rules, boards) = (MateRules::of_game(&game).unwrap(), game.shogi_boards().unwrap());
     let search = MateSearch::new(&rules, 1 << 26);
     let mut counts = [0; 4];
     for row in (0..table.states().rows()).step_by(step) {
@@ -313,24 +315,25 @@ fn compare_with_table(name: &str, step: usize, nodes: u64) -> [usize; 4] {
             }] += 1;
             for (role, won) in [(Role::Attacks, Outcome::Win), (Role::Defends, Outcome::Loss)] {
                 let what = || format!("row {row}, {role:?}: {}", game.notation(&position));
-                let options = Options { role, checks_only: false, nodes, ..Options::default() };
+                let options =
+                    MateOptions { role, checks_only: false, nodes, ..MateOptions::default() };
                 let distance = value.distance().filter(|_| outcome == won).map(u32::from);
                 match (distance, search.search(&board, &options).verdict) {
-                    (Some(distance), Verdict::Mate { plies, .. }) => {
+                    (Some(distance), MateVerdict::Mate { plies, .. }) => {
                         assert!(plies >= distance.min(127), "{}: {plies}", what());
                     }
-                    (None, Verdict::NoMate) => {}
-                    (_, Verdict::Open) => counts[3] += 1,
+                    (None, MateVerdict::NoMate) => {}
+                    (_, MateVerdict::Open) => counts[3] += 1,
                     (distance, verdict) => panic!("{}: {distance:?} {verdict:?}", what()),
                 }
-                let options = Options { max_plies: Some(9), ..options };
+                let options = MateOptions { max_plies: Some(9), ..options };
                 let near = distance.filter(|&distance| distance <= 9);
                 match (near, search.shortest(&board, &options).verdict) {
-                    (Some(distance), Verdict::Mate { plies, .. }) => {
+                    (Some(distance), MateVerdict::Mate { plies, .. }) => {
                         assert_eq!(plies, distance, "{}", what());
                     }
-                    (None, Verdict::NoMate) => {}
-                    (_, Verdict::Open) => counts[3] += 1,
+                    (None, MateVerdict::NoMate) => {}
+                    (_, MateVerdict::Open) => counts[3] += 1,
                     (distance, verdict) => panic!("{}: {distance:?} {verdict:?}", what()),
                 }
             }
@@ -360,18 +363,19 @@ fn animal_shogi_has_the_values_of_its_table() {
 fn animal_shogi_shortest_wins_agree_with_plain_recursion() {
     let game: Family = Shogi::new(&ANIMAL_SHOGI, false);
     let (mut won, mut lost) = (0, 0);
-    let rules = Rules::of(&ANIMAL_SHOGI);
+    let rules = MateRules::of(&ANIMAL_SHOGI);
     let search = MateSearch::new(&rules, 1 << 22);
     for root in positions(&game, 2_400, 3) {
-        let options = Options { checks_only: false, max_plies: Some(3), ..Options::default() };
+        let options =
+            MateOptions { checks_only: false, max_plies: Some(3), ..MateOptions::default() };
         let expected = [1, 3].into_iter().find(|&n| wins(&game, &root.state, n, false, true));
         match (expected, search.shortest(&root.state, &options).verdict) {
-            (Some(expected), Verdict::Mate { plies, .. }) => {
+            (Some(expected), MateVerdict::Mate { plies, .. }) => {
                 assert_eq!(expected, plies);
                 won += 1;
             }
             (expected, verdict) => {
-                assert_eq!((None, Verdict::NoMate), (expected, verdict));
+                assert_eq!((None, MateVerdict::NoMate), (expected, verdict));
                 lost += 1;
             }
         }
@@ -381,23 +385,23 @@ fn animal_shogi_shortest_wins_agree_with_plain_recursion() {
 
 #[test]
 fn threads_change_no_verdict() {
-    let (game, rules) = (minishogi(), Rules::of(&MINISHOGI));
+    let (game, rules) = (minishogi(), MateRules::of(&MINISHOGI));
     // The smaller table is so small that threads keep replacing each other's entries.
     let searches = [1 << 14, 1 << 20].map(|memory| MateSearch::new(&rules, memory));
     let alone = MateSearch::new(&rules, 1 << 22);
     let (mut mates, mut open) = (0, 0);
     for (at, root) in positions(&game, 200, 5).into_iter().enumerate() {
-        let one = alone.search(&root.state, &Options::default()).verdict;
-        let options = Options { threads: 4, ..Options::default() };
+        let one = alone.search(&root.state, &MateOptions::default()).verdict;
+        let options = MateOptions { threads: 4, ..MateOptions::default() };
         let four = searches[at % 2].search(&root.state, &options).verdict;
         match (one, four) {
-            (Verdict::Mate { .. }, Verdict::Mate { line, plies, .. }) => {
+            (MateVerdict::Mate { .. }, MateVerdict::Mate { line, plies, .. }) => {
                 assert!(line.len() <= plies as usize);
                 let last = play(&game, &root.state, &line);
                 assert!(line.len() < plies as usize || game.is_terminal(&last));
                 mates += 1;
             }
-            (_, Verdict::Open) => open += 1,
+            (_, MateVerdict::Open) => open += 1,
             (one, four) => assert_eq!(one, four),
         }
     }
@@ -407,26 +411,26 @@ fn threads_change_no_verdict() {
 
 #[test]
 fn limits_end_a_search() {
-    let (game, rules) = (minishogi(), Rules::of(&MINISHOGI));
+    let (game, rules) = (minishogi(), MateRules::of(&MINISHOGI));
     let start = game.start().state;
     let search = MateSearch::new(&rules, 1 << 20);
     let stop = std::sync::atomic::AtomicBool::new(true);
     let now = Some(std::time::Instant::now());
-    let full = Options { checks_only: false, nodes: u64::MAX, ..Options::default() };
+    let full = MateOptions { checks_only: false, nodes: u64::MAX, ..MateOptions::default() };
     for options in [
-        Options { nodes: 1_000, ..full },
-        Options { deadline: now, ..full },
-        Options { stop: Some(&stop), ..full },
+        MateOptions { nodes: 1_000, ..full },
+        MateOptions { deadline: now, ..full },
+        MateOptions { stop: Some(&stop), ..full },
     ] {
         let found = search.search(&start, &options);
-        assert_eq!(found.verdict, Verdict::Open);
+        assert_eq!(found.verdict, MateVerdict::Open);
         assert!(found.nodes <= 1_000);
     }
 }
 
 #[test]
 fn fates_of_moves_are_those_of_plain_recursion() {
-    let (game, rules) = (minishogi(), Rules::of(&MINISHOGI));
+    let (game, rules) = (minishogi(), MateRules::of(&MINISHOGI));
     let (mut won, mut lost) = (0, 0);
     for root in late_positions(&game, 150) {
         let actions = game.actions(&root.state);

@@ -84,5 +84,5 @@ fn ranks_whose_states_have_other_ranks_are_found() {
     let muddled = AnyGame::new(Matches { muddled: true });
     // Without values, which might differ too.
     let found = muddled.verify(&table, &Silent).unwrap().counterexample.unwrap();
-    assert_eq!((found.row, &*found.what), (4, "the rank of its position is that of row 3"));
+    assert_eq!((found.row, &*found.what), (4, "its position has the rank of row 3"));
 }

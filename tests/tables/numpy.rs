@@ -38,8 +38,8 @@ fn numpy_derives_every_value_of_a_whole_game() {
         return;
     }
     let tables = Tables::new();
-    let said = rederive(solved_4x4(&tables).dir()).unwrap();
-    assert_eq!(said, "keys (12351,): 12351 rows, 62789 positions, all derived again\n");
+    let printed = rederive(solved_4x4(&tables).dir()).unwrap();
+    assert_eq!(printed, "keys (12351,): 12351 rows, 62789 positions, all derived again\n");
 
     let tables = Tables::new();
     let game = board_4x4(true);
@@ -54,9 +54,9 @@ fn numpy_derives_the_bounds_of_bounded_tables() {
     if !python_runs("tests/numpy/rederive.py") {
         return;
     }
-    let said = bounded("othello-6x6", 6);
-    let rows = said.split(['(', ',']).nth(1).unwrap();
-    assert!(said.starts_with(&format!("keys ({rows}, 2): {rows} rows, ")), "{said}");
+    let printed = bounded("othello-6x6", 6);
+    let rows = printed.split(['(', ',']).nth(1).unwrap();
+    assert!(printed.starts_with(&format!("keys ({rows}, 2): {rows} rows, ")), "{printed}");
     // Deep enough for finished games, and so for proven scores.
     bounded("othello-4x4", 11);
 }
@@ -81,8 +81,8 @@ fn numpy_derives_every_value_of_games_with_cycles() {
         let table = tables.place(made["table"].as_str().unwrap());
         for repetition in conventions {
             tables.ok(&["value-iterate", "-q", "--repetition", repetition]);
-            let said = run("rederive_cyclic.py", &table);
-            assert!(said.is_ok(), "{args:?}, {repetition}: {said:?}");
+            let printed = run("rederive_cyclic.py", &table);
+            assert!(printed.is_ok(), "{args:?}, {repetition}: {printed:?}");
         }
     }
     let tables = Tables::new();
@@ -130,9 +130,9 @@ fn numpy_counts_as_many_lines_in_a_table_as_there_are_by_the_rules() {
     let table = tables.place("minishogi-depth5");
     let output = Command::new("python3").arg(example).arg(table).output().unwrap();
     assert!(output.status.success(), "{output:?}");
-    let said = String::from_utf8(output.stdout).unwrap().replace(',', "");
+    let printed = String::from_utf8(output.stdout).unwrap().replace(',', "");
     let counts: Vec<u64> =
-        said.lines().map(|line| line.split_once(' ').unwrap().1.parse().unwrap()).collect();
+        printed.lines().map(|line| line.split_once(' ').unwrap().1.parse().unwrap()).collect();
     let truth = include_str!("../data/minishogi-perft.json");
     let truth: serde_json::Value = serde_json::from_str(truth).unwrap();
     assert_eq!(counts.len(), 5);
@@ -176,8 +176,8 @@ fn numpy_works_out_what_a_report_says_of_its_predictions() {
     let args = ["report", "-q", "--json", "--table", "othello-4x4", "--csv", &csv];
     let report = tables.ok(&[&args[..], &["--policy", &policy]].concat());
     std::fs::write(&json, report).unwrap();
-    let said = python(&[&states, &targets, &csv, &json]);
-    assert!(said.starts_with("56621 positions, "), "{said}");
+    let printed = python(&[&states, &targets, &csv, &json]);
+    assert!(printed.starts_with("56621 positions, "), "{printed}");
 }
 
 #[cfg(feature = "parquet")]
@@ -195,9 +195,9 @@ fn every_metric_is_found_again_from_the_results_by_position() {
             .join("tests/numpy/metrics.py");
         let files = [&csv, &parquet, &json];
         let output = Command::new("python3").arg(script).args(files).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stdout);
+        let printed = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        assert!(said.starts_with(&format!("{rows} rows, ")), "{said}");
+        assert!(printed.starts_with(&format!("{rows} rows, ")), "{printed}");
     };
     // Without games there are still mistakes. A model trained for something else serves as an estimate
     // of the score.

@@ -59,14 +59,14 @@ fn recursion_answers_as_the_table_does() {
     let mut compared = 0;
     for piece in table.states().pieces() {
         let compare = |_, position: AnyPosition| {
-            let [told, known] = [&table as &dyn Oracle, &recursion].map(|oracle| {
+            let [reported, known] = [&table as &dyn Oracle, &recursion].map(|oracle| {
                 let mut answer = serde_json::to_value(oracle.answer(position).unwrap()).unwrap();
                 let fields = answer.as_object_mut().unwrap();
                 fields.remove("table");
                 fields.remove("reachable");
                 answer
             });
-            assert_eq!(told, known);
+            assert_eq!(reported, known);
             compared += 1;
             Ok(())
         };

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use crate::common::solved::{board_4x4, opened, solved, standard};
 use yomikiri::game::{Game, Splits, WideKey};
 use yomikiri::solved::Orienting;
-use yomikiri_learn::recipes::parts::Part;
+use yomikiri_learn::recipes::parts::SplitPart;
 use yomikiri_measure::evaluate::{Judged, Piece, Source};
 
 #[test]
@@ -18,11 +18,11 @@ fn parts_share_no_position_and_samples_are_nested() {
     let table = opened(&table);
     let rows = Judged::new(&table, Orienting::All);
     let (game, splits) = (table.game(), Splits::default());
-    let keys = |part: &Part| -> Vec<WideKey> {
+    let keys = |part: &SplitPart| -> Vec<WideKey> {
         let states = part.pieces().iter().flat_map(|piece| piece.batch.positions());
         states.map(|position| game.canonical(&position.state).key).collect()
     };
-    let of = |shares| Part::of_all(&rows, splits, shares).unwrap();
+    let of = |shares| SplitPart::of_all(&rows, splits, shares).unwrap();
     let [whole, validation, test] = of([1.0; 3]);
     let parts = (0..rows.pieces()).flat_map(|piece| rows.fill(piece).unwrap().0);
     let count: usize = parts.map(|part| part.cases.len()).sum();
@@ -45,15 +45,15 @@ fn parts_share_no_position_and_samples_are_nested() {
     assert!(!tenth.is_empty() && tenth.iter().all(|key| sets[2].contains(key)));
     let [quarter, ..] = of([0.25, 0.0, 0.0]);
     // A share of a part is the same as that share of the whole, with everything known of it.
-    let [later, ..] = Part::of_all(&whole, splits, [0.25, 0.0, 0.0]).unwrap();
-    let known = |part: &Part| {
+    let [later, ..] = SplitPart::of_all(&whole, splits, [0.25, 0.0, 0.0]).unwrap();
+    let known = |part: &SplitPart| {
         let pieces = part.pieces().iter();
         let of = |piece: &Arc<Piece>| (piece.truths.clone(), piece.cases.clone());
         let (truths, cases): (Vec<_>, Vec<_>) = pieces.map(of).unzip();
         format!("{:?} {:?}", truths.concat(), cases.concat())
     };
     // A network evaluates many positions at once, however few of the table's pieces are left.
-    let many = |part: &Part| {
+    let many = |part: &SplitPart| {
         let sizes: Vec<usize> = part.pieces().iter().map(|piece| piece.cases.len()).collect();
         sizes.len() > 1 && sizes[..sizes.len() - 1].iter().all(|&size| size >= 1024)
     };

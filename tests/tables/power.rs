@@ -136,11 +136,11 @@ impl Traced {
             } else {
                 return None;
             };
-            let said = visible.iter().map(|(path, content)| match content {
+            let printed = visible.iter().map(|(path, content)| match content {
                 Some((bytes, true)) => format!("{}: {} zeros", path.display(), bytes.len()),
                 _ => path.display().to_string(),
             });
-            Some(format!("{what}: {:#?}", said.collect::<Vec<_>>()))
+            Some(format!("{what}: {:#?}", printed.collect::<Vec<_>>()))
         })
     }
 }

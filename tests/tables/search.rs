@@ -8,7 +8,7 @@ use yomikiri::game::{
 };
 use yomikiri::graph::Plan;
 use yomikiri::progress::Silent;
-use yomikiri::search::{Task, of_rules};
+use yomikiri::search::{SearchTask, of_rules};
 use yomikiri::solve::SolveOptions;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::Store;
@@ -96,8 +96,8 @@ fn compare(rows: usize, columns: usize, empties: Empties, step: usize) {
             let state = plainly.0.of_squares(own, other).unwrap();
             let score = table.value(row).score().unwrap();
             let found = [
-                quick.search(&game, &position.state, &Task::EXACT, &SearchLimits::default()),
-                plain.search(&plainly, &state, &Task::EXACT, &SearchLimits::default()),
+                quick.search(&game, &position.state, &SearchTask::EXACT, &SearchLimits::default()),
+                plain.search(&plainly, &state, &SearchTask::EXACT, &SearchLimits::default()),
             ];
             for found in found {
                 assert_eq!(found.value.score(), Some(score), "row {row}");
@@ -127,7 +127,7 @@ fn compare_quickly(rows: usize, columns: usize, step: usize) {
         let each = |row: usize, position: AnyPosition| {
             if row.is_multiple_of(step) {
                 let limits = SearchLimits::default();
-                let found = search.search(&game, &position.state, &Task::EXACT, &limits);
+                let found = search.search(&game, &position.state, &SearchTask::EXACT, &limits);
                 assert_eq!(found.value.score(), table.value(row).score(), "row {row}");
                 compared += 1;
             }
@@ -171,26 +171,26 @@ fn bounds_hold() {
             let Some(&action) = actions.get(random.below(actions.len().max(1))) else { break };
             position = game.advance(&position, action);
         }
-        let search = |task: &Task, limits: &SearchLimits| {
+        let search = |task: &SearchTask, limits: &SearchLimits| {
             let searcher = game.searcher(&options).unwrap();
             searcher.search(&game, &position.state, task, limits).value
         };
-        let exact = search(&Task::EXACT, &SearchLimits::default()).score().unwrap();
+        let exact = search(&SearchTask::EXACT, &SearchLimits::default()).score().unwrap();
         let holds = |value: yomikiri::solve::Value| {
             value.lower.score() <= exact && exact <= value.upper.score()
         };
-        let around = search(&Task::around(exact), &SearchLimits::default());
+        let around = search(&SearchTask::around(exact), &SearchLimits::default());
         assert_eq!(around.score(), Some(exact));
         for aside in [-3, 3] {
             let aside = Score(exact.0 + aside);
-            let value = search(&Task::around(aside), &SearchLimits::default());
+            let value = search(&SearchTask::around(aside), &SearchLimits::default());
             assert!(holds(value), "{value:?}");
             let is_below = value.upper.score() < aside;
             assert_eq!(is_below, exact < aside);
         }
         for nodes in [1, 10, 100, 1000] {
             let limits = SearchLimits { nodes: Some(nodes), ..SearchLimits::default() };
-            assert!(holds(search(&Task::EXACT, &limits)));
+            assert!(holds(search(&SearchTask::EXACT, &limits)));
         }
     }
 }

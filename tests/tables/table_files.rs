@@ -151,7 +151,7 @@ fn other_versions_of_the_format_are_named() {
         fs::write(&path, text.replace("\"format_version\": 5", &field)).unwrap();
         expect_damage(&tables, "manifest.json", &field);
         let line = tables.run(READERS[0]).stderr;
-        assert!(line.contains(&format!("format {version},")), "{line}");
+        assert!(line.contains(&format!("format {version} of")), "{line}");
     }
 }
 
@@ -195,8 +195,8 @@ fn expect_refuted(tables: &Tables, near: &[usize], what: &str) {
     for text in ["state", "what"] {
         assert!(!found["counterexample"][text].as_str().unwrap().is_empty(), "{what}");
     }
-    let said = tables.run(&["verify", NAME]);
-    assert!(said.code == 3 && said.stdout.contains(&format!("row {row} is wrong")), "{what}");
+    let printed = tables.run(&["verify", NAME]);
+    assert!(printed.code == 3 && printed.stdout.contains(&format!("row {row} is wrong")), "{what}");
     for args in &READERS[1..] {
         assert!([0, 2, 3].contains(&tables.run(args).code), "{what}: {}", args[0]);
     }

@@ -90,8 +90,8 @@ fn options_give_what_plain_rules_give() {
     let places: Vec<&str> = places.iter().map(String::as_str).collect();
     let found = python("check.py", &places.join(" -- ").split(' ').collect::<Vec<_>>()).unwrap();
     assert_eq!(found.lines().count(), cases.len());
-    for ((options, said), found) in cases.iter().zip(found.lines()) {
-        assert!(found.contains(said), "{options:?}: {found}");
+    for ((options, printed), found) in cases.iter().zip(found.lines()) {
+        assert!(found.contains(printed), "{options:?}: {found}");
     }
     let by_layer = |card: &Value| card["counts"]["by_layer"].as_object().unwrap().clone();
     let card = export(&tables, &path(&tables, "layers"), &["--per-layer", "20"]);
@@ -137,8 +137,8 @@ fn bounded_and_unfolded_tables_are_exported_too() {
     unfolded.ok(&["value-iterate", "-q"]);
     let out = path(&unfolded, "unfolded");
     export(&unfolded, &out, &[]);
-    let said = python("check.py", &[&all, "--", &proven, "--", &out]).unwrap();
-    assert!(said.lines().nth(2).unwrap().contains(" 56621 positions"), "{said}");
+    let printed = python("check.py", &[&all, "--", &proven, "--", &out]).unwrap();
+    assert!(printed.lines().nth(2).unwrap().contains(" 56621 positions"), "{printed}");
     let refused = unfolded.run(&["export", "--out", &out, "--expand-symmetry"]);
     assert!(refused.code == 2 && refused.stderr.contains("folded"), "{}", refused.stderr);
 }
@@ -192,9 +192,9 @@ fn other_programs_see_the_positions_that_are_exported_in_their_layout() {
             let opening: Vec<String> = opening.iter().map(u16::to_string).collect();
             let args: Vec<&str> =
                 [*layout, &out].into_iter().chain(opening.iter().map(String::as_str)).collect();
-            let said = python("packages.py", &args).unwrap();
-            let count: u32 = said.split(' ').next().unwrap().parse().unwrap();
-            assert!(count > 1000, "{layout}: {said}");
+            let printed = python("packages.py", &args).unwrap();
+            let count: u32 = printed.split(' ').next().unwrap().parse().unwrap();
+            assert!(count > 1000, "{layout}: {printed}");
         }
     }
 }
@@ -214,8 +214,8 @@ fn shogi_targets_are_what_queries_say() {
         let card = tables.json(&[&["export", "--out", &out, "-q"][..], &options].concat());
         assert_eq!(card["card"]["rows"], 25, "{game}");
         for line in lines(&out) {
-            let said = tables.json(&["query", &table, line["board"].as_str().unwrap()]);
-            agree(&line, &said);
+            let printed = tables.json(&["query", &table, line["board"].as_str().unwrap()]);
+            agree(&line, &printed);
         }
         if bound.is_none() {
             let boards: Vec<String> =
@@ -242,25 +242,25 @@ fn shogi_targets_are_what_queries_say() {
 }
 
 /// Checks that an exported line of a game without scores agrees with a query for its board.
-fn agree(line: &Value, said: &Value) {
-    assert_eq!(line["outcome"], said["outcome"], "{line}");
-    assert_eq!(line["distance"], said["distance"], "{line}");
+fn agree(line: &Value, printed: &Value) {
+    assert_eq!(line["outcome"], printed["outcome"], "{line}");
+    assert_eq!(line["distance"], printed["distance"], "{line}");
     let mut moves = BTreeMap::new();
-    for one in said["moves"].as_array().unwrap() {
+    for one in printed["moves"].as_array().unwrap() {
         moves.insert(one["action"].as_u64().unwrap() as usize, one);
     }
     let column = |name: &str| line[name].as_array().unwrap().clone();
     let (legal, q, optimal) = (column("legal"), column("q_outcome"), column("optimal"));
     // Queries list the best move first, followed by equally good ones.
     let value = |one: &Value| (one["outcome"].clone(), one["distance"].clone());
-    let best = said["moves"].as_array().unwrap().first().map(value);
+    let best = printed["moves"].as_array().unwrap().first().map(value);
     let proven = line["proven"] == 1;
     for action in 0..legal.len() {
         let one = moves.get(&action);
         assert_eq!(legal[action], u8::from(one.is_some()), "action {action}: {line}");
         assert_eq!(q[action], one.map_or(Value::Null, |one| one["outcome"].clone()), "{line}");
         let is_best = proven && one.is_some_and(|one| best == Some(value(one)));
-        assert_eq!(optimal[action], u8::from(is_best), "action {action}: {line}\n{said}");
+        assert_eq!(optimal[action], u8::from(is_best), "action {action}: {line}\n{printed}");
     }
 }
 
@@ -297,7 +297,11 @@ fn what_was_not_exported_is_not_replaced() {
     assert_eq!(lines(&out).len(), 6);
     fs::write(&out, "changed").unwrap();
     let refused = tables.run(&["export", "--out", &out]);
-    assert!(refused.code == 2 && refused.stderr.contains("changed after"), "{}", refused.stderr);
+    assert!(
+        refused.code == 2 && refused.stderr.contains("has changed since"),
+        "{}",
+        refused.stderr
+    );
 
     let dir = tables.place("othello-4x4-targets");
     fs::create_dir(&dir).unwrap();
@@ -329,10 +333,10 @@ fn bad_requests_are_refused_in_one_line() {
         (&["--out", "x.npz", "--shard-rows", "5"], "--shard-rows"),
         (&["--expand-symmetry", "--states-of", "all"], "--expand-symmetry"),
     ];
-    for (args, said) in cases {
+    for (args, printed) in cases {
         let ran = tables.run(&[&["export"], args].concat());
         assert_eq!(ran.code, 2, "{args:?}: {}", ran.stderr);
-        assert!(ran.stderr.contains(said) && ran.stderr.lines().count() == 1, "{}", ran.stderr);
+        assert!(ran.stderr.contains(printed) && ran.stderr.lines().count() == 1, "{}", ran.stderr);
     }
     let ran = tables.run(&["export", "--states", "--sample", "5"]);
     assert!(ran.code == 2 && ran.stderr.contains("cannot be used with"), "{}", ran.stderr);
@@ -353,10 +357,10 @@ fn own_positions_are_labelled() {
     let labelled: Vec<Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     assert_eq!(labelled.len(), 4);
     for line in &labelled {
-        let said = tables.json(&["query", "othello-4x4", line["board"].as_str().unwrap()]);
-        assert_eq!(line["score"], said["score"], "{line}");
-        assert_eq!(line["distance"], said["distance"], "{line}");
-        for one in said["moves"].as_array().unwrap() {
+        let printed = tables.json(&["query", "othello-4x4", line["board"].as_str().unwrap()]);
+        assert_eq!(line["score"], printed["score"], "{line}");
+        assert_eq!(line["distance"], printed["distance"], "{line}");
+        for one in printed["moves"].as_array().unwrap() {
             let q = &line["q_score"][one["action"].as_u64().unwrap() as usize];
             assert_eq!(*q, one["score"], "{line}");
         }

@@ -48,13 +48,13 @@ fn checks_only(tables: &Tables) -> String {
 }
 
 fn prove(tables: &Tables, name: &str, what: &str) {
-    let said = tables.json(&["verify", name]);
-    assert_eq!(said["proven"], true, "{name}, {what}: {said}");
-    assert_eq!(said["solved"], true, "{name}, {what}");
+    let printed = tables.json(&["verify", name]);
+    assert_eq!(printed["proven"], true, "{name}, {what}: {printed}");
+    assert_eq!(printed["solved"], true, "{name}, {what}");
     let manifest = Table::open(&tables.place(name)).unwrap().manifest().clone();
     let counts = manifest.counts.table;
-    assert_eq!(said["states"], counts.states, "{name}");
-    assert_eq!(said["edges"], counts.transitions, "{name}");
+    assert_eq!(printed["states"], counts.states, "{name}");
+    assert_eq!(printed["edges"], counts.transitions, "{name}");
 }
 
 #[test]
@@ -100,8 +100,12 @@ fn a_table_without_values_is_proven_as_far_as_it_goes() {
     let tables = Tables::new();
     for plan in [&MINISHOGI[..], &SMALL[..]] {
         tables.ok(&[&["enumerate"], plan].concat());
-        let said = tables.json(&["verify"]);
-        assert_eq!((&said["proven"], &said["solved"]), (&true.into(), &false.into()), "{said}");
+        let printed = tables.json(&["verify"]);
+        assert_eq!(
+            (&printed["proven"], &printed["solved"]),
+            (&true.into(), &false.into()),
+            "{printed}"
+        );
     }
 }
 
@@ -163,17 +167,17 @@ impl Forger {
     fn refuted(&self, copy: &Tables, what: &str) -> (usize, String) {
         let ran = copy.run(&["verify", &self.name, "--json"]);
         assert_eq!((ran.code, ran.stderr.as_str()), (3, ""), "{what}: {}", ran.stdout);
-        let said: Value = serde_json::from_str(&ran.stdout).unwrap();
-        assert_eq!(said["proven"], false, "{what}");
-        let wrong = &said["counterexample"];
-        assert!(!wrong["state"].as_str().unwrap().is_empty(), "{what}: {said}");
+        let printed: Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!(printed["proven"], false, "{what}");
+        let wrong = &printed["counterexample"];
+        assert!(!wrong["state"].as_str().unwrap().is_empty(), "{what}: {printed}");
         (wrong["row"].as_u64().unwrap() as usize, wrong["what"].as_str().unwrap().to_string())
     }
 
     /// Checks that `verify` names one of these rows.
     fn refuted_near(&self, copy: &Tables, near: &BTreeSet<usize>, what: &str) {
-        let (row, said) = self.refuted(copy, what);
-        assert!(near.contains(&row), "{what}: row {row} ({said}) is not of {near:?}");
+        let (row, printed) = self.refuted(copy, what);
+        assert!(near.contains(&row), "{what}: row {row} ({printed}) is not of {near:?}");
     }
 
     /// Returns a row and those with an edge to it.
@@ -247,8 +251,8 @@ fn wrong_rows_and_edges_are_named() {
         let targets = forger.words::<u32>("edge_targets");
         for target in [0, targets[edge] ^ 1, kinds.len() as u32, u32::MAX] {
             let forged = forger.set("edge_targets", edge, target);
-            let (found, said) = forger.refuted(&forged, &format!("edge to {target}"));
-            assert_eq!((found, said.contains("its edge")), (row, true), "{said}");
+            let (found, printed) = forger.refuted(&forged, &format!("edge to {target}"));
+            assert_eq!((found, printed.contains("its edge")), (row, true), "{printed}");
         }
         let action = forger.words::<u16>("edge_actions")[edge];
         for wrong in [action ^ 1, u16::MAX] {
@@ -286,13 +290,16 @@ fn wrong_keys_and_layers_are_refused() {
         (keys[0], "the key of the root"),
         ([keys[row][0] ^ 1 << 45, keys[row][1]], "the other side to move"),
     ] {
-        let (found, said) = named(wrong, what);
-        assert!(found < row && said.contains("leads out of the table"), "{what}: {found} {said}");
+        let (found, printed) = named(wrong, what);
+        assert!(
+            found < row && printed.contains("leads out of the table"),
+            "{what}: {found} {printed}"
+        );
     }
     // No move returns to the root within three plies, so the root's own row is the first to be wrong.
     for wrong in [[u64::MAX, 0], [keys[0][0] ^ 1 << 45, keys[0][1]]] {
-        let (found, said) = forger.refuted(&forger.set("keys", 0, wrong), "another root");
-        assert!(found == 0 && said.contains("root"), "{found}: {said}");
+        let (found, printed) = forger.refuted(&forger.set("keys", 0, wrong), "another root");
+        assert!(found == 0 && printed.contains("root"), "{found}: {printed}");
     }
     for (at, by) in [(1, 1i64), (2, 1), (2, -1), (layer + 1, 1), (layer + 1, -1)] {
         let moved = forger.set("layer_offsets", at, offsets[at].wrapping_add_signed(by));
@@ -386,8 +393,8 @@ fn values_without_end_must_be_those_of_the_convention() {
             }
         }
         assert!(changed > 100, "{repetition}: {changed} values changed");
-        let (_, said) = forger.refuted(&copy, repetition);
-        assert!(said.contains("play without end counts as"), "{repetition}: {said}");
+        let (_, printed) = forger.refuted(&copy, repetition);
+        assert!(printed.contains("infinite play counts as"), "{repetition}: {printed}");
     }
 }
 
@@ -406,7 +413,7 @@ fn expect_all_found(forger: &Forger, edits: &[(&str, Edit)]) {
 }
 
 #[test]
-fn a_manifest_that_tells_something_else_is_found() {
+fn a_manifest_with_wrong_entries_is_found() {
     let edits: [(&str, Edit); 20] = [
         ("a terminal more", |m| {
             m.counts.table.terminals += 1;
@@ -478,7 +485,7 @@ fn bounds_that_are_not_those_of_the_table_are_found() {
 #[test]
 fn a_ranked_table_is_refuted_state_by_state() {
     let forger = Forger::small();
-    let said = |forged: &Tables, what: &str| forger.refuted(forged, what);
+    let printed = |forged: &Tables, what: &str| forger.refuted(forged, what);
     let counts = forger.words::<u32>("rank_counts");
     for at in [0, 9, counts.len() - 1] {
         let copy = forger.set("rank_counts", at, counts[at] + 1);
@@ -494,8 +501,11 @@ fn a_ranked_table_is_refuted_state_by_state() {
         for wrong in [wrong[i], wrong[(i + 3) % wrong.len()]] {
             assert_ne!(wrong, of);
             let what = format!("{wrong} for {of} in row {row}");
-            let (_, said) = said(&forger.set("distance", row, wrong), &what);
-            assert!(said.contains("its value is") || said.contains("its distance is"), "{said}");
+            let (_, printed) = printed(&forger.set("distance", row, wrong), &what);
+            assert!(
+                printed.contains("its value is") || printed.contains("its distance is"),
+                "{printed}"
+            );
         }
     }
 }
@@ -532,7 +542,7 @@ fn ranks_that_are_not_those_that_can_be_reached_are_found() {
     let below = words[at] & ((1 << (added & !words[at]).trailing_zeros()) - 1);
     let (row, what) = forger.refuted(&forged(at, added), "a state more");
     assert_eq!(row as u32, before + below.count_ones());
-    assert!(what.contains("no moves from the start lead to it"), "{what}");
+    assert!(what.contains("it is not reachable from the start"), "{what}");
     let (_, what) = forger.refuted(&forged(at, words[at] & (words[at] - 1)), "a state less");
     assert!(what.contains("leads out of the table"), "{what}");
     let last = words.len() - 1;
@@ -549,13 +559,13 @@ fn ranks_that_are_not_those_that_can_be_reached_are_found() {
 
 #[test]
 fn a_wrong_row_is_shown_with_its_mover() {
-    let said = |forger: &Forger, array: &str| {
+    let printed = |forger: &Forger, array: &str| {
         let copy = forger.change(array, |bytes| bytes[bytes.len() / 2] ^= 1);
         copy.run(&["verify", &forger.name]).stdout
     };
-    let mini = said(&Forger::new(|tables| make(tables, &MINISHOGI, None)), "kinds");
+    let mini = printed(&Forger::new(|tables| make(tables, &MINISHOGI, None)), "kinds");
     assert!(mini.contains(" w ") || mini.contains(" b "), "{mini}");
     assert!(!mini.contains("shown as"), "{mini}");
-    let small = said(&Forger::small(), "distance");
+    let small = printed(&Forger::small(), "distance");
     assert!(small.contains(" b ") && small.contains("(the mover shown as Black)"), "{small}");
 }

@@ -75,8 +75,8 @@ fn sockets(
     let address = &hosts[own];
     let listener = TcpListener::bind(address).map_err(|error| {
         wrong(Hinted::new(
-            format!("{address}, where process {own} would listen, cannot be used ({error})"),
-            "give it another port",
+            format!("cannot listen on {address} as process {own} ({error})"),
+            "choose another port",
         ))
     })?;
     let _ = listener.set_nonblocking(true);
@@ -84,8 +84,8 @@ fn sockets(
     let late = |who: usize| {
         let (seconds, host) = (PATIENCE.as_secs(), &hosts[who]);
         wrong(Hinted::new(
-            format!("process {who} at {host} was not there within {seconds} s"),
-            "start it, with the same hosts",
+            format!("no connection to process {who} at {host} within {seconds} s"),
+            "start it with the same hosts",
         ))
     };
     for (number, host) in hosts.iter().enumerate().take(own) {
@@ -98,10 +98,10 @@ fn sockets(
         };
         let [number_of, workers] = [own, workers].map(|one| (one as u64).to_be_bytes());
         let card = [NAME, number_of, workers].concat();
-        let said = stream.set_nodelay(true).and_then(|()| notice_silence(&stream));
-        let said = said.and_then(|()| stream.write_all(&card));
-        said.map_err(|error| {
-            wrong(format!("process {number} at {host} cannot be talked to ({error})").into())
+        let sent = stream.set_nodelay(true).and_then(|()| notice_silence(&stream));
+        let sent = sent.and_then(|()| stream.write_all(&card));
+        sent.map_err(|error| {
+            wrong(format!("cannot write to process {number} at {host} ({error})").into())
         })?;
         all.push(Some(stream));
     }
@@ -122,16 +122,14 @@ fn sockets(
         };
         let slot = usize::try_from(number).ok().filter(|&number| number > own);
         let Some(slot) = slot.and_then(|number| all.get_mut(number)) else {
-            let what = format!(
-                "a process says that it is process {number}, which is not one of those after {own}"
-            );
-            let what = Hinted::new(what, "give all of them the same hosts");
+            let what = format!("invalid index {number} of a process: expected one after {own}");
+            let what = Hinted::new(what, "start all processes with the same hosts");
             return Err(ClusterError::Input(what));
         };
         if theirs != workers as u64 {
             let what = Hinted::new(
-                format!("process {number} has {theirs} workers and this one {workers}"),
-                "give all of them the same --threads",
+                format!("process {number} has {theirs} workers, this one {workers}"),
+                "start all processes with the same --threads",
             );
             return Err(ClusterError::Input(what));
         }
@@ -147,7 +145,7 @@ pub(super) fn run(
     fail: fn(&ClusterError),
 ) -> Result<Done, ClusterError> {
     let wrong = |what: String| {
-        ClusterError::Others(format!("the processes cannot be connected ({what})").into())
+        ClusterError::Others(format!("cannot connect the processes ({what})").into())
     };
     let (builders, guard) = if job.hosts.len() > 1 {
         let sockets = sockets(&job.hosts, job.process, job.workers)?;

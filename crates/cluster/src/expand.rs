@@ -2,8 +2,8 @@
 
 use yomikiri::game::othello::blocks::{Bits, Block, Blocks, Work};
 use yomikiri::game::{Group, Orientations, Score, Side};
-use yomikiri::graph::{Census, StateKind, States};
-use yomikiri::solve::value::{Prospect, Short, Turned};
+use yomikiri::graph::{Census, StateKind, TaskStates};
+use yomikiri::solve::value::{Prospect, Short, SweepOrder};
 use yomikiri::table::Counts;
 
 /// States that are processed together.
@@ -39,7 +39,7 @@ pub(super) struct Expand<'a, B: Bits> {
     pub rules: &'a Blocks<B>,
     pub group: &'a Group,
     pub block: &'a Block<B>,
-    pub states: &'a mut States,
+    pub states: &'a mut TaskStates,
     pub sets: &'a [(u32, u16)],
     /// Pairs that each placement leads to.
     pub lists: &'a mut [Vec<u64>],
@@ -120,7 +120,7 @@ impl<B: Bits> Work for Count<'_, B> {
 pub(super) struct Trace<'a, B: Bits, F> {
     pub rules: &'a Blocks<B>,
     pub block: &'a Block<B>,
-    pub states: &'a mut States,
+    pub states: &'a mut TaskStates,
     pub places: &'a [u32],
     /// Row of the first state.
     pub row: u32,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::expand::of_pair;
-use super::parts::{Chunks, Kind, Part};
+use super::parts::{Chunks, Part, PartKind};
 use super::worker::roots;
 use super::{ClusterError, Job};
 use yomikiri::game::GameExt;
@@ -13,7 +13,7 @@ use yomikiri::graph::{AssembledLayer, assemble};
 use yomikiri::hint::Hinted;
 use yomikiri::progress::Progress;
 use yomikiri::solve::install_found;
-use yomikiri::solve::value::{Prospect, Short, Turned};
+use yomikiri::solve::value::{Prospect, Short, SweepOrder};
 use yomikiri::table::{Counts, Store, Table};
 
 /// Returns the directory of each worker's files, from below the given directories.
@@ -39,8 +39,8 @@ pub(super) fn dirs(parts: &[PathBuf]) -> Result<Vec<PathBuf>, ClusterError> {
     match whole {
         true => Ok(all.into_values().collect()),
         false => Err(ClusterError::Input(Hinted::new(
-            format!("part-{missing} is in none of the directories"),
-            "give those of all hosts",
+            format!("missing part-{missing} in the directories"),
+            "expected the directories of all hosts",
         ))),
     }
 }
@@ -71,7 +71,8 @@ pub fn gather(
         let mut blocks = BTreeMap::new();
         let mut counts = Counts::default();
         for part in &parts {
-            let layer = part.read(Kind::Layer, number)?.ok_or_else(|| not_there(part, number))?;
+            let layer =
+                part.read(PartKind::Layer, number)?.ok_or_else(|| missing_layer(part, number))?;
             layer.check()?;
             let own = part.values_of(&layer)?;
             own.as_ref().map_or(Ok(()), Chunks::check)?;
@@ -117,10 +118,10 @@ pub fn gather(
     Ok(table)
 }
 
-pub(super) fn not_there(part: &Part, number: u32) -> ClusterError {
+pub(super) fn missing_layer(part: &Part, number: u32) -> ClusterError {
     let what = Hinted::new(
-        format!("has no layer {number} of this game and number of workers"),
-        "run 'solver enumerate' with the same hosts to the end",
+        format!("missing layer {number} of this game for this number of workers"),
+        "complete 'solver enumerate' with the same hosts",
     );
     ClusterError::File { path: part.dir().to_path_buf(), what }
 }

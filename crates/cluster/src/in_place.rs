@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::ClusterError;
-use super::gather::{dirs, not_there};
-use super::parts::{Chunks, Extent, Kind, Part, identity_in};
+use super::gather::{dirs, missing_layer};
+use super::parts::{Chunks, Extent, Part, PartKind, identity_in};
 use super::post::{hash, owner, slice};
 use yomikiri::any::AnyGame;
 use yomikiri::game::othello::blocks::{Blocks, Tables};
@@ -15,7 +15,7 @@ use yomikiri::game::{Game, GameExt, Orientations, WideKey};
 use yomikiri::graph::{Graph, KeysElsewhere};
 use yomikiri::hint::Hinted;
 use yomikiri::solve::Values;
-use yomikiri::solve::value::{Short, Turned};
+use yomikiri::solve::value::{Short, SweepOrder};
 use yomikiri::table::{Counts, FORMAT, FORMAT_VERSION, Manifest, Table, TableError, or_record};
 
 /// A worker's files of a layer.
@@ -27,7 +27,7 @@ struct Own {
 }
 
 /// All files of a game in blocks, solved by several processes.
-pub(crate) struct Parts {
+pub(crate) struct PartFiles {
     rules: Blocks<Tables>,
     workers: usize,
     first: u32,
@@ -41,7 +41,7 @@ pub(crate) struct Parts {
 pub fn table_of(parts: &[PathBuf]) -> Result<Table, ClusterError> {
     let dirs = dirs(parts)?;
     let Some((identity, job)) = identity_in(&dirs[0])? else {
-        let what = Hinted::new("holds no states", "run 'solver enumerate' with the same hosts");
+        let what = Hinted::new("no states", "run 'solver enumerate' with the same hosts");
         return Err(ClusterError::File { path: dirs[0].clone(), what });
     };
     let all = Part::all(&dirs, &job);
@@ -49,7 +49,7 @@ pub fn table_of(parts: &[PathBuf]) -> Result<Table, ClusterError> {
     for number in 0..=u64::BITS {
         let mut layer = None;
         for part in &all {
-            if let Some(own) = part.read(Kind::Layer, number)? {
+            if let Some(own) = part.read(PartKind::Layer, number)? {
                 layer.get_or_insert(Counts::default()).add(own.counts());
             }
         }
@@ -88,7 +88,7 @@ pub fn open(
     parts: &[PathBuf],
 ) -> Result<(Graph, Values), ClusterError> {
     if !game.facts().has_blocks {
-        let hint = format!("gather those of {}", game.name());
+        let hint = format!("gather the parts of {}", game.name());
         return Err(ClusterError::Input(Hinted::new("only parts of Othello have values", hint)));
     }
     let dirs = dirs(parts)?;
@@ -99,11 +99,12 @@ pub fn open(
     let (mut files, mut begins) = (Vec::new(), vec![0]);
     for number in first..(rows * columns) as u32 + 1 {
         for part in &parts {
-            let layer = part.read(Kind::Layer, number)?.ok_or_else(|| not_there(part, number))?;
+            let layer =
+                part.read(PartKind::Layer, number)?.ok_or_else(|| missing_layer(part, number))?;
             let values = part.values_of(&layer)?.ok_or_else(|| {
                 let what = Hinted::new(
-                    format!("has no values of layer {number}"),
-                    "run 'solver value-iterate' with the same hosts to the end",
+                    format!("missing values of layer {number}"),
+                    "complete 'solver value-iterate' with the same hosts",
                 );
                 ClusterError::File { path: part.dir().to_path_buf(), what }
             })?;
@@ -118,7 +119,7 @@ pub fn open(
     }
     let rules = Blocks::new(game);
     let ends = begins.iter().step_by(parts.len()).map(|&row| row as u64).collect();
-    let parts = Arc::new(Parts { rules, workers: parts.len(), first, files, begins });
+    let parts = Arc::new(PartFiles { rules, workers: parts.len(), first, files, begins });
     let (view, values) = (View(Arc::clone(&parts)), View(parts));
     let graph = Graph::elsewhere(Box::new(view), ends, first, counts);
     let value = move |row| Some(values.value(row)?.prospect());
@@ -127,18 +128,18 @@ pub fn open(
 }
 
 /// The parts, shared by rows and values.
-struct View(Arc<Parts>);
+struct View(Arc<PartFiles>);
 
 /// Returns the value read; records damage and returns `None` if there was any.
 fn sound<T>(read: Result<T, ClusterError>, file: &Chunks) -> Option<T> {
-    or_record(read.map_err(|_| TableError::damaged(file.path(), "it is not what it should be")))
+    or_record(read.map_err(|_| TableError::damaged(file.path(), "inconsistent part")))
 }
 
 fn present<T>(read: Option<T>, file: &Chunks) -> Option<T> {
     sound(read.ok_or_else(|| file.damaged()), file)
 }
 
-impl Parts {
+impl PartFiles {
     /// Returns the file of a row, its chunk, and its row in the chunk.
     fn at(&self, row: usize) -> (&Own, usize, usize) {
         let number = self.begins.partition_point(|&begin| begin <= row) - 1;
@@ -197,7 +198,7 @@ impl KeysElsewhere for View {
         for own in &self.0.files {
             for file in [&own.layer, &own.values] {
                 let checked = file.check();
-                checked.map_err(|_| TableError::damaged(file.path(), "its checksums differ"))?;
+                checked.map_err(|_| TableError::damaged(file.path(), "wrong checksum"))?;
             }
         }
         Ok(())

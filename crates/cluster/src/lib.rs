@@ -106,7 +106,7 @@ impl Hint for ClusterError {
             | ClusterError::Others(what)
             | ClusterError::File { what, .. } => what.hint(),
             ClusterError::Damaged { .. } => {
-                Some("remove it, and it is made again with those that follow".into())
+                Some("remove it: it is written again, with those that follow".into())
             }
             ClusterError::Table(error) => error.hint(),
             ClusterError::Graph(error) => error.hint(),
@@ -181,8 +181,7 @@ pub fn check(job: &Job) -> Result<(), ClusterError> {
     if job.plan.has_blocks(&job.game) && job.plan.derived {
         return Ok(());
     }
-    let what =
-        "several processes solve whole Othello boards of up to 32 squares, with derived moves";
+    let what = "unsupported job for several processes: expected a whole Othello board of up to 32 squares, with derived moves";
     Err(ClusterError::Input(what.into()))
 }
 
@@ -192,7 +191,7 @@ pub fn check(job: &Job) -> Result<(), ClusterError> {
 pub fn run(job: &Job, fail: fn(&ClusterError)) -> Result<Done, ClusterError> {
     check(job)?;
     #[cfg(target_arch = "x86_64")]
-    if Instructions::are_there() {
+    if Instructions::are_available() {
         return connect::run(job, worker::work::<Instructions>, fail);
     }
     connect::run(job, worker::work::<Tables>, fail)

@@ -32,7 +32,7 @@ pub fn parts_dir(store: &Store, table: &str) -> PathBuf {
 struct Foot {
     /// Job in words: the number of workers, and the identity of the table.
     job: String,
-    kind: Kind,
+    kind: PartKind,
     /// Layer.
     number: u32,
     /// Owner of the file.
@@ -61,7 +61,7 @@ pub(super) struct Extent {
 /// Kind of a file, with which its name begins.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Kind {
+pub(super) enum PartKind {
     /// States of a layer.
     Layer,
     /// Values of a layer.
@@ -98,7 +98,7 @@ impl Part {
     pub(crate) fn lock(&self) -> Result<Lock, ClusterError> {
         let parts = self.dir.parent().unwrap_or(&self.dir);
         let create = fs::create_dir_all(parts);
-        create.map_err(|error| ClusterError::file(parts, "be made", error))?;
+        create.map_err(|error| ClusterError::file(parts, "create it", error))?;
         let (path, until) = (self.dir.with_added_extension("lock"), Instant::now() + ENDING);
         loop {
             match Lock::take(&path) {
@@ -108,17 +108,17 @@ impl Part {
         }
     }
 
-    fn file(&self, kind: Kind, number: u32) -> PathBuf {
-        let name = if kind == Kind::Layer { "layer" } else { "values" };
+    fn file(&self, kind: PartKind, number: u32) -> PathBuf {
+        let name = if kind == PartKind::Layer { "layer" } else { "values" };
         self.dir.join(format!("{name}-{number:02}"))
     }
 
     /// Creates a file.
-    pub(crate) fn write(&self, kind: Kind, number: u32) -> Result<Writing, ClusterError> {
+    pub(crate) fn write(&self, kind: PartKind, number: u32) -> Result<Writing, ClusterError> {
         let path = self.file(kind, number);
         let begin = || -> std::io::Result<_> {
             fs::create_dir_all(&self.dir)?;
-            let part = table::Part::of(&path)?;
+            let part = table::PendingFile::of(&path)?;
             let file = File::create(part.path())?;
             Ok((part, file))
         };
@@ -126,12 +126,12 @@ impl Part {
             Ok((part, file)) => {
                 Ok(Writing { path, kind, number, part, file, at: 0, chunks: Vec::new() })
             }
-            Err(error) => Err(ClusterError::file(&path, "be written", error)),
+            Err(error) => Err(ClusterError::file(&path, "write it", error)),
         }
     }
 
     /// Maps a file; `None` if it is missing or belongs to another job.
-    pub(crate) fn read(&self, kind: Kind, number: u32) -> Result<Option<Chunks>, ClusterError> {
+    pub(crate) fn read(&self, kind: PartKind, number: u32) -> Result<Option<Chunks>, ClusterError> {
         let chunks = Chunks::open(self.file(kind, number))?;
         let Some(chunks) = chunks.filter(|chunks| chunks.foot.job == self.job) else {
             return Ok(None);
@@ -145,7 +145,7 @@ impl Part {
 
     /// Maps the values of a layer; `None` if there are none.
     pub(crate) fn values_of(&self, layer: &Chunks) -> Result<Option<Chunks>, ClusterError> {
-        let Some(values) = self.read(Kind::Values, layer.foot.number)? else { return Ok(None) };
+        let Some(values) = self.read(PartKind::Values, layer.foot.number)? else { return Ok(None) };
         let shape = |file: &Chunks| -> Vec<_> {
             file.extents().iter().map(|chunk| (chunk.slices, chunk.rows)).collect()
         };
@@ -158,7 +158,7 @@ impl Part {
     /// Returns the number of consecutive layers from `first` on, up to `end`.
     pub(crate) fn layers_from(&self, first: u32, end: u32) -> Result<u32, ClusterError> {
         for number in first..end {
-            if self.read(Kind::Layer, number)?.is_none() {
+            if self.read(PartKind::Layer, number)?.is_none() {
                 return Ok(number - first);
             }
         }
@@ -172,7 +172,7 @@ fn damaged(path: &Path) -> ClusterError {
 
 /// Returns the identity and the job that a worker's files record; `None` if there is no layer.
 pub(super) fn identity_in(dir: &Path) -> Result<Option<(Identity, String)>, ClusterError> {
-    let wrong = |error| ClusterError::file(dir, "be read", error);
+    let wrong = |error| ClusterError::file(dir, "read it", error);
     for entry in fs::read_dir(dir).map_err(wrong)? {
         let path = entry.map_err(wrong)?.path();
         let name = path.file_name().and_then(|name| name.to_str());
@@ -190,9 +190,9 @@ pub(super) fn identity_in(dir: &Path) -> Result<Option<(Identity, String)>, Clus
 /// A file being written.
 pub(super) struct Writing {
     path: PathBuf,
-    kind: Kind,
+    kind: PartKind,
     number: u32,
-    part: table::Part,
+    part: table::PendingFile,
     file: File,
     at: u64,
     chunks: Vec<Extent>,
@@ -207,10 +207,7 @@ impl Writing {
         arrays: &[&[u8]],
     ) -> Result<(), ClusterError> {
         let (Ok(blocks), Ok(rows)) = (u32::try_from(blocks), u32::try_from(rows)) else {
-            let what = Hinted::new(
-                "more states than 4-byte numbers count are in one chunk",
-                "take more workers",
-            );
+            let what = Hinted::new("more than 2^32 states in one chunk", "use more workers");
             return Err(ClusterError::Input(what));
         };
         let (mut crc, mut bytes) = (crc32fast::Hasher::new(), 0);
@@ -225,7 +222,7 @@ impl Writing {
             let over = arrays.iter().map(|array| array.len()).sum::<usize>() % 8;
             write(&[0; 8][..(8 - over) % 8])
         });
-        written.map_err(|error| ClusterError::file(&self.path, "be written", error))?;
+        written.map_err(|error| ClusterError::file(&self.path, "write it", error))?;
         let (at, crc, is_sound) = (self.at, crc.finalize(), AtomicBool::default());
         self.chunks.push(Extent { slices, blocks, rows, at, bytes, crc, is_sound });
         self.at += bytes;
@@ -243,7 +240,7 @@ impl Writing {
         let written = self.file.write_all(&foot).and_then(|()| self.file.sync_all());
         let written = written.and_then(|()| self.part.commit());
         let written = written.and_then(|()| table::sync_dir(&part.dir));
-        written.map_err(|error| ClusterError::file(&self.path, "be written", error))
+        written.map_err(|error| ClusterError::file(&self.path, "write it", error))
     }
 }
 
@@ -255,7 +252,7 @@ pub(super) struct Chunks {
 }
 
 /// States of a chunk.
-pub(super) struct Piece<'a> {
+pub(super) struct ChunkPiece<'a> {
     /// Occupied squares of its blocks, ascending, and the end of each block's states.
     pub blocks: &'a [[u32; 2]],
     /// Place of each state in its block.
@@ -270,7 +267,7 @@ impl Chunks {
         let map = match File::open(&path).and_then(|file| table::map_read_only(&file)) {
             Ok(map) => map,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(ClusterError::file(&path, "be read", error)),
+            Err(error) => return Err(ClusterError::file(&path, "read it", error)),
         };
         let foot = || {
             let (rest, ends) = map.split_last_chunk::<12>()?;
@@ -330,12 +327,12 @@ impl Chunks {
     }
 
     /// Returns the states of a chunk.
-    pub(crate) fn piece(&self, chunk: &Extent) -> Result<Piece<'_>, ClusterError> {
+    pub(crate) fn piece(&self, chunk: &Extent) -> Result<ChunkPiece<'_>, ClusterError> {
         let cut = || {
             let rows = chunk.rows as usize;
             let (blocks, rest) = numbers(self.bytes(chunk)?, chunk.blocks as usize)?;
             let (places, rest) = numbers(rest, rows)?;
-            Some(Piece { blocks, places, sets: numbers(rest, rows)?.0 })
+            Some(ChunkPiece { blocks, places, sets: numbers(rest, rows)?.0 })
         };
         cut().ok_or_else(|| self.damaged())
     }
@@ -353,7 +350,7 @@ fn numbers<T: Pod>(bytes: &[u8], count: usize) -> Option<(&[T], &[u8])> {
     Some((bytemuck::try_cast_slice(own).ok()?, rest))
 }
 
-impl<'a> Piece<'a> {
+impl<'a> ChunkPiece<'a> {
     /// Returns the blocks with the rows of each.
     pub(crate) fn ranges(&self) -> impl Iterator<Item = (u32, std::ops::Range<usize>)> + use<'a> {
         let blocks = self.blocks;

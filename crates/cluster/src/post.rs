@@ -204,9 +204,9 @@ impl<'a> Post<'a> {
             if theirs != asked {
                 let what = Hinted::new(
                     format!(
-                        "the processes were not asked for the same: worker {worker} for {theirs}, this one for {asked}"
+                        "different jobs of processes: worker {worker} has {theirs}, this one {asked}"
                     ),
-                    "give all the same program and arguments",
+                    "start all with the same program and arguments",
                 );
                 return Err(ClusterError::Input(what));
             }

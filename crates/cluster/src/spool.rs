@@ -63,14 +63,14 @@ impl Spool {
     /// Adds records.
     pub(crate) fn take(&mut self, mut words: &[u32]) -> Result<(), ClusterError> {
         while let Some((length, slice)) = (self.records.first)(words) {
-            let (record, rest) = words.split_at_checked(length).ok_or_else(strange)?;
-            let slice = self.slices.get_mut(slice as usize).ok_or_else(strange)?;
+            let (record, rest) = words.split_at_checked(length).ok_or_else(protocol_error)?;
+            let slice = self.slices.get_mut(slice as usize).ok_or_else(protocol_error)?;
             slice.words.extend_from_slice(record);
             self.held += length;
             words = rest;
         }
         if !words.is_empty() {
-            return Err(strange());
+            return Err(protocol_error());
         }
         match self.held > self.limit {
             true => self.spill(),
@@ -92,7 +92,7 @@ impl Spool {
                     self.read(at, &mut words[begin..])?;
                     self.free(at, length);
                 }
-                words = (self.records.join)(&words).ok_or_else(strange)?;
+                words = (self.records.join)(&words).ok_or_else(protocol_error)?;
                 self.slices[number].joined = words.len();
             }
             if !words.is_empty() {
@@ -115,7 +115,7 @@ impl Spool {
             file.seek(SeekFrom::Start(self.length))?;
             file.write_all(bytemuck::cast_slice(words))
         };
-        let what = "be written with what does not fit in memory";
+        let what = "write data that does not fit in memory";
         write().map_err(|error: std::io::Error| ClusterError::file(&self.dir, what, error))?;
         self.length += size_of_val(words) as u64;
         Ok(())
@@ -123,10 +123,10 @@ impl Spool {
 
     /// Reads words from the file.
     fn read(&mut self, at: u64, words: &mut [u32]) -> Result<(), ClusterError> {
-        let file = self.file.as_mut().expect("what was spilled is in the file");
+        let file = self.file.as_mut().expect("spilled data is in the file");
         let bytes = bytemuck::cast_slice_mut(words);
         let done = file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(bytes));
-        let what = "be read with what did not fit in memory";
+        let what = "read data that does not fit in memory";
         done.map_err(|error| ClusterError::file(&self.dir, what, error))
     }
 
@@ -186,11 +186,9 @@ impl Spool {
 }
 
 /// Returns the error for an invalid message from another process.
-pub(super) fn strange() -> ClusterError {
-    let what = Hinted::new(
-        "another process sent what is no message of this program",
-        "give all the same program",
-    );
+pub(super) fn protocol_error() -> ClusterError {
+    let what =
+        Hinted::new("invalid message from another process", "start all with the same program");
     ClusterError::Others(what)
 }
 

@@ -151,7 +151,7 @@ mod tests {
     use super::*;
     use crate::chance::{normal, seeded};
     use crate::network::Activation;
-    use crate::optimiser::Method;
+    use crate::optimiser::OptimiserMethod;
     use crate::passes::Pass;
     use crate::trainer::Trainer;
     use yomikiri::game::othello::Othello;
@@ -204,7 +204,8 @@ mod tests {
             for architecture in networks(rows_, columns) {
                 let ties = Ties::of(&architecture, &game).unwrap();
                 let network = Network::uniform(architecture, 5, -0.3, 0.3);
-                let mut trainer = Trainer::new(network, Method::adam(0.01, 0.1)).tied(ties);
+                let mut trainer =
+                    Trainer::new(network, OptimiserMethod::adam(0.01, 0.1)).tied(ties);
                 answers_alike(&trainer.network, &game);
                 let before = trainer.network.clone();
                 for step in 0..5 {

@@ -15,7 +15,7 @@ use yomikiri_measure::policy::onnx::proto::{
 use super::network::{Activation, Architecture, Network, Parameter, Step};
 
 /// Builds the graph in the order of computation.
-struct Writer<'a> {
+struct GraphWriter<'a> {
     network: &'a Network,
     /// Number of parameters written so far.
     used: usize,
@@ -24,7 +24,7 @@ struct Writer<'a> {
     last: String,
 }
 
-impl Writer<'_> {
+impl GraphWriter<'_> {
     /// Adds an operation on the last result and others; its result becomes the last.
     fn add(&mut self, operation: &str, others: &[&str], attributes: Vec<Attribute>) {
         let name = format!("x{}", self.graph.node.len());
@@ -114,7 +114,7 @@ fn port(name: &str, shape: &[usize]) -> ValueInfo {
 pub fn model(network: &Network, shape: &[usize]) -> Vec<u8> {
     let architecture = network.architecture();
     let (graph, last) = (Graph::default(), "board".to_string());
-    let mut graph = Writer { network, used: 0, graph, last };
+    let mut graph = GraphWriter { network, used: 0, graph, last };
     let is_flat = matches!(architecture, Architecture::Mlp { .. });
     if is_flat && shape.len() > 1 {
         graph.add("Flatten", &[], vec![whole("axis", 1)]);

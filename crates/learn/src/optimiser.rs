@@ -7,7 +7,7 @@ use super::network::{Network, Parameter};
 /// Rule by which weights follow a gradient.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Method {
+pub enum OptimiserMethod {
     /// Stochastic gradient descent: a step of `rate` times the gradient.
     Sgd {
         /// Learning rate.
@@ -32,34 +32,34 @@ pub enum Method {
 /// An optimiser by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum OptimiserKind {
     /// Adam, with its published constants.
     Adam,
     /// Gradient descent.
     Sgd,
 }
 
-impl Kind {
+impl OptimiserKind {
     /// Returns the method without weight decay.
-    pub fn method(self, rate: f64) -> Method {
+    pub fn method(self, rate: f64) -> OptimiserMethod {
         match self {
-            Kind::Adam => Method::adam(rate, 0.0),
-            Kind::Sgd => Method::Sgd { rate },
+            OptimiserKind::Adam => OptimiserMethod::adam(rate, 0.0),
+            OptimiserKind::Sgd => OptimiserMethod::Sgd { rate },
         }
     }
 }
 
-impl Method {
+impl OptimiserMethod {
     /// Returns Adam with its published constants and this weight decay.
-    pub fn adam(rate: f64, weight_decay: f64) -> Method {
-        Method::Adam { rate, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay }
+    pub fn adam(rate: f64, weight_decay: f64) -> OptimiserMethod {
+        OptimiserMethod::Adam { rate, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay }
     }
 }
 
 /// A method and its state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Optimiser {
-    method: Method,
+    method: OptimiserMethod,
     steps: u64,
     /// Means of gradients and of squared gradients for each parameter; empty for SGD.
     moments: Vec<[Vec<f32>; 2]>,
@@ -67,14 +67,14 @@ pub struct Optimiser {
 
 impl Optimiser {
     /// Returns the state before the first step.
-    pub fn new(method: Method, network: &Network) -> Optimiser {
+    pub fn new(method: OptimiserMethod, network: &Network) -> Optimiser {
         let zeros = |parameter: &Parameter| {
             let zeros = vec![0.0; parameter.numbers.len()];
             [zeros.clone(), zeros]
         };
         let moments = match method {
-            Method::Sgd { .. } => Vec::new(),
-            Method::Adam { .. } => network.parameters().iter().map(zeros).collect(),
+            OptimiserMethod::Sgd { .. } => Vec::new(),
+            OptimiserMethod::Adam { .. } => network.parameters().iter().map(zeros).collect(),
         };
         Optimiser { method, steps: 0, moments }
     }
@@ -85,14 +85,14 @@ impl Optimiser {
         self.steps += 1;
         let parameters = network.parameters_mut().iter_mut().zip(gradient);
         match self.method {
-            Method::Sgd { rate } => {
+            OptimiserMethod::Sgd { rate } => {
                 let rate = (rate * factor) as f32;
                 for (parameter, gradient) in parameters {
                     let pairs = parameter.numbers.iter_mut().zip(gradient);
                     pairs.for_each(|(number, gradient)| *number -= rate * gradient);
                 }
             }
-            Method::Adam { rate, beta1, beta2, epsilon, weight_decay } => {
+            OptimiserMethod::Adam { rate, beta1, beta2, epsilon, weight_decay } => {
                 let steps = i32::try_from(self.steps).unwrap_or(i32::MAX);
                 let first = rate * factor / (1.0 - beta1.powi(steps));
                 let second = 1.0 / (1.0 - beta2.powi(steps));
@@ -136,7 +136,7 @@ impl Optimiser {
 
     /// Restores the optimiser after `steps` steps from its state; `None` if that does not fit the network.
     pub fn with_state(
-        method: Method,
+        method: OptimiserMethod,
         network: &Network,
         steps: u64,
         state: Vec<Parameter>,
@@ -177,12 +177,16 @@ mod tests {
         let mut network = small();
         let before = network.parameters()[0].numbers.clone();
         let gradient = vec![vec![0.5, -2.0], vec![0.0]];
-        Optimiser::new(Method::Sgd { rate: 0.1 }, &network).step(&mut network, &gradient, 1.0);
+        Optimiser::new(OptimiserMethod::Sgd { rate: 0.1 }, &network).step(
+            &mut network,
+            &gradient,
+            1.0,
+        );
         let after = &network.parameters()[0].numbers;
         assert_eq!(after[..], [before[0] - 0.1 * 0.5, before[1] + 0.1 * 2.0]);
         // Adam's first step is the learning rate, independent of the gradient's magnitude.
         let mut network = small();
-        let method = Method::adam(0.01, 0.0);
+        let method = OptimiserMethod::adam(0.01, 0.0);
         Optimiser::new(method, &network).step(&mut network, &gradient, 1.0);
         let after = &network.parameters()[0].numbers;
         assert!((before[0] - after[0] - 0.01).abs() < 1e-6);
@@ -192,7 +196,7 @@ mod tests {
 
     #[test]
     fn an_optimiser_restored_from_its_state_continues_the_same_way() {
-        let method = Method::adam(0.01, 0.1);
+        let method = OptimiserMethod::adam(0.01, 0.1);
         let (mut network, gradient) = (small(), vec![vec![0.5, -2.0], vec![1.0]]);
         let mut optimiser = Optimiser::new(method, &network);
         optimiser.step(&mut network, &gradient, 1.0);

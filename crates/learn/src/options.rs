@@ -19,7 +19,7 @@ pub fn number<T: TryFrom<u64>>(least: u64, most: u64) -> RangedU64ValueParser<T>
 /// Parses a number of an option.
 pub fn real(text: &str, least: f64, most: f64) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number| (least..=most).contains(number));
-    number.ok_or_else(|| format!("give a number from {least} to {most}"))
+    number.ok_or_else(|| format!("expected a number from {least} to {most}"))
 }
 
 /// Parses a share or a probability.

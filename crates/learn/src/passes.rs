@@ -69,7 +69,7 @@ impl<'a> Pass<'a> {
                 Step::Add => sum(x, &pass.given[at - Step::BLOCK]),
                 Step::Drop => {
                     let mask = dropout.as_mut().map(|dropout| dropout.mask(x.len()));
-                    let mask = mask.expect("a step of dropout is made where there is one");
+                    let mask = mask.expect("dropout applies only to networks with a dropout step");
                     let made = product(x, &mask);
                     pass.masks.push(mask);
                     made
@@ -213,7 +213,7 @@ fn add_product(a: Matrix<'_>, b: Matrix<'_>, out: &mut [f32]) {
     let (a, b) = if a.rows() == 1 { (b.transposed(), a.transposed()) } else { (a, b) };
     let (a, b) = (GemmInputA::Unpacked(a), GemmInputB::Unpacked(b));
     let options = GemmOptions { beta: 1.0, ..GemmOptions::default() };
-    GemmExecutor::new().gemm(out, a, b, options).expect("the matrices fit each other");
+    GemmExecutor::new().gemm(out, a, b, options).expect("matrices of matching sizes");
 }
 
 /// Adds numbers element by element.

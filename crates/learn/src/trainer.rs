@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::equivariance::Ties;
 use super::network::Network;
-use super::optimiser::{Method, Optimiser};
+use super::optimiser::{Optimiser, OptimiserMethod};
 use super::passes::Gradient;
 use yomikiri::hint::{Hinted, Kind};
 
@@ -25,7 +25,7 @@ pub struct Trainer {
 
 impl Trainer {
     /// Returns the state before the first step.
-    pub fn new(network: Network, method: Method) -> Trainer {
+    pub fn new(network: Network, method: OptimiserMethod) -> Trainer {
         let optimiser = Optimiser::new(method, &network);
         Trainer { network, optimiser, ties: None }
     }
@@ -72,7 +72,7 @@ impl Trainer {
             }
         }
         if !total.is_finite() || !scale.is_finite() {
-            let what = "training has diverged: the loss is no number";
+            let what = "training has diverged: the loss is not finite";
             return Err(Hinted::new(what, "lower the learning rate").of_kind(Kind::Failure));
         }
         self.optimiser.step(&mut self.network, &sum, factor);

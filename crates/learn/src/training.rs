@@ -16,7 +16,7 @@ use super::cannot_write;
 use super::card::{self, Card, Training};
 use super::network::{Network, Parameter};
 use super::onnx::model;
-use super::optimiser::{Method, Optimiser};
+use super::optimiser::{Optimiser, OptimiserMethod};
 use super::trainer::Trainer;
 use yomikiri::any::AnyGame;
 use yomikiri::hint::Hinted;
@@ -24,7 +24,7 @@ use yomikiri::progress::Progress;
 use yomikiri_measure::policy::{NetworkSpec, Onnx};
 
 /// Metrics of an iteration by name.
-pub type Row = BTreeMap<String, f64>;
+pub type HistoryRow = BTreeMap<String, f64>;
 
 /// A training recipe in iterations.
 pub trait Learner {
@@ -36,7 +36,7 @@ pub trait Learner {
 
     /// Trains for an iteration, counted from 0, and returns its metrics. Random numbers depend only on
     /// the settings and the iteration.
-    fn iterate(&mut self, iteration: u64, progress: &dyn Progress) -> Result<Row, Hinted>;
+    fn iterate(&mut self, iteration: u64, progress: &dyn Progress) -> Result<HistoryRow, Hinted>;
 
     /// Returns the state that later iterations need besides the trainer.
     fn state(&self) -> Vec<Parameter> {
@@ -51,19 +51,19 @@ pub trait Learner {
 
 /// First line of a checkpoint.
 #[derive(Serialize, Deserialize)]
-struct Checkpoint {
+struct TrainingCheckpoint {
     settings: serde_json::Value,
-    method: Method,
+    method: OptimiserMethod,
     iterations: u64,
     steps: u64,
-    history: Vec<Row>,
+    history: Vec<HistoryRow>,
     /// Names and shapes of the tensors of the network, the optimiser and the learner.
     tensors: Vec<(String, Vec<usize>)>,
     crc32: String,
 }
 
 /// A training run.
-pub struct Run {
+pub struct TrainingRun {
     /// Path of its files, with or without an extension.
     pub name: PathBuf,
     /// Minimum time between two checkpoints.
@@ -71,7 +71,7 @@ pub struct Run {
     /// Number of iterations between measurements.
     pub every: u64,
     /// The optimiser.
-    pub method: Method,
+    pub method: OptimiserMethod,
     /// Shape of the model's input for a position.
     pub shape: Vec<usize>,
     /// Card of the network.
@@ -80,7 +80,7 @@ pub struct Run {
     pub training: Training,
 }
 
-impl Run {
+impl TrainingRun {
     /// Returns a function that makes policies of the network in training, with the conventions of its card.
     pub fn player(
         &self,
@@ -102,7 +102,7 @@ impl Run {
         self,
         learner: &mut L,
         progress: &dyn Progress,
-        mut measure: impl FnMut(&mut L, Option<&[Row]>) -> Result<Row, Hinted>,
+        mut measure: impl FnMut(&mut L, Option<&[HistoryRow]>) -> Result<HistoryRow, Hinted>,
     ) -> Result<Card, Hinted> {
         let name = &self.name;
         let place = card::file(name, "checkpoint");
@@ -133,7 +133,7 @@ impl Run {
             progress.advance(1);
         }
         write_history(name, &history)?;
-        let Run { name, shape, mut card, mut training, .. } = self;
+        let TrainingRun { name, shape, mut card, mut training, .. } = self;
         training.results = measure(learner, Some(&history))?;
         let training = serde_json::to_value(training).expect("it is plain data");
         card.training = training.as_object().cloned().unwrap_or_default();
@@ -152,7 +152,7 @@ impl Run {
         &self,
         learner: &mut impl Learner,
         place: &Path,
-        history: &[Row],
+        history: &[HistoryRow],
         iterations: u64,
     ) -> Result<(), Hinted> {
         let trainer = learner.trainer();
@@ -161,7 +161,7 @@ impl Run {
         let all = [network, state, learner.state()].concat();
         let bytes: Vec<u8> =
             all.iter().flat_map(|p| &p.numbers).flat_map(|n| n.to_le_bytes()).collect();
-        let head = Checkpoint {
+        let head = TrainingCheckpoint {
             settings: self.training.settings.clone(),
             method: self.method,
             iterations,
@@ -177,7 +177,11 @@ impl Run {
     }
 
     /// Restores the learner from its checkpoint, if any; returns the next iteration and the history.
-    fn resume(&self, learner: &mut impl Learner, place: &Path) -> Result<(u64, Vec<Row>), Hinted> {
+    fn resume(
+        &self,
+        learner: &mut impl Learner,
+        place: &Path,
+    ) -> Result<(u64, Vec<HistoryRow>), Hinted> {
         let bytes = match fs::read(place) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -186,17 +190,18 @@ impl Run {
             Err(error) => return Err(format!("cannot read {}: {error}", place.display()).into()),
         };
         let unfit = |what: Hinted| what.map(|what| format!("{} {what}", place.display()));
-        let damaged = || unfit(Hinted::new("is damaged", "remove it to begin again"));
+        let damaged = || unfit(Hinted::new("is damaged", "remove it to start again"));
         let end = bytes.iter().position(|&byte| byte == b'\n').ok_or_else(damaged)?;
-        let head: Checkpoint = serde_json::from_slice(&bytes[..end]).map_err(|_| damaged())?;
+        let head: TrainingCheckpoint =
+            serde_json::from_slice(&bytes[..end]).map_err(|_| damaged())?;
         let bytes = &bytes[end + 1..];
         if format!("{:08x}", crc32fast::hash(bytes)) != head.crc32 {
             return Err(damaged());
         }
         if head.settings != self.training.settings || head.method != self.method {
             return Err(unfit(Hinted::new(
-                "is the checkpoint of a training run with other settings",
-                "remove it to begin again, or choose another --out",
+                "is a checkpoint with other settings",
+                "remove it to start again, or choose another --out",
             )));
         }
         let mut numbers = bytes.as_chunks().0.iter().map(|&n| f32::from_le_bytes(n));
@@ -223,8 +228,8 @@ impl Run {
 }
 
 /// Writes the metrics as CSV with a row per iteration and a column per metric.
-fn write_history(name: &Path, history: &[Row]) -> Result<(), Hinted> {
-    let names: BTreeSet<&String> = history.iter().flat_map(Row::keys).collect();
+fn write_history(name: &Path, history: &[HistoryRow]) -> Result<(), Hinted> {
+    let names: BTreeSet<&String> = history.iter().flat_map(HistoryRow::keys).collect();
     let is_number = |name: &&String| ["epoch", "iteration"].contains(&name.as_str());
     let (first, others): (Vec<&String>, Vec<&String>) = names.into_iter().partition(is_number);
     let names = [first, others].concat();
@@ -241,7 +246,7 @@ fn write_history(name: &Path, history: &[Row]) -> Result<(), Hinted> {
 }
 
 /// Formats the metrics for display.
-fn row_text(row: &Row) -> String {
+fn row_text(row: &HistoryRow) -> String {
     let number = |(name, value): (&String, &f64)| format!("{name} {value:.4}");
     row.iter().map(number).collect::<Vec<_>>().join(", ")
 }

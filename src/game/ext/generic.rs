@@ -30,7 +30,11 @@ pub(super) fn parse_line<G: Game>(
         && let Some(side) = Side::ALL.into_iter().find(|&s| game.side_name(s) == side)
     {
         let state = key_of(key).and_then(G::Key::narrow).and_then(|key| game.state(key));
-        let state = state.ok_or_else(|| NotationError::new(format!("'{key}' is no key")))?;
+        let state = state.ok_or_else(|| {
+            NotationError::new(format!(
+                "invalid key `{key}`: expected hexadecimal digits of a state"
+            ))
+        })?;
         return Ok(vec![Position { state, side }]);
     }
     let mut line = vec![*from];
@@ -42,10 +46,10 @@ pub(super) fn parse_line<G: Game>(
             let legal: Vec<String> =
                 actions.iter().map(|&a| game.action_name(position.side, a)).collect();
             NotationError::new(match legal.is_empty() {
-                true => format!("the game is over before '{word}'").into(),
+                true => format!("illegal move `{word}`: the game is over").into(),
                 false => Hinted::new(
-                    format!("'{word}' is no legal move"),
-                    format!("there are {}", legal.join(" ")),
+                    format!("illegal move `{word}`"),
+                    format!("legal moves: {}", legal.join(" ")),
                 ),
             })
         })?;

@@ -10,7 +10,7 @@ use crate::game::{Canonical, Group, StateKey, Symmetry};
 
 /// Images of rows, one lane per symmetry, at index `row << columns | squares of the row`.
 #[derive(Clone, Debug)]
-pub(super) struct Images {
+pub(super) struct BoardImages {
     rows: usize,
     columns: usize,
     lanes: Lanes,
@@ -23,14 +23,14 @@ enum Lanes {
     Eight(Vec<[u64; 8]>),
 }
 
-impl Images {
-    pub(super) fn new(rows: usize, columns: usize, group: &Group) -> Images {
+impl BoardImages {
+    pub(super) fn new(rows: usize, columns: usize, group: &Group) -> BoardImages {
         let lanes = match group.order() {
             1 => Lanes::One(row_images(rows, columns)),
             4 => Lanes::Four(row_images(rows, columns)),
             _ => Lanes::Eight(row_images(rows, columns)),
         };
-        Images { rows, columns, lanes }
+        BoardImages { rows, columns, lanes }
     }
 
     #[inline]

@@ -8,11 +8,11 @@
 //! game is over when neither can. The layer is the number of discs.
 
 pub mod blocks;
-mod brought;
 mod canonical;
 mod moves;
 mod notation;
 pub mod proof;
+mod score_search;
 pub mod search;
 mod size;
 
@@ -20,11 +20,11 @@ use std::marker::PhantomData;
 
 use super::symmetry::map_square;
 use super::{
-    Action, Bitboards, Canonical, Empties, Expected, Facts, Game, Group, Layers, Mobility, Names,
-    NotationError, Notations, Outcome, PlaneKinds, Planes, Position, Score, ScoreSearch, Scores,
-    SearchOptions, Side, StateKey, Symmetries, Symmetry,
+    Action, Bitboards, Canonical, Empties, ExpectedStates, Facts, Game, Group, Layers, Mobility,
+    Names, NotationError, Notations, Outcome, PlaneKinds, Planes, Position, Score, ScoreSearch,
+    Scores, SearchOptions, Side, StateKey, Symmetries, Symmetry,
 };
-use canonical::Images;
+use canonical::BoardImages;
 use moves::Flips;
 
 /// Minimum number of rows and of columns.
@@ -81,7 +81,7 @@ pub struct Othello<K: StateKey> {
     columns: usize,
     lines: Flips,
     group: Group,
-    images: Images,
+    images: BoardImages,
     key: PhantomData<K>,
 }
 
@@ -94,10 +94,13 @@ impl<K: StateKey> Othello<K> {
     /// If a side is out of range or the board has more squares than `K` holds.
     pub fn new(rows: usize, columns: usize, fold: bool) -> Othello<K> {
         let sides = MIN_SIDE..=MAX_SIDE;
-        assert!(sides.contains(&rows) && sides.contains(&columns), "{rows}x{columns} is no board");
+        assert!(
+            sides.contains(&rows) && sides.contains(&columns),
+            "invalid board {rows}x{columns}: expected sides of {MIN_SIDE} to {MAX_SIDE}"
+        );
         assert!(rows * columns <= 32 * K::WORDS, "{rows}x{columns} needs a wider key");
         let group = if fold { Group::of_board(rows, columns) } else { Group::trivial() };
-        let images = Images::new(rows, columns, &group);
+        let images = BoardImages::new(rows, columns, &group);
         Othello { rows, columns, lines: Flips::new(rows, columns), group, images, key: PhantomData }
     }
 
@@ -289,7 +292,7 @@ impl<K: StateKey> Game for Othello<K> {
     }
 
     fn score_search(&self, options: &SearchOptions) -> Option<Box<dyn ScoreSearch<Board>>> {
-        Some(Box::new(brought::Brought::new(self.rows, self.columns, options)))
+        Some(Box::new(score_search::EngineSearch::new(self.rows, self.columns, options)))
     }
 
     fn layers(&self) -> Option<&dyn Layers<Board>> {
@@ -321,7 +324,7 @@ impl<K: StateKey> Game for Othello<K> {
         Some(self)
     }
 
-    fn expected(&self, root: &Board) -> Option<Expected> {
+    fn expected(&self, root: &Board) -> Option<ExpectedStates> {
         let shape = (self.rows.min(self.columns), self.rows.max(self.columns));
         let is_start = *root == self.start().state;
         Some(size::expected(shape, root.discs(), is_start, self.group.order() > 1))
@@ -462,10 +465,7 @@ impl<K: StateKey> Names for Othello<K> {
 
 impl<K: StateKey> Notations<Board> for Othello<K> {
     fn written(&self, position: &Position<Board>) -> Vec<(&'static str, String)> {
-        vec![
-            ("obf", notation::obf(self, position)),
-            ("digits", notation::thesis_digits(self, position)),
-        ]
+        vec![("obf", notation::obf(self, position)), ("digits", notation::digits(self, position))]
     }
 
     fn read(

@@ -48,7 +48,7 @@ pub(super) fn obf<K: StateKey>(game: &Othello<K>, position: &Position<Board>) ->
 }
 
 /// Writes the side to move (1 Black, 2 White), then the squares: 0 empty, 1 Black, 2 White.
-pub(super) fn thesis_digits<K: StateKey>(game: &Othello<K>, position: &Position<Board>) -> String {
+pub(super) fn digits<K: StateKey>(game: &Othello<K>, position: &Position<Board>) -> String {
     let side = position.side.index() + 1;
     format!("{side}{}", squares(game, position, ['0', '1', '2']))
 }
@@ -82,7 +82,7 @@ pub(super) fn parse_line<K: StateKey>(
     }
     let solid: String = trimmed.chars().filter(|c| !c.is_whitespace()).collect();
     if solid.chars().all(|c| c.is_ascii_digit()) {
-        return Ok(vec![read_thesis_digits(game, &solid)?]);
+        return Ok(vec![read_digits(game, &solid)?]);
     }
     let starts_like_a_move = |word: &str| {
         let mut chars = word.chars();
@@ -102,23 +102,23 @@ pub(super) fn parse_line<K: StateKey>(
 }
 
 /// Reads the side to move (1 Black, 2 White), then the squares row by row.
-fn read_thesis_digits<K: StateKey>(
+fn read_digits<K: StateKey>(
     game: &Othello<K>,
     digits: &str,
 ) -> Result<Position<Board>, NotationError> {
     let expected = game.square_count() + 1;
     if digits.len() != expected {
-        return Err(NotationError::new(format!("position '{digits}' has {} digits", digits.len())).with_hint(format!("a {}x{} board needs {expected}: the side to move (1 Black, 2 White), then {} squares (0 empty, 1 Black, 2 White)", game.rows, game.columns, game.square_count())));
+        return Err(NotationError::new(format!("invalid position `{digits}`: {} digits", digits.len())).with_hint(format!("expected {expected} for the {}x{} board: the side to move (1 Black, 2 White), then {} squares (0 empty, 1 Black, 2 White)", game.rows, game.columns, game.square_count())));
     }
     let side = match &digits[..1] {
         "1" => Side::First,
         "2" => Side::Second,
         _ => {
             return Err(NotationError::new(format!(
-                "position '{digits}' starts with {}",
+                "invalid position `{digits}`: starts with {}",
                 &digits[..1]
             ))
-            .with_hint("the first digit is the side to move: 1 Black, 2 White"));
+            .with_hint("expected the side to move first: 1 Black, 2 White"));
         }
     };
     let (mut black, mut white) = (0, 0);
@@ -130,9 +130,9 @@ fn read_thesis_digits<K: StateKey>(
             '0' => {}
             _ => {
                 return Err(NotationError::new(format!(
-                    "position '{digits}' has the digit {digit}"
+                    "invalid position `{digits}`: contains the digit {digit}"
                 ))
-                .with_hint("squares are 0 empty, 1 Black, 2 White"));
+                .with_hint("expected squares 0 empty, 1 Black, 2 White"));
             }
         }
     }
@@ -152,10 +152,8 @@ fn play_transcript<K: StateKey>(
     while !rest.is_empty() {
         ply += 1;
         let (word, tail) = split_move(rest).ok_or_else(|| {
-            NotationError::new(format!(
-                "transcript: move {ply}, '{rest}', is no square and no pass"
-            ))
-            .with_hint("write moves as c4, passes as pass or --")
+            NotationError::new(format!("transcript: invalid move {ply} `{rest}`"))
+                .with_hint("expected squares such as c4, and pass or -- for passes")
         })?;
         rest = tail;
         let legal = game.actions(&position.state);
@@ -170,11 +168,11 @@ fn play_transcript<K: StateKey>(
         if !legal.contains(&action) {
             let names: Vec<_> = legal.iter().map(|&a| game.action_name(position.side, a)).collect();
             let can = if names.is_empty() {
-                "the game is over there".to_string()
+                "the game is over".to_string()
             } else {
                 format!("{} can play {}", game.side_name(position.side), names.join(", "))
             };
-            let what = format!("transcript: move {ply}, '{word}', is not legal");
+            let what = format!("transcript: illegal move {ply} `{word}`");
             return Err(NotationError::new(what).with_hint(can));
         }
         position = game.advance(&position, action);
@@ -227,7 +225,7 @@ fn diagram_or_obf<K: StateKey>(
         side = match cells.pop() {
             Some(c) if EMPTY.contains(&c) => {
                 return Err(NotationError::new(format!(
-                    "position has '{c}' after its squares, where the side to move is: X or * for Black, O for White"
+                    "invalid side to move `{c}` after the squares: expected X or * for Black, O for White"
                 )));
             }
             Some(c) if WHITE.contains(&c) => Some(Side::Second),
@@ -238,7 +236,7 @@ fn diagram_or_obf<K: StateKey>(
         n if n == squares => (game.columns, game.rows),
         64 => (8, 8),
         n => {
-            return Err(NotationError::new(format!("position has {n} squares")).with_hint(format!("a {}x{} board has {squares} (use . or - for empty, X or * for Black, O for White, and a side letter X or O at the end)", game.rows, game.columns)));
+            return Err(NotationError::new(format!("invalid position: {n} squares")).with_hint(format!("expected {squares} for the {}x{} board (. or - for empty, X or * for Black, O for White), then the side to move (X or O)", game.rows, game.columns)));
         }
     };
     let (mut black, mut white) = (0, 0);
@@ -250,7 +248,7 @@ fn diagram_or_obf<K: StateKey>(
         }
         if row >= game.rows || column >= game.columns {
             return Err(NotationError::new(format!(
-                "position has a disc at {}{}, outside the {}x{} board",
+                "invalid position: disc at {}{}, outside the {}x{} board",
                 (b'a' + column as u8) as char,
                 row + 1,
                 game.rows,
@@ -291,8 +289,8 @@ fn read_line(
             w if w.contains("black") || w.trim() == "x" || w.trim() == "*" => Side::First,
             w if w.contains("white") || w.trim() == "o" => Side::Second,
             _ => {
-                return Err(NotationError::new(format!("position: '{line}' names no side"))
-                    .with_hint("write 'Black to move' or 'White to move'"));
+                return Err(NotationError::new(format!("invalid side to move `{line}`"))
+                    .with_hint("expected 'Black to move' or 'White to move'"));
             }
         });
         return Ok(());
@@ -320,7 +318,7 @@ fn read_line(
         for c in word.chars() {
             if !(EMPTY.contains(&c) || BLACK.contains(&c) || WHITE.contains(&c)) {
                 return Err(NotationError::new(format!(
-                    "position: '{c}' is not a square (use . or - for empty, X or * for Black, O for White, X or O at the end for the side to move)"
+                    "invalid square `{c}`: expected . or - for empty, X or * for Black, O for White (X or O at the end for the side to move)"
                 )));
             }
             cells.push(c);

@@ -1,7 +1,7 @@
 //! Estimated number of states reachable on a board. Figures for the standard starts of small boards are exact
 //! counts; others extrapolate their growth.
 
-use crate::game::Expected;
+use crate::game::ExpectedStates;
 
 /// Canonical states and placements reachable from the standard start, counted by enumeration; see
 /// `docs/results/index.md`.
@@ -23,16 +23,20 @@ pub(super) fn expected(
     discs: u32,
     is_start: bool,
     folded: bool,
-) -> Expected {
+) -> ExpectedStates {
     let known = KNOWN.iter().find(|known| known.0 == (short, long));
     if let Some(&(_, states, moves)) = known.filter(|_| is_start && folded) {
-        return Expected { states, moves: moves / states, exact: true };
+        return ExpectedStates { states, moves: moves / states, exact: true };
     }
     let squares = (short * long) as f64;
     let positions = 62_789.0 * GROWTH.powf(squares - f64::from(discs) - 12.0);
     // States merge positions of both colours; symmetric roots fold their orbits.
     let fold = if folded && is_start { shape_fold((short, long)) } else { 1.0 };
-    Expected { states: (positions / fold).max(1.0), moves: 1.2 + squares / 16.0, exact: false }
+    ExpectedStates {
+        states: (positions / fold).max(1.0),
+        moves: 1.2 + squares / 16.0,
+        exact: false,
+    }
 }
 
 /// Returns the factor by which folding reduces the positions from the standard start.

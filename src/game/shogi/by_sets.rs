@@ -313,7 +313,7 @@ impl BySets {
             let from = if step.was == 0 { 0 } else { from };
             let changes = [(was, from), (is, to), (captured, if captured == 0 { 0 } else { to })];
             let rank = cohort.and_then(|cohort| ranking.rank_sets(kings, cohort, views, changes));
-            visit(rank.expect("what can be reached has a rank"), end_after(step));
+            visit(rank.expect("reachable states have ranks"), end_after(step));
         });
     }
 }

@@ -59,7 +59,7 @@ pub(super) struct Ranking {
     kings: Vec<(u8, u8)>,
     /// Number of placements with one pair of kings, all cohorts together.
     placements: u32,
-    /// Weight of a piece in [`Counts`]: on the board by its cell, and in hand.
+    /// Weight of a piece in [`CohortCounts`]: on the board by its cell, and in hand.
     weights: [u64; 32],
     hand_weights: [[u64; MAX_HAND_KINDS]; 2],
     /// Index of the way to have two pieces of a kind, by kind and count.
@@ -107,14 +107,14 @@ struct Cohort {
     hands: [[u8; MAX_HAND_KINDS]; 2],
     /// Kinds in each owner's hand: bit `k`.
     held: [u16; 2],
-    counts: Counts,
+    counts: CohortCounts,
 }
 
 /// Number of pieces of each sort, one field for each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counts(u64);
+pub(super) struct CohortCounts(u64);
 
-impl Counts {
+impl CohortCounts {
     #[inline(always)]
     pub(super) fn add(&mut self, weight: u64) {
         self.0 += weight;
@@ -185,7 +185,7 @@ impl Ranking {
             self.near.push(cohort as u16);
         }
         let turned = self.cohorts.iter().map(|cohort| {
-            let mut counts = Counts::default();
+            let mut counts = CohortCounts::default();
             for group in cohort.groups() {
                 let weight = self.weights[usize::from(group.cell.turned().0)];
                 counts.add(u64::from(group.count) * weight);
@@ -244,7 +244,7 @@ impl Ranking {
             group_count: 0,
             hands: [[0; MAX_HAND_KINDS]; 2],
             held: [0; 2],
-            counts: Counts::default(),
+            counts: CohortCounts::default(),
         };
         let mut free = self.squares as u32 - 2;
         let mut all_ways = 1u32;
@@ -306,7 +306,7 @@ impl Ranking {
             }
         }
         views[1] = views[0].map(|set| self.image(set));
-        self.rank_sets(kings, self.cohort(Counts(counts))?, &mut views, [(0, 0); 3])
+        self.rank_sets(kings, self.cohort(CohortCounts(counts))?, &mut views, [(0, 0); 3])
     }
 
     /// Returns all squares.
@@ -317,7 +317,7 @@ impl Ranking {
 
     /// Returns the cohort of some counts; `None` if there is none.
     #[inline(always)]
-    pub(super) fn cohort(&self, Counts(mut counts): Counts) -> Option<usize> {
+    pub(super) fn cohort(&self, CohortCounts(mut counts): CohortCounts) -> Option<usize> {
         let mut number = 0;
         for (ways, of_all) in self.ways.iter().zip(&self.way_counts) {
             let count = (counts & ((1 << FIELD) - 1)) as usize;
@@ -332,7 +332,7 @@ impl Ranking {
 
     /// Returns the cohort that the other player sees, and its counts.
     #[inline(always)]
-    pub(super) fn turned(&self, cohort: usize) -> (usize, Counts) {
+    pub(super) fn turned(&self, cohort: usize) -> (usize, CohortCounts) {
         let turned = usize::from(self.turned[cohort]);
         (turned, self.cohorts[turned].counts)
     }

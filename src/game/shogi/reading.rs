@@ -46,9 +46,9 @@ pub(super) fn parse_line<K: StateKey>(
         && let Some(word) = words.first().filter(|word| !is_written_as_move(word))
     {
         return wrong(Hinted::new(
-            format!("'{word}' is neither a position nor a move of {}", game.variant().name),
+            format!("`{word}` is neither a position nor a move of {}", game.variant().name),
             format!(
-                "write a position in SFEN, such as '{}', or moves, such as {}",
+                "expected a position in SFEN, such as '{}', or moves, such as {}",
                 game.variant().start,
                 examples(game.variant())
             ),
@@ -101,13 +101,13 @@ fn play_all<K: StateKey>(
         let number = i + 1;
         if !is_written_as_move(name) {
             return wrong(Hinted::new(
-                format!("move {number}, '{name}', is not written as a move"),
-                format!("moves are {}", examples(game.variant())),
+                format!("invalid move {number} `{name}`"),
+                format!("expected {}", examples(game.variant())),
             ));
         }
         position = play_named(game, &position, name).ok_or_else(|| {
             NotationError::new(format!(
-                "move {number}, '{name}', is not legal in '{}'",
+                "illegal move {number} `{name}` in '{}'",
                 sfen(game, &position)
             ))
             .with_hint(instead(game, &position, name))
@@ -140,7 +140,7 @@ fn instead<K: StateKey>(game: &Shogi<K>, position: &Position<Board>, name: &str)
     let who = game.side_name(position.side);
     let actions = game.actions(&position.state);
     if actions.is_empty() {
-        return "the game is over there".to_string();
+        return "the game is over".to_string();
     }
     let (piece, _) = name.split_at(2);
     let names = actions.iter().map(|&action| game.action_name(position.side, action));
@@ -180,7 +180,7 @@ pub(super) fn read_sfen<K: StateKey>(
         _ => {
             return wrong(Hinted::new(
                 format!(
-                    "SFEN '{text}' has {} where 3 or 4 are expected: the board, b or w to move, the hands (- if empty), the number of the move",
+                    "invalid SFEN `{text}`: {}, expected 3 or 4 (board, b or w to move, hands or -, move number)",
                     counted(fields.len(), "field")
                 ),
                 format!("such as '{}'", variant.start),
@@ -192,15 +192,15 @@ pub(super) fn read_sfen<K: StateKey>(
         "w" => Side::Second,
         other => {
             return wrong(format!(
-                "SFEN '{text}' has '{other}' where the side to move is: b (Black) or w (White)"
+                "invalid SFEN `{text}`: side to move `{other}`, expected b (Black) or w (White)"
             ));
         }
     };
     let mut board = Board::EMPTY;
     let rows: Vec<&str> = ranks.split('/').collect();
-    check_rows(variant, &format!("board '{ranks}'"), rows.len())?;
+    check_rows(variant, &format!("invalid board `{ranks}`"), rows.len())?;
     for (row, rank) in rows.into_iter().enumerate() {
-        let what = format!("rank {} of board '{ranks}', '{rank}',", row + 1);
+        let what = format!("invalid board `{ranks}`: rank {} (`{rank}`)", row + 1);
         read_rank(variant, row, rank, &what, &mut board)?;
     }
     read_hands(variant, hands, &mut board)?;
@@ -212,7 +212,7 @@ fn check_rows(variant: &Variant, what: &str, rows: usize) -> Result<(), Notation
         return Ok(());
     }
     let ranks = counted(rows, "rank");
-    wrong(format!("{what} has {ranks} where {} has {}", variant.name, variant.rows))
+    wrong(format!("{what}: {ranks}, but {} has {}", variant.name, variant.rows))
 }
 
 /// Reads one rank of SFEN, called `what` in messages.
@@ -236,7 +236,7 @@ fn read_rank(
             Some(empty) => squares = empty as usize,
             None => {
                 cell = read_piece(variant, letter, promoted)
-                    .or_else(|why| wrong(why.map(|why| format!("{what} has {why}"))))?;
+                    .or_else(|why| wrong(why.map(|why| format!("{what}: {why}"))))?;
             }
         }
         promoted = false;
@@ -246,14 +246,11 @@ fn read_rank(
         column += squares;
     }
     if promoted {
-        return wrong(format!("{what} has a + without a piece behind it"));
+        return wrong(format!("{what}: + without a piece"));
     }
     if column != variant.columns {
         let squares = counted(column, "square");
-        return wrong(format!(
-            "{what} has {squares} where {} has {}",
-            variant.name, variant.columns
-        ));
+        return wrong(format!("{what}: {squares}, but {} has {}", variant.name, variant.columns));
     }
     Ok(())
 }
@@ -268,14 +265,14 @@ fn kind_of_letter(variant: &Variant, letter: char) -> Option<(Owner, usize)> {
 /// Reads a piece on the board.
 fn read_piece(variant: &Variant, letter: char, promoted: bool) -> Result<Cell, Hinted> {
     if promoted && !letter.is_alphabetic() {
-        return Err("a + without a piece behind it".into());
+        return Err("+ without a piece".into());
     }
     let Some((owner, kind)) = kind_of_letter(variant, letter) else {
         let plus = if promoted { "+" } else { "" };
         return Err(Hinted::new(
-            format!("'{plus}{letter}', which is no piece of {}", variant.name),
+            format!("`{plus}{letter}` is not a piece of {}", variant.name),
             format!(
-                "its pieces are {} {}, small letters for White's, a + before those promoted",
+                "expected {} {}, small letters for White's, + before promoted ones",
                 variant.kinds[0].letter,
                 letters(variant)
             ),
@@ -284,7 +281,7 @@ fn read_piece(variant: &Variant, letter: char, promoted: bool) -> Result<Cell, H
     match variant.kinds[kind].promotes_to {
         Some(form) if promoted => Ok(Cell::of(owner, form)),
         None if promoted => {
-            Err(format!("'+{letter}', but {}s do not promote", variant.kinds[kind].name).into())
+            Err(format!("`+{letter}`, but {}s do not promote", variant.kinds[kind].name).into())
         }
         _ => Ok(Cell::of(owner, kind)),
     }
@@ -310,33 +307,33 @@ fn read_hands(variant: &Variant, text: &str, board: &mut Board) -> Result<(), No
         let held = kind_of_letter(variant, letter).filter(|&(_, kind)| kind > 0);
         let (owner, kind) = held.ok_or_else(|| {
             NotationError::new(format!(
-                "hands '{text}' have '{letter}', which cannot be held in {}",
+                "invalid hands `{text}`: `{letter}` cannot be in hand in {}",
                 variant.name
             ))
             .with_hint(format!(
-                "write {}, small letters for White's, or - alone if both are empty",
+                "expected {}, small letters for White's, or - alone if both are empty",
                 letters(variant)
             ))
         })?;
         let more = count.take().unwrap_or(1);
         if more == 0 {
             return wrong(Hinted::new(
-                format!("hands '{text}' have 0 of '{letter}'"),
-                "leave out what is not held",
+                format!("invalid hands `{text}`: 0 of `{letter}`"),
+                "leave out pieces that neither side has in hand",
             ));
         }
         let held = &mut board.hands[owner.index()][kind - 1];
         let all = more.saturating_add(u32::from(*held));
         if all > most {
             return wrong(format!(
-                "hands '{text}' have more of '{letter}' than the {most} there are in {}",
+                "invalid hands `{text}`: more than {most} of `{letter}`, the number in {}",
                 variant.name
             ));
         }
         *held = all as u8;
     }
     match count {
-        Some(count) => wrong(format!("hands '{text}' end in {count} without a piece behind it")),
+        Some(count) => wrong(format!("invalid hands `{text}`: {count} without a piece at the end")),
         None => Ok(()),
     }
 }
@@ -359,8 +356,8 @@ fn finish<K: StateKey>(
                 n => counted(n, royal),
             };
             return wrong(Hinted::new(
-                format!("{who} has {kings} on the board"),
-                "each side has one",
+                format!("invalid position: {who} has {kings} on the board"),
+                "expected one for each side",
             ));
         }
         for (count, &held) in counts[1..].iter_mut().zip(&board.hands[owner.index()]) {
@@ -373,7 +370,7 @@ fn finish<K: StateKey>(
     for (kind, &count) in counts.iter().enumerate() {
         if count > u32::from(variant.copies) {
             return wrong(format!(
-                "there are {count} {}s, promoted ones and those in hand among them, where {} has {} in all",
+                "invalid position: {count} {}s with promoted ones and those in hand, but {} has {}",
                 variant.kinds[kind].name, variant.name, variant.copies
             ));
         }
@@ -386,10 +383,8 @@ fn finish<K: StateKey>(
     if variant.ending == Ending::Mate && game.moves.in_check(&state, Owner::Opponent) {
         let (mover, waiting) = (game.side_name(side), game.side_name(side.other()));
         return wrong(Hinted::new(
-            format!(
-                "it is {mover}'s move and {waiting}'s king is in check, to which no legal move leads"
-            ),
-            format!("if it is {waiting}'s move, say so"),
+            format!("invalid position: {mover} to move, {waiting}'s king in check"),
+            format!("set {waiting} to move, or change the board"),
         ));
     }
     Ok(Position { state, side })
@@ -416,9 +411,9 @@ fn check_pawns<K: StateKey>(
         if !variant.drops.immobile && game.moves.is_stuck(kind, square) {
             return wrong(Hinted::new(
                 format!(
-                    "{who}'s {name} on {place} stands on the last rank, where it could never move"
+                    "invalid position: {who}'s {name} on {place} is on the last rank, where it has no move"
                 ),
-                "only a promoted one can be there",
+                "expected a promoted one",
             ));
         }
         let twin = own().find(|&(other, its_kind)| {
@@ -430,10 +425,10 @@ fn check_pawns<K: StateKey>(
         {
             return wrong(Hinted::new(
                 format!(
-                    "{who} has unpromoted {name}s on {place} and {}",
+                    "invalid position: {who} has unpromoted {name}s on {place} and {}",
                     square_name(variant, side, other as u8)
                 ),
-                "a file can have but one",
+                "expected at most one per file",
             ));
         }
     }
@@ -466,14 +461,14 @@ fn read_diagram<K: StateKey>(
         }
     }
     let mut board = Board::EMPTY;
-    check_rows(variant, "the board", rows.len())?;
+    check_rows(variant, "invalid board", rows.len())?;
     // No piece has the letter of the first rank.
     let lettered = rows.first().is_some_and(|words| is(words.first(), "a"));
     for (row, words) in rows.iter().enumerate() {
-        let what = format!("line '{}' of the board", words.join(" "));
+        let what = format!("invalid board line `{}`", words.join(" "));
         let letter = char::from(b'a' + row as u8).to_string();
         if lettered && !is(words.first(), &letter) {
-            return wrong(format!("{what} does not begin with {letter}, the name of its rank"));
+            return wrong(format!("{what}: expected the name {letter} of the rank first"));
         }
         let cells = &words[usize::from(lettered)..];
         read_rank(variant, row, &cells.concat().replace('.', "1"), &what, &mut board)?;
@@ -484,7 +479,7 @@ fn read_diagram<K: StateKey>(
 
 fn unnamed<K: StateKey>(game: &Shogi<K>, line: &str) -> NotationError {
     let [first, second] = Side::ALL.map(|side| game.side_name(side));
-    NotationError::new(format!("line '{line}' does not begin with {first} or {second}"))
+    NotationError::new(format!("invalid line `{line}`: expected {first} or {second} first"))
 }
 
 /// Returns the pieces that a line of a drawn board names as held; an empty text for `-`.
@@ -502,7 +497,7 @@ fn held_by<K: StateKey>(
     if let Some(letter) = held.chars().find(foreign) {
         let size = if owner == Side::First { "capitals" } else { "small letters" };
         return wrong(format!(
-            "line '{line}' has '{letter}', but {}'s pieces are written in {size}",
+            "invalid line `{line}`: contains `{letter}`, expected {}'s pieces in {size}",
             game.side_name(owner)
         ));
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::layer::Layer;
-use super::tasks::{Emit, Rows, Task, Workspace};
+use super::tasks::{Emit, EmitTask, TaskRows, Workspace};
 #[cfg(target_arch = "x86_64")]
 use crate::game::othello::blocks::Instructions;
 use crate::game::othello::blocks::{Bits, Blocks, Tables};
@@ -30,14 +30,14 @@ pub trait Deriver: Send + Sync {
         layers: [&Layer; 2],
         bases: [u32; 2],
         task: usize,
-        memory: (&mut Workspace, Rows),
-    ) -> Option<Rows>;
+        memory: (&mut Workspace, TaskRows),
+    ) -> Option<TaskRows>;
 }
 
 /// Returns the deriver of a game that has blocks, the fastest that this processor supports.
 pub(crate) fn deriver<G: Game>(game: &G) -> Box<dyn Deriver> {
     #[cfg(target_arch = "x86_64")]
-    if Instructions::are_there() {
+    if Instructions::are_available() {
         return Box::new((Blocks::<Instructions>::new(game), game.group().clone()));
     }
     Box::new((Blocks::<Tables>::new(game), game.group().clone()))
@@ -67,11 +67,11 @@ impl<B: Bits> Deriver for (Blocks<B>, Group) {
         [layer, next]: [&Layer; 2],
         bases: [u32; 2],
         task: usize,
-        (workspace, rows): (&mut Workspace, Rows),
-    ) -> Option<Rows> {
+        (workspace, rows): (&mut Workspace, TaskRows),
+    ) -> Option<TaskRows> {
         let (rules, group) = (&self.0, &self.1);
         let orientations = [&[][..]; 2];
-        let of = Task { rules, group, layer, next, orientations, bases, task, workspace, rows };
+        let of = EmitTask { rules, group, layer, next, orientations, bases, task, workspace, rows };
         B::run(Emit::<B, true, false>(of))
     }
 }
@@ -113,7 +113,7 @@ pub(in crate::graph) struct DerivedMoves<'a> {
     /// The layer and the next.
     layers: [Arc<Numbered>; 2],
     /// Reused buffers.
-    spare: Spare<(Workspace, Rows)>,
+    spare: Spare<(Workspace, TaskRows)>,
 }
 
 impl<'a> DerivedMoves<'a> {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
 use crate::game::Orientations;
 use crate::parallel;
-use crate::table::{Memory, Room, TableError, prefetch};
+use crate::table::{Buffer, Memory, TableError, prefetch};
 
 /// Words of bitmaps in a task: few enough that the successors of a block's states stay in the CPU cache, and
 /// a layer has enough tasks for all threads.
@@ -32,9 +32,9 @@ pub struct Layer {
     /// Words of each block.
     pub words: usize,
     /// Bitmap: bit `place` of a block is set if the layer contains the state.
-    pub bits: Room<AtomicU64>,
+    pub bits: Buffer<AtomicU64>,
     /// Number of rows of the same stretch before each [`PAIR`] of words; filled when the layer is closed.
-    counts: Room<u16>,
+    counts: Buffer<u16>,
     /// Number of rows before each stretch.
     firsts: Vec<u32>,
     pub rows: usize,
@@ -216,14 +216,14 @@ impl Layer {
 
     /// Returns the index of a block that the layer was created to contain.
     pub fn led_to(&self, occupied: u32) -> usize {
-        self.index(occupied).expect("a block that placements lead to is there")
+        self.index(occupied).expect("blocks that placements lead to exist")
     }
 }
 
 /// Layer whose rows are known, with the orientations of each.
 pub(super) struct Closed {
     pub layer: Layer,
-    pub orientations: Room<AtomicU16>,
+    pub orientations: Buffer<AtomicU16>,
 }
 
 /// Adds the orientations in which a move reaches a state.

@@ -18,8 +18,8 @@ pub(super) use self::derive::{DerivedMoves, Numbered};
 pub(crate) use self::derive::{Deriver, deriver};
 pub(super) use self::layer::Layer;
 use self::layer::{Closed, reach};
-pub use self::tasks::States;
-use self::tasks::{Emit, Find, Keys, Passes, Rows, Task, Workspace};
+pub use self::tasks::TaskStates;
+use self::tasks::{Emit, EmitTask, Find, KeyTask, Passes, TaskRows, Workspace};
 use super::GraphError;
 use super::builder::{BuildState, Builder, declare, edge_starts, has_wide_orientations};
 use super::census::Census;
@@ -28,7 +28,7 @@ use crate::game::othello::blocks::{Bits, Blocks};
 use crate::game::{Game, GameExt, Group, Orientations};
 use crate::parallel::{self, Spare};
 use crate::progress::Progress;
-use crate::table::{Counts, Draft, Ints, Lengths, Memory, Room, TableError};
+use crate::table::{Buffer, Counts, Draft, Ints, Lengths, Memory, TableError};
 
 /// Enumeration of a game that has blocks.
 pub(super) struct ByBlock<B: Bits> {
@@ -86,7 +86,7 @@ impl<'a, G: Game, B: Bits> Builder<'a, G> for ByBlock<B> {
         let (state, layer, next) = if let Some((state, _)) = resumed {
             let first = plan.roots.first().map_or(0, |root| game.layer(&root.state));
             if !state.fits(draft, first) {
-                return Err(draft.astray().into());
+                return Err(draft.inconsistent().into());
             }
             let (layer, next) = reload(&rules, draft, &state, wide, &memory)?;
             (state, layer, next)
@@ -161,7 +161,7 @@ impl<B: Bits> ByBlock<B> {
         let make = |task| {
             let (mut workspace, keys) = (spare.take(), spare_keys.take());
             let rules = &self.rules;
-            let keys = B::run(Keys { rules, layer, task, workspace: &mut workspace, keys });
+            let keys = B::run(KeyTask { rules, layer, task, workspace: &mut workspace, keys });
             spare.give(workspace);
             keys
         };
@@ -196,11 +196,12 @@ impl<B: Bits> ByBlock<B> {
             (&self.rules, &self.group, &self.layer);
         let orientations = [&orientations[..], &next.orientations];
         let (next, derived) = (&next.layer, self.derived);
-        let (spare, spare_rows) = (Spare::<Workspace>::default(), Spare::<Rows>::default());
+        let (spare, spare_rows) = (Spare::<Workspace>::default(), Spare::<TaskRows>::default());
         let make = |task: usize| {
             let (mut workspace, rows) = (spare.take(), spare_rows.take());
             let workspace = &mut workspace;
-            let of = Task { rules, group, layer, next, orientations, bases, task, workspace, rows };
+            let of =
+                EmitTask { rules, group, layer, next, orientations, bases, task, workspace, rows };
             let rows = match derived {
                 true => B::run(Emit::<B, false, true>(of)),
                 false => B::run(Emit::<B, true, true>(of)),
@@ -208,10 +209,10 @@ impl<B: Bits> ByBlock<B> {
             spare.give(std::mem::take(workspace));
             rows
         };
-        in_groups((layer, &self.memory), &make, &mut |made: Vec<Option<Rows>>| {
+        in_groups((layer, &self.memory), &make, &mut |made: Vec<Option<TaskRows>>| {
             for rows in made {
                 // Every target has been found, unless the draft is invalid.
-                let rows = rows.ok_or_else(|| draft.astray())?;
+                let rows = rows.ok_or_else(|| draft.inconsistent())?;
                 census.add(&rows.census);
                 progress.advance(rows.census.table.states);
                 if !derived {
@@ -319,7 +320,7 @@ fn begin<B: Bits>(
     }
     let next = empty_next(rules, &layer, memory)?;
     let passes = find(rules, &mut layer, &next);
-    let orientations: Room<AtomicU16> = memory.zeros(layer.rows)?;
+    let orientations: Buffer<AtomicU16> = memory.zeros(layer.rows)?;
     let row = |&(occupied, place, own): &(u32, u32, Orientations)| {
         let row = layer.row(layer.bit(layer.led_to(occupied), place));
         orientations[row as usize].fetch_or(own.0, Ordering::Relaxed);
@@ -343,7 +344,9 @@ fn reload<B: Bits>(
     let keys = draft.tail::<u64>("keys", rows)?;
     let are_in_order = keys.is_sorted_by(|a, b| a < b);
     if keys.is_empty() || !are_in_order || !keys.iter().all(|&key| rules.has_key(number, key)) {
-        return Err(GraphError::Table(draft.damaged("keys", "its last keys are of another layer")));
+        return Err(GraphError::Table(
+            draft.damaged("keys", "the last keys belong to another layer"),
+        ));
     }
     let mut layer = Layer::of_keys(rules, number, &keys, memory)?;
     drop(keys);
@@ -351,10 +354,10 @@ fn reload<B: Bits>(
     find(rules, &mut layer, &next);
     if layer.rows != rows {
         return Err(GraphError::Table(
-            draft.damaged("keys", "a pass leads out of it, or one is twice"),
+            draft.damaged("keys", "a pass leads out of the table, or a key is duplicate"),
         ));
     }
-    let mut orientations: Room<AtomicU16> = memory.zeros(rows)?;
+    let mut orientations: Buffer<AtomicU16> = memory.zeros(rows)?;
     let sets = Ints::tail(draft, "orientations", wide_orientations, rows)?;
     for (own, set) in orientations.iter_mut().zip(sets) {
         *own.get_mut() = set;

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use super::layer::{Layer, reach};
-use crate::game::othello::blocks::{Bits, Block, Blocks, Found, Placement, Work};
+use crate::game::othello::blocks::{Bits, Block, Blocks, Placement, PlacementStates, Work};
 use crate::game::{Group, Orientations, Side, Symmetry};
 use crate::graph::StateKind;
 use crate::graph::census::Census;
@@ -18,7 +18,7 @@ const TOGETHER: usize = 1 << 15;
 
 /// States of a part of a task, and the results found for them.
 #[derive(Default)]
-pub struct States {
+pub struct TaskStates {
     /// Places in their block; entries beyond the number of states are unspecified.
     places: Vec<u32>,
     /// Squares of their movers.
@@ -26,7 +26,7 @@ pub struct States {
     /// Number of placements of each state.
     pub moves: Vec<u32>,
     /// States that have the current placement.
-    found: Found,
+    found: PlacementStates,
     /// Symmetries by which that placement leads to canonical forms.
     ties: Vec<u8>,
     /// States whose mover must pass.
@@ -35,27 +35,27 @@ pub struct States {
 
 /// Symmetries by which one move of several states leads to canonical forms.
 #[derive(Clone, Copy)]
-pub enum Ties<'a> {
+pub enum TieMode<'a> {
     /// One symmetry for all.
     By(Symmetry),
     /// Any of a set for each.
     Each(&'a [u8]),
 }
 
-impl Ties<'_> {
+impl TieMode<'_> {
     /// Returns the orientations in which the successor of the `at`th state, whose own are given, is reached.
     #[inline(always)]
     pub fn carry(self, group: &Group, own: Orientations, at: usize) -> Orientations {
         match self {
-            Ties::By(symmetry) => group.orientations_by(own, symmetry),
-            Ties::Each(ties) => group.successor_orientations(own, ties[at]),
+            TieMode::By(symmetry) => group.orientations_by(own, symmetry),
+            TieMode::Each(ties) => group.successor_orientations(own, ties[at]),
         }
     }
 }
 
 /// These methods are not closures, because closures around vector instructions might not be compiled for the
 /// processor's instruction set along with their callers.
-impl States {
+impl TaskStates {
     /// Takes states from words of a block; returns `false` if no words are left.
     #[inline(always)]
     fn take<B: Bits>(
@@ -90,18 +90,18 @@ impl States {
         rules: &Blocks<B>,
         block: &Block<B>,
         placement: &Placement<B>,
-    ) -> (&[u32], &[u32], Ties<'_>) {
+    ) -> (&[u32], &[u32], TieMode<'_>) {
         let (states, places) =
             block.find(placement, &self.movers, &mut self.moves, &mut self.found);
         rules.places(&placement.to, places, &mut self.ties);
-        let ties = placement.to.only_symmetry().map_or(Ties::Each(&self.ties), Ties::By);
+        let ties = placement.to.only_symmetry().map_or(TieMode::Each(&self.ties), TieMode::By);
         (states, places, ties)
     }
 
     /// Finds the states that must pass, after all placements are counted.
     #[inline(always)]
     pub fn pass<B: Bits>(&mut self, block: &Block<B>) {
-        let States { movers, moves, found, passing, .. } = self;
+        let TaskStates { movers, moves, found, passing, .. } = self;
         passing.clear();
         passing.extend((0..movers.len() as u32).filter(|&state| moves[state as usize] == 0));
         if passing.is_empty() {
@@ -125,7 +125,7 @@ const AHEAD: usize = 16;
 /// Reused buffers of a task.
 #[derive(Default)]
 pub struct Workspace {
-    states: States,
+    states: TaskStates,
     edges: Edges,
     /// End of each placement's edges, and (`cursors`) the slot of each state's next edge.
     ends: Vec<usize>,
@@ -219,7 +219,7 @@ impl<B: Bits> Work for Find<'_, B> {
 
 /// Rows that a task of a layer adds to the table.
 #[derive(Default)]
-pub struct Rows {
+pub struct TaskRows {
     pub kinds: Vec<u8>,
     /// Number of edges of each row, at most the number of squares.
     pub edge_counts: Vec<u8>,
@@ -230,10 +230,10 @@ pub struct Rows {
 
 /// Makes the rows of a task: with `EDGES` their moves; with `STATES` their counts, and the orientations in
 /// which they reach the next layer; with both, their kinds.
-pub(super) struct Emit<'a, B: Bits, const EDGES: bool, const STATES: bool>(pub Task<'a, B>);
+pub(super) struct Emit<'a, B: Bits, const EDGES: bool, const STATES: bool>(pub EmitTask<'a, B>);
 
 /// Input of [`Emit`].
-pub(super) struct Task<'a, B: Bits> {
+pub(super) struct EmitTask<'a, B: Bits> {
     pub rules: &'a Blocks<B>,
     pub group: &'a Group,
     pub layer: &'a Layer,
@@ -245,16 +245,16 @@ pub(super) struct Task<'a, B: Bits> {
     pub task: usize,
     pub workspace: &'a mut Workspace,
     /// Reused buffers for the result.
-    pub rows: Rows,
+    pub rows: TaskRows,
 }
 
 impl<B: Bits, const EDGES: bool, const STATES: bool> Work for Emit<'_, B, EDGES, STATES> {
     /// `None` if a move leads to no state of `next`, which then is not the layer after these rows.
-    type Output = Option<Rows>;
+    type Output = Option<TaskRows>;
 
     #[inline(always)]
-    fn run(self) -> Option<Rows> {
-        let Emit(Task {
+    fn run(self) -> Option<TaskRows> {
+        let Emit(EmitTask {
             rules,
             group,
             layer,
@@ -271,7 +271,7 @@ impl<B: Bits, const EDGES: bool, const STATES: bool> Work for Emit<'_, B, EDGES,
         // Until a player passes, the first player moves when the number of discs is even.
         let rarer = Side::ALL[usize::from(layer.number % 2 == 0)];
         let mut row = layer.rows_before(task);
-        let mut astray = false;
+        let mut inconsistent = false;
         for (number, mut words) in layer.pieces(task) {
             let block = &rules.block(layer.blocks[number]);
             while some.take(rules, layer, block, &mut words) {
@@ -281,7 +281,7 @@ impl<B: Bits, const EDGES: bool, const STATES: bool> Work for Emit<'_, B, EDGES,
                     let (states, places, ties) = some.place(rules, block, placement);
                     edges.states.extend_from_slice(states);
                     edges.rows.extend_from_slice(places);
-                    if let Ties::Each(ties) = ties {
+                    if let TieMode::Each(ties) = ties {
                         edges.ties.extend_from_slice(ties);
                     }
                     ends.push(edges.states.len());
@@ -308,7 +308,7 @@ impl<B: Bits, const EDGES: bool, const STATES: bool> Work for Emit<'_, B, EDGES,
                     }
                     let action = placement.action.0 as u8;
                     let Some(to) = next.index(placement.to.occupied) else {
-                        astray = true;
+                        inconsistent = true;
                         break;
                     };
                     let (states, reached) =
@@ -321,7 +321,7 @@ impl<B: Bits, const EDGES: bool, const STATES: bool> Work for Emit<'_, B, EDGES,
                         let row = next.row(bit);
                         reached[at] = row;
                         if !STATES {
-                            astray |= !next.contains(bit);
+                            inconsistent |= !next.contains(bit);
                         } else if let Some(theirs) = theirs.get(row as usize) {
                             // Present whenever rows are written, unless the draft is invalid.
                             prefetch(theirs);
@@ -335,11 +335,11 @@ impl<B: Bits, const EDGES: bool, const STATES: bool> Work for Emit<'_, B, EDGES,
                     }
                     if STATES {
                         let ties = match placement.to.only_symmetry() {
-                            Some(symmetry) => Ties::By(symmetry),
+                            Some(symmetry) => TieMode::By(symmetry),
                             None => {
                                 let own = &edges.ties[ties_before..][..states.len()];
                                 ties_before += own.len();
-                                Ties::Each(own)
+                                TieMode::Each(own)
                             }
                         };
                         for (at, (&state, &to)) in states.iter().zip(&*reached).enumerate() {
@@ -354,7 +354,7 @@ impl<B: Bits, const EDGES: bool, const STATES: bool> Work for Emit<'_, B, EDGES,
                     for &state in &some.passing {
                         let (other, _) = rules.swapped(block, some.movers[state as usize]);
                         let other = layer.bit(number, other);
-                        astray |= !STATES && !layer.contains(other);
+                        inconsistent |= !STATES && !layer.contains(other);
                         let cursor = &mut cursors[state as usize];
                         rows.targets[*cursor as usize] = bases[0] + layer.row(other);
                         *cursor += 1;
@@ -401,7 +401,7 @@ impl<B: Bits, const EDGES: bool, const STATES: bool> Work for Emit<'_, B, EDGES,
                 rows.census.table.states += some.movers.len() as u64;
             }
         }
-        (!astray).then_some(rows)
+        (!inconsistent).then_some(rows)
     }
 }
 
@@ -425,7 +425,7 @@ impl Edges {
 }
 
 /// Collects the keys of a task's rows.
-pub(super) struct Keys<'a, B: Bits> {
+pub(super) struct KeyTask<'a, B: Bits> {
     pub rules: &'a Blocks<B>,
     pub layer: &'a Layer,
     pub task: usize,
@@ -434,12 +434,12 @@ pub(super) struct Keys<'a, B: Bits> {
     pub keys: Vec<u64>,
 }
 
-impl<B: Bits> Work for Keys<'_, B> {
+impl<B: Bits> Work for KeyTask<'_, B> {
     type Output = Vec<u64>;
 
     #[inline(always)]
     fn run(self) -> Vec<u64> {
-        let Keys { rules, layer, task, workspace, mut keys } = self;
+        let KeyTask { rules, layer, task, workspace, mut keys } = self;
         for (number, mut words) in layer.pieces(task) {
             let occupied = layer.blocks[number];
             let mask = B::mask(occupied);
@@ -452,19 +452,19 @@ impl<B: Bits> Work for Keys<'_, B> {
     }
 }
 
-impl Rows {
+impl TaskRows {
     /// Returns the buffers without rows.
-    pub fn emptied(mut self) -> Rows {
+    pub fn emptied(mut self) -> TaskRows {
         self.kinds.clear();
         self.edge_counts.clear();
         self.targets.clear();
         self.actions.clear();
-        Rows {
+        TaskRows {
             kinds: self.kinds,
             edge_counts: self.edge_counts,
             targets: self.targets,
             actions: self.actions,
-            ..Rows::default()
+            ..TaskRows::default()
         }
     }
 }

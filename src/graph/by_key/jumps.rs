@@ -36,13 +36,13 @@ impl<K: StateKey> Jumps<K> {
         for (to, record) in jumps {
             if to <= layer {
                 let what = format!("a move of layer {layer} leads to layer {to}");
-                return unfit(what, "without `layers` moves may lead anywhere");
+                return unfit(what, "leave out `layers`, so that moves may lead anywhere");
             }
             if max_states.is_some() {
                 let what = format!(
-                    "a move of layer {layer} leads to layer {to} over others, of which --max-states might leave some out"
+                    "--max-states may leave out layers between {layer} and {to}, which a move skips"
                 );
-                return unfit(what, "bound it with --max-depth");
+                return unfit(what, "bound the enumeration with --max-depth");
             }
             self.edges.entry(to).or_default().push((edges + u64::from(record.edge), record));
         }

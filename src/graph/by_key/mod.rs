@@ -36,7 +36,7 @@ use crate::game::{Game, GameExt, Mobility, Orientations, Position, Side, StateKe
 use crate::hint::Hinted;
 use crate::parallel::{self, GRAIN, Spare, lock};
 use crate::progress::Progress;
-use crate::table::{Counts, Draft, Ints, Lengths, Memory, Room};
+use crate::table::{Buffer, Counts, Draft, Ints, Lengths, Memory};
 
 /// Enumeration of a game into sorted keys.
 pub(super) struct ByKey<'a, G: Game> {
@@ -49,7 +49,7 @@ pub(super) struct ByKey<'a, G: Game> {
     sorters: Spare<Sorter<G::Key>>,
 }
 
-const INCONSISTENT: &str = "a key is no position's, or a move leads to none that was found";
+const INCONSISTENT: &str = "invalid key, or a move to a state that was not found";
 
 /// Number of rows written at a time.
 const GROUP: usize = 1 << 20;
@@ -61,7 +61,7 @@ const AT_ONCE: usize = 128;
 const SPARE_ROOM: f64 = 1.6;
 
 /// Layer whose moves are made.
-struct Source<'a, K> {
+struct LayerSource<'a, K> {
     number: u32,
     /// Keys of all rows so far, and (`keys`) those of the layer.
     known: &'a [K],
@@ -73,7 +73,7 @@ struct Source<'a, K> {
     index: Option<BucketIndex>,
 }
 
-impl<K: StateKey> Source<'_, K> {
+impl<K: StateKey> LayerSource<'_, K> {
     /// Returns the row of a key of the layer.
     fn find(&self, key: K) -> Option<usize> {
         Some(self.rows.start + self.index.as_ref()?.find(self.keys, key)?)
@@ -92,7 +92,7 @@ enum Lead {
 
 /// Rows in ascending order, as they are written.
 #[derive(Default)]
-struct Rows {
+struct KeyRows {
     kinds: Vec<u8>,
     /// Number of edges of each row.
     degrees: Vec<u16>,
@@ -101,8 +101,8 @@ struct Rows {
 }
 
 /// Result of a task; edges are numbered from the task's first.
-struct Made<K> {
-    rows: Rows,
+struct TaskResult<K> {
+    rows: KeyRows,
     /// Records by shard of the slice.
     records: Vec<Vec<Record<K>>>,
     /// Edges of passes, with their targets.
@@ -113,26 +113,26 @@ struct Made<K> {
 }
 
 /// Results of the first slice of a layer, besides records.
-struct First<K> {
+struct FirstSlice<K> {
     /// Number in the layer of each task's first edge.
     bases: Vec<u32>,
     edges: u64,
     passes: Vec<(u32, u32)>,
     jumps: Vec<(u32, Record<K>)>,
     /// Rows that are not written yet, and (`census`) the counts of those that are.
-    held: Vec<Rows>,
+    held: Vec<KeyRows>,
     census: Census,
 }
 
-impl<K> First<K> {
-    fn new() -> First<K> {
+impl<K> FirstSlice<K> {
+    fn new() -> FirstSlice<K> {
         let (bases, passes, jumps, held) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        First { bases, edges: 0, passes, jumps, held, census: Census::default() }
+        FirstSlice { bases, edges: 0, passes, jumps, held, census: Census::default() }
     }
 }
 
 /// Records of one shard: for each task the number in the layer of its first edge, and its records.
-type Parts<K> = Vec<(u32, Vec<Record<K>>)>;
+type ShardRecords<K> = Vec<(u32, Vec<Record<K>>)>;
 
 /// Partition of a layer into shards and slices.
 struct Cut<K> {
@@ -272,12 +272,12 @@ impl<G: Game> ByKey<'_, G> {
     fn check(&self, draft: &mut Draft) -> Result<(), GraphError> {
         let first = self.plan.roots.first().map_or(0, |root| self.game.layer(&root.state));
         if !self.state.fits(draft, first) {
-            return Err(GraphError::Table(draft.astray()));
+            return Err(GraphError::Table(draft.inconsistent()));
         }
         let known = draft.mapped::<G::Key>("keys")?;
         let mut layers = self.state.layers().map(|rows| &known[rows]);
         if !layers.all(|keys| keys.is_sorted_by(|a, b| a < b)) {
-            return Err(GraphError::Table(draft.damaged("keys", "a layer is not in order")));
+            return Err(GraphError::Table(draft.damaged("keys", "unsorted layer")));
         }
         let number = self.state.next_layer();
         let fits = |&key: &G::Key| match self.is_layered {
@@ -285,7 +285,7 @@ impl<G: Game> ByKey<'_, G> {
             false => self.game.position_of(key).is_some(),
         };
         if !known[self.state.last_layer()].iter().all(fits) {
-            let what = "its last keys are of another layer";
+            let what = "the last keys belong to another layer";
             return Err(GraphError::Table(draft.damaged("keys", what)));
         }
         Ok(())
@@ -296,7 +296,7 @@ impl<G: Game> ByKey<'_, G> {
         &self,
         draft: &Draft,
         known: &'k [G::Key],
-    ) -> Result<Source<'k, G::Key>, GraphError> {
+    ) -> Result<LayerSource<'k, G::Key>, GraphError> {
         let rows = self.state.last_layer();
         let keys = &known[rows.clone()];
         let (mut sets, mut plies, mut index) = (Vec::new(), Vec::new(), None);
@@ -308,14 +308,14 @@ impl<G: Game> ByKey<'_, G> {
                 plies = draft.tail("plies", rows.len())?;
             }
         }
-        Ok(Source { number: self.state.next_layer(), known, keys, rows, sets, plies, index })
+        Ok(LayerSource { number: self.state.next_layer(), known, keys, rows, sets, plies, index })
     }
 
     /// Writes the rows and edges of a layer and the states of the next. Returns the counts of the former and
     /// the number of the latter; `None`, with nothing written, if they are more than the plan allows.
     fn follow(
         &mut self,
-        layer: &Source<'_, G::Key>,
+        layer: &LayerSource<'_, G::Key>,
         draft: &mut Draft,
         progress: &dyn Progress,
     ) -> Result<Option<(Census, u64)>, GraphError> {
@@ -325,9 +325,9 @@ impl<G: Game> ByKey<'_, G> {
         }
         let cut = self.cut(layer, draft)?;
         let Cut { partition, slices, memory, .. } = &cut;
-        let (before, mut first, mut new) = (self.state.edges, First::new(), 0);
+        let (before, mut first, mut new) = (self.state.edges, FirstSlice::new(), 0);
         let (mut held, mut arriving, mut passed) = (Vec::new(), Vec::new(), Vec::new());
-        let mut targets: Room<AtomicU32> = memory.zeros(0)?;
+        let mut targets: Buffer<AtomicU32> = memory.zeros(0)?;
         // The targets of passes must be known before the first slice is placed.
         let looks = if self.is_layered && *slices > 1 { 2 } else { 1 };
         for number in 0..looks * slices {
@@ -412,13 +412,13 @@ impl<G: Game> ByKey<'_, G> {
     /// fills `first`.
     fn records(
         &mut self,
-        layer: &Source<'_, G::Key>,
+        layer: &LayerSource<'_, G::Key>,
         (cut, shards): (&Cut<G::Key>, &Range<usize>),
         is_first: bool,
-        first: &mut First<G::Key>,
+        first: &mut FirstSlice<G::Key>,
         draft: &mut Draft,
-    ) -> Result<Vec<Parts<G::Key>>, GraphError> {
-        let mut parts: Vec<Parts<G::Key>> = shards.clone().map(|_| Vec::new()).collect();
+    ) -> Result<Vec<ShardRecords<G::Key>>, GraphError> {
+        let mut parts: Vec<ShardRecords<G::Key>> = shards.clone().map(|_| Vec::new()).collect();
         let mut task = 0;
         for range in ranges(layer.rows.len(), GROUP.max(layer.rows.len() / 16)) {
             let mut rows = Vec::new();
@@ -459,7 +459,7 @@ impl<G: Game> ByKey<'_, G> {
     /// Writes the rows of the last layer: only passes, which stay in it, are followed.
     fn write_last(
         &mut self,
-        layer: &Source<'_, G::Key>,
+        layer: &LayerSource<'_, G::Key>,
         draft: &mut Draft,
         progress: &dyn Progress,
     ) -> Result<Census, GraphError> {
@@ -467,7 +467,7 @@ impl<G: Game> ByKey<'_, G> {
         for range in ranges(layer.rows.len(), GROUP) {
             let tasks = task_ranges(range);
             let made = parallel::map(tasks.len(), &|task| {
-                let (mut rows, mut targets) = (Rows::default(), Vec::new());
+                let (mut rows, mut targets) = (KeyRows::default(), Vec::new());
                 for at in tasks[task].clone() {
                     let before = rows.actions.len();
                     let kind = self.row(layer, at, false, &mut |action, _, record| {
@@ -491,7 +491,7 @@ impl<G: Game> ByKey<'_, G> {
 
     /// Returns the number of moves of a layer of a layered game if it may exceed the limit, else 0; counting
     /// moves costs less than making them.
-    fn moves(&self, layer: &Source<'_, G::Key>) -> u64 {
+    fn moves(&self, layer: &LayerSource<'_, G::Key>) -> u64 {
         let depth = self.plan.max_depth.unwrap_or(u32::MAX);
         let of = |at: usize| {
             let is_followed = layer.plies.get(at).is_none_or(|&ply| u32::from(ply) < depth);
@@ -508,7 +508,11 @@ impl<G: Game> ByKey<'_, G> {
     }
 
     /// Chooses the partition of a layer by a sample of its moves.
-    fn cut(&self, layer: &Source<'_, G::Key>, draft: &Draft) -> Result<Cut<G::Key>, GraphError> {
+    fn cut(
+        &self,
+        layer: &LayerSource<'_, G::Key>,
+        draft: &Draft,
+    ) -> Result<Cut<G::Key>, GraphError> {
         let memory = draft.memory(self.plan.max_memory);
         let states = layer.rows.len();
         let stride = (states >> 14).max(1);
@@ -544,7 +548,7 @@ impl<G: Game> ByKey<'_, G> {
     /// only passes. `None` if the key is invalid.
     fn row(
         &self,
-        layer: &Source<'_, G::Key>,
+        layer: &LayerSource<'_, G::Key>,
         at: usize,
         follows: bool,
         each: &mut dyn FnMut(u16, Lead, Record<G::Key>),
@@ -595,15 +599,15 @@ impl<G: Game> ByKey<'_, G> {
     /// Expands rows of a layer, keeping the records of some shards.
     fn expand(
         &self,
-        layer: &Source<'_, G::Key>,
+        layer: &LayerSource<'_, G::Key>,
         rows: Range<usize>,
         Cut { partition, degree, .. }: &Cut<G::Key>,
         shards: &Range<usize>,
-    ) -> Vec<Made<G::Key>> {
+    ) -> Vec<TaskResult<G::Key>> {
         let (tasks, width) = (task_ranges(rows), self.game.facts().key_bits);
         parallel::map(tasks.len(), &|task| {
             let task = tasks[task].clone();
-            let (mut rows, mut passes, mut jumps) = (Rows::default(), Vec::new(), Vec::new());
+            let (mut rows, mut passes, mut jumps) = (KeyRows::default(), Vec::new(), Vec::new());
             let (mut records, mut is_inconsistent) = (Vec::new(), false);
             // Shards are about equally full, so capacity is reserved exactly: fresh memory is expensive.
             let room = degree * task.len() as f64 / partition.shards() as f64;
@@ -640,7 +644,7 @@ impl<G: Game> ByKey<'_, G> {
                 let kind = kind.unwrap_or(StateKind::Terminal);
                 self.push(layer, at, kind, (before, is_pass), &mut rows);
             }
-            Made { rows, records, passes, jumps, is_inconsistent }
+            TaskResult { rows, records, passes, jumps, is_inconsistent }
         })
     }
 
@@ -648,11 +652,11 @@ impl<G: Game> ByKey<'_, G> {
     /// to move is two rows of a layer; it is counted once, at the row of the side that moves more rarely.
     fn push(
         &self,
-        layer: &Source<'_, G::Key>,
+        layer: &LayerSource<'_, G::Key>,
         at: usize,
         kind: StateKind,
         (first, passes): (usize, bool),
-        Rows { kinds, degrees, actions, census }: &mut Rows,
+        KeyRows { kinds, degrees, actions, census }: &mut KeyRows,
     ) {
         let (game, group, moves) = (self.game, self.game.group(), actions.len() - first);
         kinds.push(kind as u8);
@@ -684,7 +688,7 @@ impl<G: Game> ByKey<'_, G> {
     /// Returns the counts of a layer.
     fn counts(
         &self,
-        layer: &Source<'_, G::Key>,
+        layer: &LayerSource<'_, G::Key>,
         census: &Census,
         draft: &Draft,
     ) -> Result<Counts, GraphError> {
@@ -696,7 +700,7 @@ impl<G: Game> ByKey<'_, G> {
         let folded = if is_folded { None } else { self.game.with_folding(true) };
         let Some(folded) = folded else { return Ok(census.counts(keys.len() as u64)) };
         // Classes under all symmetries of a layer that is not folded.
-        let mut classes: Room<G::Key> = draft.memory(self.plan.max_memory).zeros(keys.len())?;
+        let mut classes: Buffer<G::Key> = draft.memory(self.plan.max_memory).zeros(keys.len())?;
         parallel::map_mut(&mut classes, GRAIN, &|first, classes| {
             for (class, &key) in classes.iter_mut().zip(&keys[first..]) {
                 *class = self.game.state(key).map_or(key, |state| folded.canonical(&state).key);
@@ -707,7 +711,7 @@ impl<G: Game> ByKey<'_, G> {
     }
 
     /// Sorts the records of shards and finds the new keys.
-    fn distinct(&self, known: &[G::Key], parts: Vec<Parts<G::Key>>) -> Vec<Shard<G::Key>> {
+    fn distinct(&self, known: &[G::Key], parts: Vec<ShardRecords<G::Key>>) -> Vec<Shard<G::Key>> {
         let parts: Vec<_> = parts.into_iter().map(Mutex::new).collect();
         parallel::map(parts.len(), &|shard| {
             let parts = std::mem::take(&mut *lock(&parts[shard]));
@@ -799,7 +803,7 @@ impl<G: Game> ByKey<'_, G> {
         });
         if merged.contains(&false) {
             let what = format!("a pass in layer {} is answered by a pass", self.next_layer() + 1);
-            let what = Hinted::new(what, "end the game there");
+            let what = Hinted::new(what, "end the game after two passes");
             return Err(GraphError::Unfit { game: self.game.name(), what });
         }
         Ok(())
@@ -809,11 +813,11 @@ impl<G: Game> ByKey<'_, G> {
     fn write(
         &mut self,
         draft: &mut Draft,
-        rows: Vec<Rows>,
+        rows: Vec<KeyRows>,
         census: &mut Census,
     ) -> Result<(), GraphError> {
         let wide = has_wide_actions(self.game);
-        for Rows { kinds, degrees, actions, census: own } in rows {
+        for KeyRows { kinds, degrees, actions, census: own } in rows {
             census.add(&own);
             let counts = degrees.iter().map(|&degree| u64::from(degree));
             let starts = edge_starts(draft, &mut self.state.edges, counts);

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use rustc_hash::FxHashMap;
 
-use super::table::{NEVER, Place, Stored, Table, UNBOUNDED};
+use super::table::{Lookup, MateTable, NEVER, TableKey, UNBOUNDED};
 use super::{Call, LONGEST_LINE, MateSearch, Mating, Role};
 use crate::game::Action;
 use crate::game::shogi::Board;
@@ -27,7 +27,7 @@ const PERIOD: u64 = 256;
 
 /// Knowledge about a position.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Value {
+pub(super) struct NodeValue {
     phi: u32,
     delta: u32,
     bases: Bases,
@@ -38,19 +38,19 @@ pub(super) struct Value {
     fresh: bool,
 }
 
-impl Value {
-    fn of(role: Role, proof: u32, disproof: u32) -> Value {
+impl NodeValue {
+    fn of(role: Role, proof: u32, disproof: u32) -> NodeValue {
         let (phi, delta) =
             if role == Role::Attacks { (proof, disproof) } else { (disproof, proof) };
-        Value { phi, delta, bases: 0, plies: UNBOUNDED, role, fresh: false }
+        NodeValue { phi, delta, bases: 0, plies: UNBOUNDED, role, fresh: false }
     }
 
-    fn proven(role: Role, plies: u8) -> Value {
-        Value { plies, ..Value::of(role, 0, NEVER) }
+    fn proven(role: Role, plies: u8) -> NodeValue {
+        NodeValue { plies, ..NodeValue::of(role, 0, NEVER) }
     }
 
-    fn disproven(role: Role, bases: Bases) -> Value {
-        Value { bases, ..Value::of(role, NEVER, 0) }
+    fn disproven(role: Role, bases: Bases) -> NodeValue {
+        NodeValue { bases, ..NodeValue::of(role, NEVER, 0) }
     }
 
     fn numbers(&self) -> (u32, u32) {
@@ -72,7 +72,7 @@ impl Value {
 struct Here<N> {
     node: N,
     role: Role,
-    place: Place,
+    place: TableKey,
     hash: u64,
 }
 
@@ -80,12 +80,12 @@ struct Here<N> {
 struct Child<N> {
     here: Here<N>,
     action: Action,
-    value: Value,
+    value: NodeValue,
 }
 
 /// Summary of a position's children.
-struct Summed {
-    value: Value,
+struct ChildSummary {
+    value: NodeValue,
     /// Child to search next, and (`second`) the least delta among the others.
     best: usize,
     second: u32,
@@ -96,18 +96,18 @@ struct Summed {
 /// Search of one thread.
 pub(super) struct Worker<'a, M: Mating> {
     rules: &'a M,
-    table: &'a Table,
+    table: &'a MateTable,
     call: &'a Call<'a>,
     thread: usize,
     nodes: u64,
     /// Maximum number of nodes of this thread.
     most: u64,
     stopped: bool,
-    path: Vec<Place>,
+    path: Vec<TableKey>,
     filter: [u8; FILTER],
     /// Children of all positions of the path.
     children: Vec<Child<M::Node>>,
-    conditional: FxHashMap<Place, Vec<Place>>,
+    conditional: FxHashMap<TableKey, Vec<TableKey>>,
     kept: usize,
 }
 
@@ -135,7 +135,7 @@ impl<'a, M: Mating> Worker<'a, M> {
     }
 
     /// Decides a root; `None` if a limit is reached first.
-    pub(super) fn root(&mut self, board: &Board, bound: u8) -> Option<Value> {
+    pub(super) fn root(&mut self, board: &Board, bound: u8) -> Option<NodeValue> {
         let role = self.call.options.role;
         let here = self.here(self.rules.root(board, role), role, bound);
         let value = self.decide(&here);
@@ -145,7 +145,7 @@ impl<'a, M: Mating> Worker<'a, M> {
         Some(value)
     }
 
-    fn decide(&mut self, here: &Here<M::Node>) -> Option<Value> {
+    fn decide(&mut self, here: &Here<M::Node>) -> Option<NodeValue> {
         let mut value = self.look_up(here);
         while !value.is_solved() && !self.stopped {
             value = self.expand(here, value.fresh, NEVER, NEVER);
@@ -156,15 +156,15 @@ impl<'a, M: Mating> Worker<'a, M> {
     fn here(&self, node: M::Node, role: Role, plies: u8) -> Here<M::Node> {
         let mode = (role as u128) << 110 | u128::from(self.call.options.checks_only) << 111;
         let board = self.rules.board(&node) | mode;
-        let place = Place { board, hand: self.rules.hand(&node), plies };
+        let place = TableKey { board, hand: self.rules.hand(&node), plies };
         Here { node, role, place, hash: place.hash() }
     }
 
     /// Searches below a position until one of its numbers reaches its threshold.
-    fn expand(&mut self, here: &Here<M::Node>, fresh: bool, phi: u32, delta: u32) -> Value {
+    fn expand(&mut self, here: &Here<M::Node>, fresh: bool, phi: u32, delta: u32) -> NodeValue {
         self.count_node();
         if self.path.len() == LONGEST {
-            return Value::disproven(here.role, LIMIT);
+            return NodeValue::disproven(here.role, LIMIT);
         }
         let (from, before) = (self.children.len(), self.nodes);
         let slot = here.hash as usize % FILTER;
@@ -172,7 +172,7 @@ impl<'a, M: Mating> Worker<'a, M> {
         self.filter[slot] += 1;
         let decided = self.generate(here, fresh, from);
         let value = loop {
-            let Summed { value, best, second, others } = self.summed(here.role, from);
+            let ChildSummary { value, best, second, others } = self.summed(here.role, from);
             if decided
                 || value.phi >= phi
                 || value.delta >= delta
@@ -192,12 +192,12 @@ impl<'a, M: Mating> Worker<'a, M> {
         self.filter[slot] -= 1;
         self.path.pop();
         let own = 1 << self.path.len();
-        let value = Value { bases: value.bases & !own, ..value };
+        let value = NodeValue { bases: value.bases & !own, ..value };
         self.store(here, &value, (self.nodes - before) as u32 + 1);
         value
     }
 
-    fn visit(&mut self, child: &Child<M::Node>, phi: u32, delta: u32) -> Value {
+    fn visit(&mut self, child: &Child<M::Node>, phi: u32, delta: u32) -> NodeValue {
         if child.value.fresh || self.call.options.threads > 1 {
             // It may be known, or another thread may have solved it by now.
             let known = self.look_up(&child.here);
@@ -247,38 +247,38 @@ impl<'a, M: Mating> Worker<'a, M> {
     }
 
     /// Returns the knowledge about a position before it is searched.
-    fn look_up(&self, here: &Here<M::Node>) -> Value {
+    fn look_up(&self, here: &Here<M::Node>) -> NodeValue {
         let Here { role, place, hash, .. } = here;
         match self.table.get(place, *hash) {
-            Stored::Proven(plies) => return Value::proven(*role, plies),
-            Stored::Disproven => return Value::disproven(*role, 0),
-            Stored::Numbers(proof, disproof) => {
+            Lookup::Proven(plies) => return NodeValue::proven(*role, plies),
+            Lookup::Disproven => return NodeValue::disproven(*role, 0),
+            Lookup::Numbers(proof, disproof) => {
                 let bases = self.repeated(place, *hash).or_else(|| self.rests(place));
-                let value = bases.map(|bases| Value::disproven(*role, bases));
-                return value.unwrap_or(Value::of(*role, proof, disproof));
+                let value = bases.map(|bases| NodeValue::disproven(*role, bases));
+                return value.unwrap_or(NodeValue::of(*role, proof, disproof));
             }
-            Stored::Nothing => {}
+            Lookup::Nothing => {}
         }
         self.unseen(here)
     }
 
     /// Returns the knowledge about a position without the table.
-    fn unseen(&self, here: &Here<M::Node>) -> Value {
+    fn unseen(&self, here: &Here<M::Node>) -> NodeValue {
         let Here { role, place, hash, .. } = here;
         if let Some((won, plies)) = self.rules.over(&here.node, *role) {
             return if won && plies <= place.plies {
-                Value::proven(*role, plies)
+                NodeValue::proven(*role, plies)
             } else {
-                Value::disproven(*role, 0)
+                NodeValue::disproven(*role, 0)
             };
         }
         if let Some(bases) = self.repeated(place, *hash).or_else(|| self.rests(place)) {
-            return Value::disproven(*role, bases);
+            return NodeValue::disproven(*role, bases);
         }
         self.first_value(here)
     }
 
-    fn first_value(&self, here: &Here<M::Node>) -> Value {
+    fn first_value(&self, here: &Here<M::Node>) -> NodeValue {
         // Threads start with slightly different numbers, so that they explore different branches.
         let noise = if self.thread == 0 {
             0
@@ -286,19 +286,23 @@ impl<'a, M: Mating> Worker<'a, M> {
             here.hash.rotate_left(7 * self.thread as u32) as u32 & 1
         };
         match here.role {
-            Role::Attacks if here.place.plies == 0 => Value::disproven(here.role, 0),
-            Role::Attacks => Value { fresh: true, ..Value::of(here.role, 1 + noise, 1 + noise) },
+            Role::Attacks if here.place.plies == 0 => NodeValue::disproven(here.role, 0),
+            Role::Attacks => {
+                NodeValue { fresh: true, ..NodeValue::of(here.role, 1 + noise, 1 + noise) }
+            }
             Role::Defends => match self.rules.replies(&here.node) {
-                0 => Value::proven(here.role, 0),
-                _ if here.place.plies == 0 => Value::disproven(here.role, 0),
-                count => Value { fresh: true, ..Value::of(here.role, count + noise, 1 + noise) },
+                0 => NodeValue::proven(here.role, 0),
+                _ if here.place.plies == 0 => NodeValue::disproven(here.role, 0),
+                count => {
+                    NodeValue { fresh: true, ..NodeValue::of(here.role, count + noise, 1 + noise) }
+                }
             },
         }
     }
 
     /// Returns the position of the path that has the same board and at least the means.
     #[inline]
-    fn repeated(&self, place: &Place, hash: u64) -> Option<Bases> {
+    fn repeated(&self, place: &TableKey, hash: u64) -> Option<Bases> {
         if self.filter[hash as usize % FILTER] == 0 {
             return None;
         }
@@ -307,14 +311,14 @@ impl<'a, M: Mating> Worker<'a, M> {
     }
 
     /// Returns the bases of a conditional disproof, if all are on the path.
-    fn rests(&self, place: &Place) -> Option<Bases> {
-        let depth = |base: &Place| self.path.iter().rposition(|earlier| earlier.dominates(base));
+    fn rests(&self, place: &TableKey) -> Option<Bases> {
+        let depth = |base: &TableKey| self.path.iter().rposition(|earlier| earlier.dominates(base));
         let bases = self.conditional.get(place)?;
         bases.iter().try_fold(0, |set, base| Some(set | 1 << depth(base)?))
     }
 
     /// Sums up the children of a position.
-    fn summed(&self, role: Role, from: usize) -> Summed {
+    fn summed(&self, role: Role, from: usize) -> ChildSummary {
         let (mut least, mut second, mut best) = (NEVER, NEVER, from);
         let (mut largest, mut unsolved) = (0u32, 0u32);
         let (mut bases, mut longest, mut shortest) = (0, 0, UNBOUNDED);
@@ -342,28 +346,28 @@ impl<'a, M: Mating> Worker<'a, M> {
         let sum = (largest + others).min(NEVER - 1);
         let delta = if least == 0 { NEVER } else { sum };
         let phi = if sum == 0 { NEVER } else { least };
-        let mut value = Value { phi, delta, bases: 0, plies: UNBOUNDED, role, fresh: false };
+        let mut value = NodeValue { phi, delta, bases: 0, plies: UNBOUNDED, role, fresh: false };
         if value.is_solved() {
             let plies: u8 = if role == Role::Attacks { shortest } else { longest };
             value.plies = if from == self.children.len() { 0 } else { (plies + 1).min(UNBOUNDED) };
             value.bases = if value.is_proven() { 0 } else { bases };
         }
-        Summed { value, best, second, others }
+        ChildSummary { value, best, second, others }
     }
 
-    fn store(&mut self, here: &Here<M::Node>, value: &Value, work: u32) {
+    fn store(&mut self, here: &Here<M::Node>, value: &NodeValue, work: u32) {
         let (proof, disproof) = value.numbers();
         let stored = match (proof, disproof) {
-            (0, _) => Stored::Proven(value.plies),
+            (0, _) => Lookup::Proven(value.plies),
             (_, 0) if value.bases != 0 => return self.keep(&here.place, value.bases),
-            (_, 0) => Stored::Disproven,
-            _ => Stored::Numbers(proof.min(NEVER - 1), disproof.min(NEVER - 1)),
+            (_, 0) => Lookup::Disproven,
+            _ => Lookup::Numbers(proof.min(NEVER - 1), disproof.min(NEVER - 1)),
         };
         self.table.put(&here.place, here.hash, stored, work);
     }
 
     /// Keeps a conditional disproof with its bases.
-    fn keep(&mut self, place: &Place, bases: Bases) {
+    fn keep(&mut self, place: &TableKey, bases: Bases) {
         if bases & LIMIT != 0 || bases.count_ones() as usize > KEPT_BASES {
             return;
         }
@@ -377,7 +381,7 @@ impl<'a, M: Mating> Worker<'a, M> {
     }
 
     /// Returns the line of a proof: the attacker's shortest known win against the longest known resistance.
-    pub(super) fn line(&mut self, board: &Board, value: Value) -> Vec<Action> {
+    pub(super) fn line(&mut self, board: &Board, value: NodeValue) -> Vec<Action> {
         let (mut line, mut value) = (Vec::new(), value);
         let role = self.call.options.role;
         let mut here = self.here(self.rules.root(board, role), role, value.plies);

@@ -1,6 +1,6 @@
 //! Results that mates prove for the moves of a position.
 
-use super::{Found, MateSearch, Options, Role, Rules, Verdict};
+use super::{MateOptions, MateResult, MateRules, MateSearch, MateVerdict, Role};
 use crate::game::shogi::{Board, Shogi};
 use crate::game::{Action, Game, GameExt, Outcome, WideKey};
 
@@ -25,20 +25,20 @@ const MEMORY: (u64, u64) = (64, 16 << 20);
 /// checks after every reply. If none is found, a move that ends the game wins, and each other is tested for
 /// letting the opponent end the game at once or mate by checks. The result depends on the arguments alone.
 pub fn fates(
-    rules: &Rules,
+    rules: &MateRules,
     game: &Shogi<WideKey>,
     board: &Board,
     actions: &[Action],
     nodes: u64,
 ) -> Vec<Fate> {
     let search = MateSearch::new(rules, nodes.saturating_mul(MEMORY.0).min(MEMORY.1) as usize);
-    let options = Options { nodes, ..Options::default() };
+    let options = MateOptions { nodes, ..MateOptions::default() };
     let own = match search.shortest(board, &options).verdict {
-        Verdict::Mate { plies, line, .. } => line.first().map(|&first| (first, plies)),
+        MateVerdict::Mate { plies, line, .. } => line.first().map(|&first| (first, plies)),
         _ => None,
     };
     let role = if own.is_some() { Role::Defends } else { Role::Attacks };
-    let share = Options { role, nodes: nodes / actions.len() as u64, ..options };
+    let share = MateOptions { role, nodes: nodes / actions.len() as u64, ..options };
     let fate = |&action: &Action| {
         if let Some((first, plies)) = own
             && action == first
@@ -57,10 +57,10 @@ pub fn fates(
             return Fate::Loses(2);
         }
         match search.search(&after, &share) {
-            Found { verdict: Verdict::Mate { plies, .. }, .. } if own.is_some() => {
+            MateResult { verdict: MateVerdict::Mate { plies, .. }, .. } if own.is_some() => {
                 Fate::Wins(plies + 1)
             }
-            Found { verdict: Verdict::Mate { plies, .. }, .. } => Fate::Loses(plies + 1),
+            MateResult { verdict: MateVerdict::Mate { plies, .. }, .. } => Fate::Loses(plies + 1),
             _ => Fate::Open,
         }
     };

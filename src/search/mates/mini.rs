@@ -20,7 +20,7 @@ const FILE: Squares = 0b00001_00001_00001_00001_00001;
 
 /// Position; owner 0 is the attacker, 1 the defender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Position {
+pub struct MiniPosition {
     key: u128,
     own: [Squares; 2],
     /// Pieces in hand, three bits a kind.
@@ -32,7 +32,7 @@ pub struct Position {
 
 /// Move from a square, or drop of a kind in hand.
 #[derive(Clone, Copy)]
-enum Move {
+enum MiniMove {
     Board { from: usize, to: usize, promotes: bool },
     Drop { kind: usize, to: usize },
 }
@@ -132,7 +132,7 @@ impl Mini {
         mini
     }
 
-    fn put(&self, position: &mut Position, square: usize, owner: usize, kind: usize) {
+    fn put(&self, position: &mut MiniPosition, square: usize, owner: usize, kind: usize) {
         let cell = (1 + kind + KINDS * owner) as u8;
         position.cells[square] = cell;
         position.key += u128::from(cell) * self.powers[square];
@@ -142,7 +142,7 @@ impl Mini {
         }
     }
 
-    fn take(&self, position: &mut Position, square: usize, owner: usize) {
+    fn take(&self, position: &mut MiniPosition, square: usize, owner: usize) {
         position.key -= u128::from(position.cells[square]) * self.powers[square];
         position.cells[square] = 0;
         position.own[owner] &= !(1 << square);
@@ -163,7 +163,7 @@ impl Mini {
         attacked
     }
 
-    fn around(&self, position: &Position, us: usize) -> Around {
+    fn around(&self, position: &MiniPosition, us: usize) -> Around {
         let (king, them) = (usize::from(position.kings[us]), 1 - us);
         let occupied = position.own[0] | position.own[1];
         let mut around = Around { checkers: 0, evasions: ALL, pins: [(0, 0); 8], pinned: 0 };
@@ -197,7 +197,7 @@ impl Mini {
     }
 
     /// Returns the squares that a player attacks, through the other's king.
-    fn attacked(&self, position: &Position, by: usize) -> Squares {
+    fn attacked(&self, position: &MiniPosition, by: usize) -> Squares {
         let king = 1 << position.kings[1 - by];
         let occupied = (position.own[0] | position.own[1]) & !king;
         let attacks = |at| self.attacks(by, kind_of(position.cells[at]), at, occupied);
@@ -205,7 +205,7 @@ impl Mini {
     }
 
     /// Returns the pieces of a player that give check by leaving a line, each with its line.
-    fn discoverers(&self, position: &Position, us: usize) -> ([(Squares, Squares); 8], usize) {
+    fn discoverers(&self, position: &MiniPosition, us: usize) -> ([(Squares, Squares); 8], usize) {
         let (king, occupied) =
             (usize::from(position.kings[1 - us]), position.own[0] | position.own[1]);
         let (mut found, mut count) = ([(0, 0); 8], 0);
@@ -231,10 +231,10 @@ impl Mini {
     /// Calls `visit` with the legal moves of a player; with `checks_only`, only with those that give check.
     fn visit(
         &self,
-        position: &Position,
+        position: &MiniPosition,
         us: usize,
         checks_only: bool,
-        mut visit: impl FnMut(Move),
+        mut visit: impl FnMut(MiniMove),
     ) {
         let them = 1 - us;
         let occupied = position.own[0] | position.own[1];
@@ -253,7 +253,7 @@ impl Mini {
         };
         let safe = !(self.attacked(position, them) | position.own[us]);
         for to in bits(self.steps[us][0][king] & safe & (direct[0] | discovering(king))) {
-            visit(Move::Board { from: king, to, promotes: false });
+            visit(MiniMove::Board { from: king, to, promotes: false });
         }
         if around.evasions == 0 {
             return;
@@ -271,11 +271,11 @@ impl Mini {
             let zone = if ZONES[us] >> from & 1 == 1 { ALL } else { ZONES[us] };
             let stuck = if kind == PAWN { ZONES[us] } else { 0 };
             for to in bits(targets & !stuck & (direct[kind] | discovered)) {
-                visit(Move::Board { from, to, promotes: false });
+                visit(MiniMove::Board { from, to, promotes: false });
             }
             if PROMOTED[kind] != 0 {
                 for to in bits(targets & zone & (direct[PROMOTED[kind]] | discovered)) {
-                    visit(Move::Board { from, to, promotes: true });
+                    visit(MiniMove::Board { from, to, promotes: true });
                 }
             }
         }
@@ -286,13 +286,13 @@ impl Mini {
                 squares &= self.pawn_squares(position, us);
             }
             for to in bits(squares) {
-                visit(Move::Drop { kind, to });
+                visit(MiniMove::Drop { kind, to });
             }
         }
     }
 
     /// Returns the squares on which a player may drop a pawn, occupied or not.
-    fn pawn_squares(&self, position: &Position, us: usize) -> Squares {
+    fn pawn_squares(&self, position: &MiniPosition, us: usize) -> Squares {
         let pawn = (1 + PAWN + KINDS * us) as u8;
         let mut squares = ALL & !ZONES[us];
         for at in bits(position.own[us]).filter(|&at| position.cells[at] == pawn) {
@@ -303,7 +303,7 @@ impl Mini {
             let dropped = self.play(
                 position,
                 us,
-                Move::Drop { kind: PAWN, to: mate.trailing_zeros() as usize },
+                MiniMove::Drop { kind: PAWN, to: mate.trailing_zeros() as usize },
             );
             if self.count(&dropped, 1 - us) == 0 {
                 squares &= !mate;
@@ -312,16 +312,16 @@ impl Mini {
         squares
     }
 
-    fn count(&self, position: &Position, us: usize) -> u32 {
+    fn count(&self, position: &MiniPosition, us: usize) -> u32 {
         let mut count = 0;
         self.visit(position, us, false, |_| count += 1);
         count
     }
 
-    fn play(&self, position: &Position, us: usize, played: Move) -> Position {
+    fn play(&self, position: &MiniPosition, us: usize, played: MiniMove) -> MiniPosition {
         let mut after = *position;
         match played {
-            Move::Board { from, to, promotes } => {
+            MiniMove::Board { from, to, promotes } => {
                 let kind = kind_of(after.cells[from]);
                 if after.cells[to] != 0 {
                     let held = IN_HAND[kind_of(after.cells[to])];
@@ -333,7 +333,7 @@ impl Mini {
                 self.take(&mut after, from, us);
                 self.put(&mut after, to, us, if promotes { PROMOTED[kind] } else { kind });
             }
-            Move::Drop { kind, to } => {
+            MiniMove::Drop { kind, to } => {
                 after.hands[us] -= 1 << (3 * (kind - 1));
                 self.put(&mut after, to, us, kind);
             }
@@ -348,22 +348,22 @@ fn turned(us: usize, square: usize) -> usize {
 }
 
 /// Returns the number of a move in the game, in which the mover sees the board.
-fn action(us: usize, played: Move) -> Action {
+fn action(us: usize, played: MiniMove) -> Action {
     let seen = |square| turned(us, square);
     Action(match played {
-        Move::Board { from, to, promotes } => {
+        MiniMove::Board { from, to, promotes } => {
             2 * (SQUARES * seen(from) + seen(to)) + usize::from(promotes)
         }
-        Move::Drop { kind, to } => 2 * SQUARES * SQUARES + SQUARES * (kind - 1) + seen(to),
+        MiniMove::Drop { kind, to } => 2 * SQUARES * SQUARES + SQUARES * (kind - 1) + seen(to),
     } as u16)
 }
 
 impl Mating for Mini {
-    type Node = Position;
+    type Node = MiniPosition;
 
-    fn root(&self, board: &Board, role: Role) -> Position {
+    fn root(&self, board: &Board, role: Role) -> MiniPosition {
         let mut position =
-            Position { key: 0, own: [0; 2], hands: [0; 2], kings: [0; 2], cells: [0; SQUARES] };
+            MiniPosition { key: 0, own: [0; 2], hands: [0; 2], kings: [0; 2], cells: [0; SQUARES] };
         for (square, cell) in board.cells.iter().enumerate() {
             if let Some((owner, kind)) = cell.piece() {
                 let us = (owner as usize) ^ (role as usize);
@@ -378,22 +378,22 @@ impl Mating for Mini {
     }
 
     #[inline]
-    fn board(&self, node: &Position) -> u128 {
+    fn board(&self, node: &MiniPosition) -> u128 {
         node.key
     }
 
     #[inline]
-    fn hand(&self, node: &Position) -> u16 {
+    fn hand(&self, node: &MiniPosition) -> u16 {
         node.hands[0]
     }
 
     #[inline]
     fn moves(
         &self,
-        node: &Position,
+        node: &MiniPosition,
         role: Role,
         checks_only: bool,
-        mut visit: impl FnMut(Action, Position),
+        mut visit: impl FnMut(Action, MiniPosition),
     ) {
         let us = role as usize;
         self.visit(node, us, checks_only, |played| {
@@ -402,7 +402,7 @@ impl Mating for Mini {
     }
 
     #[inline]
-    fn replies(&self, node: &Position) -> u32 {
+    fn replies(&self, node: &MiniPosition) -> u32 {
         self.count(node, Role::Defends as usize)
     }
 }

@@ -39,7 +39,7 @@
 //! others belong to one thread and one search, and are dropped when memory is short.
 //!
 //! A path of 126 plies is not followed further. Results that depend on this limit have a base that never
-//! leaves, so they are not stored, and the root is [`Verdict::Open`].
+//! leaves, so they are not stored, and the root is [`MateVerdict::Open`].
 
 mod dfpn;
 mod fates;
@@ -53,11 +53,11 @@ use std::time::Instant;
 use crate::game::shogi::{Board, MINISHOGI, Variant};
 use crate::game::{Action, Game};
 
-use dfpn::{Value, Worker};
+use dfpn::{NodeValue, Worker};
 pub use fates::{Fate, fates};
 pub use mini::Mini;
-pub use plain::Plain;
-use table::{Table, UNBOUNDED};
+pub use plain::PlainMates;
+use table::{MateTable, UNBOUNDED};
 
 /// Role of a position's mover in the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,25 +112,25 @@ pub trait Mating: Sync {
 
 /// Rules of a game of the shogi family for the mate search.
 #[derive(Debug)]
-pub enum Rules {
+pub enum MateRules {
     /// Rules of minishogi.
     Mini(Box<Mini>),
     /// Rules of any game of the family.
-    Plain(Box<Plain>),
+    Plain(Box<PlainMates>),
 }
 
-impl Rules {
+impl MateRules {
     /// Returns the rules of a variant.
-    pub fn of(variant: &Variant) -> Rules {
+    pub fn of(variant: &Variant) -> MateRules {
         match *variant == MINISHOGI {
-            true => Rules::Mini(Box::default()),
-            false => Rules::Plain(Box::new(Plain::new(variant))),
+            true => MateRules::Mini(Box::default()),
+            false => MateRules::Plain(Box::new(PlainMates::new(variant))),
         }
     }
 
     /// Returns the rules of a game; `None` for games outside the shogi family.
-    pub fn of_game<G: Game>(game: &G) -> Option<Rules> {
-        Some(Rules::of(&game.shogi_boards()?.variant()))
+    pub fn of_game<G: Game>(game: &G) -> Option<MateRules> {
+        Some(MateRules::of(&game.shogi_boards()?.variant()))
     }
 }
 
@@ -139,7 +139,7 @@ pub const LONGEST_LINE: usize = 256;
 
 /// Result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum MateVerdict {
     /// Win of the attacker.
     Mate {
         /// Length of the win; 127 for all wins of 127 plies and more.
@@ -158,16 +158,16 @@ pub enum Verdict {
 
 /// Verdict and its cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct MateResult {
     /// Verdict of the search.
-    pub verdict: Verdict,
+    pub verdict: MateVerdict,
     /// Number of positions whose moves were generated.
     pub nodes: u64,
 }
 
 /// Options and limits of a search.
 #[derive(Clone, Copy, Debug)]
-pub struct Options<'a> {
+pub struct MateOptions<'a> {
     /// Role of the root's mover.
     pub role: Role,
     /// `true` if the attacker must give check with every move.
@@ -184,9 +184,9 @@ pub struct Options<'a> {
     pub stop: Option<&'a AtomicBool>,
 }
 
-impl Default for Options<'_> {
+impl Default for MateOptions<'_> {
     fn default() -> Self {
-        Options {
+        MateOptions {
             role: Role::Attacks,
             checks_only: true,
             max_plies: None,
@@ -201,15 +201,15 @@ impl Default for Options<'_> {
 /// Mate search with its table, which several threads may use at once and later searches reuse.
 #[derive(Debug)]
 pub struct MateSearch<'a> {
-    rules: &'a Rules,
-    table: Table,
+    rules: &'a MateRules,
+    table: MateTable,
     /// Number of conditional disproofs that a thread keeps.
     conditional: usize,
 }
 
 /// State of one call, shared by its threads.
 struct Call<'a> {
-    options: &'a Options<'a>,
+    options: &'a MateOptions<'a>,
     nodes: AtomicU64,
     done: AtomicBool,
 }
@@ -217,33 +217,39 @@ struct Call<'a> {
 impl<'a> MateSearch<'a> {
     /// Returns a search with about `memory` bytes for table and conditional disproofs (the latter for each
     /// thread).
-    pub fn new(rules: &'a Rules, memory: usize) -> MateSearch<'a> {
-        let (table, conditional) = (Table::new(memory / 8 * 7), (memory / 8 / 128).max(64));
+    pub fn new(rules: &'a MateRules, memory: usize) -> MateSearch<'a> {
+        let (table, conditional) = (MateTable::new(memory / 8 * 7), (memory / 8 / 128).max(64));
         MateSearch { rules, table, conditional }
     }
 
     /// Searches for a win of the attacker.
-    pub fn search(&self, board: &Board, options: &Options) -> Found {
+    pub fn search(&self, board: &Board, options: &MateOptions) -> MateResult {
         self.found(board, options, false)
     }
 
-    /// Searches for the shortest win of the attacker, within [`Options::max_plies`] if given. If a limit is
+    /// Searches for the shortest win of the attacker, within [`MateOptions::max_plies`] if given. If a limit is
     /// reached, a search by checks may return a win that is not proven to be the shortest; a search with
-    /// every move returns [`Verdict::Open`].
-    pub fn shortest(&self, board: &Board, options: &Options) -> Found {
+    /// every move returns [`MateVerdict::Open`].
+    pub fn shortest(&self, board: &Board, options: &MateOptions) -> MateResult {
         self.found(board, options, true)
     }
 
-    fn found(&self, board: &Board, options: &Options, shortest: bool) -> Found {
+    fn found(&self, board: &Board, options: &MateOptions, shortest: bool) -> MateResult {
         let call = Call { options, nodes: AtomicU64::new(0), done: AtomicBool::new(false) };
         let verdict = match self.rules {
-            Rules::Mini(rules) => self.verdict(&**rules, board, shortest, &call),
-            Rules::Plain(rules) => self.verdict(&**rules, board, shortest, &call),
+            MateRules::Mini(rules) => self.verdict(&**rules, board, shortest, &call),
+            MateRules::Plain(rules) => self.verdict(&**rules, board, shortest, &call),
         };
-        Found { verdict, nodes: call.nodes.load(Relaxed) }
+        MateResult { verdict, nodes: call.nodes.load(Relaxed) }
     }
 
-    fn verdict<M: Mating>(&self, rules: &M, board: &Board, shortest: bool, call: &Call) -> Verdict {
+    fn verdict<M: Mating>(
+        &self,
+        rules: &M,
+        board: &Board,
+        shortest: bool,
+        call: &Call,
+    ) -> MateVerdict {
         let most = call.options.max_plies.map_or(UNBOUNDED, |plies| plies.min(125) as u8);
         let least = u8::from(call.options.role == Role::Attacks);
         let solve = |bound| self.solve(rules, board, bound, call);
@@ -252,8 +258,8 @@ impl<'a> MateSearch<'a> {
             _ => solve(most).map(|value| (value, value.plies <= least)),
         };
         match found {
-            None => Verdict::Open,
-            Some((value, _)) if !value.is_proven() => Verdict::NoMate,
+            None => MateVerdict::Open,
+            Some((value, _)) if !value.is_proven() => MateVerdict::NoMate,
             Some((value, is_shortest)) => {
                 let (value, is_shortest) = match shortest && !is_shortest {
                     true => shorten(solve, value),
@@ -261,13 +267,19 @@ impl<'a> MateSearch<'a> {
                 };
                 call.done.store(false, Relaxed);
                 let line = Worker::new(rules, self, call, 0).line(board, value);
-                Verdict::Mate { plies: value.plies.into(), is_shortest, line }
+                MateVerdict::Mate { plies: value.plies.into(), is_shortest, line }
             }
         }
     }
 
     /// Decides whether the attacker wins within a bound; `None` if a limit is reached first.
-    fn solve<M: Mating>(&self, rules: &M, board: &Board, bound: u8, call: &Call) -> Option<Value> {
+    fn solve<M: Mating>(
+        &self,
+        rules: &M,
+        board: &Board,
+        bound: u8,
+        call: &Call,
+    ) -> Option<NodeValue> {
         call.done.store(false, Relaxed);
         let run = |thread| Worker::new(rules, self, call, thread).root(board, bound);
         if call.options.threads <= 1 {
@@ -285,7 +297,7 @@ impl<'a> MateSearch<'a> {
 }
 
 /// Shortens a win until the next shorter one is disproven (`true`), which suits cheap disproofs.
-fn shorten(solve: impl Fn(u8) -> Option<Value>, mut value: Value) -> (Value, bool) {
+fn shorten(solve: impl Fn(u8) -> Option<NodeValue>, mut value: NodeValue) -> (NodeValue, bool) {
     while value.plies >= 2 {
         match solve(value.plies - 2) {
             Some(shorter) if shorter.is_proven() => value = shorter,
@@ -296,7 +308,11 @@ fn shorten(solve: impl Fn(u8) -> Option<Value>, mut value: Value) -> (Value, boo
 }
 
 /// Raises the bound until there is a win, which suits costs that multiply with the bound.
-fn lengthen(solve: impl Fn(u8) -> Option<Value>, least: u8, most: u8) -> Option<(Value, bool)> {
+fn lengthen(
+    solve: impl Fn(u8) -> Option<NodeValue>,
+    least: u8,
+    most: u8,
+) -> Option<(NodeValue, bool)> {
     for bound in (least..most).step_by(2) {
         let value = solve(bound)?;
         if value.is_proven() {

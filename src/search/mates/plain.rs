@@ -6,12 +6,12 @@ use crate::game::{Action, Game, GameExt, Outcome, WideKey};
 
 /// Rules of any game of the family: slower than specialized rules, and a check of them.
 #[derive(Clone, Debug)]
-pub struct Plain(Shogi<WideKey>);
+pub struct PlainMates(Shogi<WideKey>);
 
-impl Plain {
+impl PlainMates {
     /// Returns the rules of a variant.
-    pub fn new(variant: &Variant) -> Plain {
-        Plain(Shogi::new(variant, false))
+    pub fn new(variant: &Variant) -> PlainMates {
+        PlainMates(Shogi::new(variant, false))
     }
 }
 
@@ -22,7 +22,7 @@ pub struct Seen {
     role: Role,
 }
 
-impl Mating for Plain {
+impl Mating for PlainMates {
     type Node = Seen;
 
     fn root(&self, board: &Board, role: Role) -> Seen {

@@ -22,7 +22,7 @@ const KEY_HIGH: u64 = (1 << 48) - 1;
 ///
 /// On one board the pieces in the attacker's hand determine those in the defender's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Place {
+pub(super) struct TableKey {
     /// Board, player to move and kind of search.
     pub board: u128,
     /// Attacker's pieces in hand, three bits a kind.
@@ -31,10 +31,10 @@ pub(super) struct Place {
     pub plies: u8,
 }
 
-impl Place {
+impl TableKey {
     /// Returns `true` if the attacker has at least the means of `other` on the same board.
     #[inline]
-    pub(super) fn dominates(&self, other: &Place) -> bool {
+    pub(super) fn dominates(&self, other: &TableKey) -> bool {
         self.board == other.board && self.plies >= other.plies && covers(self.hand, other.hand)
     }
 
@@ -56,7 +56,7 @@ fn covers(hand: u16, other: u16) -> bool {
 
 /// Result of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stored {
+pub(super) enum Lookup {
     /// No entry.
     Nothing,
     /// Win of the attacker within so many plies ([`UNBOUNDED`]: more than can be counted).
@@ -76,7 +76,7 @@ struct Cluster {
 
 /// Clusters of entries.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct MateTable {
     clusters: Vec<Cluster>,
 }
 
@@ -105,11 +105,11 @@ impl Data {
     }
 }
 
-impl Table {
+impl MateTable {
     /// Returns a table of at most `memory` bytes, with at least one cluster.
-    pub(super) fn new(memory: usize) -> Table {
+    pub(super) fn new(memory: usize) -> MateTable {
         let count = (memory / size_of::<Cluster>()).max(1);
-        Table { clusters: (0..count).map(|_| Cluster::default()).collect() }
+        MateTable { clusters: (0..count).map(|_| Cluster::default()).collect() }
     }
 
     #[inline]
@@ -119,7 +119,7 @@ impl Table {
 
     /// Looks up a position. Proofs with smaller means and disproofs with larger ones apply too.
     #[inline]
-    pub(super) fn get(&self, place: &Place, hash: u64) -> Stored {
+    pub(super) fn get(&self, place: &TableKey, hash: u64) -> Lookup {
         let cluster = self.cluster(hash);
         loop {
             let version = cluster.version.load(Acquire);
@@ -133,12 +133,12 @@ impl Table {
     }
 
     /// Stores a result in place of an older one of the position, or of the entry that took the least work.
-    pub(super) fn put(&self, place: &Place, hash: u64, stored: Stored, work: u32) {
+    pub(super) fn put(&self, place: &TableKey, hash: u64, stored: Lookup, work: u32) {
         let (numbers, plies) = match stored {
-            Stored::Nothing => return,
-            Stored::Proven(plies) => ((0, NEVER), plies),
-            Stored::Disproven => ((NEVER, 0), place.plies),
-            Stored::Numbers(proof, disproof) => ((proof, disproof), place.plies),
+            Lookup::Nothing => return,
+            Lookup::Proven(plies) => ((0, NEVER), plies),
+            Lookup::Disproven => ((NEVER, 0), place.plies),
+            Lookup::Numbers(proof, disproof) => ((proof, disproof), place.plies),
         };
         let cluster = self.cluster(hash);
         let version = cluster.version.load(Relaxed);
@@ -159,9 +159,9 @@ impl Cluster {
     }
 
     #[inline]
-    fn find(&self, place: &Place) -> Stored {
+    fn find(&self, place: &TableKey) -> Lookup {
         let (low, high) = (place.board as u64, (place.board >> 64) as u64);
-        let mut found = Stored::Nothing;
+        let mut found = Lookup::Nothing;
         for entry in 0..ENTRIES {
             let second = self.word(3 * entry + 1);
             if self.word(3 * entry) != low || second & KEY_HIGH != high {
@@ -171,14 +171,14 @@ impl Cluster {
             match data.numbers() {
                 (0, 0) => {}
                 (0, _) if covers(place.hand, hand) && data.plies() <= place.plies => {
-                    return Stored::Proven(data.plies());
+                    return Lookup::Proven(data.plies());
                 }
                 (_, 0) if covers(hand, place.hand) && data.plies() >= place.plies => {
-                    return Stored::Disproven;
+                    return Lookup::Disproven;
                 }
                 (0, _) | (_, 0) => {}
                 (proof, disproof) if hand == place.hand && data.plies() == place.plies => {
-                    found = Stored::Numbers(proof, disproof);
+                    found = Lookup::Numbers(proof, disproof);
                 }
                 _ => {}
             }
@@ -187,7 +187,7 @@ impl Cluster {
     }
 
     /// Writes an entry; the caller holds the lock. Replacing another entry ages the rest.
-    fn write(&self, place: &Place, data: Data) {
+    fn write(&self, place: &TableKey, data: Data) {
         let low = place.board as u64;
         let second = (place.board >> 64) as u64 | u64::from(place.hand) << 48;
         let rank = |entry: usize| {

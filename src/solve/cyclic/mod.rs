@@ -57,7 +57,7 @@ use super::backup::Backup;
 use super::checkpoint::Checkpoint;
 use super::sweep::{Jacobi, StoredMoves};
 use super::value::{Prospect, Value};
-use super::{Log, SweepError};
+use super::{SweepError, SweepLog};
 use crate::game::{Game, GameExt, Outcome, Repetition, Side};
 use crate::graph::{Graph, StateKind};
 use crate::parallel;
@@ -76,7 +76,7 @@ pub(super) fn solve<G: Game>(
     graph: &Graph,
     repetition: Repetition,
     (checkpoint, progress): (&Checkpoint, &dyn Progress),
-    log: &mut Log<'_>,
+    log: &mut SweepLog<'_>,
 ) -> Result<(Vec<Value>, bool), SweepError> {
     // An invalid key that passed its checksum was written wrong; `verify` reports it.
     let position = |row: usize| graph.position(game, row);
@@ -130,7 +130,7 @@ pub(super) struct CyclicGraph<'a> {
 
 /// Graph that violates the requirements of [`CyclicGraph`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("row {row} {what}")]
+#[error("row {row}: {what}")]
 pub(super) struct MalformedGraph {
     /// First row with a fault.
     pub row: usize,
@@ -163,19 +163,19 @@ impl CyclicGraph<'_> {
     fn fault(&self, row: usize) -> Option<&'static str> {
         let edges = self.edges(row);
         match self.kinds[row] {
-            INTERIOR if edges.is_empty() => return Some("is interior and has no edge"),
+            INTERIOR if edges.is_empty() => return Some("interior without edges"),
             INTERIOR | RESTRICTED => {}
-            4.. => return Some("is of no known kind"),
-            _ if !edges.is_empty() => return Some("is not interior and has edges"),
+            4.. => return Some("invalid kind"),
+            _ if !edges.is_empty() => return Some("not interior, but with edges"),
             _ => return None,
         }
         if edges.iter().any(|&target| target as usize >= self.states()) {
-            return Some("has an edge that leads nowhere");
+            return Some("an edge leads out of the graph");
         }
         if self.repetition == Repetition::SecondPlayerWins {
             let side = (self.second_to_move)(row);
             if edges.iter().any(|&target| (self.second_to_move)(target as usize) == side) {
-                return Some("has an edge to a state in which the same player moves");
+                return Some("an edge leads to a state with the same player to move");
             }
         }
         None
@@ -250,7 +250,7 @@ fn iterate(
     graph: &CyclicGraph<'_>,
     checkpoint: &Checkpoint,
     progress: &dyn Progress,
-    log: &mut Log<'_>,
+    log: &mut SweepLog<'_>,
 ) -> Result<(Vec<Value>, bool), TableError> {
     match graph.bounds_coincide() {
         true => sweep::<1>(graph, checkpoint, progress, log),
@@ -262,7 +262,7 @@ fn sweep<const BOUNDS: usize>(
     graph: &CyclicGraph<'_>,
     checkpoint: &Checkpoint,
     progress: &dyn Progress,
-    log: &mut Log<'_>,
+    log: &mut SweepLog<'_>,
 ) -> Result<(Vec<Value>, bool), TableError> {
     let states = graph.states();
     let at_first = || parallel::column(states, |row| graph.at_first::<BOUNDS>(row));
@@ -282,7 +282,7 @@ fn sweep<const BOUNDS: usize>(
     let resumed = saved.is_some();
     match saved {
         Some(saved) => saved.sweeps.into_iter().for_each(|sweep| log.add(sweep)),
-        None if checkpoint.is_there() => values = at_first(),
+        None if checkpoint.exists() => values = at_first(),
         None => {}
     }
     let (backup, sweeps) = (CyclicBackup { graph, lead }, log.sweeps.len());

@@ -24,9 +24,9 @@ fn swept_in(dir: &Path, after: Duration, toy: &Toy, stop: usize) -> Solution {
             resume_unwind(Box::new("interrupted"));
         }
     };
-    let mut log = Log { sweeps: Vec::new(), each: &mut each };
+    let mut log = SweepLog { sweeps: Vec::new(), each: &mut each };
     let solved = toy.with_graph(|graph| {
-        graph.check().expect("a proper graph");
+        graph.check().expect("a valid graph");
         iterate(graph, &checkpoint, &Silent, &mut log)
     });
     let (values, resumed) = solved.unwrap();
@@ -50,7 +50,7 @@ fn interrupted(toy: &Toy, at: usize) {
     assert_eq!(ended, sweeps.len() < at);
     let saved = dir.path().join("solve.partial").exists();
     // The results of an interrupted sweep are not saved yet.
-    assert!(saved || at == 1 || sweeps.len() < 2, "nothing was saved of {toy:?}");
+    assert!(saved || at == 1 || sweeps.len() < 2, "no checkpoint of {toy:?}");
     assert_eq!(solve(usize::MAX), (values, sweeps, saved), "{toy:?}");
 }
 
@@ -168,7 +168,7 @@ fn the_second_player_wins_what_does_not_end_and_the_first_flees_into_a_draw() {
 }
 
 #[test]
-fn ends_beyond_the_longest_distance_are_taken_to_be_that_far() {
+fn ends_beyond_the_longest_distance_count_as_that_far() {
     let last = Prospect::MAX_DISTANCE;
     let mut states: Vec<_> = (0..20).map(|row| interior(&[row + 1])).collect();
     states.push(end(Outcome::Win, last - 9));
@@ -185,7 +185,7 @@ fn an_empty_graph_has_no_values() {
 }
 
 #[test]
-fn what_is_no_graph_is_named() {
+fn malformed_graphs_are_named() {
     let fault = |repetition, states| {
         toy(repetition, states).with_graph(|graph| graph.check().expect_err("a fault"))
     };

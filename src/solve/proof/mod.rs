@@ -48,15 +48,15 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
-use self::stored::{Stored, Word};
-use self::values::{Columns, Discounts, Fate};
+use self::stored::{StoredRow, Word};
+use self::values::{Discounts, ProofColumns, ProofResult};
 use crate::game::{
     Action, Game, GameExt, Mobility, Orientations, Outcome, Position, Side, Symmetry,
 };
 use crate::graph::{Finder, Graph, Plan, StateKind, ones_of};
 use crate::parallel;
 use crate::progress::Progress;
-use crate::table::{Counts, Memory, Room, RootValue, Table, TableError, Tally, prefetch};
+use crate::table::{Buffer, Counts, Memory, RootValue, Table, TableError, Tally, prefetch};
 
 /// Result of [`prove`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,7 +101,7 @@ pub fn prove<G: Game>(
         max_depth: plan.max_depth.unwrap_or(u32::MAX),
         cut_layer: plan.max_states.and_then(|_| last_layer_with_frontier(&rows)),
         first_layer: rows.layer_of(0).unwrap_or(0),
-        columns: Columns::open(game, table)?,
+        columns: ProofColumns::open(game, table)?,
         discounts: Discounts::open(table)?,
         reached: memory.zeros(rows.states().div_ceil(64))?,
         orientations: memory.zeros(if rows.has_orientations() { rows.states() } else { 0 })?,
@@ -110,7 +110,7 @@ pub fn prove<G: Game>(
     progress.begin("proving", Some(rows.states() as u64));
     let roots = proof.roots(&plan);
     let (layers, mut wrong) = match roots.contains(&None) {
-        true => (Layers::new(), Some((0, "a root is not in the table".to_string()))),
+        true => (Findings::new(), Some((0, "a root is missing from the table".to_string()))),
         false => proof.plies(progress),
     };
     wrong = wrong.or_else(|| proof.not_reached()).or_else(|| proof.room_left(&plan));
@@ -147,11 +147,11 @@ fn lower(a: Wrong, b: Wrong) -> Wrong {
 }
 
 /// Findings by layer; by ply where rows have no layer.
-type Layers = BTreeMap<u32, Found>;
+type Findings = BTreeMap<u32, LayerFindings>;
 
 /// Findings in a layer.
 #[derive(Clone, Copy, Default)]
-struct Found {
+struct LayerFindings {
     table: Tally,
     /// Positions that the rows stand for, where the table has orientations.
     reachable: Tally,
@@ -170,8 +170,8 @@ struct Found {
     open: u64,
 }
 
-impl Found {
-    fn add(&mut self, other: &Found) {
+impl LayerFindings {
+    fn add(&mut self, other: &LayerFindings) {
         self.table.add(&other.table);
         self.reachable.add(&other.reachable);
         self.with_both += other.with_both;
@@ -186,9 +186,9 @@ impl Found {
 }
 
 /// Properties of a row by the rules.
-struct Made {
+struct ExpectedRow {
     kind: StateKind,
-    end: Option<Fate>,
+    end: Option<ProofResult>,
     /// `true` if the second player is to move.
     second: bool,
     /// Moves that are followed, with their rows.
@@ -207,12 +207,12 @@ struct Proof<'a, G: Game> {
     cut_layer: Option<u32>,
     /// Layer of the first row.
     first_layer: u32,
-    columns: Option<Columns>,
+    columns: Option<ProofColumns>,
     discounts: Option<Discounts>,
     /// Bitmap of the rows that a root or a move leads to.
-    reached: Room<AtomicU64>,
+    reached: Buffer<AtomicU64>,
     /// Orientations that roots and predecessors give each row, where the table has them.
-    orientations: Room<AtomicU16>,
+    orientations: Buffer<AtomicU16>,
     /// Game with all its symmetries, where the table is not folded.
     folded: Option<G>,
 }
@@ -243,8 +243,8 @@ impl<G: Game> Proof<'_, G> {
     }
 
     /// Proves ply after ply until one has a wrong row; returns the findings.
-    fn plies(&self, progress: &dyn Progress) -> (Layers, Wrong) {
-        let (mut layers, mut done) = (Layers::new(), vec![0u64; self.reached.len()]);
+    fn plies(&self, progress: &dyn Progress) -> (Findings, Wrong) {
+        let (mut layers, mut done) = (Findings::new(), vec![0u64; self.reached.len()]);
         for ply in 0.. {
             let mut open = vec![0u64; done.len()];
             for ((open, done), reached) in open.iter_mut().zip(&mut done).zip(&*self.reached) {
@@ -264,7 +264,7 @@ impl<G: Game> Proof<'_, G> {
     }
 
     /// Proves the rows of a ply, marks the rows that their moves lead to, and adds the findings.
-    fn ply(&self, ply: u32, open: &[u64], layers: &mut Layers, progress: &dyn Progress) -> Wrong {
+    fn ply(&self, ply: u32, open: &[u64], layers: &mut Findings, progress: &dyn Progress) -> Wrong {
         /// Number of words of 64 rows in a task.
         const WORDS: usize = 1 << 6;
         let prove = |words: Range<usize>| {
@@ -285,7 +285,7 @@ impl<G: Game> Proof<'_, G> {
                 let moves_before = std::mem::take(&mut moves);
                 let (own, back) = self.row(ply, row, stored, &position, moves_before)?;
                 match found.last_mut() {
-                    Some((last, all)) if *last == layer => Found::add(all, &own),
+                    Some((last, all)) if *last == layer => LayerFindings::add(all, &own),
                     _ => found.push((layer, own)),
                 }
                 moves = back;
@@ -327,31 +327,31 @@ impl<G: Game> Proof<'_, G> {
         &self,
         ply: u32,
         row: usize,
-        Stored { layer, edges }: Stored,
+        StoredRow { layer, edges }: StoredRow,
         position: &Position<G::State>,
         moves: Vec<(Action, usize)>,
-    ) -> Result<(Found, Vec<(Action, usize)>), String> {
+    ) -> Result<(LayerFindings, Vec<(Action, usize)>), String> {
         let (game, state) = (self.game, &position.state);
         let layered = game.layers().is_some();
         self.rows.check(game, row, position)?;
         if let Some(layer) = layer.filter(|&layer| !layered && layer != ply) {
-            return Err(format!("it is reached in {ply} plies and lies in layer {layer}"));
+            return Err(format!("it is in layer {layer}, but reached in {ply} plies"));
         }
         let mobility = if layered { game.mobility(state) } else { Mobility::Moves(1) };
         let pass = mobility == Mobility::Pass;
         let cut = layer.is_some() && layer == self.cut_layer && !pass;
-        let mut made = Made {
+        let mut made = ExpectedRow {
             kind: StateKind::Interior,
             end: match layered {
                 true if mobility == Mobility::Over => {
                     let empties = self.columns.as_ref().map(|c| c.values.empties());
                     let score = game.score(state, empties.unwrap_or_default());
-                    Some(Fate::new(score.0.into(), Some(0)))
+                    Some(ProofResult::new(score.0.into(), Some(0)))
                 }
                 true => None,
                 false => game.end(state).map(|end| {
                     let plies = Some(end.plies).filter(|_| end.outcome != Outcome::Draw);
-                    Fate::new(end.outcome.value().into(), plies)
+                    ProofResult::new(end.outcome.value().into(), plies)
                 }),
             },
             second: position.side == Side::Second,
@@ -367,7 +367,7 @@ impl<G: Game> Proof<'_, G> {
         let stored = self.rows.kind(row, &|| made.end.is_some());
         if stored != made.kind {
             let kind = made.kind;
-            return Err(format!("its kind is {stored:?}, the rules and bounds say {kind:?}"));
+            return Err(format!("its kind is {stored:?}, expected {kind:?}"));
         }
         if matches!(made.kind, StateKind::Interior | StateKind::Restricted) {
             self.follow(ply, (row, &edges), position, &mut made)?;
@@ -389,14 +389,14 @@ impl<G: Game> Proof<'_, G> {
         } else {
             Side::First
         };
-        let mut found = Found {
+        let mut found = LayerFindings {
             table,
             reachable: table.times(u64::from(own.count())),
             with_both: self.with_both(state, rare, sides[rare as usize]),
             mover_relative: u64::from((sides[0] | sides[1]).count_ones()),
             canonical: u64::from(self.rows.has_orientations() && self.comes_first(position)),
             won: u64::from(made.end.is_some_and(|end| end.score > 0)),
-            ..Found::default()
+            ..LayerFindings::default()
         };
         if let Some(columns) = &self.columns {
             let value = columns.prove(row, &made)?;
@@ -417,7 +417,7 @@ impl<G: Game> Proof<'_, G> {
         ply: u32,
         (row, edges): (usize, &Option<Range<usize>>),
         position: &Position<G::State>,
-        made: &mut Made,
+        made: &mut ExpectedRow,
     ) -> Result<(), String> {
         let from = self.rows.orientations(row).unwrap_or_default();
         let stored = edges.clone().map_or(&[][..], |edges| &self.rows.edge_targets()[edges]);
@@ -441,7 +441,7 @@ impl<G: Game> Proof<'_, G> {
             return Err(format!("its move {name} leads out of the table"));
         }
         match made.moves.is_empty() && made.kind == StateKind::Interior {
-            true => Err("it has neither a move nor an end".to_string()),
+            true => Err("it has no legal move, but the game is not over".to_string()),
             false => Ok(()),
         }
     }
@@ -479,7 +479,7 @@ impl<G: Game> Proof<'_, G> {
     }
 
     fn text(&self, row: usize) -> String {
-        let mut text = "no position".to_string();
+        let mut text = "invalid position".to_string();
         let visit = &mut |_: usize, position: Position<G::State>| {
             text = self.game.notation(&position);
             Ok(())
@@ -493,12 +493,13 @@ impl<G: Game> Proof<'_, G> {
     fn not_reached(&self) -> Wrong {
         parallel::find_map(self.rows.states(), |row| {
             if self.reached[row / 64].load(Ordering::Relaxed) >> (row % 64) & 1 == 0 {
-                return Some((row, "no moves from the start lead to it".to_string()));
+                return Some((row, "it is not reachable from the start".to_string()));
             }
             let given = self.orientations.get(row)?.load(Ordering::Relaxed);
             let stored = self.rows.orientations(row)?.0;
-            let what =
-                || format!("its orientations are {stored:#b}, its predecessors give {given:#b}");
+            let what = || {
+                format!("its orientations are {stored:#b}, expected {given:#b} by its predecessors")
+            };
             (stored != given).then(|| (row, what()))
         })
     }
@@ -507,17 +508,17 @@ impl<G: Game> Proof<'_, G> {
     fn manifest(
         &self,
         table: &Table,
-        layers: &Layers,
+        layers: &Findings,
         roots: &[Option<usize>],
     ) -> Result<(), TableError> {
         let manifest = table.manifest();
         let wrong = |what: &str| Err(table.damaged_manifest(what));
-        let mut all = Found::default();
+        let mut all = LayerFindings::default();
         layers.values().for_each(|layer| all.add(layer));
         let mut summed = Counts::default();
         manifest.layers.iter().for_each(|layer| summed.add(layer));
         let (by_rank, oriented) = (self.rows.ranked().is_some(), self.rows.has_orientations());
-        let counted = |found: &Found| Counts {
+        let counted = |found: &LayerFindings| Counts {
             table: found.table,
             reachable: oriented.then_some(found.reachable),
             distinct_boards: oriented.then_some(found.reachable.states - found.with_both),
@@ -525,7 +526,7 @@ impl<G: Game> Proof<'_, G> {
             canonical: oriented.then_some(found.canonical),
             terminals_won: by_rank.then_some(found.won),
         };
-        let none = Found::default();
+        let none = LayerFindings::default();
         let found = (manifest.first_layer..).map(|layer| layers.get(&layer).unwrap_or(&none));
         let right = manifest.layers.iter().zip(found).all(|(said, own)| counted(own) == *said)
             && layers.keys().all(|&layer| {
@@ -533,16 +534,16 @@ impl<G: Game> Proof<'_, G> {
                 place.is_some_and(|place| (place as usize) < manifest.layers.len())
             });
         if !right || summed != manifest.counts {
-            return wrong("its counts are not those of the rows");
+            return wrong("counts differ from the rows");
         }
         if manifest.complete != (all.table.frontier == 0 && self.attacker.is_none()) {
-            return wrong("whether it is complete is not what its rows say");
+            return wrong("`complete` contradicts the rows");
         }
         if !roots.iter().copied().eq(manifest.root_ids.iter().map(|&id| Some(id as usize))) {
-            return wrong("its root_ids are not the rows of its roots");
+            return wrong("root_ids differ from the rows of the roots");
         }
         if self.discounts.is_some() && self.game.layers().is_none() {
-            return wrong("it tells of discounted values, which such tables do not have");
+            return wrong("unexpected discounted values");
         }
         let (Some(solution), Some(columns)) = (&manifest.solution, &self.columns) else {
             return Ok(());
@@ -550,11 +551,11 @@ impl<G: Game> Proof<'_, G> {
         let scored = columns.values.has_scores();
         let proven = (solution.proven_outcomes, solution.proven_scores, solution.exact_distances);
         if proven != (all.outcomes, scored.then_some(all.scores), all.distances) {
-            return wrong("its solution does not prove as much as it says");
+            return wrong("numbers of proven values in the solution differ from the columns");
         }
         let open = columns.values.has_bounds() || columns.values.leaves_distances_out();
         if self.rows.layer_of(0).is_some() && open != (all.open > 0) {
-            return wrong("it keeps bounds where every value is exact, or none where they are not");
+            return wrong("bounds are stored although every value is exact, or missing");
         }
         let values = roots.iter().flatten().map(|&row| {
             let value = columns.values.get(row);
@@ -566,7 +567,7 @@ impl<G: Game> Proof<'_, G> {
         });
         match values.eq(solution.roots.iter().cloned()) {
             true => Ok(()),
-            false => wrong("the values it gives its roots are not those of their rows"),
+            false => wrong("values of the roots differ from their rows"),
         }
     }
 }

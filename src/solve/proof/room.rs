@@ -13,7 +13,7 @@ impl<G: Game> Proof<'_, G> {
         let most = plan.max_states? as usize;
         let room = most.checked_sub(self.rows.states());
         let Some(room) = room else {
-            return Some((most, "it is beyond the bound of the states".to_string()));
+            return Some((most, "it exceeds --max-states".to_string()));
         };
         let last =
             self.cut_layer.filter(|&ply| self.game.layers().is_none() && ply < self.max_depth)?;
@@ -35,7 +35,7 @@ impl<G: Game> Proof<'_, G> {
                 return None;
             }
         }
-        Some((begin, "its layer was cut off, but there is room for the next".to_string()))
+        Some((begin, "its layer was cut off, but the next would fit in --max-states".to_string()))
     }
 
     /// Returns the keys of a row's successors that are not in the table.

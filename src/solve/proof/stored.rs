@@ -16,7 +16,7 @@ pub(super) struct Word {
 }
 
 /// Stored data of a row.
-pub(super) struct Stored {
+pub(super) struct StoredRow {
     pub layer: Option<u32>,
     /// `None` if edges are not stored or out of range.
     pub edges: Option<Range<usize>>,
@@ -40,10 +40,10 @@ impl Word {
     }
 
     /// Returns the stored data of a row.
-    pub(super) fn of(&self, rows: &Graph, row: usize) -> Stored {
+    pub(super) fn of(&self, rows: &Graph, row: usize) -> StoredRow {
         // If the edges of some row are invalid, those of the others are read one by one.
         let alone = || rows.edge_ranges(row..row + 1, &mut Vec::new());
-        Stored {
+        StoredRow {
             layer: self.layer.or_else(|| rows.layer_of(row)),
             edges: self.edges(row).or_else(alone),
         }

@@ -2,17 +2,17 @@
 
 use std::fmt;
 
-use super::Made;
+use super::ExpectedRow;
 use crate::game::{Game, GameExt, Repetition};
 use crate::graph::StateKind;
-use crate::solve::Order;
+use crate::solve::RowOrder;
 use crate::solve::columns::Values;
 use crate::solve::value::{Prospect, Value};
 use crate::table::{Array, Table, TableError};
 
 /// Result for the mover, written independently of [`Prospect`]; later in order is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Fate {
+pub(super) struct ProofResult {
     /// Score; ±1 or 0 in games without scores.
     pub score: i16,
     /// Plies to the end if the mover is behind, otherwise minus them.
@@ -22,17 +22,17 @@ pub(super) struct Fate {
 /// Plies of infinite play.
 const NEVER: i32 = i32::MAX;
 
-impl Fate {
-    pub(super) const fn new(score: i16, plies: Option<u16>) -> Fate {
+impl ProofResult {
+    pub(super) const fn new(score: i16, plies: Option<u16>) -> ProofResult {
         let plies = match plies {
             Some(plies) => plies as i32,
             None => NEVER,
         };
-        Fate { score, delay: if score < 0 { plies } else { -plies } }
+        ProofResult { score, delay: if score < 0 { plies } else { -plies } }
     }
 
-    fn of(prospect: Prospect) -> Fate {
-        Fate::new(score_of(prospect), prospect.distance())
+    fn of(prospect: Prospect) -> ProofResult {
+        ProofResult::new(score_of(prospect), prospect.distance())
     }
 
     /// Returns the plies to the end, if there is one.
@@ -41,12 +41,12 @@ impl Fate {
     }
 
     /// Returns the result for the player who moves to this one, a ply earlier.
-    fn a_ply_before(self) -> Fate {
-        Fate::new(-self.score, self.plies().map(|plies| plies + 1))
+    fn a_ply_before(self) -> ProofResult {
+        ProofResult::new(-self.score, self.plies().map(|plies| plies + 1))
     }
 }
 
-impl fmt::Display for Fate {
+impl fmt::Display for ProofResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.score {
             -1 => write!(f, "a loss")?,
@@ -56,13 +56,13 @@ impl fmt::Display for Fate {
         }
         match self.plies() {
             Some(plies) => write!(f, " in {plies}"),
-            None => write!(f, " without end"),
+            None => write!(f, " by infinite play"),
         }
     }
 }
 
 /// Value columns of a table, and its convention for infinite play.
-pub(super) struct Columns {
+pub(super) struct ProofColumns {
     pub values: Values,
     layered: bool,
     /// Largest score, if bounds are of scores and not of distances: in a layered game that is cut off or
@@ -70,34 +70,37 @@ pub(super) struct Columns {
     by_score: Option<i16>,
 }
 
-impl Columns {
-    pub(super) fn open<G: Game>(game: &G, table: &Table) -> Result<Option<Columns>, TableError> {
+impl ProofColumns {
+    pub(super) fn open<G: Game>(
+        game: &G,
+        table: &Table,
+    ) -> Result<Option<ProofColumns>, TableError> {
         let Some(values) = Values::open(table, false)? else { return Ok(None) };
         let manifest = table.manifest();
         let wrong = |what: &str| Err(table.damaged_manifest(what));
         let layered = game.layers().is_some();
         let named = manifest.solution.as_ref().and_then(|solution| solution.repetition.as_ref());
         if named.is_some() == layered {
-            return wrong("its solution does not say what infinite play counts as, or need not");
+            return wrong("value of infinite play missing from the solution, or unexpected");
         }
         let repetition = values.repetition();
         let second = repetition == Repetition::SecondPlayerWins;
         let unknown = repetition == Repetition::Unknown;
         if (second && !game.keeps_sides()) || (manifest.identity.checks_only && !unknown) {
-            return wrong("its states do not allow to count infinite play as it says");
+            return wrong("invalid value of infinite play for these states");
         }
         let max_score = game.scores().map_or(1, |scores| scores.most().0.into());
         let bounded = !manifest.complete || values.leaves_distances_out();
         let by_score = (layered && bounded).then_some(max_score);
-        Ok(Some(Columns { values, layered, by_score }))
+        Ok(Some(ProofColumns { values, layered, by_score }))
     }
 
     /// Returns the value of infinite play, as lower and upper bound.
-    fn without_end(&self, second: bool) -> (Fate, Fate) {
-        const WIN: Fate = Fate::new(1, None);
-        const LOSS: Fate = Fate::new(-1, None);
+    fn without_end(&self, second: bool) -> (ProofResult, ProofResult) {
+        const WIN: ProofResult = ProofResult::new(1, None);
+        const LOSS: ProofResult = ProofResult::new(-1, None);
         match (self.values.repetition(), second) {
-            (Repetition::Draw, _) => (Fate::new(0, None), Fate::new(0, None)),
+            (Repetition::Draw, _) => (ProofResult::new(0, None), ProofResult::new(0, None)),
             (Repetition::SecondPlayerWins, true) => (WIN, WIN),
             (Repetition::SecondPlayerWins, false) => (LOSS, LOSS),
             (Repetition::Unknown, _) => (LOSS, WIN),
@@ -105,7 +108,7 @@ impl Columns {
     }
 
     /// Proves and returns the value of a row whose moves are in the table.
-    pub(super) fn prove(&self, row: usize, made: &Made) -> Result<Value, String> {
+    pub(super) fn prove(&self, row: usize, made: &ExpectedRow) -> Result<Value, String> {
         let value = self.values.get(row);
         let successors = made.moves.iter().map(|&(_, target)| self.values.get(target));
         match self.by_score {
@@ -122,17 +125,17 @@ impl Columns {
                 if found != expected {
                     let text = |(lower, upper, distance): (i16, i16, Option<u16>)| {
                         let plies = distance.map_or("unknown".to_string(), |d| d.to_string());
-                        format!("{lower:+} to {upper:+}, its distance {plies}")
+                        format!("{lower:+} to {upper:+} at distance {plies}")
                     };
                     let (found, expected) = (text(found), text(expected));
-                    return Err(format!("its score is {found}; it should be {expected}"));
+                    return Err(format!("its score is {found}, expected {expected}"));
                 }
             }
             None => self.prove_interval(&value, successors, made)?,
         }
         match self.values.is_canonical(row) {
             true => Ok(value),
-            false => Err("its columns hold what no value is written as".to_string()),
+            false => Err("its columns contain numbers that no value is written as".to_string()),
         }
     }
 
@@ -140,32 +143,32 @@ impl Columns {
         &self,
         value: &Value,
         successors: impl Iterator<Item = Value>,
-        made: &Made,
+        made: &ExpectedRow,
     ) -> Result<(), String> {
         // The mover of a frontier state may lose by the second ply or win with the first.
-        let cut_off = (Fate::new(-1, Some(2)), Fate::new(1, Some(1)));
+        let cut_off = (ProofResult::new(-1, Some(2)), ProofResult::new(1, Some(1)));
         let open = made.end.is_none() && made.kind != StateKind::Frontier;
         let expected = match made.end {
             Some(end) => {
                 let undecided = !self.layered && self.values.repetition() != Repetition::Draw;
                 if end.score == 0 && undecided {
-                    return Err("it is a drawn end, with which nothing here is proven unless play without end is a draw too".to_string());
+                    return Err("it is a drawn end, with which values can be proven only if infinite play is a draw too".to_string());
                 }
                 (end, end)
             }
             None if open => {
                 let (mut lower, mut upper) = (None, None);
                 for successor in successors {
-                    let least = Fate::of(successor.upper).a_ply_before();
+                    let least = ProofResult::of(successor.upper).a_ply_before();
                     // Most bounds are equal.
                     let most = match successor.lower == successor.upper {
                         true => least,
-                        false => Fate::of(successor.lower).a_ply_before(),
+                        false => ProofResult::of(successor.lower).a_ply_before(),
                     };
                     (lower, upper) = (lower.max(Some(least)), upper.max(Some(most)));
                 }
                 if made.kind == StateKind::Restricted {
-                    upper = upper.max(Some(Fate::new(1, None)));
+                    upper = upper.max(Some(ProofResult::new(1, None)));
                 }
                 // Only a restricted row may have no moves.
                 (lower.unwrap_or(cut_off.0), upper.unwrap_or(cut_off.1))
@@ -174,20 +177,22 @@ impl Columns {
         };
         let without_end = self.without_end(made.second);
         for (bound, found, expected, without_end) in [
-            ("at least ", Fate::of(value.lower), expected.0, without_end.0),
-            ("at most ", Fate::of(value.upper), expected.1, without_end.1),
+            ("at least ", ProofResult::of(value.lower), expected.0, without_end.0),
+            ("at most ", ProofResult::of(value.upper), expected.1, without_end.1),
         ] {
             let bound = if self.values.has_bounds() { bound } else { "" };
             if found != expected {
-                let giver = if open { "its successors give" } else { "it should be" };
-                return Err(format!("its value is {bound}{found}, {giver} {expected}"));
+                let giver = if open { " by its successors" } else { "" };
+                return Err(format!("its value is {bound}{found}, expected {expected}{giver}"));
             }
             if found.plies().is_some_and(|plies| plies >= Prospect::MAX_DISTANCE) {
-                return Err(format!("its value is {bound}{found}, too far away to be proven"));
+                return Err(format!(
+                    "its value is {bound}{found}, beyond the longest provable distance"
+                ));
             }
             if open && !self.layered && found.plies().is_none() && found != without_end {
                 return Err(format!(
-                    "its value is {bound}{found}, but play without end counts as {without_end}"
+                    "its value is {bound}{found}, but infinite play counts as {without_end}"
                 ));
             }
         }
@@ -233,16 +238,16 @@ impl Discounts {
         let Some(discounted) = &table.manifest().discounted else { return Ok(None) };
         let value = table.array::<f32>("value")?;
         if value.len() as u64 != table.manifest().counts.table.states {
-            return Err(table.damaged_manifest("its columns' lengths do not fit"));
+            return Err(table.damaged_manifest("columns of inconsistent lengths"));
         }
         // One sweep in topological order needs no tolerance, nor does a last sweep that changed nothing.
-        let exact = discounted.order == Order::Topological.name()
+        let exact = discounted.order == RowOrder::Topological.name()
             || discounted.sweeps.last().is_some_and(|sweep| sweep.changed == 0);
         let tolerance = if exact { 0.0 } else { discounted.theta as f32 };
         Ok(Some(Discounts { value, discount: discounted.discount as f32, tolerance }))
     }
 
-    pub(super) fn prove(&self, row: usize, made: &Made) -> Result<(), String> {
+    pub(super) fn prove(&self, row: usize, made: &ExpectedRow) -> Result<(), String> {
         let found = self.value[row];
         let moves = made.moves.iter().map(|&(_, target)| -self.discount * self.value[target]);
         let expected = match made.end {
@@ -251,9 +256,9 @@ impl Discounts {
         };
         match (found - expected).abs() <= self.tolerance {
             true => Ok(()),
-            false => {
-                Err(format!("its discounted value is {found}, its successors give {expected}"))
-            }
+            false => Err(format!(
+                "its discounted value is {found}, expected {expected} by its successors"
+            )),
         }
     }
 }

@@ -19,8 +19,8 @@ use yomikiri::hint::Hint;
 use yomikiri::progress::Silent;
 use yomikiri::solved::{Orienting, SolvedTable};
 use yomikiri_measure::evaluate::{
-    AccuracyReport, By, Figures, FiguresBySet, Judged, Key, Measured, Piece, Player, Request, Sink,
-    build, measure,
+    AccuracyReport, By, Figures, FiguresBySet, Judged, Key, Measured, Piece, Player, Request,
+    RowSink, build, measure,
 };
 use yomikiri_measure::policy::{Answers, MICRO, Weights};
 use yomikiri_measure::render::{accuracy_text, summary};
@@ -57,7 +57,7 @@ impl Opened {
         build(&name.parse().unwrap(), self.solved.game()).unwrap()
     }
 
-    fn measure(&self, players: &[Player], sink: Option<&mut Sink<'_>>) -> Measured {
+    fn measure(&self, players: &[Player], sink: Option<&mut RowSink<'_>>) -> Measured {
         measure(&self.judged(), None, players, sink, &Silent).unwrap()
     }
 
@@ -258,7 +258,7 @@ fn one_position_a_row_stands_for_all_of_them() {
 }
 
 #[test]
-fn files_that_cannot_be_written_are_told_before_the_work() {
+fn files_that_cannot_be_written_are_reported_before_the_work() {
     let tables = Tables::new();
     let place = |name: &str| tables.place(name).to_str().unwrap().to_string();
     let [folder, nowhere, mine] = ["folder", "none/report", "mine"].map(place);
@@ -284,7 +284,7 @@ fn files_that_cannot_be_written_are_told_before_the_work() {
 }
 
 #[test]
-fn policies_that_cannot_be_opened_are_told_before_the_work() {
+fn policies_that_cannot_be_opened_are_reported_before_the_work() {
     let tables = Tables::new();
     let missing = tables.place("missing").display().to_string();
     let mut policies = vec![format!("weights:{missing}"), format!("predictions:{missing}")];
@@ -342,13 +342,13 @@ fn only_proven_positions_are_judged() {
 }
 
 #[test]
-fn built_in_weights_are_the_article_s() {
+fn built_in_weights_are_those_of_the_paper() {
     let in_tenths = |rows, columns| -> Vec<i64> {
         let weights = Weights::of_board((rows, columns));
         weights.micro().iter().map(|micro| micro / (MICRO / 10)).collect()
     };
     #[rustfmt::skip]
-    let article = [
+    let published = [
         10, -6, 6, 4, 4, 6, -6, 10,
         -6, -8, 0, 0, 0, 0, -8, -6,
          6,  0, 8, 6, 6, 8,  0,  6,
@@ -358,7 +358,7 @@ fn built_in_weights_are_the_article_s() {
         -6, -8, 0, 0, 0, 0, -8, -6,
         10, -6, 6, 4, 4, 6, -6, 10,
     ];
-    assert_eq!(in_tenths(8, 8), article);
+    assert_eq!(in_tenths(8, 8), published);
     assert_eq!(in_tenths(4, 4), walk::WEIGHTS);
     #[rustfmt::skip]
     let four_by_five = [
@@ -382,17 +382,17 @@ fn weights_come_from_files() {
     let message = |text: &str| read(text).unwrap_err().line();
     assert_eq!(
         message(rows),
-        "w.txt, line 3: the weights end after 8; the 4x4 board has 16 squares, row by row"
+        "w.txt, line 3: only 8 weights; expected 16 weights for the 4x4 board, row by row"
     );
     assert_eq!(
         message(&format!("{good}0.5\n")),
-        "w.txt, line 7: '0.5' is one weight too many; the 4x4 board has 16 squares, row by row"
+        "w.txt, line 7: too many weights at `0.5`; expected 16 weights for the 4x4 board, row by row"
     );
     assert_eq!(
         message(&good.replace("-.8 -.8", "-.8 1e-1")),
         "w.txt, line 4: invalid weight `1e-1`; expected a number such as -0.6, with at most six decimals and at most a million"
     );
-    assert!(message("").starts_with("w.txt, line 1: the weights end after 0; "));
+    assert!(message("").starts_with("w.txt, line 1: only 0 weights; "));
     let missing = Weights::read(shape, Path::new("/no/such/file")).unwrap_err().line();
     assert!(missing.starts_with("cannot read the weights in /no/such/file: "), "{missing}");
 }

@@ -316,7 +316,7 @@ fn forced(opened: &Opened) -> ([u64; 2], [f64; 3]) {
 }
 
 #[test]
-fn what_is_proven_of_some_moves_is_told() {
+fn proofs_of_some_moves_are_reported() {
     let game = named("minishogi");
     // A mate in three, by checks alone.
     let root = game.parse_position("p3k/2RsB/r3p/1K1S1/1G3 b BG 1", &game.start()).unwrap();
@@ -502,16 +502,17 @@ fn the_command_makes_the_table_and_measures_the_game_s_policies() {
 }
 
 #[test]
-fn what_a_game_does_not_have_is_told_before_the_work() {
+fn unsupported_options_of_a_game_are_reported_before_the_work() {
     let tables = Tables::new();
     let refused = |args: &[&str], wanted: &str| {
         let ran = tables.run(&[&["report"], args].concat());
-        let said = ran.refused(&format!("{args:?}"));
-        assert!(said.contains(wanted), "{args:?}: {said}");
+        let printed = ran.refused(&format!("{args:?}"));
+        assert!(printed.contains(wanted), "{args:?}: {printed}");
         assert_eq!(std::fs::read_dir(tables.root()).unwrap().count(), 0, "{args:?}");
     };
     let small = ["--game", "animal-shogi-3x3"];
-    let weights = "goes by the squares of an Othello board; for animal-shogi-3x3 there are random, greedy, n-hand:N,";
+    let weights =
+        "needs an Othello board; expected for animal-shogi-3x3: random, greedy, n-hand:N,";
     refused(&[&small[..], &["--policy", "weights"]].concat(), weights);
     refused(&[&small[..], &["--policy", "weights:w.txt"]].concat(), weights);
     refused(&[&small[..], &["--policy", "best"]].concat(), "unknown policy `best`");

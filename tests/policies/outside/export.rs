@@ -64,10 +64,10 @@ fn read(game: &AnyGame, dir: &Path) -> Vec<(AnyPosition, usize)> {
 fn every_position_of_a_layered_table_is_written_once() {
     let tables = Tables::new();
     let table = solved_4x4(&tables);
-    let said = tables.json(&["export", "--states", "othello-4x4"]);
-    assert_eq!(said["positions"], 56_621);
+    let printed = tables.json(&["export", "--states", "othello-4x4"]);
+    assert_eq!(printed["positions"], 56_621);
     let dir = tables.place("othello-4x4-states");
-    assert_eq!(said["directory"], dir.to_str().unwrap());
+    assert_eq!(printed["directory"], dir.to_str().unwrap());
     let game = board_4x4(true);
     let graph = Graph::open(&game, &table).unwrap();
     let all = read(&game, &dir);
@@ -89,10 +89,10 @@ fn every_position_of_a_layered_table_is_written_once() {
         }
     }
 
-    let said = tables.json(&["export", "--states", "--states-of", "canonical"]);
+    let printed = tables.json(&["export", "--states", "--states-of", "canonical"]);
     let dir = tables.place("othello-4x4-states-canonical");
     let canonical = read(&game, &dir);
-    assert_eq!(said["positions"], canonical.len());
+    assert_eq!(printed["positions"], canonical.len());
     // The first orientation of each row.
     let mut first = all.clone();
     first.dedup_by_key(|(_, row)| *row);

@@ -133,7 +133,7 @@ fn predictions_of_a_rule_have_its_figures_in_games_with_cycles() {
 }
 
 #[test]
-fn actions_are_played_and_one_row_may_be_told_twice() {
+fn actions_are_played_and_a_row_may_occur_twice() {
     let tables = Tables::new();
     solved_4x4(&tables);
     tables.ok(&["export", "--states", "-q"]);
@@ -258,7 +258,7 @@ fn half_precision_rounded_values_and_the_best_move_are_taken() {
 }
 
 #[test]
-fn broken_arrays_are_told_in_one_line() {
+fn broken_arrays_are_reported_in_one_line() {
     let broken = Broken::new();
     let n = broken.count;
     let dir = broken.fresh();
@@ -268,8 +268,8 @@ fn broken_arrays_are_told_in_one_line() {
         (format!("({n}, 16)"), n * 16, "(N, 17)"),
         (format!("({},)", n * 17), n * 17, "(N, 17)"),
         (format!("({n}, 1, 17)"), n * 17, "(N, 17)"),
-        (format!("({}, 17)", n - 1), (n - 1) * 17, "has 56620"),
-        (format!("({n}, 17)"), n * 17 - 1, "bytes, which its shape (56621, 17) does not take"),
+        (format!("({}, 17)", n - 1), (n - 1) * 17, "expected 56620 as in"),
+        (format!("({n}, 17)"), n * 17 - 1, "bytes, which do not match its shape (56621, 17)"),
     ] {
         write_npy(&path, "<f4", &shape, &vec![0; numbers * 4]);
         broken.refused(&dir, &["logits.npy", words]);
@@ -279,7 +279,7 @@ fn broken_arrays_are_told_in_one_line() {
         broken.refused(&dir, &["logits.npy", "float16, float32 or float64"]);
     }
     fs::write(&path, "no array").unwrap();
-    broken.refused(&dir, &["logits.npy", "no .npy file"]);
+    broken.refused(&dir, &["logits.npy", "not a .npy file"]);
     let nan = |numbers: &mut [f64]| numbers[33 * 17 + 2] = f64::NAN;
     broken.array(&dir, "logits.npy", nan);
     broken.refused(&dir, &["logits.npy, row 33", "action 2", "NaN"]);
@@ -298,7 +298,7 @@ fn broken_arrays_are_told_in_one_line() {
 }
 
 #[test]
-fn moves_that_are_none_are_told_in_one_line() {
+fn illegal_moves_are_reported_in_one_line() {
     let broken = Broken::new();
     let n = broken.count;
     let dir = broken.fresh();
@@ -308,15 +308,15 @@ fn moves_that_are_none_are_told_in_one_line() {
         let actions: Vec<u8> =
             [action].iter().chain(&vec![0; n - 1]).flat_map(|a| a.to_le_bytes()).collect();
         write_npy(&dir.join("actions.npy"), "<i4", &format!("({n},)"), &actions);
-        let named = format!("action {action} is no legal move of '{}'", broken.lines[0]);
+        let named = format!("illegal action {action} in '{}'", broken.lines[0]);
         broken.refused(&dir, &["actions.npy, row 0", &named]);
     }
     fs::remove_file(dir.join("actions.npy")).unwrap();
     for (at, p, words) in [
-        (0, 0.5, "action 0 has probability 0.5 and is no legal move"),
-        (1, 0.5, "sum to 0.5"),
-        (1, -0.25, "-0.25 is no probability"),
-        (1, f64::INFINITY, "inf is no probability"),
+        (0, 0.5, "probability 0.5 of the illegal action 0"),
+        (1, 0.5, "is 0.5, expected 1"),
+        (1, -0.25, "invalid probability -0.25"),
+        (1, f64::INFINITY, "invalid probability inf"),
     ] {
         broken.array(&dir, "probabilities.npy", |all| all[at] = p);
         broken.refused(&dir, &["probabilities.npy, row 0", words, &broken.lines[0]]);
@@ -324,7 +324,7 @@ fn moves_that_are_none_are_told_in_one_line() {
 }
 
 #[test]
-fn directories_that_do_not_say_enough_are_told_in_one_line() {
+fn incomplete_directories_are_reported_in_one_line() {
     let broken = Broken::new();
     broken.refused(&broken.tables.place("nowhere"), &["nowhere", "no such directory"]);
     let dir = broken.fresh();
@@ -344,7 +344,7 @@ fn directories_that_do_not_say_enough_are_told_in_one_line() {
 }
 
 #[test]
-fn positions_that_do_not_fit_are_told_in_one_line() {
+fn positions_that_do_not_match_are_reported_in_one_line() {
     let broken = Broken::new();
     let n = broken.count;
     let write = |dir: &Path, lines: &[String]| {
@@ -359,13 +359,13 @@ fn positions_that_do_not_fit_are_told_in_one_line() {
     write(&dir, &swapped(5, 7));
     broken.refused(&dir, &["planes.npy, row 5", &broken.lines[5], &broken.lines[7]]);
     write(&dir, &broken.lines[..n - 2]);
-    broken.refused(&dir, &["positions.txt", "56619 lines", "56621 rows"]);
+    broken.refused(&dir, &["positions.txt", "56619 lines", "expected 56621"]);
     write(&dir, &[&broken.lines[..], &broken.lines[..1]].concat());
     broken.refused(&dir, &["positions.txt", "56622 lines"]);
     let mut lines = broken.lines.clone();
     lines[9] = "XO!?".to_string();
     write(&dir, &lines);
-    broken.refused(&dir, &["positions.txt, row 9", "'!'"]);
+    broken.refused(&dir, &["positions.txt, row 9", "`!`"]);
 
     let dir = broken.fresh();
     fs::remove_file(dir.join("positions.txt")).unwrap();
@@ -373,7 +373,7 @@ fn positions_that_do_not_fit_are_told_in_one_line() {
     let mut bytes = good.clone();
     bytes[128 + 6 * 32..][..32].fill(1);
     fs::write(dir.join("planes.npy"), bytes).unwrap();
-    broken.refused(&dir, &["planes.npy, row 6", "no position"]);
+    broken.refused(&dir, &["planes.npy, row 6", "invalid planes"]);
     fs::write(dir.join("planes.npy"), good).unwrap();
     let mut bytes = fs::read(dir.join("side.npy")).unwrap();
     bytes[128 + 8] = 2;
@@ -388,5 +388,6 @@ fn positions_that_do_not_fit_are_told_in_one_line() {
     write(&dir, &broken.lines[..n - 1]);
     let shape = format!("({}, 17)", n - 1);
     write_npy(&dir.join("logits.npy"), "<f4", &shape, &vec![0; (n - 1) * 17 * 4]);
-    broken.refused(&dir, &["no prediction for", &broken.lines[n - 1], "solver export --states"]);
+    broken
+        .refused(&dir, &["missing prediction for", &broken.lines[n - 1], "solver export --states"]);
 }

@@ -72,7 +72,7 @@ fn the_example_has_the_figures_of_greedy() {
 }
 
 #[test]
-fn programs_are_told_enough_to_play_games_with_cycles() {
+fn programs_receive_enough_to_play_games_with_cycles() {
     if !has_python() {
         return;
     }
@@ -153,7 +153,7 @@ fn positions_that_a_program_has_learned_from_are_measured_apart() {
 }
 
 #[test]
-fn programs_that_do_not_run_are_told_in_one_line() {
+fn programs_that_do_not_run_are_reported_in_one_line() {
     if !has_python() {
         return;
     }
@@ -162,7 +162,7 @@ fn programs_that_do_not_run_are_told_in_one_line() {
         &tables,
         "exec:no-such-program-here --fast",
         &[],
-        &["'no-such-program-here'", "cannot be started"],
+        &["'no-such-program-here'", "cannot start"],
     );
     let policy = script(&tables, "echo one >&2; echo 'the last word' >&2; exit 3");
     refused(&tables, &policy, &[], &["exit status: 3", "the last word"]);
@@ -193,41 +193,41 @@ fn commands_that_are_none_are_refused_before_any_work() {
 }
 
 #[test]
-fn answers_that_make_no_sense_are_told_in_one_line() {
+fn invalid_answers_are_reported_in_one_line() {
     if !has_python() {
         return;
     }
     let tables = solved();
     let greeting = [
-        ("hello there", "no JSON of the protocol"),
-        ("[]", "no JSON of the protocol"),
-        ("{}", "without the id 0"),
-        ("{\"id\": 7}", "number 7 when asked number 0"),
-        ("{\"id\": 0, \"error\": \"no licence\"}", "it says: no licence"),
+        ("hello there", "expected JSON of the protocol"),
+        ("[]", "expected JSON of the protocol"),
+        ("{}", "missing id 0"),
+        ("{\"id\": 7}", "id 7, expected 0"),
+        ("{\"id\": 0, \"error\": \"no licence\"}", "error of the program: no licence"),
     ];
     for (answer, words) in greeting {
         let policy = script(&tables, &format!("read line; echo '{answer}'; read line"));
         refused(&tables, &policy, &[], &[words]);
     }
     let answers = [
-        ("pass", "without policies, actions or scores"),
-        ("reply.update(actions=[], scores=[])", "with 0 actions when asked about"),
+        ("pass", "neither policies, actions nor scores"),
+        ("reply.update(actions=[], scores=[])", "0 actions for"),
         (
             "reply.update(actions=[p['legal'][0] for p in positions], policies=[[]] * len(positions))",
             "both policies and actions",
         ),
-        ("reply.update(policies=[[1.0] for p in positions])", "with 1 probabilities for '"),
-        ("reply.update(scores=[[] for p in positions])", "with 0 scores for '"),
-        ("reply.update(policies=[[0.75] * len(p['legal']) for p in positions])", "sum to"),
+        ("reply.update(policies=[[1.0] for p in positions])", "1 probabilities for '"),
+        ("reply.update(scores=[[] for p in positions])", "0 scores for '"),
+        ("reply.update(policies=[[0.75] * len(p['legal']) for p in positions])", "their sum"),
         (
             "reply.update(scores=[[float('nan')] * len(p['legal']) for p in positions])",
-            "no JSON of the protocol",
+            "expected JSON of the protocol",
         ),
         (
             "reply.update(actions=[p['legal'][0] for p in positions], values=[2] * len(positions))",
-            "2 is no value",
+            "invalid value 2",
         ),
-        ("reply.update(actions=['a1' for p in positions])", "no JSON of the protocol"),
+        ("reply.update(actions=['a1' for p in positions])", "expected JSON of the protocol"),
     ];
     for (answer, words) in answers {
         let policy = python(&tables, &answering(answer));
@@ -236,7 +236,7 @@ fn answers_that_make_no_sense_are_told_in_one_line() {
 }
 
 #[test]
-fn an_illegal_move_is_told_with_its_position() {
+fn an_illegal_move_is_reported_with_its_position() {
     if !has_python() {
         return;
     }
@@ -244,7 +244,7 @@ fn an_illegal_move_is_told_with_its_position() {
     let answer =
         "reply['actions'] = [0 if p['board'].count(0) == 12 else p['legal'][0] for p in positions]";
     let policy = python(&tables, &answering(answer));
-    refused(&tables, &policy, &[], &["action 0 is no legal move", START, "1, 4, 11, 14"]);
+    refused(&tables, &policy, &[], &["illegal action 0", START, "1, 4, 11, 14"]);
 }
 
 /// Returns `true` if a process exists and is not a zombie.
@@ -275,7 +275,7 @@ fn ends_soon(pid: &str, what: &str) {
 }
 
 /// Returns a script that writes its process id and then runs `then`.
-fn tells_pid(tables: &Tables, then: &str) -> (String, PathBuf) {
+fn prints_pid(tables: &Tables, then: &str) -> (String, PathBuf) {
     let pid = tables.place("pid");
     let _ = fs::remove_file(&pid);
     (script(tables, &format!("echo $$ > '{}'\n{then}\n", pid.display())), pid)
@@ -291,7 +291,7 @@ fn a_program_that_stalls_is_stopped() {
         "echo '{\"id\": 0}'; echo thinking >&2; exec sleep 600",
     ];
     for then in stalls {
-        let (policy, pid) = tells_pid(&tables, then);
+        let (policy, pid) = prints_pid(&tables, then);
         let begun = Instant::now();
         let words = ["within 0.75 s", "--policy-timeout", "thinking"];
         refused(&tables, &policy, &["--policy-timeout", "0.75"], &words);
@@ -326,7 +326,7 @@ fn what_a_program_starts_ends_with_it() {
     ends_soon(&pid_in(&pid), "a time limit");
     let (policy, pid) =
         wrapper(&tables, &format!("{greeting}; read line; echo nonsense; sleep 600"));
-    refused(&tables, &policy, &[], &["no JSON"]);
+    refused(&tables, &policy, &[], &["expected JSON"]);
     ends_soon(&pid_in(&pid), "an error");
 }
 
@@ -339,7 +339,7 @@ fn a_program_that_mixes_its_batch_is_found_out() {
     let mean = "mean = sum(p['board'].count(1) for p in positions) / len(positions)\n\
         \x20       reply['scores'] = [[a * 0.1 + mean for a in p['legal']] for p in positions]";
     let policy = python(&tables, &answering(mean));
-    refused(&tables, &policy, &[], &["depends on what it is asked about", "by itself"]);
+    refused(&tables, &policy, &[], &["depends on the rest of the batch", "by itself"]);
     // A policy that draws its moves may draw others the next time.
     let drawn = "import random\n\
         \x20       reply['actions'] = [random.choice(p['legal']) for p in positions]";
@@ -354,7 +354,7 @@ fn programs_end_with_the_report() {
     }
     let tables = solved();
     // A program that does not end when its input does.
-    let (policy, pid) = tells_pid(
+    let (policy, pid) = prints_pid(
         &tables,
         "read line; echo '{\"id\": 0}'; trap '' TERM INT; while :; do sleep 0.05; done",
     );
@@ -387,7 +387,8 @@ fn a_report_that_is_killed_takes_its_program_with_it() {
     let greeting = "read line; echo '{\"id\": 0}'";
     for signal in ["-KILL", "-TERM", "-INT"] {
         // A program that ends with its input, and the child of one that does not.
-        let ends = tells_pid(&tables, &format!("{greeting}; while read line; do sleep 0.01; done"));
+        let ends =
+            prints_pid(&tables, &format!("{greeting}; while read line; do sleep 0.01; done"));
         killed_with_its_report(&tables, signal, ends);
         let stays = wrapper(&tables, &format!("{greeting}; while :; do sleep 0.05; done"));
         killed_with_its_report(&tables, signal, stays);

@@ -9,27 +9,27 @@ use rustc_hash::FxHashMap;
 
 use super::Works;
 use crate::expand::{TOGETHER, Trace};
-use crate::parts::{Chunks, Extent, Kind};
+use crate::parts::{Chunks, Extent, PartKind};
 use crate::post::{Message, Post, hash, owner, slice};
-use crate::spool::strange;
+use crate::spool::protocol_error;
 use crate::{ClusterError, Done};
 use yomikiri::game::othello::blocks::Bits;
 use yomikiri::game::{Empties, Game, GameExt, Score, WideKey};
-use yomikiri::graph::States;
+use yomikiri::graph::TaskStates;
 use yomikiri::hint::Hinted;
-use yomikiri::solve::value::{Short, Turned};
+use yomikiri::solve::value::{Short, SweepOrder};
 use yomikiri::table::Counts;
 
 /// Most places of a request.
 const QUESTION: usize = 1 << 14;
 
 /// States of a layer with their values.
-struct Known {
+struct KnownLayer {
     layer: Chunks,
     values: Chunks,
 }
 
-impl Known {
+impl KnownLayer {
     /// Appends the values of some places of a block; places ascend. `None` if one is missing.
     fn look_up(&self, block: u32, places: &[u32], values: &mut Vec<i16>) -> Option<()> {
         let slice = slice(hash(block.into()));
@@ -70,9 +70,9 @@ struct Open {
 
 impl Open {
     fn take(&mut self, (number, values): (u32, Vec<i16>)) -> Result<(), ClusterError> {
-        let (waiting, places) = self.questions.remove(&number).ok_or_else(strange)?;
+        let (waiting, places) = self.questions.remove(&number).ok_or_else(protocol_error)?;
         if values.len() != places {
-            return Err(strange());
+            return Err(protocol_error());
         }
         for pair in &waiting {
             let best = &mut self.best[*pair as u32 as usize];
@@ -93,7 +93,7 @@ pub(super) fn backwards<B: Bits>(
     let mut own = (part.layers_from(layers.start, layers.end)? == all).then_some(0);
     if let Some(own) = &mut own {
         for number in layers.clone().rev() {
-            let Some(layer) = part.read(Kind::Layer, number)? else { break };
+            let Some(layer) = part.read(PartKind::Layer, number)? else { break };
             if part.values_of(&layer)?.is_none() {
                 break;
             }
@@ -102,18 +102,18 @@ pub(super) fn backwards<B: Bits>(
     }
     let there = post.compare(&works.asked, own)?.ok_or_else(|| {
         let what = Hinted::new(
-            "not all processes have all states",
+            "incomplete states: some processes lack layers",
             "run 'solver enumerate' with the same hosts first",
         );
         ClusterError::Input(what)
     })?;
-    let missing = || ClusterError::Others("a layer has been removed meanwhile".into());
-    let known = |number: u32| -> Result<Known, ClusterError> {
-        let layer = part.read(Kind::Layer, number)?.ok_or_else(missing)?;
+    let missing = || ClusterError::Others("a layer was removed during the work".into());
+    let known = |number: u32| -> Result<KnownLayer, ClusterError> {
+        let layer = part.read(PartKind::Layer, number)?.ok_or_else(missing)?;
         let values = part.values_of(&layer)?.ok_or_else(missing)?;
         layer.check()?;
         values.check()?;
-        Ok(Known { layer, values })
+        Ok(KnownLayer { layer, values })
     };
     let mut later = BTreeMap::new();
     let end = layers.end - there;
@@ -122,9 +122,9 @@ pub(super) fn backwards<B: Bits>(
     }
     let mut done = Done::default();
     for number in (layers.start..end).rev() {
-        let layer = part.read(Kind::Layer, number)?.ok_or_else(missing)?;
+        let layer = part.read(PartKind::Layer, number)?.ok_or_else(missing)?;
         layer.check()?;
-        let mut file = part.write(Kind::Values, number)?;
+        let mut file = part.write(PartKind::Values, number)?;
         for chunk in layer.extents() {
             let values = settle(works, post, (&layer, chunk), &later, &mut done)?;
             file.chunk(chunk.slices, (0, values.len()), &[bytemuck::cast_slice(&values)])?;
@@ -141,19 +141,20 @@ pub(super) fn backwards<B: Bits>(
 }
 
 /// Answers the requests received.
-fn serve(post: &mut Post<'_>, later: &BTreeMap<u32, Known>) -> Result<(), ClusterError> {
+fn serve(post: &mut Post<'_>, later: &BTreeMap<u32, KnownLayer>) -> Result<(), ClusterError> {
     loop {
         let asked = post.inbox().asks.pop_front();
         let Some((worker, number, words)) = asked else { return Ok(()) };
         let (mut rest, mut values) = (&words[..], Vec::with_capacity(words.len()));
         while let [block, count, more @ ..] = rest {
-            let (places, after) = more.split_at_checked(*count as usize).ok_or_else(strange)?;
+            let (places, after) =
+                more.split_at_checked(*count as usize).ok_or_else(protocol_error)?;
             let known = later.get(&block.count_ones());
             known.and_then(|known| known.look_up(*block, places, &mut values)).ok_or_else(
                 || {
                     let what = Hinted::new(
-                        "a move leads out of the states found",
-                        "remove the parts and begin again",
+                        "a move leads out of the enumerated states",
+                        "remove the parts and start again",
                     );
                     ClusterError::Input(what)
                 },
@@ -169,13 +170,13 @@ fn settle<B: Bits>(
     works: &Works<'_, B>,
     post: &mut Post<'_>,
     (layer, chunk): (&Chunks, &Extent),
-    later: &BTreeMap<u32, Known>,
+    later: &BTreeMap<u32, KnownLayer>,
     done: &mut Done,
 ) -> Result<Vec<i16>, ClusterError> {
     let (rules, game) = (&works.rules, &works.job.game);
     let piece = layer.piece(chunk)?;
     let mut open = Open { best: vec![Short::HIGHEST; piece.places.len()], ..Open::default() };
-    let (mut over, mut passing, mut states) = (Vec::new(), Vec::new(), States::default());
+    let (mut over, mut passing, mut states) = (Vec::new(), Vec::new(), TaskStates::default());
     let mut reached: FxHashMap<u32, Vec<u64>> = FxHashMap::default();
     let mut kept = 0;
     let leaf = |key: u64| {
@@ -283,7 +284,7 @@ fn question(post: &mut Post<'_>, to: u64, letter: (Vec<u32>, Vec<u64>, usize), o
 /// Answers others, and waits until at most `moves` moves wait for answers.
 fn wait(
     post: &mut Post<'_>,
-    later: &BTreeMap<u32, Known>,
+    later: &BTreeMap<u32, KnownLayer>,
     open: &mut Open,
     moves: usize,
 ) -> Result<(), ClusterError> {

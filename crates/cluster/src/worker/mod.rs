@@ -8,14 +8,14 @@ use rustc_hash::FxHashMap;
 use timely::worker::Worker;
 
 use crate::expand::{Count, Expand, Sets, TOGETHER, join, of_pair, pair};
-use crate::parts::{Kind, Part};
+use crate::parts::{Part, PartKind};
 use crate::post::{Keeping, Message, Post, hash, owner, slice};
-use crate::spool::{Records, Spool, strange};
+use crate::spool::{Records, Spool, protocol_error};
 use crate::{ClusterError, Done, Job};
 use backwards::backwards;
 use yomikiri::game::othello::blocks::{Bits, Blocks};
 use yomikiri::game::{GameExt, Group};
-use yomikiri::graph::States;
+use yomikiri::graph::TaskStates;
 use yomikiri::table::Counts;
 
 /// Approximate words of a message.
@@ -212,13 +212,13 @@ impl<B: Bits> Works<'_, B> {
         mut spool: Spool,
         reached: &mut Reached,
     ) -> Result<Counts, ClusterError> {
-        let (mut file, mut counts) = (self.part.write(Kind::Layer, number)?, Counts::default());
+        let (mut file, mut counts) = (self.part.write(PartKind::Layer, number)?, Counts::default());
         for slices in spool.groups(self.limits.group) {
             let last = slices.end;
             let mut found: FxHashMap<u32, Vec<u64>> = FxHashMap::default();
             let mut whole = Some(());
             spool.give(slices, &mut |words| whole = whole.and(by_block(words, &mut found)))?;
-            whole.ok_or_else(strange)?;
+            whole.ok_or_else(protocol_error)?;
             let mut found: Vec<(u32, Vec<u64>)> = found.into_iter().collect();
             found.sort_unstable_by_key(|block| block.0);
             let (mut blocks, mut places, mut all) = (Vec::new(), Vec::new(), Vec::new());
@@ -255,7 +255,7 @@ impl<B: Bits> Works<'_, B> {
         reached: &mut Reached,
     ) -> Result<Counts, ClusterError> {
         let mut counts = Counts::default();
-        let Some(layer) = self.part.read(Kind::Layer, number)? else { return Ok(counts) };
+        let Some(layer) = self.part.read(PartKind::Layer, number)? else { return Ok(counts) };
         layer.check()?;
         for chunk in layer.extents() {
             let piece = layer.piece(chunk)?;
@@ -280,7 +280,7 @@ impl<B: Bits> Works<'_, B> {
     ) -> Result<Sets, ClusterError> {
         let (rules, group) = (&self.rules, self.group);
         let block = &rules.block(occupied);
-        let (mut states, mut moves, mut passed) = (States::default(), Vec::new(), Vec::new());
+        let (mut states, mut moves, mut passed) = (TaskStates::default(), Vec::new(), Vec::new());
         let mut lists = vec![Vec::new(); block.placements.len()];
         let mut expand =
             |sets: &[(u32, u16)], mut passed: Option<&mut Vec<u64>>, moves: &mut Vec<_>| {

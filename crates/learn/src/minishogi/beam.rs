@@ -11,7 +11,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{FEATURES, Minishogi, Values, features};
+use super::{FEATURES, Minishogi, ValueFunction, features};
 use yomikiri::game::shogi::Board;
 use yomikiri::game::{Action, Game, GameExt, Position};
 
@@ -37,7 +37,7 @@ pub(super) fn loss_in(plies: usize) -> f64 {
 
 /// A move at the root with its value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Judged {
+pub struct RootMove {
     /// The move.
     pub action: Action,
     /// Value for the mover of the root; searched if the move was kept.
@@ -52,19 +52,19 @@ impl Beam {
     pub fn judge(
         &self,
         game: &Minishogi,
-        values: &dyn Values,
+        values: &dyn ValueFunction,
         root: &Position<Board>,
         excluded: &[bool],
-    ) -> Vec<Judged> {
-        let mut search = Tree { game, values, beam: *self, known: FxHashMap::default() };
+    ) -> Vec<RootMove> {
+        let mut search = BeamTree { game, values, beam: *self, known: FxHashMap::default() };
         let after = search.successors(root, 1);
         let kept = self.keep(&after, excluded);
-        let judge = |(i, next): (usize, &Successor)| Judged {
+        let judge = |(i, next): (usize, &Successor)| RootMove {
             action: next.action,
             value: 1.0 - next.value,
             kept: kept.contains(&i),
         };
-        let mut judged: Vec<Judged> = after.iter().enumerate().map(judge).collect();
+        let mut judged: Vec<RootMove> = after.iter().enumerate().map(judge).collect();
         for &i in &kept {
             judged[i].value = 1.0 - search.value(&after[i], 1);
         }
@@ -96,15 +96,15 @@ struct Successor {
     ended: bool,
 }
 
-struct Tree<'a> {
+struct BeamTree<'a> {
     game: &'a Minishogi,
-    values: &'a dyn Values,
+    values: &'a dyn ValueFunction,
     beam: Beam,
     /// Values by depth and position; the depth implies the side to move.
     known: FxHashMap<(usize, Board), f64>,
 }
 
-impl Tree<'_> {
+impl BeamTree<'_> {
     /// Returns the successors of a position, which are `depth` plies from the root.
     fn successors(&self, position: &Position<Board>, depth: usize) -> Vec<Successor> {
         let (mut after, mut rows) = (Vec::new(), Vec::new());
@@ -140,7 +140,7 @@ impl Tree<'_> {
 }
 
 /// Limits the values of moves that were not searched to the worst searched value.
-fn limit(judged: &mut [Judged]) {
+fn limit(judged: &mut [RootMove]) {
     let worst = judged.iter().filter(|judged| judged.kept).map(|judged| judged.value);
     let worst = worst.fold(f64::INFINITY, f64::min);
     for judged in judged.iter_mut().filter(|judged| !judged.kept) {

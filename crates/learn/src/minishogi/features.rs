@@ -37,7 +37,7 @@ const FIRST: usize = HELD + 2 * (KINDS - 1);
 ///
 /// If `out` is not [`FEATURES`] long.
 pub fn write(game: &Minishogi, position: &Position<Board>, out: &mut [f32]) {
-    assert_eq!(out.len(), FEATURES, "one place a number");
+    assert_eq!(out.len(), FEATURES, "one index per number");
     out.fill(0.0);
     let board = &position.state;
     for (square, cell) in board.cells[..SQUARES].iter().enumerate() {
@@ -100,7 +100,7 @@ mod tests {
             "rook" => all(&straight, true),
             "horse" => both(&diagonal, &straight),
             "dragon" => both(&straight, &diagonal),
-            _ => panic!("{name} is no piece"),
+            _ => panic!("invalid piece {name}"),
         }
     }
 
@@ -118,7 +118,7 @@ mod tests {
                 "gold" => 3,
                 "bishop" | "horse" => 4,
                 "rook" | "dragon" => 5,
-                _ => panic!("{name} is no piece"),
+                _ => panic!("invalid piece {name}"),
             };
             for ((down, right), slides) in goes(name) {
                 let (mut row, mut column) = (square / 5, square % 5);

@@ -35,7 +35,7 @@ const MATES: u64 = 1;
 
 /// A position and its target.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Example {
+pub struct MateExample {
     /// The position.
     pub position: Position<Board>,
     /// Probability that the mover wins.
@@ -46,9 +46,9 @@ pub struct Example {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mates {
     /// Training set.
-    pub train: Vec<Example>,
+    pub train: Vec<MateExample>,
     /// Held-out set.
-    pub held_out: Vec<Example>,
+    pub held_out: Vec<MateExample>,
     /// Number of games played.
     pub games: u64,
 }
@@ -63,7 +63,7 @@ pub fn generate(game: &Minishogi, counts: [usize; 2], seed: u64, progress: &dyn 
     let total = counts[0] + counts[1];
     progress.begin_with("looking for mates", Some(total as u64), "positions");
     let mut known = FxHashSet::default();
-    let mut sets = counts.map(Set::of);
+    let mut sets = counts.map(MateSet::of);
     let mut games = 0;
     while sets.iter().any(|set| !set.is_full()) {
         let before: usize = sets.iter().map(|set| set.examples.len()).sum();
@@ -90,15 +90,15 @@ pub fn generate(game: &Minishogi, counts: [usize; 2], seed: u64, progress: &dyn 
 }
 
 /// A set being filled.
-struct Set {
-    examples: Vec<Example>,
+struct MateSet {
+    examples: Vec<MateExample>,
     /// Number of missing positions of each kind.
     missing: [usize; 2],
 }
 
-impl Set {
-    fn of(count: usize) -> Set {
-        Set { examples: Vec::with_capacity(count), missing: [count / 2, count - count / 2] }
+impl MateSet {
+    fn of(count: usize) -> MateSet {
+        MateSet { examples: Vec::with_capacity(count), missing: [count / 2, count - count / 2] }
     }
 
     fn is_full(&self) -> bool {
@@ -107,11 +107,11 @@ impl Set {
 
     /// Adds a position, and its mirror image if that is different and the set is not full.
     fn add(&mut self, game: &Minishogi, position: Position<Board>, (kind, target): (usize, f32)) {
-        self.examples.push(Example { position, target });
+        self.examples.push(MateExample { position, target });
         self.missing[kind] -= 1;
         let image = Position { state: game.transform(&position.state, 1), ..position };
         if image != position && self.missing[kind] > 0 {
-            self.examples.push(Example { position: image, target });
+            self.examples.push(MateExample { position: image, target });
             self.missing[kind] -= 1;
         }
     }
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_are_what_they_are_said_to_be() {
+    fn positions_match_their_description() {
         let game = rules();
         let mates = small(&game);
         assert_eq!((mates.train.len(), mates.held_out.len()), (3_001, 801));
@@ -184,14 +184,14 @@ mod tests {
         let both = || mates.train.iter().chain(&mates.held_out);
         let distinct: HashSet<_> = both().map(|example| example.position).collect();
         assert_eq!(distinct.len(), both().count());
-        let boards = |set: &[Example]| {
-            let images = |e: &Example| [e.position.state, game.transform(&e.position.state, 1)];
+        let boards = |set: &[MateExample]| {
+            let images = |e: &MateExample| [e.position.state, game.transform(&e.position.state, 1)];
             set.iter().flat_map(images).collect::<HashSet<_>>()
         };
         let (train, held_out) = (boards(&mates.train), boards(&mates.held_out));
         assert!(train.is_disjoint(&held_out));
         // All positions have their images, except perhaps the last of each kind if its set was full.
-        let missing = |set: &[Example], boards: &HashSet<Board>| {
+        let missing = |set: &[MateExample], boards: &HashSet<Board>| {
             let own: HashSet<_> = set.iter().map(|e| e.position.state).collect();
             boards.difference(&own).count()
         };

@@ -1,14 +1,14 @@
 //! A value network for minishogi: features, training data, search.
 //!
 //! The network returns the mover's probability to win; its users take it as
-//! [`Values`].
+//! [`ValueFunction`].
 //!
 //! * [`features`]: a position as 361 numbers;
 //! * `mates`: mate positions, and those one move before, from random games;
 //! * `selfplay`: games of the network against itself, with targets for their positions;
 //! * [`beam`]: the search, which keeps a few moves per position;
 //! * [`player`]: the search as a policy, preceded by a search for mates;
-//! * [`quick`]: a trained network as [`Values`];
+//! * [`quick`]: a trained network as [`ValueFunction`];
 //! * `tactics`: positions with some proven moves, to measure players.
 //!
 //! Results depend only on the arguments, to the bit, not on threads or time.
@@ -37,7 +37,7 @@ pub fn rules() -> Minishogi {
 }
 
 /// A value network.
-pub trait Values: Send + Sync {
+pub trait ValueFunction: Send + Sync {
     /// Writes the mover's probability to win, from 0 to 1, for each row of [`FEATURES`] numbers.
     ///
     /// The value of a row must not depend on the other rows, to the last bit.

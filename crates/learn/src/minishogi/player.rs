@@ -8,20 +8,20 @@
 
 use rayon::prelude::*;
 
-use super::beam::{Beam, Judged, loss_in};
+use super::beam::{Beam, RootMove, loss_in};
 use super::quick::Quick;
-use super::{Minishogi, Values, rules};
+use super::{Minishogi, ValueFunction, rules};
 use yomikiri::any::AnyGame;
 use yomikiri::game::shogi::{Board, MINISHOGI};
 use yomikiri::game::{Game, GameExt, Position};
 use yomikiri::hint::Hinted;
-use yomikiri::search::mates::{Fate, Rules, fates};
+use yomikiri::search::mates::{Fate, MateRules, fates};
 use yomikiri_measure::policy::card::{Card, file};
 use yomikiri_measure::policy::{Answers, Batch, NetworkSpec, Policy, share_best};
 
 /// Settings of a player's search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Search {
+pub struct PlayerSearch {
     /// The beam.
     pub beam: Beam,
     /// Maximum number of positions that the search for mates by checks visits per position; 0 disables it.
@@ -29,12 +29,12 @@ pub struct Search {
 }
 
 /// A value network that plays minishogi.
-pub struct Player<V> {
+pub struct MinishogiPlayer<V> {
     name: String,
     values: V,
-    search: Search,
+    search: PlayerSearch,
     game: Minishogi,
-    mating: Rules,
+    mating: MateRules,
 }
 
 /// Loads a network as a player of `game`. The defaults of the specification are one ply, 4 moves wide, no
@@ -44,30 +44,32 @@ pub fn load(
     spec: &NetworkSpec,
     card: &Card,
     game: &AnyGame,
-) -> Result<Player<Quick>, Hinted> {
+) -> Result<MinishogiPlayer<Quick>, Hinted> {
     let path = file(&spec.path, "onnx");
     card.check(&path, &game.name())?;
     let bytes = card.model(&path)?;
     let values = Quick::read(&bytes);
-    let values =
-        values.ok_or_else(|| card.unfit(&path, "is no value network for minishogi".to_string()))?;
+    let values = values
+        .ok_or_else(|| card.unfit(&path, "is not a value network for minishogi".to_string()))?;
     if spec.symmetric {
-        return Err(Hinted::from(format!("policy '{name}': symmetric=yes is not for minishogi"))
-            .with_hint("a network for minishogi has plies, width and mate"));
+        return Err(Hinted::from(format!(
+            "policy '{name}': symmetric=yes does not apply to minishogi"
+        ))
+        .with_hint("use plies, width and mate for minishogi"));
     }
     let number = |number: Option<u32>, otherwise| number.map_or(otherwise, |n| n as usize);
     let beam = Beam { width: number(spec.width, 4), plies: number(spec.plies, 1) };
-    Ok(Player::new(name, values, Search { beam, mate: number(spec.mate, 0) }))
+    Ok(MinishogiPlayer::new(name, values, PlayerSearch { beam, mate: number(spec.mate, 0) }))
 }
 
-impl<V: Values> Player<V> {
+impl<V: ValueFunction> MinishogiPlayer<V> {
     /// Returns a player with this name.
-    pub fn new(name: String, values: V, search: Search) -> Player<V> {
-        Player { name, values, search, game: rules(), mating: Rules::of(&MINISHOGI) }
+    pub fn new(name: String, values: V, search: PlayerSearch) -> MinishogiPlayer<V> {
+        MinishogiPlayer { name, values, search, game: rules(), mating: MateRules::of(&MINISHOGI) }
     }
 
     /// Evaluates all legal moves of a position.
-    fn judge(&self, position: &Position<Board>) -> Vec<Judged> {
+    fn judge(&self, position: &Position<Board>) -> Vec<RootMove> {
         let (game, beam) = (&self.game, self.search.beam);
         if self.search.mate == 0 {
             return beam.judge(game, &self.values, position, &[]);
@@ -84,7 +86,7 @@ impl<V: Values> Player<V> {
         }
         let mut excluded: Vec<bool> = fates().map(|fate| fate != Fate::Open).collect();
         if !excluded.contains(&false) {
-            let unsearched = |action| Judged { action, value: 0.0, kept: true };
+            let unsearched = |action| RootMove { action, value: 0.0, kept: true };
             let mut judged = actions.into_iter().map(unsearched).collect::<Vec<_>>();
             settle(&mut judged, fates());
             return judged;
@@ -102,7 +104,7 @@ impl<V: Values> Player<V> {
 }
 
 /// Sets the values of moves with a proven fate and keeps them; if one wins, only winning moves are kept.
-fn settle(judged: &mut [Judged], fates: impl Iterator<Item = Fate> + Clone) {
+fn settle(judged: &mut [RootMove], fates: impl Iterator<Item = Fate> + Clone) {
     let won = fates.clone().any(|fate| matches!(fate, Fate::Wins(_)));
     for (judged, fate) in judged.iter_mut().zip(fates) {
         judged.kept &= !won;
@@ -117,7 +119,7 @@ fn settle(judged: &mut [Judged], fates: impl Iterator<Item = Fate> + Clone) {
     }
 }
 
-impl<G: Game, V: Values> Policy<G> for Player<V> {
+impl<G: Game, V: ValueFunction> Policy<G> for MinishogiPlayer<V> {
     fn name(&self) -> String {
         self.name.clone()
     }
@@ -141,15 +143,15 @@ impl<G: Game, V: Values> Policy<G> for Player<V> {
         let own = |position: &Position<G::State>| {
             let mut written = vec![0; planes];
             game.write_planes(&position.state, &mut written);
-            let state = self.game.read_planes(&written).expect("planes of a position are one");
+            let state = self.game.read_planes(&written).expect("planes of one position");
             Position { state, side: position.side }
         };
         let judge = |position: &Position<G::State>| self.judge(&own(position));
-        let judged: Vec<Vec<Judged>> = batch.positions().par_iter().map(judge).collect();
+        let judged: Vec<Vec<RootMove>> = batch.positions().par_iter().map(judge).collect();
         answers.probabilities.resize(batch.actions().len(), 0.0);
         for (at, judged) in judged.iter().enumerate() {
             let range = batch.range(at);
-            let worth = |j: &Judged| if j.kept { j.value } else { f64::NEG_INFINITY };
+            let worth = |j: &RootMove| if j.kept { j.value } else { f64::NEG_INFINITY };
             let worths: Vec<f64> = judged.iter().map(worth).collect();
             answers.scores.extend(judged.iter().map(|judged| judged.value));
             share_best(&worths, &mut answers.probabilities[range]);
@@ -166,12 +168,12 @@ mod tests {
     use super::*;
     use yomikiri_measure::policy::ask;
 
-    fn player(plies: usize, mate: usize) -> Player<Bumpy> {
-        let search = Search { beam: Beam { width: 3, plies }, mate };
-        Player::new("bumpy".to_string(), Bumpy, search)
+    fn player(plies: usize, mate: usize) -> MinishogiPlayer<Bumpy> {
+        let search = PlayerSearch { beam: Beam { width: 3, plies }, mate };
+        MinishogiPlayer::new("bumpy".to_string(), Bumpy, search)
     }
 
-    fn answers(player: &Player<Bumpy>, positions: &[Position<Board>]) -> Answers {
+    fn answers(player: &MinishogiPlayer<Bumpy>, positions: &[Position<Board>]) -> Answers {
         let game = rules();
         let mut batch = Batch::default();
         positions.iter().for_each(|p| batch.push(*p, game.actions(&p.state)));

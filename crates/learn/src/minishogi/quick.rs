@@ -5,7 +5,7 @@
 //! value is the same whatever else is evaluated, on every processor. [`Network`] sums in another order,
 //! so that its values agree to about six digits only.
 
-use super::{FEATURES, Values};
+use super::{FEATURES, ValueFunction};
 use crate::network::{Activation, Architecture, Head, Network, Parameter};
 use crate::onnx::read;
 
@@ -21,7 +21,7 @@ pub fn architecture(hidden: &[usize]) -> Architecture {
 
 /// A layer: the weights of each input for all outputs, input by input.
 #[derive(Clone, Debug)]
-struct Columns {
+struct WeightColumns {
     columns: Vec<f32>,
     bias: Vec<f32>,
 }
@@ -29,7 +29,7 @@ struct Columns {
 /// A value network, ready for inference.
 #[derive(Clone, Debug)]
 pub struct Quick {
-    layers: Vec<Columns>,
+    layers: Vec<WeightColumns>,
 }
 
 impl Quick {
@@ -40,7 +40,7 @@ impl Quick {
             let (outputs, inputs) = (weight.shape[0], weight.shape[1]);
             let place = |at: usize| weight.numbers[at % outputs * inputs + at / outputs];
             let columns = (0..inputs * outputs).map(place).collect();
-            Columns { columns, bias: bias.numbers.clone() }
+            WeightColumns { columns, bias: bias.numbers.clone() }
         };
         let Architecture::Mlp { hidden, .. } = network.architecture() else { return None };
         let fits = *network.architecture() == architecture(hidden);
@@ -53,7 +53,7 @@ impl Quick {
     }
 }
 
-impl Columns {
+impl WeightColumns {
     fn sums(&self, inputs: &[f32], out: &mut Vec<f32>) {
         out.clear();
         out.extend_from_slice(&self.bias);
@@ -65,9 +65,9 @@ impl Columns {
     }
 }
 
-impl Values for Quick {
+impl ValueFunction for Quick {
     fn values(&self, rows: &[f32], out: &mut [f32]) {
-        assert_eq!(rows.len(), out.len() * FEATURES, "a row a value");
+        assert_eq!(rows.len(), out.len() * FEATURES, "one row per value");
         let (mut here, mut next) = (Vec::new(), Vec::new());
         let (last, hidden) = self.layers.split_last().expect("a network has a layer");
         for (row, out) in rows.chunks_exact(FEATURES).zip(out) {

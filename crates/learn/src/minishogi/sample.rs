@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{FEATURES, Minishogi, Values};
+use super::{FEATURES, Minishogi, ValueFunction};
 use crate::chance::{below, seeded};
 use yomikiri::game::shogi::Board;
 use yomikiri::game::{Game, GameExt, Position};
@@ -27,7 +27,7 @@ pub(super) fn positions(game: &Minishogi, count: usize) -> Vec<Position<Board>> 
             position = game.advance(&position, actions[below(&mut random, actions.len())]);
         }
     }
-    unreachable!("there are as many games as numbers")
+    unreachable!("one game per number")
 }
 
 pub(super) fn position(game: &Minishogi, sfen: &str) -> Position<Board> {
@@ -37,7 +37,7 @@ pub(super) fn position(game: &Minishogi, sfen: &str) -> Position<Board> {
 /// A fixed function of the features, as uneven as a network.
 pub(super) struct Bumpy;
 
-impl Values for Bumpy {
+impl ValueFunction for Bumpy {
     fn values(&self, rows: &[f32], out: &mut [f32]) {
         assert_eq!(rows.len(), out.len() * FEATURES);
         for (row, out) in rows.chunks(FEATURES).zip(out) {

@@ -21,8 +21,8 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::mates::Example;
-use super::{Minishogi, Values, features};
+use super::mates::MateExample;
+use super::{Minishogi, ValueFunction, features};
 use crate::chance::{below, seeded};
 use crate::options::{AT_ONCE, KEPT, OPENING, number, share};
 use yomikiri::game::shogi::Board;
@@ -62,9 +62,9 @@ fn narrow_share(text: &str) -> Result<f32, String> {
 
 /// Games by their end, and the positions in them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Played {
+pub struct PlayedGame {
     /// Positions of all games with their targets, in the order of games and plies.
-    pub examples: Vec<Example>,
+    pub examples: Vec<MateExample>,
     /// Games won by the first player, in which the second had no move.
     pub first_wins: u64,
     /// Games won by the second player, in which the first had no move.
@@ -75,8 +75,8 @@ pub struct Played {
     pub broken_off: u64,
 }
 
-impl Played {
-    fn add(&mut self, other: Played) {
+impl PlayedGame {
+    fn add(&mut self, other: PlayedGame) {
         self.examples.extend(other.examples);
         self.first_wins += other.first_wins;
         self.second_wins += other.second_wins;
@@ -88,13 +88,13 @@ impl Played {
 /// Plays the games of a seed, numbered from `first`; the number determines the game.
 pub fn play(
     game: &Minishogi,
-    values: &dyn Values,
+    values: &dyn ValueFunction,
     (plan, seed): (&SelfPlay, u64),
     first: u64,
     progress: &dyn Progress,
-) -> Played {
+) -> PlayedGame {
     progress.begin_with("self-play", Some(plan.games), "games");
-    let played: Vec<Played> = (first..first + plan.games)
+    let played: Vec<PlayedGame> = (first..first + plan.games)
         .into_par_iter()
         .map(|number| {
             let random = seeded(seed, &[SELF_PLAY, number]);
@@ -103,14 +103,18 @@ pub fn play(
             played
         })
         .collect();
-    let mut all = Played::default();
+    let mut all = PlayedGame::default();
     played.into_iter().for_each(|played| all.add(played));
     progress.finish(&format!("{} positions of {} games", all.examples.len(), plan.games));
     all
 }
 
 /// Returns the network's values of positions.
-fn values_of(game: &Minishogi, values: &dyn Values, positions: &[Position<Board>]) -> Vec<f32> {
+fn values_of(
+    game: &Minishogi,
+    values: &dyn ValueFunction,
+    positions: &[Position<Board>],
+) -> Vec<f32> {
     let mut rows = Vec::new();
     features::append(game, positions, &mut rows);
     let mut found = vec![0.0; positions.len()];
@@ -120,16 +124,16 @@ fn values_of(game: &Minishogi, values: &dyn Values, positions: &[Position<Board>
 
 fn play_one(
     game: &Minishogi,
-    values: &dyn Values,
+    values: &dyn ValueFunction,
     plan: &SelfPlay,
     mut random: Xoshiro256PlusPlus,
-) -> Played {
+) -> PlayedGame {
     let random_plies = below(&mut random, plan.random_plies + 1);
     let mut last = game.start();
     // Positions since the last random move.
     let mut positions = vec![last];
     let mut seen = FxHashMap::from_iter([(last, 1)]);
-    let mut played = Played::default();
+    let mut played = PlayedGame::default();
     let mut ply = 0;
     // Result for the last position's mover, if any.
     let result = loop {
@@ -168,7 +172,7 @@ fn play_one(
     let own = values_of(game, values, &positions);
     let targets = targets(&own, result, plan.alpha, plan.gamma);
     let examples = positions.into_iter().zip(targets);
-    played.examples = examples.map(|(position, target)| Example { position, target }).collect();
+    played.examples = examples.map(|(position, target)| MateExample { position, target }).collect();
     played
 }
 
@@ -249,7 +253,7 @@ mod tests {
     fn every_game_ends_in_one_way() {
         let game = rules();
         let played = play(&game, &Bumpy, (&SMALL, 5), 0, &Silent);
-        let Played { first_wins, second_wins, repeated, broken_off, .. } = played;
+        let PlayedGame { first_wins, second_wins, repeated, broken_off, .. } = played;
         assert_eq!(first_wins + second_wins + repeated + broken_off, 150);
         assert!(
             first_wins > 0 && second_wins > 0 && repeated > 0,

@@ -17,7 +17,7 @@ use crate::chance::{below, seeded};
 use yomikiri::game::shogi::{Board, MINISHOGI};
 use yomikiri::game::{Action, Game, GameExt, Position};
 use yomikiri::hint::Hinted;
-use yomikiri::search::mates::{Fate, Rules, fates};
+use yomikiri::search::mates::{Fate, MateRules, fates};
 use yomikiri_measure::policy::{Answers, Batch, Policy};
 
 /// Maximum number of positions of the search for mates.
@@ -34,15 +34,15 @@ const GAMES_AT_ONCE: u64 = 64;
 const GAMES_EACH: u64 = 200;
 
 /// A position with the proven fates of its moves.
-type Judged = (Position<Board>, Vec<(Action, Fate)>);
+type JudgedPosition = (Position<Board>, Vec<(Action, Fate)>);
 
 /// Positions of both kinds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TestSet {
     /// The mover has a mate by checks in 3 plies or more.
-    pub won: Vec<Judged>,
+    pub won: Vec<JudgedPosition>,
     /// Some moves allow a mate by checks, others are open.
-    pub at_risk: Vec<Judged>,
+    pub at_risk: Vec<JudgedPosition>,
 }
 
 /// Mean probabilities with which a player plays moves in a test set.
@@ -76,7 +76,7 @@ fn late(game: &Minishogi, seed: u64, number: u64) -> Option<Position<Board>> {
 impl TestSet {
     /// Generates `count` positions of each kind, or fewer if `200 count` games do not contain them.
     pub fn generate(count: usize, seed: u64) -> TestSet {
-        let (game, mating) = (rules(), Rules::of(&MINISHOGI));
+        let (game, mating) = (rules(), MateRules::of(&MINISHOGI));
         let judge = |position: Position<Board>| {
             let actions = game.actions(&position.state);
             let fates = fates(&mating, &game, &position.state, &actions, NODES);
@@ -137,7 +137,7 @@ fn loses(fate: Fate) -> bool {
 
 /// Returns the mean probability of moves whose fate counts; `None` without positions.
 fn share(
-    positions: &[Judged],
+    positions: &[JudgedPosition],
     player: &dyn Policy<Minishogi>,
     counts: impl Fn(Fate) -> bool,
 ) -> Result<Option<f64>, Hinted> {
@@ -156,7 +156,7 @@ fn share(
 #[cfg(test)]
 mod tests {
     use super::super::beam::Beam;
-    use super::super::player::{Player, Search};
+    use super::super::player::{MinishogiPlayer, PlayerSearch};
     use super::super::sample::Bumpy;
     use super::*;
     use yomikiri_measure::policy::{ByRule, Random};
@@ -177,14 +177,14 @@ mod tests {
     fn a_player_who_searches_keeps_wins_and_random_play_does_not() {
         let tests = TestSet::generate(40, 0);
         assert_eq!((tests.won.len(), tests.at_risk.len()), (40, 40));
-        let search = Search { beam: Beam { width: 2, plies: 1 }, mate: NODES as usize };
-        let sure = Player::new("sure".to_string(), Bumpy, search);
+        let search = PlayerSearch { beam: Beam { width: 2, plies: 1 }, mate: NODES as usize };
+        let sure = MinishogiPlayer::new("sure".to_string(), Bumpy, search);
         let shares = tests.measure(&sure).unwrap().unwrap();
         // Thirds do not sum to 1 exactly.
         assert!((shares.kept - 1.0).abs() < 1e-9 && shares.lost == 0.0, "{shares:?}");
         // By hand from the fates: random play takes every move equally often.
-        let of = |list: &[Judged], wins: bool| {
-            let share = |(_, moves): &Judged| {
+        let of = |list: &[JudgedPosition], wins: bool| {
+            let share = |(_, moves): &JudgedPosition| {
                 let counts = moves.iter().filter(|(_, fate)| match fate {
                     Fate::Open => false,
                     Fate::Wins(_) => wins,

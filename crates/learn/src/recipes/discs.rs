@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::chance::{seeded, shuffle};
 use crate::network::{Activation, Architecture, Head, Network};
-use crate::optimiser::{Kind, Method};
+use crate::optimiser::{OptimiserKind, OptimiserMethod};
 use crate::options::{AT_ONCE, KEPT, OPENING, UNITS, number, rate};
 use crate::passes::{Pass, squared_errors};
 use crate::trainer::Trainer;
-use crate::training::{Learner, Row};
+use crate::training::{HistoryRow, Learner};
 use yomikiri::game::encode::{Encoding, Layout, Plane};
 use yomikiri::game::{Game, GameExt};
 use yomikiri::hint::Hinted;
@@ -26,44 +26,44 @@ const PLAYERS: &str = "random,n-hand:2,n-hand-custom:2,n-least:2,n-most:2";
 /// The settings of training, which are options of the command too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, clap::Args)]
 pub struct Settings {
-    /// The players; each plays each, itself too.
+    /// Players; each plays every one, itself included.
     #[arg(long, value_name = "POLICIES", value_delimiter = ',', default_value = PLAYERS)]
     pub players: Vec<String>,
-    /// The games of each pair.
+    /// Games of each pair.
     #[arg(long, value_name = "N", default_value_t = 400, value_parser = number::<u64>(1, KEPT / 100))]
     pub games: u64,
-    /// The random moves at the opening of a game.
+    /// Random moves at the start of a game.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = number::<u32>(0, OPENING))]
     pub random_plies: u32,
-    /// The units of each hidden layer.
+    /// Units of each hidden layer.
     #[arg(long, value_name = "UNITS", value_delimiter = ',', default_value = "100,50", value_parser = number::<usize>(1, UNITS))]
     pub hidden: Vec<usize>,
-    /// The epochs.
+    /// Epochs.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = number::<u64>(1, u64::MAX))]
     pub epochs: u64,
-    /// The batch size.
+    /// Batch size.
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = number::<usize>(1, AT_ONCE))]
     pub batch: usize,
-    /// What hidden units make of their sums.
+    /// Activation of the hidden units.
     #[arg(long, value_enum, default_value = "tanh")]
     pub activation: Activation,
-    /// What the output makes of its sum.
+    /// Activation of the output.
     #[arg(long, value_enum, default_value = "sigmoid")]
     pub output: Activation,
-    /// The optimiser.
+    /// Optimiser.
     #[arg(long, value_enum, default_value = "adam")]
-    pub optimiser: Kind,
-    /// The initial learning rate; it falls linearly to a tenth.
+    pub optimiser: OptimiserKind,
+    /// Initial learning rate; it falls linearly to a tenth.
     #[arg(long, value_name = "RATE", default_value_t = 0.001, value_parser = rate)]
     pub learning_rate: f64,
-    /// The seed.
+    /// Seed of all random numbers.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 }
 
 impl Settings {
     /// Returns the optimiser.
-    pub fn method(&self) -> Method {
+    pub fn method(&self) -> OptimiserMethod {
         self.optimiser.method(self.learning_rate)
     }
 
@@ -85,14 +85,14 @@ impl Settings {
 }
 
 /// A board, and the share of squares that its mover holds at the end of the game.
-type Example = ([u64; 2], f32);
+type DiscExample = ([u64; 2], f32);
 
 /// Disc regression.
 pub struct Discs {
     encoding: Encoding,
     settings: Settings,
-    train: Vec<Example>,
-    test: Vec<Example>,
+    train: Vec<DiscExample>,
+    test: Vec<DiscExample>,
     trainer: Trainer,
 }
 
@@ -133,7 +133,7 @@ impl Discs {
         }
         progress.finish("games played");
         if train.is_empty() || test.is_empty() {
-            return Err(format!("play at least {TEST_ONE_IN} games a pair").into());
+            return Err(format!("too few games: expected at least {TEST_ONE_IN} per pair").into());
         }
         let network = Network::new(settings.architecture(game.shape()), settings.seed);
         let trainer = Trainer::new(network, settings.method());
@@ -164,7 +164,7 @@ impl Discs {
 /// with respect to the answers.
 fn pass<'a>(
     network: &'a Network,
-    part: &[Example],
+    part: &[DiscExample],
     encoding: &Encoding,
     count: usize,
 ) -> (Pass<'a>, f64, Vec<f32>) {
@@ -184,7 +184,7 @@ impl Learner for Discs {
         &mut self.trainer
     }
 
-    fn iterate(&mut self, epoch: u64, _progress: &dyn Progress) -> Result<Row, Hinted> {
+    fn iterate(&mut self, epoch: u64, _progress: &dyn Progress) -> Result<HistoryRow, Hinted> {
         let mut order: Vec<usize> = (0..self.train.len()).collect();
         shuffle(&mut seeded(self.settings.seed, &[epoch]), &mut order);
         let size = self.settings.batch.max(1);
@@ -192,14 +192,14 @@ impl Learner for Discs {
         let (encoding, mut total) = (&self.encoding, 0.0);
         for (at, batch) in order.chunks(size).enumerate() {
             let done = (epoch as f64 + at as f64 / steps as f64) / self.settings.epochs as f64;
-            let batch: Vec<Example> = batch.iter().map(|&at| self.train[at]).collect();
+            let batch: Vec<DiscExample> = batch.iter().map(|&at| self.train[at]).collect();
             let parts = batch.chunks(batch.len().div_ceil(PARTS)).collect();
             total += self.trainer.step(parts, 1.0 - 0.9 * done, None, |network, part| {
                 let (pass, loss, errors) = pass(network, part, encoding, batch.len());
                 pass.backward(loss, vec![errors])
             })?;
         }
-        Ok(Row::from([
+        Ok(HistoryRow::from([
             ("epoch".to_string(), (epoch + 1) as f64),
             ("loss".to_string(), total / steps as f64),
             ("test loss".to_string(), self.test_loss()),

@@ -11,18 +11,18 @@ use serde::{Deserialize, Serialize};
 use super::check_size;
 use crate::chance::{seeded, shuffle};
 use crate::minishogi::beam::Beam;
-use crate::minishogi::mates::{self, Example, Mates};
-use crate::minishogi::player::{Player, Search};
+use crate::minishogi::mates::{self, MateExample, Mates};
+use crate::minishogi::player::{MinishogiPlayer, PlayerSearch};
 use crate::minishogi::quick::{Quick, architecture};
 use crate::minishogi::selfplay::{self, SelfPlay};
 use crate::minishogi::tactics::{Shares, TestSet};
-use crate::minishogi::{FEATURES, Minishogi, Values, features, rules};
+use crate::minishogi::{FEATURES, Minishogi, ValueFunction, features, rules};
 use crate::network::Network;
-use crate::optimiser::Method;
+use crate::optimiser::OptimiserMethod;
 use crate::options::{AT_ONCE, KEPT, UNITS, number, share};
 use crate::passes::{Gradient, Pass};
 use crate::trainer::Trainer;
-use crate::training::{Learner, Row};
+use crate::training::{HistoryRow, Learner};
 use yomikiri::hint::Hinted;
 use yomikiri::progress::{Progress, Silent};
 use yomikiri_measure::policy::{ByRule, Random};
@@ -72,9 +72,9 @@ pub struct Settings {
 
 impl Settings {
     /// Returns Adam with the constants of the source.
-    pub fn method(&self) -> Method {
+    pub fn method(&self) -> OptimiserMethod {
         let rate = self.learning_rate;
-        Method::Adam { rate, beta1: 0.9, beta2: 0.999, epsilon: 1e-7, weight_decay: 0.0 }
+        OptimiserMethod::Adam { rate, beta1: 0.9, beta2: 0.999, epsilon: 1e-7, weight_decay: 0.0 }
     }
 }
 
@@ -111,7 +111,7 @@ impl MinishogiValue {
 
     /// Returns the accuracy on the held-out positions (all, mates, and those one move before) and the mean
     /// loss.
-    pub fn held_out(&self) -> Row {
+    pub fn held_out(&self) -> HistoryRow {
         let values = self.values();
         let (mut right, mut all, mut lost) = ([0u32; 2], [0u32; 2], 0.0);
         let (mut numbers, mut found) = (Vec::new(), Vec::new());
@@ -136,7 +136,7 @@ impl MinishogiValue {
             ("held out: right, mates in one", right[1], all[1]),
         ];
         let shares = shares.into_iter().filter(|(.., of)| *of > 0);
-        let mut row: Row = shares
+        let mut row: HistoryRow = shares
             .map(|(name, right, of)| (name.to_string(), f64::from(right) / f64::from(of)))
             .collect();
         if total > 0 {
@@ -148,8 +148,8 @@ impl MinishogiValue {
 
     /// Measures the network in positions of [`tactics`](crate::minishogi::tactics), at one ply and with the
     /// beam of the source, and random play for comparison.
-    pub fn tactics(&self, tests: &TestSet) -> Result<Row, Hinted> {
-        let mut row = Row::new();
+    pub fn tactics(&self, tests: &TestSet) -> Result<HistoryRow, Hinted> {
+        let mut row = HistoryRow::new();
         let mut add = |name: &str, shares: Option<Shares>| {
             if let Some(Shares { kept, lost }) = shares {
                 row.insert(format!("won by force: kept, {name}"), kept);
@@ -159,8 +159,8 @@ impl MinishogiValue {
         add("random", tests.measure(&ByRule(Random))?);
         for (name, beam) in [("plies=1", Beam { width: 4, plies: 1 }), ("plies=6", Beam::default())]
         {
-            let search = Search { beam, mate: 0 };
-            let player = Player::new(name.to_string(), self.values(), search);
+            let search = PlayerSearch { beam, mate: 0 };
+            let player = MinishogiPlayer::new(name.to_string(), self.values(), search);
             add(name, tests.measure(&player)?);
         }
         Ok(row)
@@ -170,7 +170,7 @@ impl MinishogiValue {
     /// examples to the factor of the learning rate.
     fn epoch(
         &mut self,
-        mut order: Vec<Example>,
+        mut order: Vec<MateExample>,
         purpose: &[u64],
         schedule: impl Fn(f64) -> f64,
         progress: &dyn Progress,
@@ -180,7 +180,7 @@ impl MinishogiValue {
         let mut since = 0;
         for (at, batch) in order.chunks(self.settings.batch).enumerate() {
             let count = batch.len();
-            let part = |part: &[Example]| {
+            let part = |part: &[MateExample]| {
                 let mut numbers = Vec::with_capacity(part.len() * FEATURES);
                 features::append(&self.game, part.iter().map(|e| &e.position), &mut numbers);
                 (numbers, part.iter().map(|e| e.target).collect::<Vec<f32>>())
@@ -202,7 +202,7 @@ impl MinishogiValue {
     }
 
     /// Plays an iteration of self-play and trains on it.
-    fn self_play(&mut self, iteration: u64, progress: &dyn Progress) -> Result<Row, Hinted> {
+    fn self_play(&mut self, iteration: u64, progress: &dyn Progress) -> Result<HistoryRow, Hinted> {
         progress.note("playing");
         let Settings { play, mate_epochs, seed, .. } = self.settings;
         let first = (iteration - mate_epochs) * play.games;
@@ -275,7 +275,7 @@ impl Learner for MinishogiValue {
         &mut self.trainer
     }
 
-    fn iterate(&mut self, iteration: u64, progress: &dyn Progress) -> Result<Row, Hinted> {
+    fn iterate(&mut self, iteration: u64, progress: &dyn Progress) -> Result<HistoryRow, Hinted> {
         let mut row = if iteration < self.settings.mate_epochs {
             let order = self.mates.train.clone();
             let (epochs, last) = (self.settings.mate_epochs as f64, self.settings.final_rate);
@@ -313,7 +313,10 @@ mod tests {
         }
     }
 
-    fn trained(settings: Settings, iterations: std::ops::Range<u64>) -> (MinishogiValue, Vec<Row>) {
+    fn trained(
+        settings: Settings,
+        iterations: std::ops::Range<u64>,
+    ) -> (MinishogiValue, Vec<HistoryRow>) {
         let mut learner = MinishogiValue::new(settings, &Silent).unwrap();
         let rows = iterations.map(|number| learner.iterate(number, &Silent).unwrap()).collect();
         (learner, rows)

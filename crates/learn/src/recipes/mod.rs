@@ -23,8 +23,8 @@ pub fn check_size(architecture: &Architecture) -> Result<(), Hinted> {
     match weights <= WEIGHTS {
         true => Ok(()),
         false => Err(Hinted::new(
-            format!("the network would have {weights} weights, more than {WEIGHTS}"),
-            "give fewer or smaller layers",
+            format!("network too large: {weights} weights, the limit is {WEIGHTS}"),
+            "choose fewer or smaller layers",
         )),
     }
 }

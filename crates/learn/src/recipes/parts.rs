@@ -14,20 +14,20 @@ const AT_ONCE: usize = 1024;
 
 /// Positions of one split, or a stable sample of them, in the order of their source.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct SplitPart {
     game: AnyGame,
     pieces: Vec<Arc<Piece>>,
     rows: u64,
 }
 
-impl Part {
+impl SplitPart {
     /// Divides a source into splits and keeps the share `shares` of each [`Split`](yomikiri::game::Split) in
     /// memory. A smaller sample is part of a larger one.
     pub fn of_all(
         source: &dyn Source,
         splits: Splits,
         shares: [f64; 3],
-    ) -> Result<[Part; 3], MeasureError> {
+    ) -> Result<[SplitPart; 3], MeasureError> {
         let game = source.game();
         let (name, words) = (name_word(&game.name()), FoldedWords::new(game));
         let taken = |at: usize| -> Result<[Piece; 3], MeasureError> {
@@ -49,7 +49,7 @@ impl Part {
         for piece in pieces.collect::<Result<Vec<_>, _>>()? {
             parts.iter_mut().zip(piece).for_each(|(part, piece)| part.push(piece));
         }
-        let part = |pieces| Part {
+        let part = |pieces| SplitPart {
             game: source.game().clone(),
             pieces: gather(pieces),
             rows: source.rows(),
@@ -75,7 +75,7 @@ fn gather(all: impl IntoIterator<Item = Piece>) -> Vec<Arc<Piece>> {
     pieces.into_iter().map(Arc::new).collect()
 }
 
-impl Source for Part {
+impl Source for SplitPart {
     fn game(&self) -> &AnyGame {
         &self.game
     }

@@ -18,11 +18,11 @@ use serde::{Deserialize, Serialize};
 use super::replay::{Experience, Replay};
 use crate::chance::{below, sample, seeded, unit};
 use crate::network::{Activation, Architecture, Head, Network, Parameter};
-use crate::optimiser::{Kind, Method};
+use crate::optimiser::{OptimiserKind, OptimiserMethod};
 use crate::options::{AT_ONCE, KEPT, number, rate, share};
 use crate::passes::{Gradient, Pass};
 use crate::trainer::Trainer;
-use crate::training::{Learner, Row};
+use crate::training::{HistoryRow, Learner};
 use yomikiri::game::encode::{Encoding, Layout};
 use yomikiri::game::{Action, Game, GameExt, Position, Side};
 use yomikiri::hint::Hinted;
@@ -47,7 +47,7 @@ pub struct Settings {
     pub fit: Fit,
 }
 
-/// How moves are tried out and the network is fitted: options of the command too.
+/// Settings of exploration and of the fit, which are options of the command too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, clap::Args)]
 pub struct Fit {
     /// Capacity of the replay buffer, in decisions
@@ -62,23 +62,23 @@ pub struct Fit {
     /// Steps between updates of the target network
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = number::<u64>(1, u64::MAX), hide_short_help = true)]
     pub target_update: u64,
-    /// What hidden units make of their sums
+    /// Activation of the hidden units
     #[arg(long, value_enum, default_value = "relu", hide_short_help = true)]
     pub activation: Activation,
-    /// What the outputs make of theirs; Q-values are from -1 to 1, which a sigmoid cannot give
+    /// Activation of the outputs; Q-values are from -1 to 1, which a sigmoid cannot produce
     #[arg(long, value_enum, default_value = "linear", hide_short_help = true)]
     pub output: Activation,
-    /// The optimiser
+    /// Optimiser
     #[arg(long, value_enum, default_value = "adam", hide_short_help = true)]
-    pub optimiser: Kind,
+    pub optimiser: OptimiserKind,
     /// Initial learning rate; it falls linearly to a tenth
     #[arg(long, value_name = "RATE", default_value_t = 0.001, value_parser = rate)]
     pub learning_rate: f64,
-    /// The probability of a random move, or that of the first and of the last iteration, between
+    /// Probability of a random move, or those of the first and of the last iteration, between
     /// which it falls geometrically [default: 0.5,0.05 for dqn, 0.5,0.1 for q-mlp]
     #[arg(long, value_name = "P[,P]", value_delimiter = ',', num_args = 1)]
     pub epsilon: Vec<f64>,
-    /// The discount of a move [default: 0.99 for dqn, 0.999 for q-mlp]
+    /// Discount of a move [default: 0.99 for dqn, 0.999 for q-mlp]
     #[arg(long, value_name = "G", value_parser = share)]
     pub gamma: Option<f64>,
     /// Seed of all random numbers
@@ -95,7 +95,7 @@ impl Fit {
             [always] if (0.0..=1.0).contains(&always) => vec![always; 2],
             [first, last] if [first, last].iter().all(|&p| p > 0.0 && p <= 1.0) => self.epsilon,
             _ => {
-                let what = "--epsilon: give a probability, or two above 0 with a comma";
+                let what = "invalid --epsilon: expected a probability, or two above 0 separated by a comma";
                 return Err(what.into());
             }
         };
@@ -108,7 +108,7 @@ const HUBER_DELTA: f64 = 1.0;
 
 impl Settings {
     /// Returns the optimiser.
-    pub fn method(&self) -> Method {
+    pub fn method(&self) -> OptimiserMethod {
         self.fit.optimiser.method(self.fit.learning_rate)
     }
 
@@ -390,7 +390,7 @@ impl<G: Game> Learner for QLearning<G> {
         &mut self.trainer
     }
 
-    fn iterate(&mut self, iteration: u64, _progress: &dyn Progress) -> Result<Row, Hinted> {
+    fn iterate(&mut self, iteration: u64, _progress: &dyn Progress) -> Result<HistoryRow, Hinted> {
         let done = iteration as f64 / (self.settings.iterations.max(2) - 1) as f64;
         let (from, to) = (self.settings.fit.epsilon[0], self.settings.fit.epsilon[1]);
         let epsilon = if from == to { from } else { from * libm::pow(to / from, done) };
@@ -406,7 +406,7 @@ impl<G: Game> Learner for QLearning<G> {
         for _ in 0..steps {
             total += self.step(&mut random, 1.0 - 0.9 * done)?;
         }
-        let mut row = Row::from([
+        let mut row = HistoryRow::from([
             ("iteration".to_string(), (iteration + 1) as f64),
             ("loss".to_string(), total / steps as f64),
             ("epsilon".to_string(), epsilon),

@@ -9,15 +9,15 @@ use clap::ArgAction;
 use clap::builder::BoolishValueParser;
 use serde::{Deserialize, Serialize};
 
-use super::parts::Part;
+use super::parts::SplitPart;
 use crate::chance::{below, seeded, shuffle};
 use crate::equivariance::Ties;
 use crate::network::{Activation, Architecture, Head, Network};
-use crate::optimiser::Method;
+use crate::optimiser::OptimiserMethod;
 use crate::options::{AT_ONCE, UNITS, number, real};
 use crate::passes::{Dropout, Gradient, Pass, squared_errors};
 use crate::trainer::Trainer;
-use crate::training::{Learner, Row};
+use crate::training::{HistoryRow, Learner};
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::game::encode::{Encoding, Layout};
 use yomikiri::game::{Action, Game, GameExt, Position, Side, Splits, Symmetry};
@@ -28,7 +28,7 @@ use yomikiri_measure::evaluate::{Case, Truth};
 /// The settings of training, which are options of the command too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, clap::Args)]
 pub struct Settings {
-    /// The architecture
+    /// Architecture
     #[arg(long, value_enum, default_value = "mlp")]
     pub net: Net,
     /// Units of each hidden layer of an mlp
@@ -107,15 +107,17 @@ impl Settings {
         Splits::new(0, [self.train, self.validation, test])?;
         for (name, share) in [("share", self.share), ("measured", self.measured)] {
             if !(0.0..=1.0).contains(&share) || share == 0.0 {
-                return wrong(format!("--{name} {share}: give a number above 0, at most 1"));
+                return wrong(format!(
+                    "invalid --{name} {share}: expected a number above 0, at most 1"
+                ));
             }
         }
         let is_mlp = self.net == Net::Mlp;
         self.epochs.get_or_insert(if is_mlp { 150 } else { 60 });
         let dropout = *self.dropout.get_or_insert(if is_mlp { 0.1 } else { 0.0 });
         if !(0.0..1.0).contains(&dropout) || dropout > 0.0 && !is_mlp {
-            let what = "give a number from 0 to below 1, 0 for a network that is no mlp";
-            return wrong(format!("--dropout {dropout}: {what}"));
+            let what = "expected a number from 0 to below 1, 0 unless the network is an mlp";
+            return wrong(format!("invalid --dropout {dropout}: {what}"));
         }
         Ok(self)
     }
@@ -126,8 +128,8 @@ impl Settings {
     }
 
     /// Returns the optimiser.
-    pub fn method(&self) -> Method {
-        Method::adam(self.learning_rate, self.weight_decay)
+    pub fn method(&self) -> OptimiserMethod {
+        OptimiserMethod::adam(self.learning_rate, self.weight_decay)
     }
 
     /// Returns the layout of positions.
@@ -205,7 +207,11 @@ const PART: usize = 64;
 
 impl Supervised {
     /// Prepares training on these positions, which should be distinct.
-    pub fn new(game: &AnyGame, train: &Part, settings: Settings) -> Result<Supervised, Hinted> {
+    pub fn new(
+        game: &AnyGame,
+        train: &SplitPart,
+        settings: Settings,
+    ) -> Result<Supervised, Hinted> {
         let game = game.folded();
         let mut examples = Examples::default();
         for piece in train.pieces() {
@@ -219,7 +225,7 @@ impl Supervised {
             }
         }
         if examples.states.is_empty() {
-            return Err("no position is left to train on".into());
+            return Err("no training position is left".into());
         }
         let architecture = settings.architecture(game.shape());
         let network = Network::new(architecture.clone(), settings.seed);
@@ -227,8 +233,8 @@ impl Supervised {
         if settings.equivariant {
             let order = game.group().order();
             let unfit = || {
-                let what = format!("the board has {order} symmetries: give a multiple of {order}");
-                Hinted::from(format!("--equivariant: {what} as --hidden or --channels"))
+                let what = format!("expected a multiple of the board's {order} symmetries");
+                Hinted::from(format!("invalid --hidden or --channels with --equivariant: {what}"))
             };
             trainer = trainer.tied(Ties::of(&architecture, &game).ok_or_else(unfit)?);
         }
@@ -343,7 +349,7 @@ impl Learner for Supervised {
         &mut self.trainer
     }
 
-    fn iterate(&mut self, epoch: u64, _progress: &dyn Progress) -> Result<Row, Hinted> {
+    fn iterate(&mut self, epoch: u64, _progress: &dyn Progress) -> Result<HistoryRow, Hinted> {
         let mut random = seeded(self.settings.seed, &[epoch]);
         let order = self.game.group().order();
         let mut shown: Vec<(usize, Symmetry)> =
@@ -367,7 +373,7 @@ impl Learner for Supervised {
                     gradient(network, part, count, loss_weights, Dropout { rate, random })
                 })?;
         }
-        Ok(Row::from([
+        Ok(HistoryRow::from([
             ("epoch".to_string(), (epoch + 1) as f64),
             ("loss".to_string(), total / batches as f64),
         ]))

@@ -73,7 +73,7 @@ pub struct Settings {
 
 /// A state of a whole layered game with its solution.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct State {
+pub struct TabularState {
     /// Indices of its successors, one for each move.
     pub moves: Vec<u32>,
     /// Value for its mover: 1, 0 or −1.
@@ -108,7 +108,7 @@ impl Chart {
     /// # Panics
     ///
     /// If a move leads to a state that does not exist.
-    pub fn new(root: usize, states: impl IntoIterator<Item = State>) -> Chart {
+    pub fn new(root: usize, states: impl IntoIterator<Item = TabularState>) -> Chart {
         let mut chart = Chart {
             root,
             first: vec![0],
@@ -119,7 +119,7 @@ impl Chart {
             random: Vec::new(),
             open: Vec::new(),
         };
-        for (row, State { moves, outcome, positions }) in states.into_iter().enumerate() {
+        for (row, TabularState { moves, outcome, positions }) in states.into_iter().enumerate() {
             let begin = chart.targets.len();
             for &target in &moves {
                 let same = chart.targets[begin..].iter().position(|&other| other == target);

@@ -14,11 +14,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::chance::{below, seeded, unit};
 use crate::network::{Activation, Architecture, Head, Network};
-use crate::optimiser::Method;
+use crate::optimiser::OptimiserMethod;
 use crate::options::{AT_ONCE, UNITS, number, rate, share};
 use crate::passes::{Gradient, Pass, squared_errors};
 use crate::trainer::Trainer;
-use crate::training::{Learner, Row};
+use crate::training::{HistoryRow, Learner};
 use yomikiri::game::encode::{Encoding, Layout};
 use yomikiri::game::{Game, GameExt, Outcome, Position, Side};
 use yomikiri::hint::Hinted;
@@ -52,8 +52,8 @@ pub struct Settings {
 
 impl Settings {
     /// Returns the optimiser.
-    pub fn method(&self) -> Method {
-        Method::Sgd { rate: self.learning_rate }
+    pub fn method(&self) -> OptimiserMethod {
+        OptimiserMethod::Sgd { rate: self.learning_rate }
     }
 
     /// Returns the layout of positions: by colour, as in the source.
@@ -92,7 +92,7 @@ struct Lane<S> {
 
 /// Inputs and targets of a step.
 #[derive(Default)]
-struct Errors {
+struct TdErrors {
     inputs: Vec<f32>,
     targets: Vec<f32>,
 }
@@ -123,7 +123,7 @@ impl<G: Game> Td<G> {
     }
 
     /// Makes a move in each game and returns the resulting inputs and targets.
-    fn moves(&self, lanes: &mut [Lane<G::State>]) -> Errors {
+    fn moves(&self, lanes: &mut [Lane<G::State>]) -> TdErrors {
         let game = &self.game;
         let width = self.encoding.len();
         let (mut inputs, mut nexts, mut ends) = (Vec::new(), Vec::new(), Vec::new());
@@ -139,7 +139,7 @@ impl<G: Game> Td<G> {
             }
             ends.push(nexts.len());
         }
-        let mut errors = Errors::default();
+        let mut errors = TdErrors::default();
         if nexts.is_empty() {
             lanes.iter_mut().for_each(|lane| lane.wait = lane.wait.saturating_sub(1));
             return errors;
@@ -198,7 +198,7 @@ fn result<G: Game>(game: &G, position: &Position<G::State>) -> Option<[f32; 2]> 
 }
 
 /// Returns half the squared errors over `count`, so that the gradient is the error, with that gradient.
-fn gradient(network: &Network, errors: Errors, count: usize) -> Gradient {
+fn gradient(network: &Network, errors: TdErrors, count: usize) -> Gradient {
     let pass = Pass::new(network, errors.inputs, None);
     let weight = 0.5 / count as f64;
     let (loss, errors) = squared_errors(&pass.answers[0], &errors.targets, weight);
@@ -214,7 +214,7 @@ impl<G: Game> Learner for Td<G> {
         &mut self.trainer
     }
 
-    fn iterate(&mut self, iteration: u64, _progress: &dyn Progress) -> Result<Row, Hinted> {
+    fn iterate(&mut self, iteration: u64, _progress: &dyn Progress) -> Result<HistoryRow, Hinted> {
         let size = self.settings.games_per_iteration;
         let done = iteration * size;
         let games = size.min(self.settings.games - done);
@@ -236,7 +236,8 @@ impl<G: Game> Learner for Td<G> {
         while parts.iter().any(|lanes| !lanes.is_empty()) {
             let this = &*self;
             let errors = parts.par_iter_mut().map(|lanes| this.moves(lanes));
-            let errors: Vec<Errors> = errors.filter(|errors| !errors.targets.is_empty()).collect();
+            let errors: Vec<TdErrors> =
+                errors.filter(|errors| !errors.targets.is_empty()).collect();
             let count: usize = errors.iter().map(|errors| errors.targets.len() / 2).sum();
             if count > 0 {
                 // The learning rate is for a full batch and scales with the number of games.
@@ -256,7 +257,7 @@ impl<G: Game> Learner for Td<G> {
             }
         }
         let games = (done + games) as f64;
-        Ok(Row::from([
+        Ok(HistoryRow::from([
             ("games".to_string(), games),
             ("loss".to_string(), squares / steps.max(1) as f64),
         ]))

@@ -144,7 +144,7 @@ impl Hint for MeasureError {
 const WINDOW: usize = 128;
 
 /// Receiver of every piece in order, with each policy's answers.
-pub type Sink<'s> = dyn FnMut(&Piece, &[Answers]) -> std::io::Result<()> + 's;
+pub type RowSink<'s> = dyn FnMut(&Piece, &[Answers]) -> std::io::Result<()> + 's;
 
 /// Judges policies in the judged positions of a source, or in the `wanted` ones; passes their answers to
 /// `sink`.
@@ -152,7 +152,7 @@ pub fn measure(
     source: &dyn Source,
     wanted: Option<&Wanted<'_>>,
     players: &[Player],
-    mut sink: Option<&mut Sink<'_>>,
+    mut sink: Option<&mut RowSink<'_>>,
     progress: &dyn Progress,
 ) -> Result<Measured, MeasureError> {
     let names: Vec<String> = players.iter().map(Player::name).collect();
@@ -174,7 +174,7 @@ pub fn measure(
             };
             let parts = parallel::try_map(pieces.len(), &part)?;
             progress.advance(rows);
-            Ok::<Vec<Part>, MeasureError>(parts)
+            Ok::<Vec<PieceResult>, MeasureError>(parts)
         });
         for part in parts?.into_iter().flatten() {
             judged += part.judged;
@@ -201,7 +201,7 @@ pub fn measure(
 }
 
 /// Results for a piece.
-struct Part {
+struct PieceResult {
     judged: u64,
     asked: u64,
     /// Sums of each policy.
@@ -219,13 +219,13 @@ fn judge(
     players: &[Player],
     dividers: &[Option<Divider<AnyGame>>],
     keep: bool,
-) -> Result<Part, MeasureError> {
+) -> Result<PieceResult, MeasureError> {
     let game = source.game();
     let has_squares = game.bitboards().is_some();
     let judged = piece.cases.iter().map(|case| u64::from(case.weight)).sum();
     let (asked, sums) = (piece.batch.len() as u64, Vec::with_capacity(players.len()));
     let (taken, answers) = (Vec::with_capacity(players.len()), Vec::new());
-    let mut found = Part { judged, asked, sums, taken, piece: None, answers };
+    let mut found = PieceResult { judged, asked, sums, taken, piece: None, answers };
     let mut answers = Answers::default();
     for (player, divider) in players.iter().zip(dividers) {
         let failed = |error| MeasureError::Policy { policy: player.name(), error };

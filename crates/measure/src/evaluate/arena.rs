@@ -16,7 +16,7 @@ use yomikiri::progress::Progress;
 /// Results of games, from the view of the first of two policies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub struct Tally {
+pub struct GameTally {
     /// Number of games won.
     pub wins: u64,
     /// Number of games drawn.
@@ -29,7 +29,7 @@ pub struct Tally {
     pub identical: bool,
 }
 
-impl Tally {
+impl GameTally {
     /// Returns the number of games.
     pub fn games(&self) -> u64 {
         self.wins + self.draws + self.losses
@@ -110,10 +110,10 @@ pub fn arena<G: Game>(
     other: &dyn Policy<G>,
     sampling: Sampling,
     progress: &dyn Progress,
-) -> Result<[Tally; 2], Hinted> {
+) -> Result<[GameTally; 2], Hinted> {
     let title = format!("playing {} against {}", one.name(), other.name());
     progress.begin_with(&title, Some(2 * sampling.games), "games");
-    let mut tallies = [Tally::default(); 2];
+    let mut tallies = [GameTally::default(); 2];
     for side in Side::ALL {
         let [first, second] = if side == Side::First { [one, other] } else { [other, one] };
         let games = record(game, [first, second], sampling, progress)?;

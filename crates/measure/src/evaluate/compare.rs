@@ -275,7 +275,7 @@ mod tests {
     use yomikiri::game::{Action, Game, Outcome};
 
     #[test]
-    fn what_is_common_is_the_lesser_probability() {
+    fn the_common_part_is_the_lesser_probability() {
         let own = Truth { outcome: Outcome::Draw, score: None, distance: None, rank: 0 };
         let start = AnyGame::new(Othello::<u64>::new(4, 4, true)).start();
         let mut piece = Piece::default();

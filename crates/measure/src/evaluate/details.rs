@@ -123,16 +123,16 @@ impl By {
 
 /// Sets and groups that a position belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Sets {
+struct PositionSets {
     keys: [Option<Key>; 4],
     /// `true` if its moves differ in outcome, and in score (`None` in games without scores).
     differs_in_outcome: bool,
     differs_in_score: Option<bool>,
 }
 
-impl Sets {
-    fn of(case: &Case, moves: usize) -> Sets {
-        Sets {
+impl PositionSets {
+    fn of(case: &Case, moves: usize) -> PositionSets {
+        PositionSets {
             keys: keys(case, moves),
             differs_in_outcome: case.differs_in_outcome,
             differs_in_score: case.own.score.map(|_| case.differs_in_score),
@@ -145,23 +145,23 @@ impl Sets {
 pub(super) struct DetailSums {
     /// Sums of positions in the same sets and groups, not yet added to these. There are few such
     /// combinations, and a position is in up to fifteen sets and groups.
-    alike: FxHashMap<Sets, Figures>,
+    alike: FxHashMap<PositionSets, Figures>,
     /// Combination of the last position, with the sums of the latest positions that share it.
-    last: Option<(Sets, Figures)>,
+    last: Option<(PositionSets, Figures)>,
     pub total: FiguresBySet,
     groups: FxHashMap<Key, FiguresBySet>,
     losses: Losses,
     losses_decisive: Losses,
     values: Option<ValueFigures>,
     final_scores: Option<FinalScoreFigures>,
-    pub squares: Squares,
+    pub squares: SquareTable,
 }
 
 impl DetailSums {
     /// Adds a position whose moves have the values `truths`.
     pub(super) fn add_position(&mut self, case: &Case, truths: &[Truth], answer: &Answer<'_>) {
         let &Answer { probabilities, scores, value, final_score } = answer;
-        let sets = Sets::of(case, truths.len());
+        let sets = PositionSets::of(case, truths.len());
         if self.last.as_ref().is_none_or(|(last, _)| *last != sets) {
             self.begin(Some((sets, Figures::default())));
         }
@@ -188,7 +188,7 @@ impl DetailSums {
     }
 
     /// Switches to another combination of sets and groups.
-    fn begin(&mut self, next: Option<(Sets, Figures)>) {
+    fn begin(&mut self, next: Option<(PositionSets, Figures)>) {
         if let Some((sets, figures)) = std::mem::replace(&mut self.last, next) {
             self.alike.entry(sets).or_default().add(&figures);
         }
@@ -197,10 +197,10 @@ impl DetailSums {
     /// Adds pending sums to their sets and groups.
     pub(super) fn settle(&mut self) {
         self.begin(None);
-        let mut alike: Vec<(Sets, Figures)> = self.alike.drain().collect();
+        let mut alike: Vec<(PositionSets, Figures)> = self.alike.drain().collect();
         // Sorting fixes the order of additions, and with it the rounding.
         alike.sort_unstable_by_key(|(sets, _)| *sets);
-        for (Sets { keys, differs_in_outcome, differs_in_score }, figures) in &alike {
+        for (PositionSets { keys, differs_in_outcome, differs_in_score }, figures) in &alike {
             self.total.add_some(*differs_in_outcome, *differs_in_score, figures);
             for key in keys.iter().flatten() {
                 let group = self.groups.entry(*key).or_default();
@@ -355,9 +355,9 @@ impl SquareFigures {
 
 /// Figures by square.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Squares(Vec<SquareFigures>);
+pub(super) struct SquareTable(Vec<SquareFigures>);
 
-impl Squares {
+impl SquareTable {
     /// Adds a position whose moves have the values `truths` and the policy's `probabilities`.
     pub(super) fn add_position(
         &mut self,
@@ -385,7 +385,7 @@ impl Squares {
     }
 
     /// Adds the figures of other positions.
-    pub(super) fn add(&mut self, other: &Squares) {
+    pub(super) fn add(&mut self, other: &SquareTable) {
         if self.0.len() < other.0.len() {
             self.0.resize(other.0.len(), SquareFigures::default());
         }

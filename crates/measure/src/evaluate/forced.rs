@@ -89,7 +89,7 @@ impl Judged<'_> {
             return Ok(());
         }
         let case = Case::of(row, layer, own, &truths)
-            .ok_or_else(|| format!("the moves of row {row} have no best"))?;
+            .ok_or_else(|| format!("no best move in row {row}"))?;
         let orientations = states.orientations(row);
         out.push_row(table.game(), (case, position), (&actions, &truths), orientations, orienting);
         Ok(())

@@ -19,7 +19,7 @@ use yomikiri::game::{Action, Empties, Game, GameExt, Score, SearchLimits, Search
 use yomikiri::hint::Hinted;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
-use yomikiri::search::Task;
+use yomikiri::search::SearchTask;
 use yomikiri::table::TableError;
 
 /// Bytes before the first record.
@@ -68,7 +68,7 @@ impl Labels {
         }
         let damaged = |what: String| MeasureError::Table(TableError::damaged(&path, what));
         if !bytes.starts_with(&head) {
-            return Err(damaged("it does not begin as the labels of this game do".to_string()));
+            return Err(damaged("invalid header for the labels of this game".to_string()));
         }
         let (known, whole) = records(&bytes, game).map_err(damaged)?;
         file.set_len(whole as u64)?;
@@ -109,7 +109,7 @@ impl Labels {
         let searchers: Option<Vec<_>> =
             (0..threads).map(|_| self.game.searcher(&options)).collect();
         let searchers = searchers.ok_or_else(|| {
-            let what = format!("{} cannot be searched to its ends", self.game.name());
+            let what = format!("{} cannot be searched to the end", self.game.name());
             MeasureError::Labels(Hinted::new(what, "give the name of a solved table"))
         })?;
         progress.begin_with("searching", Some(wanted.len() as u64), "positions");
@@ -145,7 +145,7 @@ impl Labels {
         let Some(scores) = self.known.get(&self.game.key(state)) else { return Ok(None) };
         let actions = self.game.actions(state);
         if actions.len() != scores.len() {
-            let what = "a record has another number of moves than its position";
+            let what = "numbers of moves of a record and its position differ";
             return Err(TableError::damaged(&self.path, what).into());
         }
         Ok(Some(actions.into_iter().zip(scores.iter().map(|&score| Score(score))).collect()))
@@ -173,16 +173,16 @@ fn records(bytes: &[u8], game: &AnyGame) -> Result<(FxHashMap<WideKey, Vec<i8>>,
         };
         let count = usize::from(u16::from_le_bytes([frame[16], frame[17]]));
         if count > game.action_count() {
-            return Err(format!("the record at byte {at} has {count} moves"));
+            return Err(format!("record at byte {at}: too many moves ({count})"));
         }
         let Some(record) = bytes.get(at..at + FRAME + count) else { break };
         let (content, sum) = record.split_at(record.len() - 4);
         if crc32fast::hash(content).to_le_bytes() != sum {
-            return Err(format!("the record at byte {at} does not match its checksum"));
+            return Err(format!("record at byte {at}: wrong checksum"));
         }
         let scores: Vec<i8> = content[18..].iter().map(|&score| score as i8).collect();
         if let Some(score) = scores.iter().find(|score| !(-most..=most).contains(score)) {
-            return Err(format!("the record at byte {at} has the score {score}"));
+            return Err(format!("record at byte {at}: invalid score {score}"));
         }
         known.insert(WideKey([word(0), word(8)]), scores);
         at += record.len();
@@ -207,7 +207,7 @@ fn scores(
 ) -> Vec<i8> {
     let mut scores = Vec::new();
     game.for_each_successor(state, |_, after| {
-        let found = searcher.search(game, &after, &Task::EXACT, &SearchLimits::default());
+        let found = searcher.search(game, &after, &SearchTask::EXACT, &SearchLimits::default());
         scores.push((-found.value.lower.score()).0);
     });
     scores

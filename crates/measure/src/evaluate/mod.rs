@@ -58,8 +58,8 @@ mod source;
 mod unfolded;
 mod values;
 
-pub use accuracy::{MeasureError, Measured, PolicyAccuracy, Sink, measure, play_everywhere};
-pub use arena::{REPEATED, Recorded, Sampling, Tally, arena, record};
+pub use accuracy::{MeasureError, Measured, PolicyAccuracy, RowSink, measure, play_everywhere};
+pub use arena::{GameTally, REPEATED, Recorded, Sampling, arena, record};
 pub use compare::{Agreement, Comparison, Difference, Lost, Paired, Pairs};
 pub use details::{By, Details, Group, HeldOut, Key, Losses, Square, SquareFigures};
 pub use figures::{Figures, FiguresBySet, FiguresBySplit, Means};

@@ -135,7 +135,7 @@ impl Player {
             Player::Named(_, player) => player.choose(game, oracle, position),
             Player::Perfect => {
                 oracle.and_then(|oracle| perfect(oracle, position)).ok_or_else(|| {
-                    let what = "policy 'perfect': no table proves the values of all moves here";
+                    let what = "policy 'perfect': no table proves the values of all moves in this position";
                     Hinted::from(what)
                 })
             }
@@ -193,8 +193,8 @@ pub fn of_split(
         [] => TrainedSpec::default().division(),
         [division] => division,
         _ => {
-            let what = "the networks were trained by different splits";
-            return Err(Hinted::new(what, "measure one of them at a time"));
+            let what = "networks trained by different splits";
+            return Err(Hinted::new(what, "measure them one at a time"));
         }
     };
     let Splits { seed, train, validation } = division.splits;

@@ -218,7 +218,8 @@ fn roots(table: &SolvedTable) -> Result<Vec<RootFacts>, TableError> {
     roots
         .map(|((notation, position), &row)| {
             let row = usize::try_from(row).ok().filter(|&row| row < table.states().rows());
-            let value = table.value(row.ok_or_else(|| damaged("a root is no row".to_string()))?);
+            let value = table
+                .value(row.ok_or_else(|| damaged("a root is missing from the table".to_string()))?);
             let name = |side: Side| game.side_name(side).to_string();
             let outcome = value.outcome().map(Outcome::value);
             let winner = match outcome {

@@ -1,6 +1,6 @@
 //! Requests for reports: all inputs of a report, and the function that makes it.
 
-use super::accuracy::{MeasureError, Sink, gather, measure, play_everywhere};
+use super::accuracy::{MeasureError, RowSink, gather, measure, play_everywhere};
 use super::compare::Agreement;
 use super::forced::ForcedFigures;
 use super::games::{BothSides, Match, Opening, Played, games};
@@ -43,12 +43,12 @@ impl Request<'_> {
     /// is [`playable`].
     pub fn why_no_games(&self) -> Option<String> {
         if self.chosen.is_some() {
-            return Some(
-                "the figures are of some positions, games lead to all of them".to_string(),
-            );
+            return Some("games need all positions, and only some are measured".to_string());
         }
         if self.orienting != Orienting::All {
-            return Some("policies are asked about one image of a position only".to_string());
+            return Some(
+                "games need all images of a position, and policies are asked about one".to_string(),
+            );
         }
         playable(self.table).err().map(|wrong| format!("the table {}", wrong.line()))
     }
@@ -61,7 +61,7 @@ impl Request<'_> {
     /// Makes the report; `sink` receives every piece with each player's answers.
     pub fn report(
         self,
-        mut sink: Option<&mut Sink<'_>>,
+        mut sink: Option<&mut RowSink<'_>>,
         progress: &dyn Progress,
     ) -> Result<AccuracyReport, MeasureError> {
         let Request { table, players, orienting, .. } = self;
@@ -94,7 +94,7 @@ impl Request<'_> {
             all.for_each(|(costliest, answers)| costliest.add(table.game(), piece, answers));
             sink.as_mut().map_or(Ok(()), |sink| sink(piece, answers))
         };
-        let collect: Option<&mut Sink<'_>> = if is_kept { Some(&mut collect) } else { None };
+        let collect: Option<&mut RowSink<'_>> = if is_kept { Some(&mut collect) } else { None };
         let measured = measure(&judged, wanted, players, collect, progress)?;
         let mut report = AccuracyReport::new(&judged, measured)?;
         if !table.table().manifest().complete {
@@ -169,11 +169,11 @@ impl Match {
 /// Checks that games can be played out on a table: it must be complete and count infinite play.
 pub fn playable(table: &SolvedTable) -> Result<(), Hinted> {
     if !table.table().manifest().complete {
-        let what = "is bounded: games lead out of it";
-        return Err(Hinted::new(what, "give a table of a whole game"));
+        let what = "is bounded: games lead out of the table";
+        return Err(Hinted::new(what, "expected a complete table"));
     }
     if table.values().repetition() == Repetition::Unknown {
-        let what = "leaves open what play without end counts as";
+        let what = "does not define the value of infinite play";
         return Err(Hinted::new(what, "solve it with --repetition draw"));
     }
     Ok(())

@@ -8,7 +8,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 
-use super::accuracy::{MeasureError, Measured, Sink, measure};
+use super::accuracy::{MeasureError, Measured, RowSink, measure};
 use super::arena::{Sampling, record};
 use super::labels::Labels;
 use super::mistakes::Costliest;
@@ -82,12 +82,13 @@ pub fn drawn(
     let most = squares - game.layer(&game.start().state) - 1;
     let (from, to) = range.unwrap_or((8.min(most), 12.min(most)));
     if from > to || to > most {
-        let what = format!("{from} to {to} empty squares: the start has {}", most + 1);
-        return Err(Hinted::new(what, "give two numbers below that, the smaller first"));
+        let what =
+            format!("invalid range of {from} to {to} empty squares: the start has {}", most + 1);
+        return Err(Hinted::new(what, "expected two smaller numbers in ascending order"));
     }
     let found = at_layers(game, squares - to..=squares - from, count, seed);
     if found.is_empty() {
-        return Err(Hinted::new("no position was drawn", "give more empty squares"));
+        return Err(Hinted::new("no position was sampled", "allow more empty squares"));
     }
     Ok((found, format!("from random games, {from} to {to} squares empty, seed {seed}")))
 }
@@ -97,7 +98,7 @@ fn squares_of_discs(game: &AnyGame) -> Result<u32, Hinted> {
     let (rows, columns) = game.shape();
     let has_discs = game.layers().is_some_and(|layers| layers.unit() == "discs");
     if !has_discs || rows * columns == 0 {
-        let what = format!("positions of {} cannot be drawn: it has no empty squares", game.name());
+        let what = format!("positions of {} cannot be sampled by empty squares", game.name());
         return Err(Hinted::new(what, "name a table, or give positions"));
     }
     Ok((rows * columns) as u32)
@@ -128,11 +129,11 @@ pub fn met(
         }
     }
     if found.is_empty() {
-        return Err(Hinted::new("no game comes to such a position", "give more empty squares"));
+        return Err(Hinted::new("no game reaches such a position", "allow more empty squares"));
     }
     let games = 2 * sampling.games;
     let mut words = format!(
-        "those of {} in {games} games against {}, half as either side, {:.1} a game",
+        "those of {} in {games} games against {}, half as each side, {:.1} per game",
         policy.name(),
         opponent.name(),
         found.len() as f64 / games as f64,
@@ -221,7 +222,7 @@ impl Searched {
         players: &[Player],
         (words, is_sample): (String, bool),
         mistakes: usize,
-        mut sink: Option<&mut Sink<'_>>,
+        mut sink: Option<&mut RowSink<'_>>,
         progress: &dyn Progress,
     ) -> Result<AccuracyReport, MeasureError> {
         let game = &self.game;

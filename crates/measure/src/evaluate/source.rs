@@ -274,7 +274,7 @@ impl Judged<'_> {
         let truths = moves.iter().map(|&(_, target)| truth(table.move_value(target)));
         let Some(truths) = truths.collect::<Option<Vec<Truth>>>() else { return Ok(()) };
         let case = Case::of(row, layer, own, &truths)
-            .ok_or_else(|| format!("the value of row {row} does not follow from its moves"))?;
+            .ok_or_else(|| format!("value of row {row} contradicts those of its moves"))?;
         let found = unfolded.map(|unfolded| unfolded.orientations(row));
         let orientations = found.or_else(|| states.orientations(row));
         let actions: Vec<Action> = moves.iter().map(|(action, _)| *action).collect();

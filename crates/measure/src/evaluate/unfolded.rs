@@ -46,11 +46,11 @@ impl Unfolded {
     /// Unfolds a table. Fails if it is not complete, is damaged, or has too many positions or moves.
     pub fn new(states: &States) -> Result<Unfolded, String> {
         if !states.table().manifest().complete {
-            return Err("it is bounded: games lead out of it".to_string());
+            return Err("bounded table: games lead out of it".to_string());
         }
         let is_layered = states.game().layers().is_some();
-        let told = (0..states.rows()).map(|row| states.orientations(row));
-        let (facing, orientations) = match told.collect::<Option<Vec<_>>>() {
+        let sets = (0..states.rows()).map(|row| states.orientations(row));
+        let (facing, orientations) = match sets.collect::<Option<Vec<_>>>() {
             Some(all) => (Facing::default(), all),
             None => {
                 let facing = Facing::of(states)?;
@@ -61,7 +61,7 @@ impl Unfolded {
         let mut first = vec![0u32];
         let mut total = 0u32;
         for set in &orientations {
-            total = total.checked_add(set.count()).ok_or("it has more than 2^32 positions")?;
+            total = total.checked_add(set.count()).ok_or("more than 2^32 positions")?;
             first.push(total);
         }
         let mut unfolded = Unfolded {
@@ -88,16 +88,16 @@ impl Unfolded {
             unfolded.sides.extend(part.sides);
             for degree in part.degrees {
                 let end = unfolded.offsets[unfolded.offsets.len() - 1];
-                let end = end.checked_add(degree).ok_or("it has more than 2^32 moves")?;
+                let end = end.checked_add(degree).ok_or("more than 2^32 moves")?;
                 unfolded.offsets.push(end);
             }
             unfolded.targets.extend(part.targets);
         }
         // Orientations may have bits beyond the symmetries of the game, which are no positions.
         if unfolded.rows.len() != total as usize {
-            return Err("its orientations are not those of its symmetries".to_string());
+            return Err("orientations beyond the symmetries".to_string());
         }
-        let find = |root| unfolded.find(states, root).ok_or("a root is not in it");
+        let find = |root| unfolded.find(states, root).ok_or("a root is missing from the table");
         let roots = states.roots().map_err(|error| error.line())?;
         unfolded.roots = roots.iter().map(find).collect::<Result<_, _>>()?;
         Ok(unfolded)
@@ -118,27 +118,27 @@ impl Unfolded {
         layers
     }
 
-    fn unfold(&self, states: &States, rows: Range<usize>) -> Result<Part, String> {
+    fn unfold(&self, states: &States, rows: Range<usize>) -> Result<UnfoldedPiece, String> {
         let game = states.game();
         let order = game.group().order();
-        let (mut part, mut moves) = (Part::default(), Vec::new());
+        let (mut part, mut moves) = (UnfoldedPiece::default(), Vec::new());
         states.visit(rows, |row, position| {
             states.moves(row, &position.state, &mut moves)?;
             for (symmetry, side) in self.orientations[row].iter(order) {
                 let state = game.transform(&position.state, symmetry);
                 let inverse = game.group().inverse(symmetry);
-                let mut astray = false;
+                let mut inconsistent = false;
                 game.for_each_successor(&state, |action, after| {
                     let canonical = game.transform_action(action, inverse);
                     let target = moves.iter().find(|(action, _)| *action == canonical);
                     let target = target.and_then(|(_, target)| *target);
                     let after = Position { state: after, side: side.other() };
                     let place = target.and_then(|t| self.place(states, t as usize, &after));
-                    astray |= place.is_none();
+                    inconsistent |= place.is_none();
                     part.targets.extend(place.map(|place| place as u32));
                 });
-                if astray {
-                    return Err(format!("a move of row {row} leads to no position of it"));
+                if inconsistent {
+                    return Err(format!("a move of row {row} leads out of the table"));
                 }
                 part.rows.push(row as u32);
                 part.sides.push(side);
@@ -273,7 +273,7 @@ impl Facing {
         // Orientations newly reached in the next ply, by row.
         let mut next: BTreeMap<usize, u16> = BTreeMap::new();
         for root in states.roots().map_err(|error| error.line())? {
-            let row = states.find(&root).ok_or("a root is not in it")?;
+            let row = states.find(&root).ok_or("a root is missing from the table")?;
             let ties = self.ties(game, row, &root.state);
             *next.entry(row).or_default() |= group.root_orientations(root.side, ties).0;
         }
@@ -287,7 +287,8 @@ impl Facing {
                 states.visit(row..row + 1, |row, position| {
                     states.moves(row, &position.state, &mut moves)?;
                     for &(action, target) in &moves {
-                        let target = target.ok_or("it says that it is complete and is not")?;
+                        let target =
+                            target.ok_or("marked complete, but moves lead out of the table")?;
                         let after = game.play(&position.state, action);
                         let ties = self.ties(game, target as usize, &after);
                         let set = group.successor_orientations(new, ties);
@@ -302,7 +303,7 @@ impl Facing {
 }
 
 #[derive(Default)]
-struct Part {
+struct UnfoldedPiece {
     rows: Vec<u32>,
     sides: Vec<Side>,
     degrees: Vec<u32>,

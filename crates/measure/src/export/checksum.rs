@@ -81,10 +81,10 @@ pub fn read_checksums(text: &str) -> Result<Vec<(String, String)>, String> {
             sum.len() == 64 && sum.bytes().all(|b| b.is_ascii_hexdigit()) && !name.is_empty()
         });
         let parts = parts.map(|(sum, name)| (sum.to_lowercase(), name.to_string()));
-        parts.ok_or_else(|| format!("line {} is not 'CHECKSUM  TABLE'", number + 1))
+        parts.ok_or_else(|| format!("invalid line {}: expected 'CHECKSUM  TABLE'", number + 1))
     };
     let lines = text.lines().enumerate().map(line).collect::<Result<Vec<_>, _>>()?;
-    if lines.is_empty() { Err("has no line".to_string()) } else { Ok(lines) }
+    if lines.is_empty() { Err("no checksum found".to_string()) } else { Ok(lines) }
 }
 
 fn words(hash: blake3::Hash) -> Sum {

@@ -105,7 +105,7 @@ fn refuse_foreign(place: &Path, ours: &dyn Fn(&str) -> bool) -> Result<(), Expor
         let name = entry.at("read", place)?.file_name();
         if !name.to_str().is_some_and(ours) {
             let name = name.to_string_lossy().into_owned();
-            return Err(taken(format!("holds {name}, which no such export writes")));
+            return Err(taken(format!("contains {name}, which is not part of such an export")));
         }
     }
     Ok(())
@@ -121,7 +121,7 @@ pub(super) fn unchanged(place: &Path, path: &Path, crc32: &str) -> Result<(), Ex
         return Ok(());
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    Err(taken(format!("has {name}, which was changed after it was exported")))
+    Err(taken(format!("contains {name}, which has changed since it was exported")))
 }
 
 /// Returns the CRC-32 of a file in hexadecimal.

@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 use super::ExportError;
 use super::folder::{Folder, is_used, unchanged, write_synced};
 use super::targets::{
-    Block, Column, Encoder, Example, FileCard, Format, Shape, choose_columns, stream, table_crc32,
-    write_arrays_and_lines,
+    Encoder, Example, FileCard, Format, RowBlock, TargetColumn, TargetShape, choose_columns,
+    stream, table_crc32, write_arrays_and_lines,
 };
 use yomikiri::any::AnyGame;
 use yomikiri::game::encode::Layout;
 use yomikiri::game::{Game, GameExt, Split};
-use yomikiri::graph::{Piece, StateKind};
+use yomikiri::graph::{RowPiece, StateKind};
 use yomikiri::progress::Progress;
 use yomikiri::solve::Value;
 use yomikiri::solved::{Orienting, States as TableStates};
@@ -129,7 +129,7 @@ pub fn write_states(
     let encoder = Encoder::new(game, game, &columns, shape);
     let mut sinks = write_arrays_and_lines(&folder.file(""), POSITIONS, &columns)?;
     let mut count = 0;
-    let encode = |rows: &Piece| block(states, of, rows, &encoder);
+    let encode = |rows: &RowPiece| block(states, of, rows, &encoder);
     stream(states.pieces(), AT_ONCE, &encode, |piece| {
         let (block, rows) = piece.map_err(damaged)?;
         sinks.iter_mut().try_for_each(|sink| sink.append(&block))?;
@@ -139,7 +139,7 @@ pub fn write_states(
     })?;
     progress.finish(&format!("{count} positions"));
     if count != expected.positions {
-        let what = format!("it has {count} positions where its counts say {}", expected.positions);
+        let what = format!("{count} positions, expected {} (manifest)", expected.positions);
         return Err(damaged(what).into());
     }
     table.check_read()?;
@@ -160,8 +160,8 @@ pub fn write_states(
 }
 
 /// Returns the exported columns: the arrays, and last the positions as text.
-fn columns(game: &AnyGame) -> (Vec<Column>, Shape) {
-    let shape = Shape {
+fn columns(game: &AnyGame) -> (Vec<TargetColumn>, TargetShape) {
+    let shape = TargetShape {
         layout: Layout::Nchw,
         scores: false,
         layers: false,
@@ -174,7 +174,7 @@ fn columns(game: &AnyGame) -> (Vec<Column>, Shape) {
     let names: Vec<String> = names.collect();
     let columns = choose_columns(game, Format::Npy, &shape, Some(&names));
     let mut columns = columns.expect("every game has these columns");
-    columns.sort_by_key(Column::is_text);
+    columns.sort_by_key(TargetColumn::is_text);
     (columns, shape)
 }
 
@@ -182,10 +182,10 @@ fn columns(game: &AnyGame) -> (Vec<Column>, Shape) {
 fn block(
     states: &TableStates,
     of: Orienting,
-    rows: &Piece,
+    rows: &RowPiece,
     encoder: &Encoder<'_>,
-) -> Result<(Block, u64), String> {
-    let mut block = Block::new(encoder.columns.len());
+) -> Result<(RowBlock, u64), String> {
+    let mut block = RowBlock::new(encoder.columns.len());
     states.visit_open(rows, of, |row, position| {
         let unknown = |action| (action, Value::CUT_OFF);
         let moves = states.game().actions(&position.state).into_iter().map(unknown);
@@ -223,8 +223,8 @@ fn describe(game: &AnyGame, table: &Table, of: Orienting, positions: u64) -> Sta
     let order = "by row, then by side and symmetry; finished games are left out";
     let others = [("perspective", perspective.to_string()), ("order", order.to_string())];
     let actions = manifest.conventions.get("actions").map(|text| ("actions", text.clone()));
-    let of_column = |column: Column| match column.is_text() {
-        true => ("positions", format!("one a line, {}", column.about)),
+    let of_column = |column: TargetColumn| match column.is_text() {
+        true => ("positions", format!("one per line, {}", column.about)),
         false => (column.name, column.about),
     };
     let conventions = self::columns(game).0.into_iter().map(of_column).chain(others).chain(actions);
@@ -256,7 +256,8 @@ fn intact(place: &Path) -> Result<Option<States>, ExportError> {
     // Only names of export files are read: others could point anywhere on the machine.
     let ours = |states: &States| states.files.keys().all(|name| is_ours(name));
     let found = found.filter(|states| states.schema == SCHEMA && ours(states));
-    let found = found.ok_or_else(|| taken("is there and holds no export of states".to_string()))?;
+    let found =
+        found.ok_or_else(|| taken("exists and contains no export of states".to_string()))?;
     for (name, file) in &found.files {
         unchanged(place, &place.join(name), &file.crc32)?;
     }
@@ -264,7 +265,7 @@ fn intact(place: &Path) -> Result<Option<States>, ExportError> {
 }
 
 impl StatesFile {
-    fn new(column: Option<&Column>, FileCard { crc32, rows, .. }: FileCard) -> StatesFile {
+    fn new(column: Option<&TargetColumn>, FileCard { crc32, rows, .. }: FileCard) -> StatesFile {
         let row = column.map_or(&[][..], |column| &column.shape);
         let dtype = column.map(|column| column.scalar.descr());
         StatesFile { dtype, shape: [&[rows], row].concat(), crc32 }

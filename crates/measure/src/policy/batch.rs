@@ -143,25 +143,25 @@ impl Answers {
         let (actions, positions) = (batch.actions().len(), batch.len());
         let wrong = |what: &str| Err(Hinted::from(what));
         if self.probabilities.len() != actions {
-            return wrong("it does not give one probability for each legal move");
+            return wrong("expected one probability for each legal move");
         }
         if !self.scores.is_empty() && self.scores.len() != actions {
-            return wrong("it does not give one score for each legal move");
+            return wrong("expected one score for each legal move");
         }
         if !self.values.is_empty() && self.values.len() != positions {
-            return wrong("it does not give one value for each position");
+            return wrong("expected one value for each position");
         }
         if !self.final_scores.is_empty() && self.final_scores.len() != positions {
-            return wrong("it does not give one final score for each position");
+            return wrong("expected one final score for each position");
         }
         if self.final_scores.iter().any(|score| !score.is_finite()) {
-            return wrong("one of the final scores that it expects is not a number");
+            return wrong("invalid expected final score: not finite");
         }
         if self.scores.iter().any(|score| score.is_nan()) {
-            return wrong("one of its scores is not a number");
+            return wrong("invalid score: NaN");
         }
         if self.values.iter().any(|value| !(-1.0..=1.0).contains(value)) {
-            return wrong("one of its values is not from -1 (a loss) to 1 (a win)");
+            return wrong("invalid value: expected -1 (a loss) to 1 (a win)");
         }
         for at in 0..positions {
             let probabilities = &self.probabilities[batch.range(at)];
@@ -169,7 +169,7 @@ impl Answers {
             // This form rejects a NaN sum.
             let fits = (sum - 1.0).abs() <= SLACK && probabilities.iter().all(|&p| p >= 0.0);
             if !fits {
-                return wrong("the probabilities of one of its positions do not sum to 1");
+                return wrong("invalid probabilities of a position: their sum is not 1");
             }
         }
         Ok(())

@@ -4,8 +4,8 @@ use super::spec::{PlayOn, ReadAhead};
 use super::steady::Steady;
 use super::wrapped::Amended;
 use super::{
-    ByRule, Evaluation, Exec, Greedy, Lines, Mate, Material, Mcts, Minimax, MonteCarlo, Moves,
-    Policy, PolicySpec, Predictions, Random, Rule, Weights,
+    ByRule, Exec, Greedy, Lines, Mate, Material, Mcts, Minimax, MonteCarlo, MoveCount, Policy,
+    PolicySpec, Predictions, Random, Rule, StaticEvaluation, Weights,
 };
 use yomikiri::game::{Game, GameExt};
 use yomikiri::hint::Hinted;
@@ -59,7 +59,7 @@ pub fn of_outside<G: Game>(
 /// Builds a policy that goes by the rules alone; searches use `evaluation`.
 fn of_any<G: Game>(
     spec: &PolicySpec,
-    evaluation: impl Evaluation<G> + 'static,
+    evaluation: impl StaticEvaluation<G> + 'static,
 ) -> Result<Option<Box<dyn Policy<G>>>, Hinted> {
     let name = spec.to_string();
     Ok(match *spec {
@@ -69,8 +69,8 @@ fn of_any<G: Game>(
             ReadAhead::NHand => by_rule(Lines::new(name, plies, Material)),
             ReadAhead::NHandCustom => by_rule(Lines::new(name, plies, evaluation)),
             // A player's turns are two plies apart, and the opponent's first one follows the move.
-            ReadAhead::NLeast => by_rule(Lines::new(name, 2 * plies - 1, Moves)),
-            ReadAhead::NMost => by_rule(Lines::new(name, 2 * plies, Moves)),
+            ReadAhead::NLeast => by_rule(Lines::new(name, 2 * plies - 1, MoveCount)),
+            ReadAhead::NMost => by_rule(Lines::new(name, 2 * plies, MoveCount)),
             ReadAhead::Minimax => by_rule(Minimax::new(name, plies, evaluation)),
             ReadAhead::AlphaBeta => by_rule(Minimax::alpha_beta(name, plies, evaluation)),
         },
@@ -82,8 +82,8 @@ fn of_any<G: Game>(
         }
         PolicySpec::Perfect => None,
         _ => {
-            return Err(Hinted::from(format!("policy '{name}' is not made from the rules"))
-                .with_hint("learn::player reads trained networks"));
+            return Err(Hinted::from(format!("policy '{name}' needs more than the rules"))
+                .with_hint("use learn::player for trained networks"));
         }
     })
 }

@@ -108,11 +108,11 @@ impl Card {
         let text = input::file(&path, input::TEXT)
             .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
         let card: Card = serde_json::from_slice(&text)
-            .map_err(|error| unfit(format!("is no card of a network ({error})").into()))?;
+            .map_err(|error| unfit(format!("is not a card of a network ({error})").into()))?;
         if card.schema != SCHEMA || card.schema_version != SCHEMA_VERSION {
             return Err(unfit(Hinted::new(
-                format!("has the schema {} {}", card.schema, card.schema_version),
-                format!("known is {SCHEMA} {SCHEMA_VERSION}"),
+                format!("has the unsupported schema {} {}", card.schema, card.schema_version),
+                format!("expected {SCHEMA} {SCHEMA_VERSION}"),
             )));
         }
         Ok(card)
@@ -146,7 +146,8 @@ impl Card {
         let found = format!("{:08x}", crc32fast::hash(&bytes));
         if self.onnx_crc32.as_ref().is_some_and(|crc| *crc != found) {
             let (path, card) = (path.display(), file(network, "json"));
-            let what = format!("{path} is not the file that {} was written with", card.display());
+            let what =
+                format!("{path} differs from the file that {} was written with", card.display());
             return Err(what.into());
         }
         Ok(bytes)

@@ -11,23 +11,23 @@ pub(super) fn refused(policy: impl fmt::Display, what: impl Into<Hinted>) -> Hin
 
 /// A policy's name and the text behind the first colon.
 #[derive(Clone, Copy)]
-pub(super) struct Parts<'a> {
+pub(super) struct SpecParts<'a> {
     pub name: &'a str,
     pub argument: Option<&'a str>,
 }
 
-impl fmt::Display for Parts<'_> {
+impl fmt::Display for SpecParts<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)?;
         self.argument.map_or(Ok(()), |argument| write!(f, ":{argument}"))
     }
 }
 
-impl<'a> Parts<'a> {
-    pub(super) fn of(text: &'a str) -> Parts<'a> {
+impl<'a> SpecParts<'a> {
+    pub(super) fn of(text: &'a str) -> SpecParts<'a> {
         match text.split_once(':') {
-            None => Parts { name: text, argument: None },
-            Some((name, argument)) => Parts { name, argument: Some(argument) },
+            None => SpecParts { name: text, argument: None },
+            Some((name, argument)) => SpecParts { name, argument: Some(argument) },
         }
     }
 
@@ -44,14 +44,14 @@ impl<'a> Parts<'a> {
         if argument.is_empty() {
             return Err(refused(
                 self,
-                Hinted::new(format!(" names no {thing}"), format!("write {form}")),
+                Hinted::new(format!(": missing {thing}"), format!("expected {form}")),
             ));
         }
         for option in options.split([',', '&']).filter(|option| !option.is_empty()) {
             let (key, value) = option.split_once('=').unwrap_or((option, ""));
             set(key, value).map_err(|known| {
-                let what = format!(": '{option}' is not known");
-                let what = Hinted::new(what, format!("known are {known}"));
+                let what = format!(": unknown option `{option}`");
+                let what = Hinted::new(what, format!("expected {known}"));
                 refused(self, what)
             })?;
         }

@@ -21,7 +21,7 @@
 //! move, the sign at the end of the line is wrong. Ties differ from both: the program draws one of three or
 //! more best moves and takes the first of two, whereas here all best moves are equally likely.
 
-use super::{Evaluation, Rule};
+use super::{Rule, StaticEvaluation};
 use yomikiri::game::{Action, Game, Position};
 
 /// Maximises the expected evaluation at the ends of lines of random moves.
@@ -44,7 +44,7 @@ impl<E> Lines<E> {
     /// images.
     fn mean<G: Game>(&self, game: &G, state: &G::State, plies: u32) -> i128
     where
-        E: Evaluation<G>,
+        E: StaticEvaluation<G>,
     {
         let (mut sum, mut moves) = (0, 0);
         if plies > 0 {
@@ -67,7 +67,7 @@ const FRACTION: u32 = 60;
 /// Fractional bits that are kept, so that equal means tie.
 const KEPT: u32 = 30;
 
-impl<G: Game, E: Evaluation<G>> Rule<G> for Lines<E> {
+impl<G: Game, E: StaticEvaluation<G>> Rule<G> for Lines<E> {
     fn name(&self) -> String {
         self.name.clone()
     }

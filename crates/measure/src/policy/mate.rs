@@ -3,7 +3,7 @@
 use super::Rule;
 use yomikiri::game::shogi::Shogi;
 use yomikiri::game::{Action, Game, Position, WideKey};
-use yomikiri::search::mates::{Fate, Rules, fates};
+use yomikiri::search::mates::{Fate, MateRules, fates};
 
 /// Plays a mate by checks, and avoids moves that allow one; the other moves are equally likely. If every move
 /// allows a mate, it plays against the longest one found.
@@ -11,7 +11,7 @@ use yomikiri::search::mates::{Fate, Rules, fates};
 pub struct Mate {
     name: String,
     nodes: u32,
-    rules: Rules,
+    rules: MateRules,
     game: Shogi<WideKey>,
 }
 
@@ -20,7 +20,12 @@ impl Mate {
     /// the opponent's mates after its moves; `None` for games outside the shogi family.
     pub fn new<G: Game>(name: String, nodes: u32, game: &G) -> Option<Mate> {
         let variant = game.shogi_boards()?.variant();
-        Some(Mate { name, nodes, rules: Rules::of(&variant), game: Shogi::new(&variant, false) })
+        Some(Mate {
+            name,
+            nodes,
+            rules: MateRules::of(&variant),
+            game: Shogi::new(&variant, false),
+        })
     }
 }
 
@@ -30,7 +35,7 @@ impl<G: Game> Rule<G> for Mate {
     }
 
     fn worths(&self, game: &G, position: &Position<G::State>, actions: &[Action], out: &mut [f64]) {
-        let boards = game.shogi_boards().expect("the policy is made for games that have boards");
+        let boards = game.shogi_boards().expect("the policy needs a game with boards");
         let board = boards.board_of(&position.state);
         let fates = fates(&self.rules, &self.game, &board, actions, self.nodes.into());
         for (out, fate) in out.iter_mut().zip(fates) {

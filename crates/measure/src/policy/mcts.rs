@@ -240,7 +240,7 @@ mod tests {
             let most = bounds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             // Computed in another order, the bound may differ in its last bits.
             let last = bounds.iter().rposition(|bound| most - bound < 1e-12);
-            here.tried[last.expect("everything was tried")]
+            here.tried[last.expect("every move was tried")]
         }
     }
 
@@ -276,7 +276,7 @@ mod tests {
 
     /// Results must be the same in every version and on every machine.
     #[test]
-    fn what_is_found_is_known() {
+    fn found_values_are_known() {
         let six = six();
         let found = answers(&Mcts::new(500, 0), &six, &[six.start()]);
         assert_eq!(found.scores, [95.0, 117.0, 121.0, 167.0]);

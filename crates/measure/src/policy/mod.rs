@@ -10,7 +10,7 @@
 //!
 //! * [`Random`] plays uniformly, [`Greedy`] takes the most material, [`Weights`] the best squares;
 //! * [`Lines`] averages over all lines of a length, and [`Minimax`] takes the best for either side; both
-//!   evaluate leaves by an [`Evaluation`];
+//!   evaluate leaves by an [`StaticEvaluation`];
 //! * [`MonteCarlo`] and [`Mcts`] use random playouts from a seed, so they are fixed policies too;
 //! * [`Mate`] plays mates by checks and avoids moves that allow them;
 //! * `Onnx` (feature `onnx`) is a network in an ONNX file, optionally with a [`Card`] beside it;
@@ -61,12 +61,12 @@ pub use lines::Lines;
 pub use mate::Mate;
 pub use mcts::Mcts;
 pub use montecarlo::MonteCarlo;
-pub use network_spec::{Choice, NetworkSpec, Softmax, ValueRange};
+pub use network_spec::{MoveChoice, NetworkSpec, Softmax, ValueRange};
 pub use of_game::of_game;
 #[cfg(feature = "onnx")]
 pub use onnx::Onnx;
 pub use outside::{Beside, Dense, Exec, Legal, PROTOCOL, PROTOCOL_VERSION, Predictions};
-pub use rules::{Evaluation, Greedy, Material, Moves, Random};
+pub use rules::{Greedy, Material, MoveCount, Random, StaticEvaluation};
 pub use search::Minimax;
 pub use spec::{PlayOn, PolicySpec, ReadAhead};
 pub use steady::Steady;

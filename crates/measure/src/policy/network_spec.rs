@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::grammar::{Parts, YES_NO, name_of, one_of, refused, write_options};
+use super::grammar::{SpecParts, YES_NO, name_of, one_of, refused, write_options};
 use super::{Policy, TrainedSpec};
 use yomikiri::game::Game;
 use yomikiri::game::encode::{Layout, Plane};
@@ -34,7 +34,7 @@ pub struct NetworkSpec {
     /// `softmax=auto|yes|no`.
     pub softmax: Softmax,
     /// `move=sample|best`.
-    pub choice: Option<Choice>,
+    pub choice: Option<MoveChoice>,
     /// `range=-11|01|clip|discs`.
     pub range: ValueRange,
     /// `trained=train[:SEED]`: positions it was trained on.
@@ -66,7 +66,7 @@ pub enum Softmax {
 
 /// Choice of moves by the policy output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Choice {
+pub enum MoveChoice {
     /// Plays with its probabilities.
     Sample,
     /// Plays the highest: for Q values, or for a network's first choice.
@@ -90,7 +90,8 @@ pub enum ValueRange {
 
 const SOFTMAX: &[(&str, Softmax)] =
     &[("auto", Softmax::Auto), ("yes", Softmax::Yes), ("no", Softmax::No)];
-pub(super) const CHOICES: &[(&str, Choice)] = &[("sample", Choice::Sample), ("best", Choice::Best)];
+pub(super) const CHOICES: &[(&str, MoveChoice)] =
+    &[("sample", MoveChoice::Sample), ("best", MoveChoice::Best)];
 const RANGES: &[(&str, ValueRange)] = &[
     ("-11", ValueRange::Signed),
     ("01", ValueRange::Unit),
@@ -104,7 +105,7 @@ impl NetworkSpec {
     pub const IS_BUILT_IN: bool = cfg!(feature = "onnx");
     /// Error if models cannot be read, with its hint.
     pub const NOT_BUILT_IN: (&'static str, &'static str) =
-        ("this program was built without ONNX", "build it with --features onnx");
+        ("this build does not include ONNX", "build with --features onnx");
 
     /// Loads the model at [`path`](NetworkSpec::path) as a policy of a name.
     ///
@@ -142,7 +143,7 @@ impl NetworkSpec {
     }
 
     fn read(mut self, name: &str, text: &str, form: (&str, &str)) -> Result<NetworkSpec, Hinted> {
-        let parts = Parts { name, argument: Some(text) };
+        let parts = SpecParts { name, argument: Some(text) };
         self.path = parts.options(form, |key, value| self.set(key, value))?.into();
         if let Some(layout) = self.layout.filter(|layout| !layout.takes_planes())
             && self.planes.is_some()
@@ -150,8 +151,8 @@ impl NetworkSpec {
             return Err(refused(
                 parts,
                 Hinted::new(
-                    format!(": layout {layout} says what its planes are"),
-                    "leave out planes, or name nchw, nhwc, flat or interleaved",
+                    format!(": layout {layout} defines its planes"),
+                    "leave planes out, or use nchw, nhwc, flat or interleaved",
                 ),
             ));
         }
@@ -174,7 +175,7 @@ impl NetworkSpec {
             "pass" => self.pass = Some(one_of(YES_NO, value)?),
             "policy" if !value.is_empty() => self.policy = Some(value.to_string()),
             "value" if !value.is_empty() => self.value = Some(value.to_string()),
-            "policy" | "value" => return Err("an output's name, none".to_string()),
+            "policy" | "value" => return Err("the name of an output, none".to_string()),
             "softmax" => self.softmax = one_of(SOFTMAX, value)?,
             "move" => self.choice = Some(one_of(CHOICES, value)?),
             "range" => self.range = one_of(RANGES, value)?,
@@ -189,11 +190,11 @@ impl NetworkSpec {
     }
 
     /// Returns `true` if an option defines how outputs are read, which overrides the card.
-    pub fn says_how_to_read(&self) -> bool {
+    pub fn defines_reading(&self) -> bool {
         let Self { layout, planes, pass, policy, value, softmax, choice, range, .. } = self;
-        let told = [layout.is_some(), planes.is_some(), pass.is_some(), policy.is_some()];
+        let given = [layout.is_some(), planes.is_some(), pass.is_some(), policy.is_some()];
         let also = [value.is_some(), *softmax != Softmax::Auto, choice.is_some()];
-        told.into_iter().chain(also).any(|told| told) || *range != ValueRange::Signed
+        given.into_iter().chain(also).any(|given| given) || *range != ValueRange::Signed
     }
 }
 
@@ -248,21 +249,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_answered_with_what_is() {
+    fn unknown_options_are_answered_with_the_known_ones() {
         let error = |text: &str| NetworkSpec::onnx(text).unwrap_err().line();
-        assert!(error("").contains("names no file"));
-        assert!(error("?layout=nchw").contains("names no file"));
+        assert!(error("").contains("missing file"));
+        assert!(error("?layout=nchw").contains("missing file"));
         assert!(error("m.onnx?shape=2").ends_with(KEYS));
         assert!(error("m.onnx?layout=hwc").ends_with(&Layout::names()));
-        assert!(error("m.onnx?planes=mover,opponent").contains("'opponent' is not known"));
+        assert!(error("m.onnx?planes=mover,opponent").contains("unknown option `opponent`"));
         assert!(error("m.onnx?planes=mover+theirs").ends_with(&Plane::names()));
-        assert!(error("m.onnx?pass=maybe").ends_with("known are yes, no"));
-        assert!(error("m.onnx?policy=").ends_with("an output's name, none"));
-        assert!(error("m.onnx?range=2").contains("'range=2' is not known; known are -11, 01"));
+        assert!(error("m.onnx?pass=maybe").ends_with("expected yes, no"));
+        assert!(error("m.onnx?policy=").ends_with("the name of an output, none"));
+        assert!(error("m.onnx?range=2").contains("unknown option `range=2`; expected -11, 01"));
         assert!(error("m.onnx?plies=21").ends_with("whole numbers from 1 to 20"));
         let planes = error("m.onnx?layout=openspiel,planes=mover");
-        assert!(planes.contains("layout openspiel says what its planes are"), "{planes}");
+        assert!(planes.contains("layout openspiel defines its planes"), "{planes}");
         let none = NetworkSpec::learned("").unwrap_err().line();
-        assert_eq!(none, "policy 'learned:' names no network; write learned:NAME");
+        assert_eq!(none, "policy 'learned:': missing network; expected learned:NAME");
     }
 }

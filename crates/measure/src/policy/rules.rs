@@ -42,7 +42,7 @@ impl<G: Game> Rule<G> for Greedy {
 }
 
 /// A static evaluation of positions.
-pub trait Evaluation<G: Game>: Send + Sync {
+pub trait StaticEvaluation<G: Game>: Send + Sync {
     /// Returns the value of a position for its mover, on any scale; less than 2⁵⁰ in size.
     fn of(&self, game: &G, state: &G::State) -> i64;
 }
@@ -51,7 +51,7 @@ pub trait Evaluation<G: Game>: Send + Sync {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Material;
 
-impl<G: Game> Evaluation<G> for Material {
+impl<G: Game> StaticEvaluation<G> for Material {
     fn of(&self, game: &G, state: &G::State) -> i64 {
         i64::from(game.material(state))
     }
@@ -59,9 +59,9 @@ impl<G: Game> Evaluation<G> for Material {
 
 /// Number of moves the mover can choose from; 0 if the mover must pass or the game is over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Moves;
+pub struct MoveCount;
 
-impl<G: Game> Evaluation<G> for Moves {
+impl<G: Game> StaticEvaluation<G> for MoveCount {
     fn of(&self, game: &G, state: &G::State) -> i64 {
         match game.mobility(state) {
             Mobility::Moves(moves) => i64::from(moves),
@@ -71,7 +71,7 @@ impl<G: Game> Evaluation<G> for Moves {
 }
 
 /// Weights of the mover's squares minus the opponent's, in [`MICRO`](super::MICRO) units.
-impl<G: Game> Evaluation<G> for Weights {
+impl<G: Game> StaticEvaluation<G> for Weights {
     /// # Panics
     ///
     /// If the board has more squares than the one the weights were made for.

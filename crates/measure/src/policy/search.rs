@@ -8,7 +8,7 @@
 //! Alpha-beta (Knuth and Moore 1975) prunes. Every root move is searched with its own open window, so all
 //! worths, not only the best, are bit-identical to those of minimax; the two differ in time alone.
 
-use super::{Evaluation, Rule};
+use super::{Rule, StaticEvaluation};
 use yomikiri::game::{Action, Game, Position};
 
 /// Value of a win in no plies; exact as a float, as are all values below it.
@@ -41,7 +41,7 @@ impl<E> Minimax<E> {
     /// `beta`; otherwise a bound of it on the same side of both.
     fn value<G: Game>(&self, game: &G, state: &G::State, ply: u32, (alpha, beta): (i64, i64)) -> i64
     where
-        E: Evaluation<G>,
+        E: StaticEvaluation<G>,
     {
         let mut best = -BEYOND;
         if ply < self.plies {
@@ -58,7 +58,7 @@ impl<E> Minimax<E> {
     }
 }
 
-impl<G: Game, E: Evaluation<G>> Rule<G> for Minimax<E> {
+impl<G: Game, E: StaticEvaluation<G>> Rule<G> for Minimax<E> {
     fn name(&self) -> String {
         self.name.clone()
     }
@@ -73,7 +73,7 @@ impl<G: Game, E: Evaluation<G>> Rule<G> for Minimax<E> {
 
 /// Returns the value of the last state of a line for its mover, `ply` plies after the root.
 fn at_the_end<G: Game>(
-    evaluation: &impl Evaluation<G>,
+    evaluation: &impl StaticEvaluation<G>,
     game: &G,
     state: &G::State,
     ply: u32,
@@ -135,7 +135,7 @@ mod tests {
         below[0].1
     }
 
-    fn agrees<G: Game, E: Evaluation<G> + Clone>(
+    fn agrees<G: Game, E: StaticEvaluation<G> + Clone>(
         game: &G,
         (count, plies): (usize, u32),
         evaluation: E,
@@ -198,7 +198,7 @@ mod tests {
     #[derive(Default)]
     struct Counting<E>(E, AtomicU64);
 
-    impl<G: Game, E: Evaluation<G>> Evaluation<G> for Counting<E> {
+    impl<G: Game, E: StaticEvaluation<G>> StaticEvaluation<G> for Counting<E> {
         fn of(&self, game: &G, state: &G::State) -> i64 {
             self.1.fetch_add(1, Ordering::Relaxed);
             self.0.of(game, state)
@@ -208,7 +208,7 @@ mod tests {
     fn the_same<G: Game>(
         game: &G,
         (count, plies): (usize, u32),
-        evaluation: impl Evaluation<G> + Clone,
+        evaluation: impl StaticEvaluation<G> + Clone,
     ) {
         let counting = || Counting(evaluation.clone(), AtomicU64::new(0));
         let minimax = Minimax::new(String::new(), plies, counting());

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::grammar::{Parts, one_of, refused, write_options};
-use super::network_spec::{CHOICES, Choice, NetworkSpec};
+use super::grammar::{SpecParts, one_of, refused, write_options};
+use super::network_spec::{CHOICES, MoveChoice, NetworkSpec};
 use super::wrapped::Amendment;
 use yomikiri::game::{Game, GameExt};
 use yomikiri::hint::{Hinted, did_you_mean};
@@ -154,15 +154,15 @@ impl PolicySpec {
                     || by_built_in
                         && !game.bitboards().is_some_and(|board| board.has_square_weights()) =>
             {
-                let what = " goes by the squares of an Othello board";
-                Hinted::new(what, format!("for {name} there are {others}"))
+                let what = " needs an Othello board";
+                Hinted::new(what, format!("expected for {name}: {others}"))
             }
             (PolicySpec::Mate(_), _) if game.shogi_boards().is_none() => {
-                Hinted::new(" is for shogi", format!("for {name} there are {others}"))
+                Hinted::new(" needs a game of shogi", format!("expected for {name}: {others}"))
             }
             (PolicySpec::Network(_), false) if game.plane_kinds().count() == 0 => Hinted::new(
-                format!(": {name} has no planes that a model could be given"),
-                format!("there are {others}"),
+                format!(": {name} has no planes as a model's input"),
+                format!("expected {others}"),
             ),
             (PolicySpec::Network(_), _) if !NetworkSpec::IS_BUILT_IN => {
                 let (what, hint) = NetworkSpec::NOT_BUILT_IN;
@@ -216,7 +216,7 @@ impl FromStr for PolicySpec {
     type Err = Hinted;
 
     fn from_str(text: &str) -> Result<PolicySpec, Hinted> {
-        let parts = Parts::of(text);
+        let parts = SpecParts::of(text);
         // Directories and commands may contain a `?`, so only these count as options.
         let is_option = |text: &str| text.starts_with("move=") || text.starts_with("trained=");
         if let ("predictions" | "exec", Some((policy, options))) =
@@ -238,7 +238,7 @@ impl FromStr for PolicySpec {
             ("greedy", None) => PolicySpec::Greedy,
             ("perfect", None) => PolicySpec::Perfect,
             ("mate", number) => {
-                let number = number.ok_or_else(|| parts.wrong("names no number", PLAYED))?;
+                let number = number.ok_or_else(|| parts.wrong("missing number", PLAYED))?;
                 PolicySpec::Mate(parts.number(number, PLAYED)?)
             }
             ("weights", None) => PolicySpec::Weights,
@@ -246,7 +246,7 @@ impl FromStr for PolicySpec {
             ("onnx", Some(model)) => PolicySpec::Network(NetworkSpec::onnx(model)?),
             ("learned", Some(network)) => PolicySpec::Network(NetworkSpec::learned(network)?),
             ("predictions", Some("")) => {
-                return Err(wrong(Hinted::new(" names no directory", "write predictions:DIR")));
+                return Err(wrong(Hinted::new(": missing directory", "expected predictions:DIR")));
             }
             ("predictions", Some(dir)) => PolicySpec::Predictions(PathBuf::from(dir)),
             ("exec", Some(command)) => match shlex::split(command) {
@@ -254,12 +254,10 @@ impl FromStr for PolicySpec {
                     PolicySpec::Exec { command: command.to_string(), limit: PolicySpec::LIMIT }
                 }
                 Some(_) => {
-                    return Err(wrong(Hinted::new(" names no program", "write exec:COMMAND")));
+                    return Err(wrong(Hinted::new(": missing program", "expected exec:COMMAND")));
                 }
                 None => {
-                    return Err(wrong(
-                        " has a quote that is not closed, or ends in a backslash".into(),
-                    ));
+                    return Err(wrong(": unclosed quote, or backslash at the end".into()));
                 }
             },
             (name, _) => {
@@ -277,7 +275,7 @@ impl FromStr for PolicySpec {
     }
 }
 
-impl Parts<'_> {
+impl SpecParts<'_> {
     /// Returns whether the text is the path of an ONNX file and no more.
     fn is_model(self) -> bool {
         let path = self.to_string();
@@ -292,7 +290,7 @@ impl Parts<'_> {
         };
         self.options(("policy", "predictions:DIR or exec:COMMAND"), |key, value| {
             match key {
-                "move" => amendment.best = one_of(CHOICES, value)? == Choice::Best,
+                "move" => amendment.best = one_of(CHOICES, value)? == MoveChoice::Best,
                 "trained" => amendment.trained = Some(value.parse()?),
                 _ => return Err("move, trained".to_string()),
             }
@@ -320,7 +318,7 @@ impl Parts<'_> {
 
     /// Parses a policy of random playouts: their number, and a seed.
     fn playing(self, player: PlayOn) -> Result<PolicySpec, Hinted> {
-        let (number, seed) = self.two().ok_or_else(|| self.wrong("names no number", PLAYED))?;
+        let (number, seed) = self.two().ok_or_else(|| self.wrong("missing number", PLAYED))?;
         let (number, seed) = (self.number(number, PLAYED)?, seed.unwrap_or("0"));
         let most = u64::MAX;
         let what = Hinted::new(
@@ -340,13 +338,13 @@ impl Parts<'_> {
 
     fn number(self, number: &str, limits: (u32, u32)) -> Result<u32, Hinted> {
         let parsed = number.parse().ok().filter(|n| (limits.0..=limits.1).contains(n));
-        parsed.ok_or_else(|| self.wrong(&format!("cannot have the number '{number}'"), limits))
+        parsed.ok_or_else(|| self.wrong(&format!("invalid number `{number}`"), limits))
     }
 
     fn wrong(self, what: &str, (least, most): (u32, u32)) -> Hinted {
         let name = self.name;
-        let form = format!("write {name}:N with a whole number N from {least} to {most}");
-        refused(self, Hinted::new(format!(" {what}"), form))
+        let form = format!("expected {name}:N with a whole number N from {least} to {most}");
+        refused(self, Hinted::new(format!(": {what}"), form))
     }
 
     fn file(self, path: &str) -> Result<PathBuf, Hinted> {
@@ -355,8 +353,8 @@ impl Parts<'_> {
         }
         let text = self.to_string();
         let without = text.trim_end_matches(':');
-        let form = format!("write {without}:FILE, or {without} for the built-in weights");
-        Err(refused(self, Hinted::new(" names no file", form)))
+        let form = format!("expected {without}:FILE, or {without} for the built-in weights");
+        Err(refused(self, Hinted::new(": missing file", form)))
     }
 }
 
@@ -423,11 +421,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_answered_with_what_is() {
+    fn unknown_options_are_answered_with_the_known_ones() {
         let unknown = format!("; expected {}", PolicySpec::KNOWN);
-        let limits = "write n-hand:N with a whole number N from 1 to 10";
+        let limits = "expected n-hand:N with a whole number N from 1 to 10";
         let seed = "; expected a whole number from 0 to 18446744073709551615";
-        let trained = "known are train, train:SEED (--split-seed of 'solver export', with its default shares)";
+        let trained =
+            "expected train, train:SEED (--split-seed of 'solver export', with its default shares)";
         for (texts, expected) in [
             (&["", "best", "x:2"][..], &unknown[..]),
             (&["Random", "randon:3"], "did you mean `random`?"),
@@ -435,26 +434,26 @@ mod tests {
             (&["nhand:2"], "did you mean `n-hand`?"),
             (&["a/b.onnx?layout=nchw"], "did you mean `onnx:a/b.onnx?layout=nchw`?"),
             (&["n-hand:", "n-hand:0", "n-hand:11", "n-hand:-1", "n-hand:2:w.txt"], limits),
-            (&["alphabeta:w.txt"], "write alphabeta:N with a whole number N from 1 to 10"),
+            (&["alphabeta:w.txt"], "expected alphabeta:N with a whole number N from 1 to 10"),
             (
                 &["mcts", "mcts:1000001", "mcts:0:1"],
-                "write mcts:N with a whole number N from 1 to 1000000",
+                "expected mcts:N with a whole number N from 1 to 1000000",
             ),
             (
                 &["mate", "mate:0", "mate:9:1"],
-                "write mate:N with a whole number N from 1 to 1000000",
+                "expected mate:N with a whole number N from 1 to 1000000",
             ),
             (&["montecarlo:9:", "montecarlo:9:1:2", "mcts:9:18446744073709551616"], seed),
-            (&["weights:"], "write weights:FILE, or weights for the built-in weights"),
-            (&["minimax:3:"], "write minimax:3:FILE, or minimax:3 for the built-in weights"),
+            (&["weights:"], "expected weights:FILE, or weights for the built-in weights"),
+            (&["minimax:3:"], "expected minimax:3:FILE, or minimax:3 for the built-in weights"),
             (
                 &["predictions:", "predictions:?move=best"],
-                "names no directory; write predictions:DIR",
+                "missing directory; expected predictions:DIR",
             ),
-            (&["exec:", "exec: "], "names no program; write exec:COMMAND"),
-            (&["exec:python 'my policy.py"], "not closed, or ends in a backslash"),
-            (&["predictions:a?move=first"], "'move=first' is not known; known are sample, best"),
-            (&["exec:a?move=best,seed=1"], "'seed=1' is not known; known are move, trained"),
+            (&["exec:", "exec: "], "missing program; expected exec:COMMAND"),
+            (&["exec:python 'my policy.py"], "unclosed quote, or backslash at the end"),
+            (&["predictions:a?move=first"], "unknown option `move=first`; expected sample, best"),
+            (&["exec:a?move=best,seed=1"], "unknown option `seed=1`; expected move, trained"),
             (
                 &["exec:a?trained=", "predictions:a?trained=test", "onnx:m.onnx?trained=train:-1"],
                 trained,
@@ -500,8 +499,11 @@ mod tests {
             let spec: PolicySpec = text.parse().unwrap();
             spec.check(othello).unwrap();
             let message = spec.check(shogi).unwrap_err().line();
-            assert!(message.starts_with(&format!("policy '{text}' goes by")), "{message}");
-            let expected = format!("for minishogi there are {}", PolicySpec::EVERYWHERE);
+            assert!(
+                message.starts_with(&format!("policy '{text}' needs an Othello board")),
+                "{message}"
+            );
+            let expected = format!("expected for minishogi: {}", PolicySpec::EVERYWHERE);
             assert!(message.ends_with(&expected), "{message}");
         }
         for form in PolicySpec::EVERYWHERE.split(", ") {
@@ -512,7 +514,10 @@ mod tests {
         let mate: PolicySpec = "mate:9".parse().unwrap();
         mate.check(shogi).unwrap();
         let message = mate.check(othello).unwrap_err().line();
-        assert!(message.starts_with("policy 'mate:9' is for shogi; for othello-4x4"), "{message}");
+        assert!(
+            message.starts_with("policy 'mate:9' needs a game of shogi; expected for othello-4x4"),
+            "{message}"
+        );
         let onnx: PolicySpec = "onnx:m.onnx".parse().unwrap();
         let checked = onnx.check(othello).map_err(|e| e.line());
         assert_eq!(onnx.check(shogi).map_err(|e| e.line()), checked);

@@ -33,9 +33,9 @@ pub struct Steady<P> {
 
 /// Difference beyond rounding between two answers about a position.
 #[derive(Debug, PartialEq)]
-enum Difference {
+enum AnswerDifference {
     /// Another move is played, without scores that show how close the two are.
-    Moves,
+    MoveCount,
     /// Two numbers differ.
     Numbers(f64, f64),
 }
@@ -67,10 +67,10 @@ impl<P> Steady<P> {
         &self,
         (batch, answers, at): (&Batch<S>, &Answers, usize),
         (other_batch, others, other): (&Batch<S>, &Answers, usize),
-    ) -> Result<Option<Difference>, Hinted> {
+    ) -> Result<Option<AnswerDifference>, Hinted> {
         let lengths = |a: &Answers| [&a.scores, &a.values, &a.final_scores].map(Vec::is_empty);
         if lengths(answers) != lengths(others) {
-            let what = "it tells scores or values in some of its answers only";
+            let what = "scores or values in some of its answers only";
             return Err(what.into());
         }
         let here = answers.at(at, batch.range(at));
@@ -82,7 +82,7 @@ impl<P> Steady<P> {
             a.iter()
                 .zip(b)
                 .find(|pair| differs(pair, size))
-                .map(|(&a, &b)| Difference::Numbers(a, b))
+                .map(|(&a, &b)| AnswerDifference::Numbers(a, b))
         };
         let list = |number: &Option<f64>| number.map_or(Vec::new(), |number| vec![number]);
         let final_size = here.final_score.unwrap_or(0.0).abs().max(1.0);
@@ -97,7 +97,11 @@ impl<P> Steady<P> {
         // Moves that tie in one batch may differ by rounding in the other.
         let may_share = has_scores && here.scores != there.scores;
         Ok(found.or(first(p, q, 1.0).filter(|_| !may_share).map(|found| {
-            if !has_scores && is_move(p) && is_move(q) { Difference::Moves } else { found }
+            if !has_scores && is_move(p) && is_move(q) {
+                AnswerDifference::MoveCount
+            } else {
+                found
+            }
         })))
     }
 
@@ -139,7 +143,7 @@ impl<P> Steady<P> {
             for (place, &at) in places.iter().enumerate().filter(|(_, at)| samples.contains(at)) {
                 let what = match self.compare((batch, answers, at), (&way, &again, place))? {
                     None => continue,
-                    Some(Difference::Moves) => {
+                    Some(AnswerDifference::MoveCount) => {
                         other_moves.insert(at);
                         // A single one may be due to rounding.
                         if other_moves.len() < 2 {
@@ -147,20 +151,20 @@ impl<P> Steady<P> {
                         }
                         "another move".to_string()
                     }
-                    Some(Difference::Numbers(here, there)) => format!("{here} and {there}"),
+                    Some(AnswerDifference::Numbers(here, there)) => format!("{here} and {there}"),
                 };
                 if self.may_draw && self.is_drawing(game, batch, answers)? {
                     return Ok(());
                 }
                 let what = format!(
-                    "its answer about '{}' depends on what it is asked about at the same time ({what}, in a batch of {} positions and in one of {})",
+                    "its answer for '{}' depends on the rest of the batch ({what}, in a batch of {} positions and in one of {})",
                     game.notation(&batch.positions()[at]),
                     batch.len(),
                     places.len()
                 );
                 return Err(Hinted::new(
                     what,
-                    "it must answer for each position by itself, as networks do in evaluation mode",
+                    "each position must be answered by itself, as by networks in evaluation mode",
                 ));
             }
         }
@@ -228,9 +232,11 @@ mod tests {
 
     /// Answers by a function of the number of actions, the index in the batch, its length and the number of
     /// the question.
-    struct Told<F>(F, Mutex<usize>);
+    struct FixedAnswer<F>(F, Mutex<usize>);
 
-    impl<F: Fn(usize, usize, usize, usize) -> Answers + Send + Sync> Policy<Othello<u64>> for Told<F> {
+    impl<F: Fn(usize, usize, usize, usize) -> Answers + Send + Sync> Policy<Othello<u64>>
+        for FixedAnswer<F>
+    {
         fn name(&self) -> String {
             "told".to_string()
         }
@@ -265,8 +271,9 @@ mod tests {
             batch.push(position, actions.clone());
             position = game.advance(&position, actions[0]);
         }
-        let told = Told(answer, Mutex::new(0));
-        let steady = if program { Steady::program(told) } else { Steady::new(told, 1e-4, false) };
+        let policy = FixedAnswer(answer, Mutex::new(0));
+        let steady =
+            if program { Steady::program(policy) } else { Steady::new(policy, 1e-4, false) };
         steady.answer(&game, &batch, &mut Answers::default())
     }
 

@@ -10,7 +10,7 @@
 
 use std::path::Path;
 
-use super::{Evaluation, Rule};
+use super::{Rule, StaticEvaluation};
 use yomikiri::game::{Action, Game, Position};
 use yomikiri::hint::Hinted;
 use yomikiri::input;
@@ -19,7 +19,7 @@ use yomikiri::input;
 pub const MICRO: i64 = 1_000_000;
 
 /// Upper left quarter of the symmetric 8×8 table, in tenths.
-const ARTICLE: [[i64; 4]; 4] = [[10, -6, 6, 4], [-6, -8, 0, 0], [6, 0, 8, 6], [4, 0, 6, 0]];
+const QUARTER: [[i64; 4]; 4] = [[10, -6, 6, 4], [-6, -8, 0, 0], [6, 0, 8, 6], [4, 0, 6, 0]];
 
 /// Maximises the weights of the mover's squares minus the opponent's after the move.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl Weights {
     /// Returns the weights of the built-in rule (`docs/methods.md`).
     pub fn of_board((rows, columns): (usize, usize)) -> Weights {
         let square = |r: usize, c: usize| {
-            ARTICLE[r.min(rows - 1 - r)][c.min(columns - 1 - c)] * (MICRO / 10)
+            QUARTER[r.min(rows - 1 - r)][c.min(columns - 1 - c)] * (MICRO / 10)
         };
         let weights = (0..rows).flat_map(|r| (0..columns).map(move |c| square(r, c))).collect();
         Weights { name: "weights".to_string(), weights }
@@ -54,7 +54,8 @@ impl Weights {
         path: &Path,
     ) -> Result<Weights, Hinted> {
         let squares = rows * columns;
-        let expected = format!("the {rows}x{columns} board has {squares} squares, row by row");
+        let expected =
+            format!("expected {squares} weights for the {rows}x{columns} board, row by row");
         let wrong = |line: usize, what: Hinted| {
             what.map(|what| format!("{}, line {line}: {what}", path.display()))
         };
@@ -69,14 +70,14 @@ impl Weights {
                     wrong(last, Hinted::new(format!("invalid weight `{token}`"), "expected a number such as -0.6, with at most six decimals and at most a million"))
                 })?;
                 if weights.len() == squares {
-                    let what = Hinted::new(format!("'{token}' is one weight too many"), expected);
+                    let what = Hinted::new(format!("too many weights at `{token}`"), expected);
                     return Err(wrong(last, what));
                 }
                 weights.push(weight);
             }
         }
         if weights.len() < squares {
-            let what = Hinted::new(format!("the weights end after {}", weights.len()), expected);
+            let what = Hinted::new(format!("only {} weights", weights.len()), expected);
             return Err(wrong(last, what));
         }
         Ok(Weights { name: format!("weights:{}", path.display()), weights })

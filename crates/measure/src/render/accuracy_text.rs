@@ -1,12 +1,12 @@
 //! The full accuracy report as aligned text.
 
 use super::board_text::squares_text;
-use super::columns::{Column, KEPT, RANKED, cells, headings, meanings, or_none};
+use super::columns::{FigureColumn, KEPT, RANKED, cells, headings, meanings, or_none};
 use super::forced_text::forced_text;
 use super::games_text::games_text;
 use super::grid::Grid;
 use super::mistakes_text::mistakes_text;
-use super::names::Names;
+use super::names::ShortNames;
 use super::number::{counted, thousands};
 use super::verdict::{plies_text, repetition_text};
 use crate::evaluate::{
@@ -92,7 +92,7 @@ pub fn accuracy_text(report: &AccuracyReport, by: &[By], mistakes: usize) -> Str
 fn side_by_side(
     report: &AccuracyReport,
     of: fn(&FiguresBySet) -> Option<&Figures>,
-    columns: &'static [Column],
+    columns: &'static [FigureColumn],
 ) -> String {
     let row = |name: String, figures: &Figures| {
         [vec![name], cells(&report.table, columns, figures)].concat()
@@ -113,7 +113,7 @@ fn side_by_side(
 /// Returns the report with short names, and their legend for the header.
 fn shortened(report: &AccuracyReport) -> (AccuracyReport, String) {
     let names = report.policies.iter().map(|policy| &policy.policy[..]);
-    let names = Names::of(&report.table.game, names);
+    let names = ShortNames::of(&report.table.game, names);
     let mut report = report.clone();
     for (at, name) in names.short.iter().enumerate() {
         report.policies[at].policy.clone_from(name);
@@ -155,7 +155,7 @@ fn beyond_means(report: &AccuracyReport) -> String {
     let mut text = String::new();
     if report.table.has_scores() {
         text += &format!(
-            "\n{} lost: in 95 and in 99 of 100 positions no more than, and the most there is\n\n",
+            "\n{} lost: 95th and 99th percentile of the positions, and the maximum\n\n",
             capitalised(&report.words.units)
         );
         let mut grid = Grid::headed(&[
@@ -187,7 +187,7 @@ fn beyond_means(report: &AccuracyReport) -> String {
         });
     let rows: Vec<Vec<String>> = with_values.collect();
     if !rows.is_empty() {
-        text += "\nValues that policies tell, against the exact outcome\n\n";
+        text += "\nValues that policies predict, against the exact outcome\n\n";
         let headings = ["policy", "error", "rmse", "sign", "Brier", "calibration"];
         text += &Grid::of(&headings, rows).to_text();
     }
@@ -200,8 +200,9 @@ fn beyond_means(report: &AccuracyReport) -> String {
     let rows: Vec<Vec<String>> = with_scores.collect();
     if !rows.is_empty() {
         let units = &report.words.units;
-        text +=
-            &format!("\nFinal scores that policies expect, in {units}, against the exact ones\n\n");
+        text += &format!(
+            "\nFinal scores that policies predict, in {units}, against the exact ones\n\n"
+        );
         text += &Grid::of(&["policy", "error", "signed", "rmse"], rows).to_text();
     }
     text
@@ -254,7 +255,7 @@ pub(super) fn header(report: &AccuracyReport) -> String {
     let what = if table.searched.is_some() { "Values" } else { "Table" };
     let mut text = format!("{what:<11}{}{taken}\n", table.name);
     if table.judged_states == 0 {
-        text += "Nothing    is judged: none of these positions has moves whose results are all proven\n";
+        text += "Nothing    is measured: in no position are the results of all moves proven\n";
     }
     if table.searched.is_none() {
         text += &format!("Rows       {} of {}, {symmetry}\n", thousands(table.rows), table.game);
@@ -279,18 +280,19 @@ pub(super) fn header(report: &AccuracyReport) -> String {
     text += &format!("Figures    of {}\n", judged(table));
     if table.asked_states < table.judged_states {
         let asked = thousands(table.asked_states);
-        text +=
-            &format!("Asked      about {asked} of them: one a row, which stands for its images\n");
+        text += &format!(
+            "Asked      about {asked} of them: one per row, which represents its images\n"
+        );
     }
     if let Some(what) = may_have_learned(report) {
         text += &format!("Training   {what}\n");
     }
     if let Some(why) = &report.why_no_games {
-        text += &format!("Games      are not played out:\n           {why}\n");
+        text += &format!("Games      not computed:\n           {why}\n");
     }
     if let (false, Some(policy)) = (table.has_scores(), report.policies.first()) {
         text += &format!(
-            "Plies      are compared in {} of them: won or lost, all distances exact\n",
+            "Plies      compared in {} of them: won or lost, all distances exact\n",
             thousands(policy.total.all.timed)
         );
     }
@@ -301,7 +303,7 @@ pub(super) fn header(report: &AccuracyReport) -> String {
 pub(super) fn may_have_learned(report: &AccuracyReport) -> Option<&'static str> {
     let is_unknown = report.policies.iter().any(|policy| policy.may_have_learned);
     (is_unknown && report.table.chosen.is_none()).then_some(
-        "policies from outside may have learned from these: name the part (?trained=train) or --split test",
+        "external policies may have learned from these: name the part (?trained=train) or use --split test",
     )
 }
 
@@ -309,7 +311,7 @@ pub(super) fn may_have_learned(report: &AccuracyReport) -> Option<&'static str> 
 fn positions(table: &TableFacts) -> String {
     if let Some(reachable) = table.reachable_states {
         return format!(
-            "Positions  {} can be reached (a board and the side to move), {} of them finished games\n",
+            "Positions  {} reachable (a board and the side to move), {} of them finished games\n",
             thousands(reachable),
             thousands(table.terminal_states),
         );
@@ -319,7 +321,7 @@ fn positions(table: &TableFacts) -> String {
         2 => "a position and its mirror image",
         _ => "a position and all its images",
     };
-    let sides = if table.keeps_sides { "" } else { ", whoever is to move" };
+    let sides = if table.keeps_sides { "" } else { ", with either side to move" };
     format!(
         "Positions  {}, {} of them finished games\n           a row counts once, for {images}{sides}\n",
         counted(table.rows, "row"),
@@ -358,9 +360,9 @@ fn prospects(report: &AccuracyReport, root: &RootFacts) -> String {
             let points = counted(u64::from(score.unsigned_abs()), report.words.unit);
             format!("{winner} wins by {points}")
         }
-        (Some(winner), _, None) => format!("{winner} wins, by how much is not proven"),
+        (Some(winner), _, None) => format!("{winner} wins by an unproven score"),
         (None, Some(_), _) => "a draw".to_string(),
-        (None, None, _) => "who wins is not proven".to_string(),
+        (None, None, _) => "unproven outcome".to_string(),
     };
     let plies = match root.distance {
         Some(distance) => format!(" after {}", plies_text(distance)),
@@ -377,9 +379,9 @@ fn when(root: &RootFacts) -> String {
             format!(", after {least} to {}", plies_text(most))
         }
         (None, Some(least), None) => {
-            format!(" by play without end, or after {} or more", plies_text(least))
+            format!(" by infinite play, or after {} or more", plies_text(least))
         }
         (None, None, Some(most)) => format!(" after {} or fewer", plies_text(most)),
-        (None, None, None) => " by play without end".to_string(),
+        (None, None, None) => " by infinite play".to_string(),
     }
 }

@@ -4,28 +4,28 @@ use super::number::{amount, percent};
 use crate::evaluate::{AccuracyReport, Figures, TableFacts};
 
 /// A column of a policy's figures.
-pub(super) struct Column {
+pub(super) struct FigureColumn {
     /// Heading of two lines.
     heading: (&'static str, &'static str),
     meaning: &'static str,
-    shown: Shown,
+    shown: CellFormat,
     cell: fn(&Figures) -> String,
 }
 
 /// Games in which a column is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shown {
+enum CellFormat {
     Always,
     WithScores,
     WithoutScores,
 }
 
-impl Shown {
+impl CellFormat {
     fn is_in(self, table: &TableFacts) -> bool {
         match self {
-            Shown::Always => true,
-            Shown::WithScores => table.has_scores(),
-            Shown::WithoutScores => !table.has_scores(),
+            CellFormat::Always => true,
+            CellFormat::WithScores => table.has_scores(),
+            CellFormat::WithoutScores => !table.has_scores(),
         }
     }
 }
@@ -34,59 +34,59 @@ impl Shown {
 const UNITS: &str = "UNITS";
 
 /// Columns of outcomes and scores kept and lost.
-pub(super) const KEPT: &[Column] = &[
-    Column {
+pub(super) const KEPT: &[FigureColumn] = &[
+    FigureColumn {
         heading: ("result", "kept"),
-        meaning: "how often the move keeps the best result (win, draw or loss) there is to be had",
-        shown: Shown::Always,
+        meaning: "how often the move keeps the best possible result (win, draw or loss)",
+        shown: CellFormat::Always,
         cell: |figures| share(figures.means().optimal_by_outcome),
     },
-    Column {
+    FigureColumn {
         heading: ("score", "kept"),
         meaning: "how often it keeps the best final score",
-        shown: Shown::WithScores,
+        shown: CellFormat::WithScores,
         cell: |figures| share(figures.means().optimal_by_score),
     },
-    Column {
+    FigureColumn {
         heading: ("plies", "kept"),
-        meaning: "how often it wins as soon, or loses as late, as can be, where plies are compared",
-        shown: Shown::WithoutScores,
+        meaning: "how often it wins as soon, or loses as late, as possible, where plies are compared",
+        shown: CellFormat::WithoutScores,
         cell: |figures| share(figures.means().optimal_by_distance),
     },
-    Column {
+    FigureColumn {
         heading: ("result", "lost"),
-        meaning: "what it gives away of the result on average: a win is 1, a draw 0, a loss -1",
-        shown: Shown::Always,
+        meaning: "mean outcome lost by a move: a win is 1, a draw 0, a loss -1",
+        shown: CellFormat::Always,
         cell: |figures| or_none(figures.means().expected_loss_outcome, amount),
     },
-    Column {
+    FigureColumn {
         heading: (UNITS, "lost"),
-        meaning: "what it gives away of the final score on average, in UNITS",
-        shown: Shown::WithScores,
+        meaning: "mean final score lost by a move, in UNITS",
+        shown: CellFormat::WithScores,
         cell: |figures| or_none(figures.means().expected_loss_score, amount),
     },
-    Column {
+    FigureColumn {
         heading: ("rank", "corr."),
-        meaning: "how far it ranks the moves as their exact values do: 1 just so, 0 not at all",
-        shown: Shown::Always,
+        meaning: "rank correlation of its scores with the exact values: 1 the same order, 0 unrelated",
+        shown: CellFormat::Always,
         cell: |figures| or_none(figures.means().rank_correlation, |rho| format!("{rho:.3}")),
     },
-    Column {
+    FigureColumn {
         heading: ("win→", "draw"),
         meaning: "in how many of the positions it turns a win into a draw",
-        shown: Shown::Always,
+        shown: CellFormat::Always,
         cell: |figures| share(figures.means().blunders.win_to_draw.share),
     },
-    Column {
+    FigureColumn {
         heading: ("win→", "loss"),
         meaning: "in how many it turns a win into a loss",
-        shown: Shown::Always,
+        shown: CellFormat::Always,
         cell: |figures| share(figures.means().blunders.win_to_loss.share),
     },
-    Column {
+    FigureColumn {
         heading: ("draw→", "loss"),
         meaning: "in how many it turns a draw into a loss",
-        shown: Shown::Always,
+        shown: CellFormat::Always,
         cell: |figures| share(figures.means().blunders.draw_to_loss.share),
     },
 ];
@@ -100,56 +100,59 @@ pub(super) fn share(value: Option<f64>) -> String {
 }
 
 /// Columns of a policy's probabilities and its ranking of moves.
-pub(super) const RANKED: &[Column] = &[
-    Column {
+pub(super) const RANKED: &[FigureColumn] = &[
+    FigureColumn {
         heading: ("", "nll"),
-        meaning: "-ln of the probability of all best moves (by score, else by result), on average",
-        shown: Shown::Always,
+        meaning: "mean of -ln of the probability of all best moves (by score, else by result)",
+        shown: CellFormat::Always,
         cell: |figures| or_none(figures.means().nll, amount),
     },
-    Column {
+    FigureColumn {
         heading: ("no", "chance"),
-        meaning: "in how many of the positions that is below 1e-12, as which it counts there",
-        shown: Shown::Always,
+        meaning: "in how many of the positions that is below 1e-12, the least that is counted",
+        shown: CellFormat::Always,
         cell: |figures| share(figures.means().no_chance()),
     },
-    Column {
+    FigureColumn {
         heading: ("", "entropy"),
-        meaning: "of the probabilities, in nats: 0 where it is sure of its move",
-        shown: Shown::Always,
+        meaning: "of the probabilities, in nats: 0 if one move has them all",
+        shown: CellFormat::Always,
         cell: |figures| or_none(figures.means().entropy, amount),
     },
-    Column {
+    FigureColumn {
         heading: ("top", "1"),
         meaning: "in how many the move it ranks highest is a best one; equal ones in any order",
-        shown: Shown::Always,
+        shown: CellFormat::Always,
         cell: |figures| share(figures.means().top_1),
     },
-    Column {
+    FigureColumn {
         heading: ("top", "2"),
         meaning: "in how many one of the two that it ranks highest is",
-        shown: Shown::Always,
+        shown: CellFormat::Always,
         cell: |figures| share(figures.means().top_2),
     },
-    Column {
+    FigureColumn {
         heading: ("top", "3"),
         meaning: "in how many one of the three",
-        shown: Shown::Always,
+        shown: CellFormat::Always,
         cell: |figures| share(figures.means().top_3),
     },
 ];
 
 /// Returns the columns that apply to a table's game.
-fn shown(table: &TableFacts, columns: &'static [Column]) -> impl Iterator<Item = &'static Column> {
+fn shown(
+    table: &TableFacts,
+    columns: &'static [FigureColumn],
+) -> impl Iterator<Item = &'static FigureColumn> {
     columns.iter().filter(|column| column.shown.is_in(table))
 }
 
 /// Returns the headings, with the unit of the score.
 pub(super) fn headings<'a>(
     report: &'a AccuracyReport,
-    columns: &'static [Column],
+    columns: &'static [FigureColumn],
 ) -> Vec<(&'a str, &'static str)> {
-    let heading = |column: &Column| match column.heading {
+    let heading = |column: &FigureColumn| match column.heading {
         (UNITS, lower) => (&report.words.units[..], lower),
         heading => heading,
     };
@@ -159,16 +162,16 @@ pub(super) fn headings<'a>(
 /// Returns the cells of a policy.
 pub(super) fn cells(
     table: &TableFacts,
-    columns: &'static [Column],
+    columns: &'static [FigureColumn],
     figures: &Figures,
 ) -> Vec<String> {
     shown(table, columns).map(|column| (column.cell)(figures)).collect()
 }
 
 /// Returns the meanings of the columns, one line each.
-pub(super) fn meanings(report: &AccuracyReport, columns: &'static [Column]) -> String {
+pub(super) fn meanings(report: &AccuracyReport, columns: &'static [FigureColumn]) -> String {
     let shown = shown(&report.table, columns);
-    let line = |(column, (upper, lower)): (&Column, (&str, &str))| {
+    let line = |(column, (upper, lower)): (&FigureColumn, (&str, &str))| {
         let name = match upper.ends_with('→') {
             true => format!("{upper}{lower}"),
             false => format!("{upper} {lower}"),

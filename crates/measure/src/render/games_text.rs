@@ -10,9 +10,7 @@ use crate::evaluate::{
 pub(super) fn most_plies_text(most_plies: Option<u32>) -> String {
     let text = |plies| {
         format!(
-            "\nA game that is not over after {plies} plies counts as play without end (no end: how often it is not).\n\
-             Policies do not see how often a position was there: one that comes back ends no game, and a best\n\
-             response may wait for a mistake.\n"
+            "\nGames longer than {plies} plies count as infinite (column: infinite).\nPolicies do not see repetitions: a position that recurs does not end the game, and a best response\nmay wait for a mistake.\n"
         )
     };
     most_plies.map_or(String::new(), text)
@@ -27,24 +25,18 @@ pub fn games_text(games: &Games, words: &Words) -> String {
     text += &against(games, words, |policy| &policy.against_perfect);
     if games.policies.len() > 1 {
         text += &format!(
-            "\nGames against each other: what {} is expected to score, in {units}, by who plays {}\n\n",
+            "\nGames against each other: expected score of {}, in {units}, by the policy that plays {}\n\n",
             sides[0], sides[1]
         );
         text += &crosstable(games);
     }
-    text += "\nWhat a best response takes from a policy that plays a side, and what a game costs it\n\n";
+    text += "\nExploitability by side, and mistakes per game\n\n";
     text += &losses(games, words);
     text += "\n";
     for (name, meaning) in [
-        (
-            "results",
-            "what of the result a best response after results takes: a win is 1, a loss -1",
-        ),
-        (units, &format!("what of the score a best response after {units} takes")),
-        (
-            "mistakes",
-            "its moves that give away the result in a game against each, the mean over both sides",
-        ),
+        ("results", "mean outcome lost to a best response: a win is 1, a loss -1"),
+        (units, &format!("mean {units} lost to a best response by {units}")),
+        ("mistakes", "moves per game that lose the result, against each, mean of both sides"),
     ] {
         text += &format!("{name:<13}{meaning}\n");
     }
@@ -91,7 +83,7 @@ fn both_sides(
 
 /// Returns the headings of [`cells`].
 fn results(units: &str, most_plies: Option<u32>) -> Vec<&str> {
-    let no_end = most_plies.map(|_| "no end");
+    let no_end = most_plies.map(|_| "infinite");
     ["win", "draw", "loss", units].into_iter().chain(no_end).collect()
 }
 

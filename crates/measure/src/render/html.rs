@@ -3,7 +3,7 @@
 use minijinja::{Environment, Value, context};
 
 use super::accuracy_text::{judged, may_have_learned};
-use super::names::Names;
+use super::names::ShortNames;
 use super::number::{amount, percent, signed, thousands};
 use super::plots::{colour, mark, plots};
 use super::summary::has_learned;
@@ -22,7 +22,7 @@ pub struct About {
 
 /// Figures that rank a policy: of held-out positions if there are any.
 #[derive(serde::Serialize)]
-struct Held<'a> {
+struct HeldOutFigures<'a> {
     #[serde(flatten)]
     figures: &'a FiguresBySet,
     #[serde(flatten)]
@@ -60,12 +60,12 @@ pub fn html(report: &AccuracyReport, about: &About) -> String {
     let template = environment.get_template("report.html").expect("it was just added");
     let policies = 0..report.policies.len();
     let names = report.policies.iter().map(|policy| &policy.policy[..]);
-    let names = Names::of(&report.table.game, names);
-    let held = report
-        .policies
-        .iter()
-        .map(|policy| Held { figures: policy.held_out(), details: policy.held_out_details() });
-    let held: Vec<Held> = held.collect();
+    let names = ShortNames::of(&report.table.game, names);
+    let held = report.policies.iter().map(|policy| HeldOutFigures {
+        figures: policy.held_out(),
+        details: policy.held_out_details(),
+    });
+    let held: Vec<HeldOutFigures> = held.collect();
     let agreement = report.agreement.as_ref().filter(|_| policies.len() > 1).map(|agreement| {
         let row = |a| policies.clone().map(|b| agreement.of(a, b)).collect::<Vec<f64>>();
         policies.clone().map(row).collect::<Vec<_>>()

@@ -6,16 +6,16 @@ use super::shown::shown;
 const MOST: usize = 24;
 
 /// Names of policies in tables.
-pub(super) struct Names {
+pub(super) struct ShortNames {
     /// Short names in the order of the report.
     pub short: Vec<String>,
     /// Short names that differ from the full name, with the full name.
     pub legend: Vec<(String, String)>,
 }
 
-impl Names {
+impl ShortNames {
     /// Shortens the names of policies on a game to distinct names.
-    pub(super) fn of<'a>(game: &str, names: impl Iterator<Item = &'a str>) -> Names {
+    pub(super) fn of<'a>(game: &str, names: impl Iterator<Item = &'a str>) -> ShortNames {
         let (mut short, mut legend) = (Vec::new(), Vec::new());
         for (at, name) in names.enumerate() {
             let name = &shown(name)[..];
@@ -29,7 +29,7 @@ impl Names {
             }
             short.push(found);
         }
-        Names { short, legend }
+        ShortNames { short, legend }
     }
 
     /// Returns the legend, one line per name; empty if no name is shortened.
@@ -74,7 +74,7 @@ mod tests {
             long[0],
             long[1],
         ];
-        let names = Names::of("othello-4x4", all.into_iter());
+        let names = ShortNames::of("othello-4x4", all.into_iter());
         let shown = ["perfect", "td", "td?plies=2", "learned:td-othello-4x5"];
         assert_eq!(names.short[..4], shown);
         let mut different = names.short.clone();

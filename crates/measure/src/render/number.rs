@@ -90,9 +90,9 @@ pub fn bytes(count: f64) -> String {
 pub fn no_room(what: &str, NoRoom { needed, free, disk }: &NoRoom) -> String {
     let (needed, free) = (bytes(*needed), bytes(*free));
     match disk {
-        None => format!("{what} about {needed} of memory where {free} are free"),
+        None => format!("{what} about {needed} of memory, but {free} are free"),
         Some(dir) => {
-            format!("{what} about {needed} on disk where {} has {free} free", dir.display())
+            format!("{what} about {needed} on disk, but {} has {free} free", dir.display())
         }
     }
 }

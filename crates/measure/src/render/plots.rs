@@ -3,7 +3,7 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::names::Names;
+use super::names::ShortNames;
 use crate::evaluate::{AccuracyReport, Losses, PolicyAccuracy};
 
 /// A plot as SVG.
@@ -156,7 +156,7 @@ fn cost(report: &AccuracyReport) -> Option<Plot> {
     });
     let (least, most) = range(&lines)?;
     let names = report.policies.iter().map(|policy| &policy.policy[..]);
-    let names = Names::of(&report.table.game, names).short;
+    let names = ShortNames::of(&report.table.game, names).short;
     lines.iter_mut().zip(names).for_each(|(line, name)| line.name = name);
     let lowest =
         lines.iter().flat_map(|line| &line.points).map(|point| point.1).fold(1.0, f64::min);

@@ -6,15 +6,15 @@ use std::io;
 use std::path::Path;
 
 use crate::evaluate::Judgement;
-use yomikiri::table::Part;
+use yomikiri::table::PendingFile;
 
 /// A file of judgements being written, renamed into place once it is finished.
 pub struct RowsFile {
-    part: Part,
-    writer: Writer,
+    part: PendingFile,
+    writer: RowWriter,
 }
 
-enum Writer {
+enum RowWriter {
     Csv(Box<csv::Writer<File>>),
     #[cfg(feature = "parquet")]
     Parquet(Box<parquet_rows::ParquetRows>),
@@ -23,35 +23,35 @@ enum Writer {
 impl RowsFile {
     /// Creates a CSV file.
     pub fn csv(path: &Path) -> io::Result<RowsFile> {
-        let part = Part::of(path)?;
-        let writer = Writer::Csv(Box::new(csv::Writer::from_writer(File::create(part.path())?)));
+        let part = PendingFile::of(path)?;
+        let writer = RowWriter::Csv(Box::new(csv::Writer::from_writer(File::create(part.path())?)));
         Ok(RowsFile { part, writer })
     }
 
     /// Creates a Parquet file.
     #[cfg(feature = "parquet")]
     pub fn parquet(path: &Path) -> io::Result<RowsFile> {
-        let part = Part::of(path)?;
+        let part = PendingFile::of(path)?;
         let file = File::create(part.path())?;
-        let writer = Writer::Parquet(Box::new(parquet_rows::ParquetRows::new(file)?));
+        let writer = RowWriter::Parquet(Box::new(parquet_rows::ParquetRows::new(file)?));
         Ok(RowsFile { part, writer })
     }
 
     /// Adds a row.
     pub fn push(&mut self, row: Judgement) -> io::Result<()> {
         match &mut self.writer {
-            Writer::Csv(csv) => csv.serialize(row).map_err(io::Error::other),
+            RowWriter::Csv(csv) => csv.serialize(row).map_err(io::Error::other),
             #[cfg(feature = "parquet")]
-            Writer::Parquet(parquet) => parquet.push(row),
+            RowWriter::Parquet(parquet) => parquet.push(row),
         }
     }
 
     /// Writes the remaining rows and renames the file into place.
     pub fn finish(self) -> io::Result<()> {
         match self.writer {
-            Writer::Csv(mut csv) => csv.flush()?,
+            RowWriter::Csv(mut csv) => csv.flush()?,
             #[cfg(feature = "parquet")]
-            Writer::Parquet(parquet) => parquet.finish()?,
+            RowWriter::Parquet(parquet) => parquet.finish()?,
         }
         self.part.commit()
     }

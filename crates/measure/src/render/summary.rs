@@ -5,7 +5,7 @@ use super::columns::{or_none, share};
 use super::forced_text::forced_text;
 use super::grid::Grid;
 use super::mistakes_text::mistakes_text;
-use super::names::Names;
+use super::names::ShortNames;
 use super::number::{amount, percent, signed, thousands};
 use crate::evaluate::{
     AccuracyReport, By, Figures, FiguresBySet, Key, PolicyAccuracy, PolicyGames,
@@ -16,14 +16,14 @@ use yomikiri::game::Split;
 /// kept by groups of positions, `mistakes` of each policy, and pointers to details. Ends with a line break.
 pub fn summary(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
     let names = report.policies.iter().map(|policy| &policy.policy[..]);
-    let names = Names::of(&report.table.game, names);
+    let names = ShortNames::of(&report.table.game, names);
     let order = report.ranking();
     let positions = report.policies.first().map_or(0, |policy| decisive(&policy.total).states);
     let mut text = header(report);
     let is_bounded = report.policies.first().is_some_and(|policy| policy.forced.is_some());
     if positions > 0 || !is_bounded {
         text += &format!(
-            "\nWhere the choice of the move decides the result ({} positions), the best policy first\n\n",
+            "\nWhere the choice of the move decides the result ({} positions), best policy first\n\n",
             thousands(positions)
         );
         text += &ranked(report, &order, &names);
@@ -40,7 +40,7 @@ pub fn summary(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
         let what = by_words(report, by).1;
         text += &format!("\nResult kept there, by {what}; policies by their number above\n");
         if report.policies.iter().any(has_learned) {
-            text += "of those with a * where they have not learned, in as many positions as 'of a *' says\n";
+            text += "policies with a * in positions they have not learned from (column 'of a *': their number)\n";
         }
         text += "\n";
         text += &groups(report, &order, by);
@@ -58,9 +58,9 @@ fn decisive(figures: &FiguresBySet) -> &Figures {
 }
 
 /// A column of the table: its heading of two lines, and its source.
-type Column = (String, String, Shown);
+type SummaryColumn = (String, String, ColumnSource);
 
-enum Shown {
+enum ColumnSource {
     /// Figures of decisive positions; of held-out ones if there are any.
     Figures(fn(&Figures) -> String),
     /// Figures of decisive positions that the policy has learned from.
@@ -69,52 +69,56 @@ enum Shown {
     Games(fn(&PolicyGames) -> String),
 }
 
-impl Shown {
+impl ColumnSource {
     fn cell(&self, policy: &PolicyAccuracy, games: Option<&PolicyGames>) -> String {
         let cell = match self {
-            Shown::Figures(of) => Some(of(decisive(policy.held_out()))),
-            Shown::Learned(of) => policy.splits.map(|splits| of(decisive(&splits.train))),
-            Shown::Games(of) => games.map(of),
+            ColumnSource::Figures(of) => Some(of(decisive(policy.held_out()))),
+            ColumnSource::Learned(of) => policy.splits.map(|splits| of(decisive(&splits.train))),
+            ColumnSource::Games(of) => games.map(of),
         };
         cell.unwrap_or_default()
     }
 }
 
-fn columns(report: &AccuracyReport) -> Vec<Column> {
+fn columns(report: &AccuracyReport) -> Vec<SummaryColumn> {
     let kept: fn(&Figures) -> String = |figures| share(figures.means().optimal_by_outcome);
     let mut columns = Vec::new();
     let mut add = |upper: &str, lower: &str, shown| {
         columns.push((upper.to_string(), lower.to_string(), shown));
     };
-    add("result", "kept", Shown::Figures(kept));
+    add("result", "kept", ColumnSource::Figures(kept));
     if report.policies.iter().any(has_learned) {
-        add("where", "learned", Shown::Learned(kept));
+        add("where", "learned", ColumnSource::Learned(kept));
     }
     if report.table.has_scores() {
-        add("score", "kept", Shown::Figures(|of| share(of.means().optimal_by_score)));
+        add("score", "kept", ColumnSource::Figures(|of| share(of.means().optimal_by_score)));
         let lost = |of: &Figures| or_none(of.means().expected_loss_score, amount);
-        add(&report.words.units, "lost", Shown::Figures(lost));
+        add(&report.words.units, "lost", ColumnSource::Figures(lost));
     } else {
-        add("plies", "kept", Shown::Figures(|of| share(of.means().optimal_by_distance)));
+        add("plies", "kept", ColumnSource::Figures(|of| share(of.means().optimal_by_distance)));
         let lost = |of: &Figures| or_none(of.means().expected_loss_outcome, amount);
-        add("result", "lost", Shown::Figures(lost));
+        add("result", "lost", ColumnSource::Figures(lost));
     }
     let lost = |of: &Figures| share(of.means().blunders.win_to_loss.share);
-    add("win→", "loss", Shown::Figures(lost));
+    add("win→", "loss", ColumnSource::Figures(lost));
     if report.games.is_some() {
         let [first, second] = report.words.sides.map(|side| format!("as {side}"));
-        add("perfect,", &first, Shown::Games(|games| signed(games.against_perfect.first.score, 2)));
+        add(
+            "perfect,",
+            &first,
+            ColumnSource::Games(|games| signed(games.against_perfect.first.score, 2)),
+        );
         add(
             "perfect,",
             &second,
-            Shown::Games(|games| signed(games.against_perfect.second.score, 2)),
+            ColumnSource::Games(|games| signed(games.against_perfect.second.score, 2)),
         );
-        add("", "exploited", Shown::Games(|games| amount(games.exploited())));
+        add("", "exploited", ColumnSource::Games(|games| amount(games.exploited())));
     }
     columns
 }
 
-fn ranked(report: &AccuracyReport, order: &[usize], names: &Names) -> String {
+fn ranked(report: &AccuracyReport, order: &[usize], names: &ShortNames) -> String {
     let columns = columns(report);
     let headings: Vec<(&str, &str)> =
         columns.iter().map(|(upper, lower, _)| (&upper[..], &lower[..])).collect();
@@ -131,7 +135,7 @@ fn ranked(report: &AccuracyReport, order: &[usize], names: &Names) -> String {
 }
 
 /// Lays out confidence intervals, if positions are a sample.
-fn intervals(report: &AccuracyReport, order: &[usize], names: &Names) -> String {
+fn intervals(report: &AccuracyReport, order: &[usize], names: &ShortNames) -> String {
     let has = |policy: &PolicyAccuracy| policy.intervals.is_some();
     if !report.policies.iter().any(has) {
         return String::new();
@@ -156,18 +160,15 @@ fn meanings(report: &AccuracyReport) -> String {
     let mut lines = match report.table.has_scores() {
         true => vec![
             ("kept", "how often the move keeps the best result, the best final score".to_string()),
-            ("lost", format!("{units} of the final score that a move gives away on average")),
+            ("lost", format!("mean final score lost by a move, in {units}")),
         ],
         false => vec![
             (
                 "kept",
-                "how often the move keeps the result; wins as soon, loses as late as can be"
+                "how often the move keeps the result; wins as soon, loses as late as possible"
                     .to_string(),
             ),
-            (
-                "lost",
-                "what a move gives away on average: a win is 1, a draw 0, a loss -1".to_string(),
-            ),
+            ("lost", "mean outcome lost by a move: a win is 1, a draw 0, a loss -1".to_string()),
         ],
     };
     lines.push((
@@ -176,16 +177,16 @@ fn meanings(report: &AccuracyReport) -> String {
     ));
     if report.games.is_some() {
         lines.push(("perfect", format!("{units} in games from the start against perfect moves")));
-        let taken = "what of the result a best response takes, the mean of both sides: 0 to 2";
+        let taken = "exploitability: mean outcome lost to a best response, 0 to 2";
         lines.push(("exploited", taken.to_string()));
         let games = report.games.as_ref();
         let endless = games.and_then(|games| games.most_plies.zip(games.endless()));
         lines.extend(endless.map(|(plies, endless)| {
             let rest = match endless {
                 0.0 => "none".to_string(),
-                endless => format!("{} at most", percent(endless)),
+                endless => format!("at most {}", percent(endless)),
             };
-            ("", format!("games not over after {plies} plies are taken to go on for ever: {rest}"))
+            ("", format!("games longer than {plies} plies count as infinite: {rest}"))
         }));
     }
     lines.extend(held_out(report).map(|text| ("*", text)));

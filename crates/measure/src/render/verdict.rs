@@ -99,12 +99,12 @@ fn at_least(plies: u16) -> String {
 /// state is won in 1 ply and lost in 2 at the soonest.
 pub fn still_open(value: Value) -> Option<String> {
     let won = match (value.upper.outcome(), value.upper.distance()) {
-        (Outcome::Win, None) => Some("it could be won only by play without end".to_string()),
+        (Outcome::Win, None) => Some("it could be won only by infinite play".to_string()),
         (Outcome::Win, Some(plies @ 2..)) => Some(format!("a win takes at least {plies} plies")),
         _ => None,
     };
     let lost = match (value.lower.outcome(), value.lower.distance()) {
-        (Outcome::Loss, None) => Some("it could be lost only by play without end".to_string()),
+        (Outcome::Loss, None) => Some("it could be lost only by infinite play".to_string()),
         (Outcome::Loss, Some(plies @ 3..)) => Some(format!("a loss takes at least {plies} plies")),
         _ => None,
     };
@@ -125,8 +125,8 @@ fn in_plies(value: Value) -> String {
             format!("in {least} to {}", plies_text(most))
         }
         (_, Some(most)) => format!("in at most {}", plies_text(most)),
-        (Some(least), None) => format!("in {} or more, or by play without end", plies_text(least)),
-        (None, None) => "by play without end".to_string(),
+        (Some(least), None) => format!("in {} or more, or by infinite play", plies_text(least)),
+        (None, None) => "by infinite play".to_string(),
     }
 }
 
@@ -135,13 +135,13 @@ pub fn plies_cell(value: Value) -> String {
     match (value.outcome(), value.distance_lower(), value.distance_upper()) {
         (None, ..) => "not proven".to_string(),
         (Some(Outcome::Draw), ..) => {
-            value.distance().map_or("without end".to_string(), |plies| plies.to_string())
+            value.distance().map_or("infinite".to_string(), |plies| plies.to_string())
         }
         (_, Some(least), Some(most)) if least == most => most.to_string(),
         (_, Some(least), Some(most)) if !is_trivial(least) => format!("{least} to {most}"),
         (_, _, Some(most)) => format!("at most {most}"),
         (_, Some(least), None) => format!("{least} or more"),
-        (_, None, None) => "without end".to_string(),
+        (_, None, None) => "infinite".to_string(),
     }
 }
 
@@ -169,9 +169,9 @@ fn is_trivial(least: u16) -> bool {
 /// Returns the convention for infinite play in words.
 pub fn repetition_text(repetition: Repetition) -> &'static str {
     match repetition {
-        Repetition::Draw => "play without end counts as a draw",
-        Repetition::SecondPlayerWins => "play without end counts as a win of the second player",
-        Repetition::Unknown => "what play without end counts as is left open",
+        Repetition::Draw => "infinite play counts as a draw",
+        Repetition::SecondPlayerWins => "infinite play counts as a win of the second player",
+        Repetition::Unknown => "the value of infinite play is unknown",
     }
 }
 
@@ -215,8 +215,8 @@ mod tests {
         vec![
             (exactly(P::win(1)), "win", "1", "wins in 1 ply"),
             (exactly(P::loss(4)), "loss", "4", "loses in 4 plies"),
-            (exactly(P::DRAW), "draw", "without end", "draws: neither side can force a win"),
-            (exactly(P::ENDLESS_WIN), "win", "without end", "wins by play without end"),
+            (exactly(P::DRAW), "draw", "infinite", "draws: neither side can force a win"),
+            (exactly(P::ENDLESS_WIN), "win", "infinite", "wins by infinite play"),
             (between(P::win(9), P::win(5)), "win", "5 to 9", "wins in 5 to 9 plies"),
             (between(P::win(9), P::win(1)), "win", "at most 9", "wins in at most 9 plies"),
             (between(P::loss(2), P::loss(8)), "loss", "at most 8", "loses in at most 8 plies"),
@@ -224,7 +224,7 @@ mod tests {
                 between(P::loss(6), P::ENDLESS_LOSS),
                 "loss",
                 "6 or more",
-                "loses in 6 plies or more, or by play without end",
+                "loses in 6 plies or more, or by infinite play",
             ),
             (
                 between(P::DRAW, P::win(5)),
@@ -254,7 +254,7 @@ mod tests {
                 between(P::ENDLESS_LOSS, P::win(5)),
                 "not proven",
                 "not proven",
-                "has an outcome that is not proven; a win takes at least 5 plies, it could be lost only by play without end",
+                "has an outcome that is not proven; a win takes at least 5 plies, it could be lost only by infinite play",
             ),
         ]
     }

@@ -15,7 +15,8 @@ use yomikiri::hint::{Hint, Hinted};
 use yomikiri::solved::{SolvedTable, empty_squares};
 use yomikiri_measure::evaluate::{Labels, MeasureError};
 use yomikiri_measure::export::targets::{
-    Block, Encoder, Example, Format, Lines, Shape, choose_columns, examples, look_up, write_blocks,
+    Encoder, Example, Format, LineSink, RowBlock, TargetShape, choose_columns, examples, look_up,
+    write_blocks,
 };
 use yomikiri_measure::render::number::thousands;
 
@@ -76,7 +77,7 @@ pub(super) fn run(
         let what = format!("OBF is a format of Othello, not of {}", game.name());
         bail!(Hinted::new(what, "choose another extension"));
     }
-    let shape = Shape {
+    let shape = TargetShape {
         layout: Layout::Nchw,
         scores: table.map_or(game.scores().is_some(), SolvedTable::has_scores),
         layers: table.is_none_or(|table| table.states().has_layers()),
@@ -96,7 +97,7 @@ pub(super) fn run(
     let mut bad = Vec::new();
     let from = (game, lines::root_of(game, table)?);
     let mut lines = lines::positions(&text, from, args.last, &mut bad);
-    let mut block = Block::new(columns.len());
+    let mut block = RowBlock::new(columns.len());
     match table {
         Some(table) => {
             for some in lines.chunks(AT_ONCE) {
@@ -139,7 +140,7 @@ pub(super) fn run(
         Some(out) => write_blocks(format, out, &columns, &block)?,
         None => {
             let mut text = Vec::new();
-            let lines = Lines::new(format, &columns);
+            let lines = LineSink::new(format, &columns);
             lines.begin(&mut text)?;
             lines.write(&block, &mut text)?;
             context.raw(&String::from_utf8(text)?)?;

@@ -14,9 +14,9 @@ use super::report::write_whole;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::othello::proof::Header;
 use yomikiri::game::othello::proof::certificate::{Problem, prove};
-use yomikiri::game::othello::proof::check::{self, Report, Rules};
-use yomikiri::game::othello::proof::semistrong::{Table, make};
-use yomikiri::game::othello::search::{Options, built_in};
+use yomikiri::game::othello::proof::check::{self, BoardRules, CheckReport};
+use yomikiri::game::othello::proof::semistrong::{SemiStrongTable, make};
+use yomikiri::game::othello::search::{EngineOptions, built_in};
 use yomikiri::game::othello::{Board, grid_of, packed_of};
 use yomikiri::game::{Empties, Game, GameExt, Position, Side};
 use yomikiri::hint::{Hinted, Kind};
@@ -108,7 +108,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let [mover, opponent] = [own, other].map(|set| grid_of(set, columns));
     let empties = args.empties.unwrap_or_default();
     let memory = args.memory.map_or(1 << 30, |memory| memory.0 as usize);
-    let options = Options {
+    let options = EngineOptions {
         rows,
         columns,
         empties,
@@ -119,7 +119,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let leaf_depth = args.leaves.unwrap_or(if args.semi_strong { 13 } else { 12 });
     let white_to_move = position.side == Side::Second;
     let root = Board { mover, opponent };
-    if Rules::new(rows, columns, empties).is_over(root) {
+    if BoardRules::new(rows, columns, empties).is_over(root) {
         bail!(Hinted::new("the game is over in this position", "give one with a move to make"));
     }
     let problem = Problem { root, white_to_move, leaf_depth, options };
@@ -161,7 +161,7 @@ pub(super) fn check(args: CheckArgs, context: &mut Context) -> anyhow::Result<()
     let mut output = Output::of(&file, bytes.len() as u64, &header, is_semi_strong)?;
     let how = match is_semi_strong {
         false => {
-            let Report { leaves, .. } = check::check(&bytes).map_err(damaged)?;
+            let CheckReport { leaves, .. } = check::check(&bytes).map_err(damaged)?;
             output.searched = Some(leaves);
             format!(
                 "Proven: {} moves, {} below them, in {}",
@@ -171,7 +171,7 @@ pub(super) fn check(args: CheckArgs, context: &mut Context) -> anyhow::Result<()
             )
         }
         true => {
-            let table = Table::open(&bytes).map_err(damaged)?;
+            let table = SemiStrongTable::open(&bytes).map_err(damaged)?;
             let leaves = table.check().map_err(damaged)?;
             output.searched = Some(leaves);
             format!(

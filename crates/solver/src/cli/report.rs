@@ -20,7 +20,7 @@ use yomikiri::hint::{Hint, Hinted, Kind};
 use yomikiri::solved::{Orienting, SolvedTable};
 use yomikiri::table::{TableError, fits_memory, writable};
 use yomikiri_measure::evaluate::{
-    AccuracyReport, By, Labels, MeasureError, Metrics, Piece, Player, Request, Searched, Sink,
+    AccuracyReport, By, Labels, MeasureError, Metrics, Piece, Player, Request, RowSink, Searched,
     judgements,
 };
 use yomikiri_measure::policy::{Answers, PolicySpec};
@@ -287,7 +287,7 @@ fn measure(
     let mut push = |piece: &Piece, answers: &[Answers]| {
         push_rows(&mut files, table.game(), (&names, &dividers), piece, answers)
     };
-    let sink: Option<&mut Sink<'_>> = if is_kept { Some(&mut push) } else { None };
+    let sink: Option<&mut RowSink<'_>> = if is_kept { Some(&mut push) } else { None };
     let mut request = Request {
         table,
         players: &players,

@@ -8,7 +8,7 @@ use super::players::player;
 use yomikiri::any::AnyGame;
 use yomikiri::game::{Game, GameExt, Side};
 use yomikiri::hint::Hinted;
-use yomikiri_measure::evaluate::{Player, Sampling, Tally, Words, arena};
+use yomikiri_measure::evaluate::{GameTally, Player, Sampling, Words, arena};
 use yomikiri_measure::policy::{Policy, PolicySpec};
 use yomikiri_measure::render::number::{percent, thousands};
 
@@ -32,9 +32,9 @@ pub(super) struct Sampled {
     /// The seed of the games.
     seed: u64,
     /// As the first player, and as the second.
-    first: Tally,
+    first: GameTally,
     /// As the second.
-    second: Tally,
+    second: GameTally,
 }
 
 /// Plays games between two policies and prints the result.

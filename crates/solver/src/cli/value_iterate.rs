@@ -12,7 +12,7 @@ use super::table_args::OneTable;
 use yomikiri::any::AnyPosition;
 use yomikiri::game::{Empties, Game, GameExt, Repetition};
 use yomikiri::hint::Hinted;
-use yomikiri::solve::{Order, Run, SolveOptions};
+use yomikiri::solve::{RowOrder, Run, SolveOptions};
 use yomikiri::solved::{SolvedTable, States};
 use yomikiri::table::{Discounted, Scratch, Solution, SweepRecord, Table};
 use yomikiri_measure::render::Grid;
@@ -97,7 +97,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
             let what = "--order is that of the sweeps of value iteration";
             bail!(Hinted::new(what, "leave it or --method out"))
         }
-        (Some(MethodArg::PolicyIteration), None) => Some(Order::Policies),
+        (Some(MethodArg::PolicyIteration), None) => Some(RowOrder::Policies),
         (Some(MethodArg::ValueIteration), _) if is_taken_back(&table, context)? => {
             let name = table.name();
             let what = format!(
@@ -106,8 +106,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
             bail!(Hinted::new(what, "leave --method out"))
         }
         (_, order) => order.map(|order| match order {
-            OrderArg::Topological => Order::Topological,
-            OrderArg::Natural => Order::Natural,
+            OrderArg::Topological => RowOrder::Topological,
+            OrderArg::Natural => RowOrder::Natural,
         }),
     };
     let options = SolveOptions {

@@ -110,7 +110,7 @@ pub struct Instructions;
 #[cfg(target_arch = "x86_64")]
 impl Instructions {
     /// Returns `true` if this processor has the instructions and they are fast.
-    pub fn are_there() -> bool {
+    pub fn are_available() -> bool {
         Instructions::exist() && !is_slow(&vendor(), family())
     }
 

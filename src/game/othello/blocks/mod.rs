@@ -40,7 +40,7 @@ pub struct Placement<B: Bits> {
 
 /// Buffers of the states in which a placement is legal; only a prefix of each is valid.
 #[derive(Default)]
-pub struct Found {
+pub struct PlacementStates {
     /// Indices of the states.
     numbers: Vec<u32>,
     /// Discs of the next mover after the placement.
@@ -75,9 +75,9 @@ impl<B: Bits> Block<B> {
         placement: &Placement<B>,
         movers: &[u32],
         moves: &mut [u32],
-        found: &'a mut Found,
+        found: &'a mut PlacementStates,
     ) -> (&'a [u32], &'a mut [u32]) {
-        let Found { numbers, after } = found;
+        let PlacementStates { numbers, after } = found;
         if numbers.len() < movers.len() + 2 * LANES {
             numbers.resize(movers.len() + 2 * LANES, 0);
             after.resize(movers.len() + 2 * LANES, 0);

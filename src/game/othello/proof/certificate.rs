@@ -1,10 +1,10 @@
 //! Generation of certificates: weak solutions that `check` verifies.
 
-use super::check::{Rules, squares};
-use super::{Decision, Header, PROOF, Pool, Turn, Walk};
+use super::check::{BoardRules, squares};
+use super::{Header, PROOF, Pool, ScoredMove, Turn, Walk};
 use crate::game::SearchLimits as Limits;
 use crate::game::othello::Board;
-use crate::game::othello::search::Options;
+use crate::game::othello::search::EngineOptions;
 
 /// Position to be solved, with the options of the search.
 #[derive(Clone, Debug)]
@@ -16,18 +16,18 @@ pub struct Problem {
     /// Maximum number of empty squares of positions that are searched instead of stored.
     pub leaf_depth: u32,
     /// Board shape, convention of empties, memory and threads of the search.
-    pub options: Options,
+    pub options: EngineOptions,
 }
 
 impl Problem {
     fn header(&self, score: i32, counts: [u32; 2]) -> Header {
-        let Options { rows, columns, empties, .. } = self.options;
+        let EngineOptions { rows, columns, empties, .. } = self.options;
         let Problem { root, white_to_move, leaf_depth, .. } = *self;
         Header { rows, columns, empties, white_to_move, root, score, leaf_depth, counts }
     }
 
-    pub(super) fn rules(&self) -> Rules {
-        Rules::new(self.options.rows, self.options.columns, self.options.empties)
+    pub(super) fn rules(&self) -> BoardRules {
+        BoardRules::new(self.options.rows, self.options.columns, self.options.empties)
     }
 
     pub(super) fn file(
@@ -59,7 +59,7 @@ pub fn prove(problem: &Problem) -> Result<Vec<u8>, String> {
 /// Returns the moves by which the hero scores at least `score`.
 fn prove_side(
     problem: &Problem,
-    rules: &Rules,
+    rules: &BoardRules,
     pool: &Pool,
     turn: Turn,
     score: i32,
@@ -69,7 +69,7 @@ fn prove_side(
     let mut stream = Vec::new();
     for empties in walk.levels() {
         for batch in walk.level(empties)?.chunks(batch_size(empties)) {
-            let decisions = pool.decide(batch, |engine, board, _| Decision {
+            let decisions = pool.decide(batch, |engine, board, _| ScoredMove {
                 score,
                 square: walk.choose(engine, board, score, None),
             });
@@ -84,7 +84,7 @@ fn prove_side(
 }
 
 /// Returns the index of a move among all moves, if there are several.
-pub(super) fn index_of(rules: &Rules, board: Board, square: Option<u32>) -> Option<u8> {
+pub(super) fn index_of(rules: &BoardRules, board: Board, square: Option<u32>) -> Option<u8> {
     let moves = rules.moves(board);
     let index = squares(moves).position(|at| Some(at) == square)?;
     (moves.count_ones() > 1).then_some(index as u8)

@@ -11,7 +11,7 @@ const UNORDERED: u32 = 4;
 
 /// Result of a successful check.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct CheckReport {
     /// Claim that was proven.
     pub header: Header,
     /// Number of leaves of both sides that were searched.
@@ -19,9 +19,9 @@ pub struct Report {
 }
 
 /// Checks a certificate and returns the claim that it proves.
-pub fn check(bytes: &[u8]) -> Result<Report, String> {
+pub fn check(bytes: &[u8]) -> Result<CheckReport, String> {
     let (header, moves) = Header::read(bytes, PROOF)?;
-    let rules = Rules::new(header.rows, header.columns, header.empties);
+    let rules = BoardRules::new(header.rows, header.columns, header.empties);
     let (count, others) = (header.counts[0] as usize, header.counts[1] as usize);
     if count.checked_add(others) != Some(moves.len()) {
         return Err(format!(
@@ -38,12 +38,12 @@ pub fn check(bytes: &[u8]) -> Result<Report, String> {
             format!("proof for the {who} of a score of at least {score}: {error}")
         })?;
     }
-    Ok(Report { header, leaves })
+    Ok(CheckReport { header, leaves })
 }
 
 /// Checks that the hero scores at least `score` and returns the number of leaves.
 fn check_side(
-    rules: &Rules,
+    rules: &BoardRules,
     header: &Header,
     turn: Turn,
     score: i32,
@@ -57,7 +57,7 @@ fn check_side(
             let legal = rules.moves(board);
             let mut square = None;
             if legal.count_ones() > 1 {
-                let index = *moves.next().ok_or("the move stream ends early")?;
+                let index = *moves.next().ok_or("truncated move stream")?;
                 square = Some(nth(legal, index).ok_or_else(|| {
                     format!("invalid move index {index} in a position with {empties} empty squares")
                 })?);
@@ -66,21 +66,23 @@ fn check_side(
         }
     }
     if moves.next().is_some() {
-        return Err(format!("{} moves are left over", moves.len() + 1));
+        return Err(format!("{} moves beyond the end", moves.len() + 1));
     }
     walk.failure()?;
     check_leaves(rules, &walk)
 }
 
 /// Searches the leaves of a walk and returns their number; fails if the hero scores less than its bound.
-pub(super) fn check_leaves(rules: &Rules, walk: &Walk) -> Result<usize, String> {
+pub(super) fn check_leaves(rules: &BoardRules, walk: &Walk) -> Result<usize, String> {
     let leaves = walk.leaves();
     let refuted = leaves.par_iter().find_any(|&&(board, turn, score)| match turn {
         Turn::Hero => rules.search(board, score - 1, score) < score,
         Turn::Other => rules.search(board, -score, -score + 1) > -score,
     });
     match refuted {
-        Some(&(board, ..)) => Err(format!("a leaf scores less: {}", rules.diagram(board))),
+        Some(&(board, ..)) => {
+            Err(format!("score of a leaf below its bound: {}", rules.diagram(board)))
+        }
         None => Ok(leaves.len()),
     }
 }
@@ -98,7 +100,7 @@ pub fn nth(mut set: u64, index: u8) -> Option<u32> {
 
 /// Rules of Othello on one board shape, without any table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rules {
+pub struct BoardRules {
     rows: usize,
     columns: usize,
     /// Squares of the board.
@@ -108,14 +110,14 @@ pub struct Rules {
     empties: Empties,
 }
 
-impl Rules {
+impl BoardRules {
     /// Returns the rules on a board of `rows` × `columns`, each 4 to 8.
-    pub fn new(rows: usize, columns: usize, empties: Empties) -> Rules {
+    pub fn new(rows: usize, columns: usize, empties: Empties) -> BoardRules {
         assert!((4..=8).contains(&rows) && (4..=8).contains(&columns), "invalid board shape");
         let row = (1u64 << columns) - 1;
         let repeat = |byte: u64| (0..rows).fold(0, |mask, r| mask | byte << (8 * r));
         let inner = repeat(row & !1 & !(1 << (columns - 1)));
-        Rules { rows, columns, board: repeat(row), inner, empties }
+        BoardRules { rows, columns, board: repeat(row), inner, empties }
     }
 
     /// Returns the start position.

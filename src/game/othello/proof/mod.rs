@@ -24,8 +24,8 @@ use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
 use crate::game::Empties;
 use crate::game::SearchLimits as Limits;
 use crate::game::othello::Board;
-use crate::game::othello::search::{Engine, Options};
-use check::{Rules, squares};
+use crate::game::othello::search::{Engine, EngineOptions};
+use check::{BoardRules, squares};
 
 /// Magic bytes of a certificate.
 const PROOF: &[u8; 7] = b"YKPROOF";
@@ -136,12 +136,12 @@ impl Header {
             return Err(format!("invalid board shape {rows}x{columns}: expected sides of 4 to 8"));
         }
         if header.score.abs() > (rows * columns) as i32 {
-            return Err(format!("invalid score {}: the board has fewer squares", header.score));
+            return Err(format!("invalid score {}: exceeds the number of squares", header.score));
         }
         if head[10] > 1 || head[11] > 1 || head[14] != 0 || head[15] != 0 {
             return Err("invalid header: unknown flags".to_string());
         }
-        if !Rules::new(rows, columns, header.empties).is_valid(header.root) {
+        if !BoardRules::new(rows, columns, header.empties).is_valid(header.root) {
             return Err("invalid root position".to_string());
         }
         if header.counts.into_iter().any(|count| count > MOST_MOVES) || word(44) > 4 * MOST_MOVES {
@@ -159,17 +159,17 @@ impl Header {
 fn inflated(packed: &[u8], length: usize) -> Result<Vec<u8>, String> {
     const FLAGS: u32 = TINFL_FLAG_PARSE_ZLIB_HEADER | TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
     if length > packed.len().saturating_mul(MOST_INFLATED) {
-        return Err(format!("content is truncated: {length} bytes expected"));
+        return Err(format!("truncated content: expected {length} bytes"));
     }
     let mut content = vec![0; length];
     let (status, read, written) =
         decompress(&mut DecompressorOxide::new(), packed, &mut content, 0, FLAGS);
     if status != TINFLStatus::Done || written != length {
-        return Err(format!("content is truncated or damaged: {status:?}"));
+        return Err(format!("truncated or damaged content: {status:?}"));
     }
     match packed.len() - read {
         0 => Ok(content),
-        more => Err(format!("invalid file: {more} bytes behind the content")),
+        more => Err(format!("invalid file: {more} bytes beyond the content")),
     }
 }
 
@@ -207,7 +207,7 @@ type Positions = BTreeMap<(u64, u64), Node>;
 /// A position of the hero with several moves takes one record of a file, so a walk ends where the records do.
 /// Forced moves take none; a walk that follows them, or a file of many records, ends at 2²⁷ positions.
 pub struct Walk {
-    rules: Rules,
+    rules: BoardRules,
     leaf_depth: u32,
     hero: Vec<Positions>,
     other: Vec<Positions>,
@@ -220,7 +220,7 @@ pub struct Walk {
 
 impl Walk {
     /// Returns a walk without positions.
-    pub fn new(rules: &Rules, leaf_depth: u32) -> Walk {
+    pub fn new(rules: &BoardRules, leaf_depth: u32) -> Walk {
         let levels = vec![Positions::new(); 65];
         let (hero, other) = (levels.clone(), levels);
         Walk { rules: *rules, leaf_depth, hero, other, room: MOST_POSITIONS, failed: None }
@@ -252,12 +252,12 @@ impl Walk {
             let score = self.rules.score(board);
             if bound > if turn == Turn::Hero { score } else { -score } {
                 let diagram = self.rules.diagram(board);
-                self.failed = Some(format!("a finished game scores less: {diagram}"));
+                self.failed = Some(format!("score of a finished game below its bound: {diagram}"));
             }
             return;
         }
         if self.room == 0 {
-            self.failed = Some("the stored moves reach too many positions".to_string());
+            self.failed = Some("stored moves reach too many positions".to_string());
             return;
         }
         let empties = self.rules.empties(board);
@@ -361,7 +361,7 @@ impl Walk {
 
 /// Score and move of a position of the hero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Decision {
+struct ScoredMove {
     score: i32,
     square: Option<u32>,
 }
@@ -370,9 +370,9 @@ struct Decision {
 struct Pool(Vec<Mutex<Engine>>);
 
 impl Pool {
-    fn new(options: &Options) -> Pool {
+    fn new(options: &EngineOptions) -> Pool {
         let memory = options.memory / options.threads.max(1);
-        let one = Options { memory, threads: 1, ..options.clone() };
+        let one = EngineOptions { memory, threads: 1, ..options.clone() };
         Pool((0..options.threads.max(1)).map(|_| Mutex::new(Engine::new(&one))).collect())
     }
 
@@ -380,10 +380,10 @@ impl Pool {
     fn decide(
         &self,
         positions: &[(Board, i32)],
-        decide: impl Fn(&mut Engine, Board, i32) -> Decision + Sync,
-    ) -> Vec<Decision> {
+        decide: impl Fn(&mut Engine, Board, i32) -> ScoredMove + Sync,
+    ) -> Vec<ScoredMove> {
         let next = AtomicUsize::new(0);
-        let done = Mutex::new(vec![Decision { score: 0, square: None }; positions.len()]);
+        let done = Mutex::new(vec![ScoredMove { score: 0, square: None }; positions.len()]);
         std::thread::scope(|scope| {
             for engine in &self.0 {
                 scope.spawn(|| {

@@ -9,11 +9,11 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use super::certificate::{Problem, batch_size, index_of};
-use super::check::{Rules, check_leaves, nth};
-use super::{Decision, Header, Pool, SEMI_STRONG, Turn, Walk};
+use super::check::{BoardRules, check_leaves, nth};
+use super::{Header, Pool, SEMI_STRONG, ScoredMove, Turn, Walk};
 use crate::game::SearchLimits as Limits;
 use crate::game::othello::Board;
-use crate::game::othello::search::{Engine, Options};
+use crate::game::othello::search::{Engine, EngineOptions};
 
 /// Makes a table. Its decisions are saved in a checkpoint file, from which it resumes. `on_level` receives
 /// the hero (0 for the mover), the empty squares and the number of positions of each finished level.
@@ -24,12 +24,12 @@ pub fn make(
 ) -> Result<Vec<u8>, String> {
     let rules = problem.rules();
     let pool = Pool::new(&problem.options);
-    let mut log = Log::open(checkpoint, &problem.file(SEMI_STRONG, 0, [0; 2], b"")[..44])?;
+    let mut log = DecisionLog::open(checkpoint, &problem.file(SEMI_STRONG, 0, [0; 2], b"")[..44])?;
     let root = match log.known.next() {
         Some(decision) => decision.score,
         None => {
             let score = pool.solve(problem);
-            log.append(&[Decision { score, square: None }])?;
+            log.append(&[ScoredMove { score, square: None }])?;
             score
         }
     };
@@ -49,7 +49,7 @@ pub fn make(
                     log.append(&new)?;
                     decisions.extend(new);
                 }
-                for (&(board, bound), Decision { score, square }) in batch.iter().zip(decisions) {
+                for (&(board, bound), ScoredMove { score, square }) in batch.iter().zip(decisions) {
                     let legal = rules.moves(board);
                     let is_move = square.map_or(legal == 0, |at| legal >> at & 1 == 1);
                     if score < bound || score > rules.most() || !is_move {
@@ -71,7 +71,13 @@ pub fn make(
 }
 
 /// Finds the exact score of a position of the hero and the move that keeps the table small.
-fn decide(rules: &Rules, walk: &Walk, engine: &mut Engine, board: Board, bound: i32) -> Decision {
+fn decide(
+    rules: &BoardRules,
+    walk: &Walk,
+    engine: &mut Engine,
+    board: Board,
+    bound: i32,
+) -> ScoredMove {
     let most = rules.most();
     let mut known = None;
     let mut score = bound;
@@ -87,20 +93,20 @@ fn decide(rules: &Rules, walk: &Walk, engine: &mut Engine, board: Board, bound: 
             break;
         }
     }
-    Decision { score, square: walk.choose(engine, board, score, known) }
+    ScoredMove { score, square: walk.choose(engine, board, score, known) }
 }
 
 /// Decisions in the order of the walk, in an append-only file.
 ///
 /// After the header of the table come blocks: their number of decisions, their CRC-32, and two
 /// bytes for each decision. A damaged or incomplete block ends the file.
-struct Log {
+struct DecisionLog {
     file: File,
-    known: std::vec::IntoIter<Decision>,
+    known: std::vec::IntoIter<ScoredMove>,
 }
 
-impl Log {
-    fn open(path: &Path, head: &[u8]) -> Result<Log, String> {
+impl DecisionLog {
+    fn open(path: &Path, head: &[u8]) -> Result<DecisionLog, String> {
         let fail = |error: std::io::Error| format!("{}: {error}", path.display());
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
@@ -117,20 +123,20 @@ impl Log {
         }
         let mut rest = &bytes[head.len()..];
         let mut known = Vec::new();
-        while let Some((block, tail)) = Log::block(rest) {
+        while let Some((block, tail)) = DecisionLog::block(rest) {
             known.extend(block);
             rest = tail;
         }
         let whole = (bytes.len() - rest.len()) as u64;
         file.set_len(whole).map_err(fail)?;
         std::io::Seek::seek(&mut file, std::io::SeekFrom::End(0)).map_err(fail)?;
-        Ok(Log { file, known: known.into_iter() })
+        Ok(DecisionLog { file, known: known.into_iter() })
     }
 
-    fn block(bytes: &[u8]) -> Option<(Vec<Decision>, &[u8])> {
+    fn block(bytes: &[u8]) -> Option<(Vec<ScoredMove>, &[u8])> {
         let (&[count, a, b, c, d], rest) = bytes.split_first_chunk()?;
         let (body, tail) = rest.split_at_checked(2 * count as usize)?;
-        let decision = |pair: &[u8]| Decision {
+        let decision = |pair: &[u8]| ScoredMove {
             score: i32::from(pair[0] as i8),
             square: (pair[1] < 64).then_some(pair[1].into()),
         };
@@ -138,8 +144,9 @@ impl Log {
         right.then(|| (body.chunks(2).map(decision).collect(), tail))
     }
 
-    fn append(&mut self, decisions: &[Decision]) -> Result<(), String> {
-        let pair = |d: &Decision| [d.score as i8 as u8, d.square.map_or(64, |square| square as u8)];
+    fn append(&mut self, decisions: &[ScoredMove]) -> Result<(), String> {
+        let pair =
+            |d: &ScoredMove| [d.score as i8 as u8, d.square.map_or(64, |square| square as u8)];
         let body: Vec<u8> = decisions.iter().flat_map(pair).collect();
         let mut block = vec![decisions.len() as u8];
         block.extend(crc32fast::hash(&body).to_le_bytes());
@@ -150,43 +157,43 @@ impl Log {
 
 /// Returns the table built into the program if it covers positions of these rules with the board's number of
 /// empty squares; made by `solver prove --semi-strong`.
-pub fn stored(rules: &Rules, board: Board) -> Option<&'static Table> {
-    static TABLE: OnceLock<Option<Table>> = OnceLock::new();
+pub fn stored(rules: &BoardRules, board: Board) -> Option<&'static SemiStrongTable> {
+    static TABLE: OnceLock<Option<SemiStrongTable>> = OnceLock::new();
     let bytes = include_bytes!("stored.semi");
     let (header, _) = Header::split(bytes, SEMI_STRONG).ok()?;
-    if *rules != Rules::new(header.rows, header.columns, header.empties)
+    if *rules != BoardRules::new(header.rows, header.columns, header.empties)
         || rules.empties(board) <= header.leaf_depth
     {
         return None;
     }
-    TABLE.get_or_init(|| Table::open(bytes).ok()).as_ref()
+    TABLE.get_or_init(|| SemiStrongTable::open(bytes).ok()).as_ref()
 }
 
 /// Opened table.
-pub struct Table {
+pub struct SemiStrongTable {
     /// Header of the file.
     pub header: Header,
-    rules: Rules,
+    rules: BoardRules,
     pub(super) sides: [Walk; 2],
 }
 
 /// Exact score of a position for its mover and a best move, which is `None` for a pass or a finished game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct ExactAnswer {
     /// Score.
     pub score: i32,
     /// Bit of a best move.
     pub square: Option<u32>,
 }
 
-impl Table {
+impl SemiStrongTable {
     /// Expands a file.
-    pub fn open(bytes: &[u8]) -> Result<Table, String> {
+    pub fn open(bytes: &[u8]) -> Result<SemiStrongTable, String> {
         let (header, content) = Header::read(bytes, SEMI_STRONG)?;
-        let rules = Rules::new(header.rows, header.columns, header.empties);
+        let rules = BoardRules::new(header.rows, header.columns, header.empties);
         let total = header.counts[0] as usize + header.counts[1] as usize;
         let Some((gains, moves)) = content.split_at_checked(total) else {
-            return Err("the records end early".to_string());
+            return Err("truncated records".to_string());
         };
         let (mut gains, mut moves) = (gains.iter(), moves.iter());
         let mut side = |turn: Turn, bound: i32, count: u32| {
@@ -195,12 +202,12 @@ impl Table {
             let mut met = 0;
             for empties in walk.levels() {
                 for (board, bound) in walk.level(empties)? {
-                    let gain = gains.next().ok_or("the records end early")?;
+                    let gain = gains.next().ok_or("truncated records")?;
                     let score = bound + i32::from(*gain);
                     let legal = rules.moves(board);
                     let mut square = None;
                     if legal.count_ones() > 1 {
-                        let index = moves.next().ok_or("the records end early")?;
+                        let index = moves.next().ok_or("truncated records")?;
                         square = Some(nth(legal, *index).ok_or("invalid move index")?);
                     }
                     if score > rules.most() {
@@ -218,9 +225,9 @@ impl Table {
             side(Turn::Other, -header.score, header.counts[1])?,
         ];
         if gains.next().is_some() || moves.next().is_some() {
-            return Err("records are left over".to_string());
+            return Err("records beyond the end".to_string());
         }
-        Ok(Table { header, rules, sides })
+        Ok(SemiStrongTable { header, rules, sides })
     }
 
     /// Checks by plain search that the stored moves of either side keep the scores that the table assigns and
@@ -234,7 +241,7 @@ impl Table {
     /// Returns an engine for the positions below the table.
     pub fn engine(&self) -> Engine {
         let Header { rows, columns, empties, .. } = self.header;
-        Engine::new(&Options {
+        Engine::new(&EngineOptions {
             rows,
             columns,
             empties,
@@ -245,16 +252,16 @@ impl Table {
     }
 
     /// Returns the exact score of a position and a best move, or `None` outside the table.
-    pub fn query(&self, engine: &mut Engine, board: Board) -> Option<Answer> {
+    pub fn query(&self, engine: &mut Engine, board: Board) -> Option<ExactAnswer> {
         let rules = &self.rules;
         let legal = rules.moves(board);
         if rules.is_over(board) {
-            return Some(Answer { score: rules.score(board), square: None });
+            return Some(ExactAnswer { score: rules.score(board), square: None });
         }
         if rules.empties(board) <= self.header.leaf_depth {
             let window = (-rules.most(), rules.most());
             let found = engine.solve(&board, window, &Limits::default());
-            return Some(Answer { score: found.lower, square: found.best });
+            return Some(ExactAnswer { score: found.lower, square: found.best });
         }
         let score = self.score(board)?;
         let child = |&square: &u32| rules.play(board, square);
@@ -262,7 +269,7 @@ impl Table {
         if let Some(target) = self.stored_child(board) {
             let square =
                 super::check::squares(legal).find(|at| rules.canonical(child(at)) == target);
-            return Some(Answer { score, square });
+            return Some(ExactAnswer { score, square });
         }
         let holds = |square: &u32| {
             let child = child(square);
@@ -274,7 +281,7 @@ impl Table {
             }
             engine.solve(&child, (-score, 1 - score), &Limits::default()).upper <= -score
         };
-        Some(Answer { score, square: super::check::squares(legal).find(holds) })
+        Some(ExactAnswer { score, square: super::check::squares(legal).find(holds) })
     }
 
     /// Returns the score of a position above the leaves, for its mover.

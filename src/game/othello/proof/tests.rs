@@ -3,16 +3,17 @@
 use std::collections::HashMap;
 
 use super::certificate::{Problem, prove};
-use super::check::{Rules, check};
-use super::semistrong::{Table, make};
+use super::check::{BoardRules, check};
+use super::semistrong::{SemiStrongTable, make};
 use super::{Header, PROOF, SEMI_STRONG, Turn, Walk};
 use crate::game::Empties;
 use crate::game::othello::Board;
-use crate::game::othello::search::Options;
+use crate::game::othello::search::EngineOptions;
 
 fn problem(rows: usize, columns: usize, leaf_depth: u32, empties: Empties) -> Problem {
-    let root = Rules::new(rows, columns, empties).start();
-    let options = Options { rows, columns, empties, memory: 1 << 22, threads: 2, evaluation: None };
+    let root = BoardRules::new(rows, columns, empties).start();
+    let options =
+        EngineOptions { rows, columns, empties, memory: 1 << 22, threads: 2, evaluation: None };
     Problem { root, white_to_move: false, leaf_depth, options }
 }
 
@@ -37,8 +38,8 @@ fn a_table_agrees_with_plain_search() {
             bytes,
             "resumed in the middle"
         );
-        let rules = Rules::new(rows, columns, empties);
-        let table = Table::open(&bytes).unwrap();
+        let rules = BoardRules::new(rows, columns, empties);
+        let table = SemiStrongTable::open(&bytes).unwrap();
         let mut engine = table.engine();
         let mut values = HashMap::new();
         let stored = table.sides.iter().flat_map(|walk| walk.hero.iter().chain(&walk.other));
@@ -58,7 +59,7 @@ fn a_table_agrees_with_plain_search() {
 }
 
 /// Returns the exact score of a position by minimax alone.
-fn plain(rules: &Rules, board: Board, values: &mut HashMap<Board, i32>) -> i32 {
+fn plain(rules: &BoardRules, board: Board, values: &mut HashMap<Board, i32>) -> i32 {
     if rules.is_over(board) {
         return rules.score(board);
     }
@@ -81,7 +82,7 @@ fn certificates_prove_the_score() {
         (5, 4, 0, Empties::Uncounted),
     ] {
         let problem = problem(rows, columns, depth, empties);
-        let rules = Rules::new(rows, columns, empties);
+        let rules = BoardRules::new(rows, columns, empties);
         let report = check(&prove(&problem).unwrap()).unwrap();
         let score = plain(&rules, problem.root, &mut HashMap::new());
         assert_eq!(report.header.score, score, "{rows}x{columns}");
@@ -96,7 +97,7 @@ fn false_claims_are_refused() {
     for change in [-2, -1, 1, 2] {
         let header = Header { score: header.score + change, ..header.clone() };
         let error = check(&header.write(PROOF, &content)).unwrap_err();
-        assert!(error.contains("scores less") && !error.contains('\n'), "{error}");
+        assert!(error.contains("below its bound") && !error.contains('\n'), "{error}");
     }
     for end in 0..bytes.len() {
         assert!(check(&bytes[..end]).is_err(), "{end} bytes");
@@ -110,10 +111,10 @@ fn false_claims_are_refused() {
     }
     assert!(refused > content.len() as u32 / 2, "{refused} of {}", content.len());
     let longer = [&bytes[..], &[0]].concat();
-    assert!(check(&longer).unwrap_err().contains("1 bytes behind the content"));
+    assert!(check(&longer).unwrap_err().contains("1 bytes beyond the content"));
     let mut huge = bytes.clone();
     huge[44..48].copy_from_slice(&(1u32 << 29).to_le_bytes());
-    assert!(check(&huge).unwrap_err().contains("content is truncated"));
+    assert!(check(&huge).unwrap_err().contains("truncated content"));
     let fewer = Header { counts: [header.counts[0] - 1, header.counts[1] + 1], ..header };
     assert!(check(&fewer.write(PROOF, &content)).is_err());
 }
@@ -126,10 +127,10 @@ fn walks_end_where_records_or_room_do() {
     let (header, _) = Header::read(&header, PROOF).unwrap();
     let header = Header { rows: 8, columns: 8, root, leaf_depth: 0, counts: [1000, 0], ..header };
     let error = check(&header.write(PROOF, &[0; 1000])).unwrap_err();
-    assert!(error.contains("the move stream ends early"), "{error}");
-    let rules = Rules::new(8, 8, Empties::Uncounted);
-    let error = Table::open(&header.write(SEMI_STRONG, &[0; 1500])).err().unwrap();
-    assert!(error.contains("the records end early"), "{error}");
+    assert!(error.contains("truncated move stream"), "{error}");
+    let rules = BoardRules::new(8, 8, Empties::Uncounted);
+    let error = SemiStrongTable::open(&header.write(SEMI_STRONG, &[0; 1500])).err().unwrap();
+    assert!(error.contains("truncated records"), "{error}");
     // Forced moves have no records.
     let mut walk = Walk::new(&rules, 0);
     walk.room = 1000;
@@ -169,7 +170,7 @@ fn mutated_tables_never_claim_too_much() {
             content[at] = random(5) as u8;
         }
         let changed = header.write(SEMI_STRONG, &content);
-        let table = Table::open(&changed).and_then(|table| table.check().map(|_| table));
+        let table = SemiStrongTable::open(&changed).and_then(|table| table.check().map(|_| table));
         let Ok(table) = table else {
             refused += 1;
             continue;
@@ -217,7 +218,7 @@ fn mutated_files_never_prove_a_falsehood() {
         }
         let Ok(report) = check(&changed) else { continue };
         let Header { rows, columns, empties, root, score, .. } = report.header;
-        let rules = Rules::new(rows, columns, empties);
+        let rules = BoardRules::new(rows, columns, empties);
         assert_eq!(plain(&rules, root, &mut values), score, "round {round}");
         values.clear();
     }

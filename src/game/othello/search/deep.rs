@@ -2,7 +2,7 @@
 
 use super::evaluation::{DISC, around};
 use super::kernel::{Kernel, Recursion};
-use super::table::Entry;
+use super::table::TranspositionEntry;
 use super::{SHALLOW, Search, WIDE, WORST};
 use crate::game::othello::Board;
 
@@ -13,7 +13,7 @@ const ETC_FROM: u32 = 10;
 const STABILITY_ALPHA: i32 = -8;
 
 /// Weights of the move order, in units of [`DISC`] of the search by evaluation.
-struct Order {
+struct MoveOrder {
     /// Weight of the opponent's moves.
     mobility: i32,
     /// Weight of the opponent's moves into corners.
@@ -30,8 +30,8 @@ struct Order {
     preview_most: u32,
 }
 
-impl Order {
-    const PLAIN: Order = Order {
+impl MoveOrder {
+    const PLAIN: MoveOrder = MoveOrder {
         mobility: 16,
         corner_reply: 16,
         potential: 4,
@@ -40,7 +40,7 @@ impl Order {
         preview_slope: 3,
         preview_most: 5,
     };
-    const TRAINED: Order = Order {
+    const TRAINED: MoveOrder = MoveOrder {
         mobility: 90,
         corner_reply: 60,
         potential: 4,
@@ -53,7 +53,7 @@ impl Order {
 
 /// Legal move with its rank in the move order.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Move {
+pub(super) struct OrderedMove {
     child: Board,
     index: usize,
     square: u32,
@@ -84,7 +84,7 @@ impl<K: Kernel> Search<'_, K> {
         let board = self.folded(board, empties);
         let table = self.table_for(empties);
         let index = table.index(board);
-        let known = table.get(board, index).unwrap_or(Entry::UNKNOWN);
+        let known = table.get(board, index).unwrap_or(TranspositionEntry::UNKNOWN);
         if known.lower > alpha {
             return known.lower;
         }
@@ -102,9 +102,9 @@ impl<K: Kernel> Search<'_, K> {
             return alpha;
         }
         let entry = if best > alpha {
-            Entry { lower: best, best: square, ..known }
+            TranspositionEntry { lower: best, best: square, ..known }
         } else {
-            Entry { upper: best, best: square, ..known }
+            TranspositionEntry { upper: best, best: square, ..known }
         };
         table.put(board, index, empties, entry);
         best
@@ -134,7 +134,7 @@ impl<K: Kernel> Search<'_, K> {
                 return self.split_moves(next, alpha, empties, (best, square));
             }
             self.select(next);
-            let Move { child, square: at, .. } = self.moves[next];
+            let OrderedMove { child, square: at, .. } = self.moves[next];
             let score = if empties - 1 > SHALLOW {
                 -self.deep(child, -alpha - 1, empties - 1)
             } else {
@@ -183,7 +183,7 @@ impl<K: Kernel> Search<'_, K> {
                 index = table.index(child);
                 self.kernel.prefetch(table.line(index));
             }
-            self.moves.push(Move { child, index, square, cost: 0 });
+            self.moves.push(OrderedMove { child, index, square, cost: 0 });
         }
     }
 
@@ -207,9 +207,10 @@ impl<K: Kernel> Search<'_, K> {
     #[inline(always)]
     fn rate_moves(&mut self, start: usize, board: Board, empties: u32, hint: u32) {
         let odd = self.shape.odd_regions(self.shape.empty(board));
-        let order = if self.evaluation.is_trained() { &Order::TRAINED } else { &Order::PLAIN };
+        let order =
+            if self.evaluation.is_trained() { &MoveOrder::TRAINED } else { &MoveOrder::PLAIN };
         for i in start..self.moves.len() {
-            let Move { child, square, .. } = self.moves[i];
+            let OrderedMove { child, square, .. } = self.moves[i];
             self.moves[i].cost = if square == hint {
                 i32::MIN
             } else {
@@ -220,7 +221,7 @@ impl<K: Kernel> Search<'_, K> {
 
     /// Rates a move by its child, in which the opponent is to move; smaller is better.
     #[inline(always)]
-    fn cost(&mut self, child: Board, order: &Order, empties: u32) -> i32 {
+    fn cost(&mut self, child: Board, order: &MoveOrder, empties: u32) -> i32 {
         let replies = self.kernel.moves(child) & self.shape.board;
         let open = around(child.opponent) & self.shape.empty(child);
         let mut cost = order.mobility * replies.count_ones() as i32;
@@ -298,7 +299,7 @@ impl<K: Kernel> Search<'_, K> {
                 2 => (self.kernel.moves(child) & self.shape.board).count_ones() as i32,
                 _ => self.evaluation.value(self.kernel, child),
             };
-            self.moves.push(Move { child, index: 0, square, cost });
+            self.moves.push(OrderedMove { child, index: 0, square, cost });
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::kernel::Kernel;
 use super::patterns::Patterns;
-use super::shape::Shape;
+use super::shape::BoardShape;
 use crate::game::Empties;
 use crate::game::othello::Board;
 
@@ -33,7 +33,7 @@ const LEVEL: i32 = 19;
 /// Estimate of the final score for the mover on boards of one shape.
 #[derive(Clone, Debug)]
 pub struct Evaluation {
-    pub(super) shape: Shape,
+    pub(super) shape: BoardShape,
     pub(super) trained: Option<Box<Trained>>,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct Trained {
 impl Evaluation {
     /// Returns an evaluation with fixed weights of mobility, corners and stable discs.
     pub fn plain(rows: usize, columns: usize) -> Evaluation {
-        Evaluation { shape: Shape::new(rows, columns, Empties::Uncounted), trained: None }
+        Evaluation { shape: BoardShape::new(rows, columns, Empties::Uncounted), trained: None }
     }
 
     /// Returns the rows and columns of the board.
@@ -74,14 +74,14 @@ impl Evaluation {
             return Err(damaged("shorter than its header"));
         };
         if header[..8] != *MAGIC {
-            return Err(damaged("no magic number"));
+            return Err(damaged("missing magic bytes"));
         }
         let [version, rows, columns, stages] = [header[8], header[9], header[10], header[11]];
         if version != VERSION || usize::from(stages) != STAGES {
-            return Err(damaged("unknown version"));
+            return Err(damaged("unsupported version"));
         }
         if !(4..=8).contains(&rows) || !(4..=8).contains(&columns) {
-            return Err(damaged("unknown board shape"));
+            return Err(damaged("invalid board shape"));
         }
         let mut evaluation = Evaluation::plain(rows.into(), columns.into());
         let patterns = Patterns::new(&evaluation.shape);
@@ -89,12 +89,12 @@ impl Evaluation {
         let mut content = Vec::new();
         zstd::Decoder::new(packed)
             .and_then(|decoder| decoder.take(length as u64 + 1).read_to_end(&mut content))
-            .map_err(|_| damaged("compressed data"))?;
+            .map_err(|_| damaged("damaged compressed data"))?;
         if content.len() != length {
-            return Err(damaged("number of weights"));
+            return Err(damaged("wrong number of weights"));
         }
         if header[12..] != crc32fast::hash(&content).to_le_bytes() {
-            return Err(damaged("checksum"));
+            return Err(damaged("wrong checksum"));
         }
         let (low, high) = content.split_at(length / 2);
         let mut values = low.iter().zip(high).map(|(&low, &high)| i16::from_le_bytes([low, high]));
@@ -148,7 +148,7 @@ impl Evaluation {
 
 impl Trained {
     #[inline(always)]
-    fn value<K: Kernel>(&self, kernel: K, shape: &Shape, board: Board) -> i32 {
+    fn value<K: Kernel>(&self, kernel: K, shape: &BoardShape, board: Board) -> i32 {
         let weights = &self.weights[stage(shape.empty(board).count_ones())][..];
         let indices = self.patterns.indices(kernel, shape, board);
         indices.into_iter().map(|index| i32::from(weights[index as usize])).sum()
@@ -172,7 +172,7 @@ const EXPOSED: i32 = 16;
 
 /// Returns the mover's part of the plain estimate.
 #[inline(always)]
-fn side<K: Kernel>(kernel: K, shape: &Shape, board: Board) -> i32 {
+fn side<K: Kernel>(kernel: K, shape: &BoardShape, board: Board) -> i32 {
     let empty = shape.empty(board);
     let exposed = around(empty & shape.corners) & shape.crosses;
     let moves = kernel.moves(board) & shape.board;

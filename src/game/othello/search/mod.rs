@@ -21,14 +21,14 @@ use std::time::Instant;
 
 use crate::game::othello::Board;
 use crate::game::{Empties, SearchLimits as Limits};
-use deep::Move;
+use deep::OrderedMove;
 use kernel::{Kernel, Scalar};
-use parallel::{Split, Team};
-use shape::Shape;
-use table::{Entry, Table};
+use parallel::{SplitPoint, Team};
+use shape::BoardShape;
+use table::{TranspositionEntry, TranspositionTable};
 
 pub use evaluation::{Evaluation, built_in};
-pub use training::{Progress, TrainOptions};
+pub use training::{FitProgress, TrainOptions};
 
 /// Maximum number of empty squares that are searched without the transposition table.
 const SHALLOW: u32 = 6;
@@ -41,7 +41,7 @@ const WIDE: i32 = 1 << 20;
 
 /// Options of an engine.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct EngineOptions {
     /// Number of rows, 4 to 8.
     pub rows: usize,
     /// Number of columns, 4 to 8.
@@ -58,7 +58,7 @@ pub struct Options {
 
 /// Result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct EngineResult {
     /// Proven lower bound of the mover's final score.
     pub lower: i32,
     /// Proven upper bound of the mover's final score; equal to `lower` when solved.
@@ -71,10 +71,10 @@ pub struct Found {
 
 /// Exact search engine of one board shape.
 pub struct Engine {
-    shape: Shape,
-    table: Table,
+    shape: BoardShape,
+    table: TranspositionTable,
     /// Small table of each thread.
-    near: Vec<Table>,
+    near: Vec<TranspositionTable>,
     memory: usize,
     scalar: bool,
     evaluation: Arc<Evaluation>,
@@ -82,15 +82,17 @@ pub struct Engine {
 
 impl Engine {
     /// Returns an engine; it allocates its table when a search needs it.
-    pub fn new(options: &Options) -> Engine {
+    pub fn new(options: &EngineOptions) -> Engine {
         let evaluation = options.evaluation.clone().filter(|evaluation| {
             (evaluation.shape.rows, evaluation.shape.columns) == (options.rows, options.columns)
         });
         let plain = || Arc::new(Evaluation::plain(options.rows, options.columns));
         Engine {
-            shape: Shape::new(options.rows, options.columns, options.empties),
-            table: Table::new(0),
-            near: (0..options.threads.max(1)).map(|_| Table::new(NEAR_BYTES)).collect(),
+            shape: BoardShape::new(options.rows, options.columns, options.empties),
+            table: TranspositionTable::new(0),
+            near: (0..options.threads.max(1))
+                .map(|_| TranspositionTable::new(NEAR_BYTES))
+                .collect(),
             memory: options.memory,
             scalar: false,
             evaluation: evaluation.unwrap_or_else(plain),
@@ -98,11 +100,11 @@ impl Engine {
     }
 
     /// Searches until the score is known within `window`, ends excluded; a score outside it is only bounded.
-    pub fn solve(&mut self, board: &Board, window: (i32, i32), limits: &Limits) -> Found {
+    pub fn solve(&mut self, board: &Board, window: (i32, i32), limits: &Limits) -> EngineResult {
         self.with_search(board, limits, Solve { window })
     }
 
-    fn with_search<T: Task>(&mut self, board: &Board, limits: &Limits, task: T) -> T::Output {
+    fn with_search<T: KernelTask>(&mut self, board: &Board, limits: &Limits, task: T) -> T::Output {
         self.prepare_table(self.shape.empty(*board).count_ones());
         #[cfg(target_arch = "x86_64")]
         if !self.scalar
@@ -119,11 +121,11 @@ impl Engine {
         let bytes = wanted.min(self.memory);
         if bytes >= 2 * self.table.bytes() && empties > SHALLOW {
             // Frees the old table first, so that both are never allocated at once.
-            self.table = Table::new(0);
-            self.table = Table::new(bytes);
+            self.table = TranspositionTable::new(0);
+            self.table = TranspositionTable::new(bytes);
         }
         self.table.start_search();
-        self.near.iter_mut().for_each(Table::start_search);
+        self.near.iter_mut().for_each(TranspositionTable::start_search);
     }
 }
 
@@ -143,7 +145,7 @@ const NEAR_BYTES: usize = 1 << 20;
 const TABLE_BITS: u32 = 7;
 
 /// Work to be done by a search with either kernel.
-trait Task {
+trait KernelTask {
     type Output;
 
     fn run<K: Kernel>(self, search: &mut Search<K>, board: Board) -> Self::Output;
@@ -153,29 +155,29 @@ struct Solve {
     window: (i32, i32),
 }
 
-impl Task for Solve {
-    type Output = Found;
+impl KernelTask for Solve {
+    type Output = EngineResult;
 
-    fn run<K: Kernel>(self, search: &mut Search<K>, board: Board) -> Found {
+    fn run<K: Kernel>(self, search: &mut Search<K>, board: Board) -> EngineResult {
         let (lower, upper) = search.narrow(board, self.window);
         let proven = lower == upper || lower > -search.shape.squares;
         let best = if proven { search.move_reaching(board, lower) } else { None };
-        Found { lower, upper, best, nodes: search.nodes }
+        EngineResult { lower, upper, best, nodes: search.nodes }
     }
 }
 
 /// State of one thread's search.
 struct Search<'a, K: Kernel> {
     kernel: K,
-    shape: &'a Shape,
+    shape: &'a BoardShape,
     evaluation: &'a Evaluation,
-    table: &'a Table,
+    table: &'a TranspositionTable,
     /// Small table of this thread for positions with few empty squares; fits into the CPU cache.
-    near: &'a Table,
+    near: &'a TranspositionTable,
     /// State shared with other threads, if any.
     team: Option<&'a Team>,
     /// Innermost node that this thread searches together with others.
-    split: Option<Arc<Split>>,
+    split: Option<Arc<SplitPoint>>,
     limits: Limits<'a>,
     nodes: u64,
     /// Number of nodes at which limits are checked next.
@@ -184,7 +186,7 @@ struct Search<'a, K: Kernel> {
     /// Minimum number of empty squares of positions that are folded by symmetry.
     fold_from: u32,
     /// Moves of all positions from the root to the current one.
-    moves: Vec<Move>,
+    moves: Vec<OrderedMove>,
 }
 
 impl<'a, K: Kernel> Search<'a, K> {
@@ -275,7 +277,7 @@ impl<'a, K: Kernel> Search<'a, K> {
         let known = |&&(_, child): &&(u32, Board)| {
             let child = self.folded(child, empties - 1);
             let table = self.table_for(empties - 1);
-            let entry = table.get(child, table.index(child)).unwrap_or(Entry::UNKNOWN);
+            let entry = table.get(child, table.index(child)).unwrap_or(TranspositionEntry::UNKNOWN);
             -entry.upper >= score
         };
         if let Some(&(square, _)) = children.iter().find(known) {
@@ -295,7 +297,7 @@ impl<'a, K: Kernel> Search<'a, K> {
 
     /// Returns the table for positions with this number of empty squares.
     #[inline(always)]
-    fn table_for(&self, empties: u32) -> &'a Table {
+    fn table_for(&self, empties: u32) -> &'a TranspositionTable {
         if empties > NEAR { self.table } else { self.near }
     }
 
@@ -352,7 +354,7 @@ pub fn random_board(rows: usize, columns: usize, empties: u32, seed: &mut u64) -
         let mixed = (*seed ^ *seed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         (((mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb) >> 33) as usize) % count
     };
-    let shape = Shape::new(rows, columns, Empties::Uncounted);
+    let shape = BoardShape::new(rows, columns, Empties::Uncounted);
     let (r, c) = (rows / 2 - 1, columns / 2 - 1);
     let bit = |r: usize, c: usize| 1u64 << (8 * r + c);
     loop {

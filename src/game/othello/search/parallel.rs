@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::kernel::Kernel;
-use super::{CHECK_EVERY, Engine, Limits, Search, Task};
+use super::{CHECK_EVERY, Engine, KernelTask, Limits, Search};
 use crate::game::othello::Board;
 
 /// Minimum number of empty squares of a position that several threads search.
@@ -22,7 +22,7 @@ const CUT_FROM: u32 = 10;
 /// State shared by the threads of one search.
 #[derive(Default)]
 pub(super) struct Team {
-    splits: Mutex<Vec<Arc<Split>>>,
+    splits: Mutex<Vec<Arc<SplitPoint>>>,
     /// Signals a new split, a helper that left one, and the end of the search.
     changed: Condvar,
     idle: AtomicUsize,
@@ -33,9 +33,9 @@ pub(super) struct Team {
 }
 
 /// Node whose moves several threads search.
-pub(super) struct Split {
+pub(super) struct SplitPoint {
     /// Split below which this one lies.
-    parent: Option<Arc<Split>>,
+    parent: Option<Arc<SplitPoint>>,
     alpha: i32,
     empties: u32,
     moves: Vec<(Board, u32)>,
@@ -49,29 +49,29 @@ pub(super) struct Split {
     nodes: AtomicU64,
 }
 
-impl Split {
+impl SplitPoint {
     /// Returns whether this split or one above it has its result.
     fn is_cut(&self) -> bool {
         self.cut.load(Relaxed) || self.parent.as_ref().is_some_and(|parent| parent.is_cut())
     }
 
-    fn is_below(&self, other: &Arc<Split>) -> bool {
+    fn is_below(&self, other: &Arc<SplitPoint>) -> bool {
         let parent = self.parent.as_ref();
         parent.is_some_and(|parent| Arc::ptr_eq(parent, other) || parent.is_below(other))
     }
 }
 
 impl Team {
-    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Split>>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Arc<SplitPoint>>> {
         self.splits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns a split to help with, below `above` if given, or `None` when `done`.
     fn wait_for_work(
         &self,
-        above: Option<&Arc<Split>>,
+        above: Option<&Arc<SplitPoint>>,
         done: impl Fn() -> bool,
-    ) -> Option<Arc<Split>> {
+    ) -> Option<Arc<SplitPoint>> {
         let mut splits = self.lock();
         self.idle.fetch_add(1, Relaxed);
         let found = loop {
@@ -116,7 +116,7 @@ impl Drop for Finish<'_> {
 
 /// Removes a helper from a split when dropped. A helper that panics stops the search, so that [`run`] ends
 /// and panics too.
-struct Leave<'a>(&'a Team, &'a Split);
+struct Leave<'a>(&'a Team, &'a SplitPoint);
 
 impl Drop for Leave<'_> {
     fn drop(&mut self) {
@@ -129,7 +129,7 @@ impl Drop for Leave<'_> {
 }
 
 /// Runs a task with the threads of an engine, or with one if the position is small.
-pub(super) fn run<K: Kernel, T: Task>(
+pub(super) fn run<K: Kernel, T: KernelTask>(
     engine: &Engine,
     kernel: K,
     limits: &Limits,
@@ -183,7 +183,7 @@ impl<K: Kernel> Search<'_, K> {
         empties: u32,
         best: (i32, u32),
     ) -> (i32, u32) {
-        let split = Arc::new(Split {
+        let split = Arc::new(SplitPoint {
             parent: self.split.clone(),
             alpha,
             empties,
@@ -209,7 +209,7 @@ impl<K: Kernel> Search<'_, K> {
     }
 
     /// Works on a split of another thread, which counts the positions visited.
-    fn help(&mut self, team: &Team, split: &Arc<Split>) {
+    fn help(&mut self, team: &Team, split: &Arc<SplitPoint>) {
         let _leave = Leave(team, split);
         let nodes = self.nodes;
         self.work(team, split);
@@ -219,7 +219,7 @@ impl<K: Kernel> Search<'_, K> {
     }
 
     /// Searches moves of a split until none is left or one beats alpha.
-    fn work(&mut self, team: &Team, split: &Arc<Split>) {
+    fn work(&mut self, team: &Team, split: &Arc<SplitPoint>) {
         let outer = self.split.replace(split.clone());
         self.update_stopped(team);
         while !self.stopped {

@@ -5,7 +5,7 @@
 //! Images of a pattern under the symmetries of the board share its weights.
 
 use super::kernel::Kernel;
-use super::shape::Shape;
+use super::shape::BoardShape;
 use crate::game::othello::Board;
 
 /// Maximum number of patterns on a board, images included; 8×8 has 46.
@@ -42,7 +42,7 @@ type Square = (usize, usize);
 
 impl Patterns {
     /// Returns the patterns of a board shape.
-    pub(super) fn new(shape: &Shape) -> Patterns {
+    pub(super) fn new(shape: &BoardShape) -> Patterns {
         let mut patterns = Patterns {
             offsets: [0; LANES],
             parts: Box::new([[[0; LANES]; 16]; HALF_ROWS]),
@@ -96,7 +96,7 @@ impl Patterns {
     pub(super) fn indices<K: Kernel>(
         &self,
         kernel: K,
-        shape: &Shape,
+        shape: &BoardShape,
         board: Board,
     ) -> [u32; INPUTS] {
         let mut own = [0u16; LANES];
@@ -187,7 +187,7 @@ fn bases(rows: usize, columns: usize) -> Vec<Vec<Square>> {
 }
 
 /// Returns the images of a pattern under the symmetries of the board, itself first.
-fn images(shape: &Shape, squares: &[Square]) -> Vec<Vec<Square>> {
+fn images(shape: &BoardShape, squares: &[Square]) -> Vec<Vec<Square>> {
     let (rows, columns) = (shape.rows, shape.columns);
     let turns = if rows == columns { 8 } else { 4 };
     let image = |turn: usize| {

@@ -5,7 +5,7 @@ use crate::game::othello::Board;
 
 /// Board shape and scoring of one search.
 #[derive(Clone, Debug)]
-pub(super) struct Shape {
+pub(super) struct BoardShape {
     /// Number of rows.
     pub rows: usize,
     /// Number of columns.
@@ -36,9 +36,9 @@ const DIAGONAL_ENDS: [[u64; 3]; 4] = [
     [0x8080_8080_8080_80ff, 0xc0c0_c0c0_c0c0_ffff, 0xf0f0_f0f0_ffff_ffff],
 ];
 
-impl Shape {
+impl BoardShape {
     /// Returns the masks of a board of `rows` × `columns` squares, each 4 to 8.
-    pub(super) fn new(rows: usize, columns: usize, empties: Empties) -> Shape {
+    pub(super) fn new(rows: usize, columns: usize, empties: Empties) -> BoardShape {
         assert!(
             (4..=8).contains(&rows) && (4..=8).contains(&columns),
             "invalid shape {rows}x{columns}"
@@ -57,7 +57,7 @@ impl Shape {
             regions.into_iter().find(|region| region >> square & 1 != 0).unwrap_or(0)
         });
         let both = at_sides | at_top_and_bottom;
-        Shape {
+        BoardShape {
             rows,
             columns,
             board,

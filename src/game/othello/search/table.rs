@@ -6,7 +6,7 @@ use crate::game::othello::Board;
 
 /// Proven bounds of a position's score and the move that gave them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct TranspositionEntry {
     /// Lower bound of the mover's score.
     pub lower: i32,
     /// Upper bound of the mover's score.
@@ -15,9 +15,10 @@ pub(super) struct Entry {
     pub best: u32,
 }
 
-impl Entry {
+impl TranspositionEntry {
     /// Entry of a position without known bounds.
-    pub(super) const UNKNOWN: Entry = Entry { lower: -64, upper: 64, best: 64 };
+    pub(super) const UNKNOWN: TranspositionEntry =
+        TranspositionEntry { lower: -64, upper: 64, best: 64 };
 
     fn pack(self, depth: u32, age: u8) -> u64 {
         u64::from(self.lower as u8)
@@ -28,9 +29,9 @@ impl Entry {
             | 1 << 40
     }
 
-    fn unpack(data: u64) -> Entry {
+    fn unpack(data: u64) -> TranspositionEntry {
         let bound = |shift: u32| i32::from((data >> shift) as i8);
-        Entry { lower: bound(0), upper: bound(8), best: (data >> 16 & 0xff) as u32 }
+        TranspositionEntry { lower: bound(0), upper: bound(8), best: (data >> 16 & 0xff) as u32 }
     }
 }
 
@@ -79,17 +80,17 @@ fn masks(data: u64) -> (u64, u64) {
 }
 
 /// Transposition table whose number of buckets is a power of two.
-pub(super) struct Table {
+pub(super) struct TranspositionTable {
     buckets: Vec<Bucket>,
     age: u8,
 }
 
-impl Table {
+impl TranspositionTable {
     /// Returns an empty table of at most `bytes` bytes.
-    pub(super) fn new(bytes: usize) -> Table {
+    pub(super) fn new(bytes: usize) -> TranspositionTable {
         let most = (bytes / size_of::<Bucket>()).max(1);
         let buckets = (0..1 << most.ilog2()).map(|_| Bucket::default()).collect();
-        Table { buckets, age: 0 }
+        TranspositionTable { buckets, age: 0 }
     }
 
     /// Returns the size of the table in bytes.
@@ -119,15 +120,19 @@ impl Table {
 
     /// Returns the bounds stored for a board whose bucket is `index`.
     #[inline(always)]
-    pub(super) fn get(&self, board: Board, index: usize) -> Option<Entry> {
-        self.buckets[index].0.iter().find_map(|slot| slot.read(board)).map(Entry::unpack)
+    pub(super) fn get(&self, board: Board, index: usize) -> Option<TranspositionEntry> {
+        self.buckets[index]
+            .0
+            .iter()
+            .find_map(|slot| slot.read(board))
+            .map(TranspositionEntry::unpack)
     }
 
     /// Stores bounds of a board; `depth` is its number of empty squares.
     ///
     /// They replace the entry of the board, whose bounds they must include, or the one of least depth.
     #[inline(always)]
-    pub(super) fn put(&self, board: Board, index: usize, depth: u32, entry: Entry) {
+    pub(super) fn put(&self, board: Board, index: usize, depth: u32, entry: TranspositionEntry) {
         let data = entry.pack(depth, self.age);
         let mut victim = &self.buckets[index].0[0];
         let mut least = u32::MAX;

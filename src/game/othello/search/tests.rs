@@ -47,7 +47,7 @@ impl Naive {
         self.children(board).is_empty() && self.children(board.swapped()).is_empty()
     }
 
-    fn score(&self, shape: &Shape, board: Board, alpha: i32, beta: i32) -> i32 {
+    fn score(&self, shape: &BoardShape, board: Board, alpha: i32, beta: i32) -> i32 {
         let children = self.children(board);
         if children.is_empty() {
             if self.is_over(board) {
@@ -71,7 +71,7 @@ fn naive((rows, columns): (usize, usize)) -> Naive {
 }
 
 fn engine((rows, columns): (usize, usize), empties: Empties, scalar: bool) -> Engine {
-    let mut engine = Engine::new(&Options {
+    let mut engine = Engine::new(&EngineOptions {
         rows,
         columns,
         empties,
@@ -85,7 +85,14 @@ fn engine((rows, columns): (usize, usize), empties: Empties, scalar: bool) -> En
 
 fn with_threads((rows, columns): (usize, usize), empties: Empties) -> Engine {
     let threads = 3;
-    Engine::new(&Options { rows, columns, empties, memory: 1 << 20, threads, evaluation: None })
+    Engine::new(&EngineOptions {
+        rows,
+        columns,
+        empties,
+        memory: 1 << 20,
+        threads,
+        evaluation: None,
+    })
 }
 
 /// Returns positions of random games and, in every third, discs strewn at random.
@@ -106,7 +113,7 @@ fn positions((rows, columns): (usize, usize), empties: u32, count: usize) -> Vec
 /// Checks moves, flips and last flips of a kernel along random games.
 fn check_kernel<K: Kernel>(kernel: K) {
     for size in SHAPES {
-        let (rules, shape) = (naive(size), Shape::new(size.0, size.1, Empties::Uncounted));
+        let (rules, shape) = (naive(size), BoardShape::new(size.0, size.1, Empties::Uncounted));
         let squares = (size.0 * size.1) as u32;
         for empties in 1..squares - 4 {
             for board in positions(size, empties, 30) {
@@ -140,7 +147,7 @@ fn kernels_agree_with_the_naive_rules() {
 
 #[test]
 fn perft_of_the_start_position() {
-    fn perft(shape: &Shape, board: Board, depth: u32, passed: bool) -> u64 {
+    fn perft(shape: &BoardShape, board: Board, depth: u32, passed: bool) -> u64 {
         if depth == 0 {
             return 1;
         }
@@ -156,7 +163,7 @@ fn perft_of_the_start_position() {
         sum
     }
     let start = Board { mover: 1 << 28 | 1 << 35, opponent: 1 << 27 | 1 << 36 };
-    let shape = Shape::new(8, 8, Empties::Uncounted);
+    let shape = BoardShape::new(8, 8, Empties::Uncounted);
     assert_eq!(perft(&shape, start, 8, false), 390_216);
 }
 
@@ -179,7 +186,7 @@ fn scores_equal_minimax() {
     }
 }
 
-fn check_best(rules: &Naive, shape: &Shape, board: Board, found: &Found) {
+fn check_best(rules: &Naive, shape: &BoardShape, board: Board, found: &EngineResult) {
     let children = rules.children(board);
     let best = found.best.and_then(|best| children.iter().find(|child| child.0 == best));
     assert_eq!(best.is_none(), children.is_empty(), "{board:?}");
@@ -234,7 +241,7 @@ fn limits_leave_proven_bounds() {
 #[test]
 fn stable_discs_are_never_turned() {
     for size in SHAPES {
-        let (rules, shape) = (naive(size), Shape::new(size.0, size.1, Empties::Uncounted));
+        let (rules, shape) = (naive(size), BoardShape::new(size.0, size.1, Empties::Uncounted));
         for board in positions(size, 5, 40) {
             check_stable(&rules, board, shape.stable(board.opponent, board.mover), true);
             check_stable(&rules, board, shape.stable(board.mover, board.opponent), false);
@@ -258,7 +265,7 @@ fn check_stable(rules: &Naive, board: Board, stable: u64, of_opponent: bool) {
 #[test]
 fn canonical_boards_are_images_of_each_other() {
     for size in SHAPES {
-        let shape = Shape::new(size.0, size.1, Empties::Uncounted);
+        let shape = BoardShape::new(size.0, size.1, Empties::Uncounted);
         for board in positions(size, 9, 10) {
             let smallest = shape.canonical(board);
             assert_eq!(shape.canonical(smallest), smallest);

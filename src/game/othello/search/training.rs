@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::evaluation::{DISC, Evaluation, FIRST_STAGE, STAGE_STEP, STAGES, Trained, stage};
 use super::kernel::{Kernel, Scalar};
 use super::patterns::{INPUTS, Patterns};
-use super::{Engine, Options, Search, Task, WIDE, play};
+use super::{Engine, EngineOptions, KernelTask, Search, WIDE, play};
 use crate::game::othello::Board;
 use crate::game::{Empties, GAMMA, mix};
 
@@ -23,7 +23,7 @@ pub struct TrainOptions {
 
 /// Report on one trained stage.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress {
+pub struct FitProgress {
     /// Round of training, from 0.
     pub round: usize,
     /// Minimum number of empty squares of the stage.
@@ -56,12 +56,12 @@ impl Evaluation {
         rows: usize,
         columns: usize,
         options: TrainOptions,
-        progress: &mut dyn FnMut(Progress),
+        progress: &mut dyn FnMut(FitProgress),
     ) -> Evaluation {
         let mut evaluation = Evaluation::plain(rows, columns);
         let patterns = Patterns::new(&evaluation.shape);
         let most = (rows * columns) as u32 - 4;
-        let mut random = Random(options.seed);
+        let mut random = SplitMix(options.seed);
         let mut weights = vec![vec![0f32; patterns.weights()]; STAGES];
         for (round, share) in ROUNDS.into_iter().enumerate() {
             let policy = evaluation.clone();
@@ -71,15 +71,17 @@ impl Evaluation {
                     let known = Arc::new(evaluation.clone());
                     let samples =
                         label(known, &policy, &mut random, fewest, options.positions / share);
-                    let samples: Vec<Sample> = samples
+                    let samples: Vec<TrainingSample> = samples
                         .into_iter()
-                        .map(|(board, score)| Sample::new(&patterns, &evaluation, board, score))
+                        .map(|(board, score)| {
+                            TrainingSample::new(&patterns, &evaluation, board, score)
+                        })
                         .collect();
                     if round == 0 && at > 0 {
                         weights[at] = weights[at - 1].clone();
                     }
                     let error = fit(&mut weights[at], &samples);
-                    progress(Progress { round, empties: fewest, error });
+                    progress(FitProgress { round, empties: fewest, error });
                 } else {
                     weights[at] = weights[at - 1].clone();
                 }
@@ -100,22 +102,27 @@ fn rounded(patterns: &Patterns, stage: &[f32]) -> Vec<i16> {
 }
 
 /// Position as indices of weights, with its score.
-struct Sample {
+struct TrainingSample {
     indices: [u32; INPUTS],
     score: f32,
 }
 
-impl Sample {
-    fn new(patterns: &Patterns, evaluation: &Evaluation, board: Board, score: f32) -> Sample {
+impl TrainingSample {
+    fn new(
+        patterns: &Patterns,
+        evaluation: &Evaluation,
+        board: Board,
+        score: f32,
+    ) -> TrainingSample {
         let indices = patterns.indices(Scalar, &evaluation.shape, board);
-        Sample { indices: indices.map(|index| patterns.canonical()[index as usize]), score }
+        TrainingSample { indices: indices.map(|index| patterns.canonical()[index as usize]), score }
     }
 }
 
 /// Fits weights by gradient descent and returns the error on the held-back samples.
-fn fit(weights: &mut [f32], samples: &[Sample]) -> f64 {
+fn fit(weights: &mut [f32], samples: &[TrainingSample]) -> f64 {
     let (held_back, training) = samples.split_at(samples.len() / HELD_BACK);
-    let missing = |weights: &[f32], sample: &Sample| {
+    let missing = |weights: &[f32], sample: &TrainingSample| {
         let sum: f32 = sample.indices.iter().map(|&index| weights[index as usize]).sum();
         sample.score - sum
     };
@@ -137,12 +144,12 @@ fn fit(weights: &mut [f32], samples: &[Sample]) -> f64 {
 fn label(
     known: Arc<Evaluation>,
     policy: &Evaluation,
-    random: &mut Random,
+    random: &mut SplitMix,
     fewest: u32,
     count: usize,
 ) -> Vec<(Board, f32)> {
     let (rows, columns) = (known.shape.rows, known.shape.columns);
-    let mut engine = Engine::new(&Options {
+    let mut engine = Engine::new(&EngineOptions {
         rows,
         columns,
         empties: Empties::Uncounted,
@@ -156,12 +163,12 @@ fn label(
 
 struct Label<'a> {
     policy: &'a Evaluation,
-    random: &'a mut Random,
+    random: &'a mut SplitMix,
     fewest: u32,
     count: usize,
 }
 
-impl Task for Label<'_> {
+impl KernelTask for Label<'_> {
     type Output = Vec<(Board, f32)>;
 
     fn run<K: Kernel>(self, search: &mut Search<K>, start: Board) -> Self::Output {
@@ -192,9 +199,9 @@ fn start(rows: usize, columns: usize) -> Board {
 }
 
 /// Generator of random numbers (SplitMix64).
-struct Random(u64);
+struct SplitMix(u64);
 
-impl Random {
+impl SplitMix {
     fn below(&mut self, count: u32) -> u32 {
         let mixed = mix(self.0);
         self.0 = self.0.wrapping_add(GAMMA);

@@ -70,7 +70,7 @@ pub(super) enum Content {
 
 /// A column.
 #[derive(Clone, Debug)]
-pub struct Column {
+pub struct TargetColumn {
     pub(super) content: Content,
     /// Name.
     pub name: &'static str,
@@ -84,7 +84,7 @@ pub struct Column {
     pub has_missing: bool,
 }
 
-impl Column {
+impl TargetColumn {
     /// Returns the number of numbers in a row.
     pub fn width(&self) -> usize {
         self.shape.iter().product::<u64>() as usize
@@ -124,7 +124,7 @@ pub struct ColumnCard {
 
 /// Rows of all columns.
 #[derive(Clone, Debug, Default)]
-pub struct Block {
+pub struct RowBlock {
     /// Number of rows.
     pub rows: usize,
     /// The bytes of each column: little-endian numbers, or text without breaks.
@@ -133,10 +133,10 @@ pub struct Block {
     pub ends: Vec<Vec<usize>>,
 }
 
-impl Block {
+impl RowBlock {
     /// Returns a block without rows.
-    pub fn new(columns: usize) -> Block {
-        Block { rows: 0, data: vec![Vec::new(); columns], ends: vec![Vec::new(); columns] }
+    pub fn new(columns: usize) -> RowBlock {
+        RowBlock { rows: 0, data: vec![Vec::new(); columns], ends: vec![Vec::new(); columns] }
     }
 
     /// Returns a row of a text column.
@@ -146,12 +146,12 @@ impl Block {
     }
 
     /// Returns a row of a column of numbers.
-    pub fn numbers(&self, column: &Column, at: usize, row: usize) -> &[u8] {
+    pub fn numbers(&self, column: &TargetColumn, at: usize, row: usize) -> &[u8] {
         &self.data[at][row * column.row_bytes()..][..column.row_bytes()]
     }
 
     /// Appends the rows of a block of the same columns.
-    pub fn extend(&mut self, other: &Block) {
+    pub fn extend(&mut self, other: &RowBlock) {
         self.rows += other.rows;
         for at in 0..self.data.len() {
             let before = self.data[at].len();
@@ -163,7 +163,7 @@ impl Block {
 
 /// Properties that determine the columns of an export.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Shape {
+pub struct TargetShape {
     /// Layout of the planes.
     pub layout: Layout,
     /// `true` if values have scores.
@@ -182,8 +182,8 @@ pub struct Shape {
 
 /// Columns of an export under construction.
 struct List<'a> {
-    columns: Vec<Column>,
-    shape: &'a Shape,
+    columns: Vec<TargetColumn>,
+    shape: &'a TargetShape,
     actions: Vec<u64>,
 }
 
@@ -203,14 +203,14 @@ impl List<'_> {
         bytes: fn(&Encoder<'_>, &Example, Split, &mut Vec<u8>),
     ) {
         let (shape, about, content) = (shape.to_vec(), about.into(), Content::Bytes(bytes));
-        self.columns.push(Column { content, name, scalar, shape, about, has_missing: false });
+        self.columns.push(TargetColumn { content, name, scalar, shape, about, has_missing: false });
     }
 
     /// Adds a column of flags, one for each action.
     fn flags(&mut self, name: &'static str, about: &str, of: fn(&Example, Value) -> i8) {
         let (shape, about, content) = (self.actions.clone(), about.into(), Content::OfValue(of));
         let (scalar, has_missing) = (Scalar::U8, false);
-        self.columns.push(Column { content, name, scalar, shape, about, has_missing });
+        self.columns.push(TargetColumn { content, name, scalar, shape, about, has_missing });
     }
 
     /// Adds a column of numbers that may be missing.
@@ -224,7 +224,7 @@ impl List<'_> {
         let shape = if each == Each::Action { self.actions.clone() } else { Vec::new() };
         let about = format!("{about}; {MISSING} if there is none or it is not proven");
         let (content, scalar, has_missing) = (Content::OfValue(of), Scalar::I8, true);
-        self.columns.push(Column { content, name, scalar, shape, about, has_missing });
+        self.columns.push(TargetColumn { content, name, scalar, shape, about, has_missing });
     }
 
     /// Adds the columns that describe the position.
@@ -288,7 +288,7 @@ impl List<'_> {
     /// Adds the columns of proven values.
     fn values(&mut self) {
         use Scalar::{F32, U8, U16};
-        let Shape { scores, rows, temperature, splits, .. } = *self.shape;
+        let TargetShape { scores, rows, temperature, splits, .. } = *self.shape;
         self.flags("legal", "1 where the action is legal", |_, _| 1);
         let outcome = |_: &Example, value| Example::outcome_of(value).unwrap_or(MISSING);
         let score = |example: &Example, value| example.score_of(value).unwrap_or(MISSING);
@@ -384,7 +384,7 @@ fn planes_of(game: &AnyGame, layout: Layout) -> (Scalar, Vec<u64>, String) {
 }
 
 /// Returns every column that an export of this shape can have.
-pub fn all_columns(game: &AnyGame, shape: &Shape) -> Vec<Column> {
+pub fn all_columns(game: &AnyGame, shape: &TargetShape) -> Vec<TargetColumn> {
     let actions = vec![game.action_count() as u64];
     let mut list = List { columns: Vec::new(), shape, actions };
     list.position(game);

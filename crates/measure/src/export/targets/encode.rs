@@ -1,6 +1,6 @@
 //! Encoding of examples into the columns of a block.
 
-use super::columns::{Block, Column, Content, MISSING, Shape};
+use super::columns::{Content, MISSING, RowBlock, TargetColumn, TargetShape};
 use super::example::Example;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::encode::{Encoding, Layout};
@@ -14,8 +14,8 @@ pub struct Encoder<'a> {
     /// The rules with symmetry folding.
     pub folded: &'a AnyGame,
     /// Columns to write.
-    pub columns: &'a [Column],
-    shape: Shape,
+    pub columns: &'a [TargetColumn],
+    shape: TargetShape,
     encoding: Encoding,
 }
 
@@ -24,8 +24,8 @@ impl<'a> Encoder<'a> {
     pub fn new(
         game: &'a AnyGame,
         folded: &'a AnyGame,
-        columns: &'a [Column],
-        shape: Shape,
+        columns: &'a [TargetColumn],
+        shape: TargetShape,
     ) -> Encoder<'a> {
         let encoding = Encoding::of_game(game, shape.layout, None);
         let none = |_| Encoding::of(Layout::Nchw, &[], game.shape());
@@ -33,7 +33,7 @@ impl<'a> Encoder<'a> {
     }
 
     /// Appends an example that belongs to `split`.
-    pub fn add(&self, example: &Example, split: Split, block: &mut Block) {
+    pub fn add(&self, example: &Example, split: Split, block: &mut RowBlock) {
         for (at, column) in self.columns.iter().enumerate() {
             self.write(column, example, split, &mut block.data[at]);
             if column.is_text() {
@@ -44,7 +44,7 @@ impl<'a> Encoder<'a> {
         block.rows += 1;
     }
 
-    fn write(&self, column: &Column, example: &Example, split: Split, out: &mut Vec<u8>) {
+    fn write(&self, column: &TargetColumn, example: &Example, split: Split, out: &mut Vec<u8>) {
         match column.content {
             Content::Bytes(write) => write(self, example, split, out),
             Content::OfValue(of) if column.shape.is_empty() => {

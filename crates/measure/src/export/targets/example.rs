@@ -2,7 +2,7 @@
 
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Action, Empties, Game, GameExt, Orientations, Score, Side, Symmetry};
-use yomikiri::graph::{Piece, StateKind};
+use yomikiri::graph::{RowPiece, StateKind};
 use yomikiri::solve::Value;
 use yomikiri::solved::{Oracle, SolvedTable};
 
@@ -206,7 +206,7 @@ impl Images {
 /// Calls `visit` with every row of a piece as an example, in order. Fails if a row is not a position.
 pub(super) fn visit_rows(
     table: &SolvedTable,
-    piece: &Piece,
+    piece: &RowPiece,
     visit: &mut dyn FnMut(Example),
 ) -> Result<(), String> {
     let (states, game, mut moves) = (table.states(), table.game(), Vec::new());

@@ -23,21 +23,23 @@ use yomikiri::hint::Hinted;
 use yomikiri::parallel;
 
 pub use card::{Card, Counts, Group, TARGETS_SCHEMA, TARGETS_VERSION};
-pub use columns::{Block, Column, ColumnCard, MISSING, NO_DISTANCE, Scalar, Shape, all_columns};
+pub use columns::{
+    ColumnCard, MISSING, NO_DISTANCE, RowBlock, Scalar, TargetColumn, TargetShape, all_columns,
+};
 pub use encode::Encoder;
 pub use example::{Example, Images};
 pub use select::Selection;
 pub(in crate::export) use sink::write_arrays_and_lines;
-pub use sink::{FileCard, Format, Lines};
+pub use sink::{FileCard, Format, LineSink};
 
 use self::example::visit_rows;
-use self::place::Place;
+use self::place::Destination;
 use self::select::Selector;
 use super::ExportError;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::encode::{Encoding, Layout};
 use yomikiri::game::{FoldedWords, Game, GameExt, Split, Splits, name_word};
-use yomikiri::graph::Piece as Rows;
+use yomikiri::graph::RowPiece;
 use yomikiri::progress::Progress;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::{IoContext, Table, TableError, move_synced};
@@ -53,7 +55,7 @@ pub struct Targets {
     pub selection: Selection,
     /// Images of each row.
     pub images: Images,
-    /// Temperature of the policy, see [`Shape::temperature`].
+    /// Temperature of the policy, see [`TargetShape::temperature`].
     pub temperature: Option<f64>,
     /// Names of the columns; `None` for those that suit the format, `all` alone for every column.
     pub columns: Option<Vec<String>>,
@@ -62,7 +64,7 @@ pub struct Targets {
 }
 
 /// Returns `true` for the default columns of a format.
-fn suits(game: &AnyGame, format: Format, column: &Column) -> bool {
+fn suits(game: &AnyGame, format: Format, column: &TargetColumn) -> bool {
     // Rows with a number for each action are long in games with many actions.
     let short = game.action_count() <= 65;
     match format {
@@ -93,35 +95,35 @@ impl Targets {
         }
         if self.format == Format::Obf && !bitboards {
             return Some(Hinted::new(
-                format!("OBF is of Othello and not of {spec}"),
+                format!("OBF does not apply to {spec}: expected Othello"),
                 "choose another extension",
             ));
         }
         if self.format == Format::Obf && self.columns.is_some() {
-            return Some("OBF has no columns to choose".into());
+            return Some("--columns does not apply to OBF".into());
         }
         if self.shard_rows.is_some() && self.format != Format::Npy {
             return Some(
-                "--shard-rows is for directories of arrays: give an --out without extension".into(),
+                "--shard-rows does not apply to files: expected a directory of arrays (--out without extension)".into(),
             );
         }
         if self.images == Images::Expanded && game.group().order() < whole_group {
-            return Some("--expand-symmetry needs a table whose states are folded: this one has every image that is reachable already".into());
+            return Some("--expand-symmetry does not apply to an unfolded table: it already contains every reachable image".into());
         }
         if decisive == Some(true) && !table.has_scores() {
             return Some(format!("--decisive-by score: {spec} has no scores").into());
         }
         if per_layer.is_some() && !table.states().has_layers() {
             return Some(Hinted::new(
-                "--per-layer: this table does not keep the layers of its rows",
+                "--per-layer: the table does not record the layers of its rows",
                 "use --sample",
             ));
         }
         None
     }
 
-    fn shape(&self, table: &SolvedTable) -> Shape {
-        Shape {
+    fn shape(&self, table: &SolvedTable) -> TargetShape {
+        TargetShape {
             layout: self.layout,
             scores: table.has_scores(),
             layers: table.states().has_layers(),
@@ -164,9 +166,9 @@ impl Targets {
 pub fn choose_columns(
     game: &AnyGame,
     format: Format,
-    shape: &Shape,
+    shape: &TargetShape,
     names: Option<&[String]>,
-) -> Result<Vec<Column>, Hinted> {
+) -> Result<Vec<TargetColumn>, Hinted> {
     let all = all_columns(game, shape);
     let Some(names) = names else {
         return Ok(all.into_iter().filter(|column| suits(game, format, column)).collect());
@@ -177,16 +179,16 @@ pub fn choose_columns(
     let known: Vec<&str> = all.iter().map(|column| column.name).collect();
     if let Some(name) = names.iter().find(|name| !known.contains(&name.as_str())) {
         return Err(Hinted::new(
-            format!("there is no column '{name}' here"),
-            format!("there are {}", known.join(", ")),
+            format!("unknown column `{name}`"),
+            format!("expected {}", known.join(", ")),
         ));
     }
     Ok(all.into_iter().filter(|column| names.iter().any(|name| name == column.name)).collect())
 }
 
 /// Estimates the bytes of a row in memory.
-fn row_bytes(columns: &[Column]) -> usize {
-    columns.iter().map(Column::row_bytes).sum()
+fn row_bytes(columns: &[TargetColumn]) -> usize {
+    columns.iter().map(TargetColumn::row_bytes).sum()
 }
 
 /// Estimates the maximum size in bytes of an export, uncompressed, if every row is exported.
@@ -210,8 +212,8 @@ pub fn targets_bytes(table: &SolvedTable, targets: &Targets) -> u64 {
 const CHUNK: usize = 1 << 11;
 
 /// Encoded examples of a chunk with their counts.
-struct Piece {
-    block: Block,
+struct EncodedPiece {
+    block: RowBlock,
     counts: Counts,
     rows: u64,
 }
@@ -236,7 +238,7 @@ pub fn write_targets(
     let columns = choose_columns(game, targets.format, &shape, names).map_err(wrong)?;
     let (folded, words) = (game.folded(), FoldedWords::new(game));
     let damaged = |what: String| ExportError::from(TableError::damaged(table.table().dir(), what));
-    let place = Place::begin(path, targets.format)?;
+    let place = Destination::begin(path, targets.format)?;
     let samples = targets.selection.per_layer.is_some() || targets.selection.sample.is_some();
     if samples {
         progress.begin("choosing a sample", None);
@@ -250,7 +252,7 @@ pub fn write_targets(
     let mut sink =
         sink::begin(targets.format, &place.dir(), place.name(), &columns, targets.shard_rows)?;
     progress.begin(&format!("writing {}", path.display()), Some(states.rows() as u64));
-    let piece = |rows: &Rows| piece_of(table, &selector, &encoder, targets.images, rows);
+    let piece = |rows: &RowPiece| piece_of(table, &selector, &encoder, targets.images, rows);
     let mut counts = Counts::default();
     stream(states.pieces(), chunks_at_once(&columns, targets.images, game), &piece, |piece| {
         let piece = piece.map_err(damaged)?;
@@ -272,10 +274,10 @@ fn piece_of(
     selector: &Selector<'_>,
     encoder: &Encoder<'_>,
     images: Images,
-    rows: &Rows,
-) -> Result<Piece, String> {
-    let (block, counts) = (Block::new(encoder.columns.len()), Counts::default());
-    let mut piece = Piece { block, counts, rows: rows.rows.len() as u64 };
+    rows: &RowPiece,
+) -> Result<EncodedPiece, String> {
+    let (block, counts) = (RowBlock::new(encoder.columns.len()), Counts::default());
+    let mut piece = EncodedPiece { block, counts, rows: rows.rows.len() as u64 };
     visit_rows(table, rows, &mut |row| {
         let Some(split) = selector.select(&row) else { return };
         images.for_each(table.game(), &row, &mut |example| {
@@ -287,7 +289,7 @@ fn piece_of(
 }
 
 /// Returns the number of chunks in memory at a time: as many as fit in 64 MB, 2 to 256.
-fn chunks_at_once(columns: &[Column], images: Images, game: &AnyGame) -> usize {
+fn chunks_at_once(columns: &[TargetColumn], images: Images, game: &AnyGame) -> usize {
     let images = if images == Images::Canonical { 1 } else { game.group().order() };
     let chunk = CHUNK * images * row_bytes(columns).max(1);
     ((1 << 26) / chunk).clamp(2, 256)
@@ -295,9 +297,9 @@ fn chunks_at_once(columns: &[Column], images: Images, game: &AnyGame) -> usize {
 
 /// Makes pieces on all threads and passes them to `take` in order, while the next ones are being made.
 pub(super) fn stream<P: Send>(
-    chunks: &[Rows],
+    chunks: &[RowPiece],
     at_once: usize,
-    make: &(impl Fn(&Rows) -> P + Sync),
+    make: &(impl Fn(&RowPiece) -> P + Sync),
     mut take: impl FnMut(P) -> Result<(), ExportError> + Send,
 ) -> Result<(), ExportError> {
     let mut ready: Vec<P> = Vec::new();
@@ -324,7 +326,7 @@ fn describe(
     game: &AnyGame,
     table: &Table,
     targets: &Targets,
-    columns: &[Column],
+    columns: &[TargetColumn],
     counts: Counts,
     files: BTreeMap<String, FileCard>,
 ) -> Card {
@@ -344,7 +346,7 @@ fn describe(
         ("split", Some("h = seed; for w in [fnv1a64(game), key...]: h = splitmix64(h ^ w); (h >> 11) / 2^53 below the first fraction is train, below the first two validation".to_string())),
         ("sample", Some("the rows with the smallest splitmix64(h), among equal ones the first".to_string())),
     ];
-    let about = |column: &Column| ColumnCard {
+    let about = |column: &TargetColumn| ColumnCard {
         name: column.name.to_string(),
         dtype: column.scalar.descr(),
         shape: column.shape.clone(),
@@ -380,7 +382,7 @@ pub fn look_up(
     table: &SolvedTable,
     splits: &Splits,
     positions: &[AnyPosition],
-) -> Result<(Block, Vec<usize>), TableError> {
+) -> Result<(RowBlock, Vec<usize>), TableError> {
     let of = |position: &AnyPosition, with_moves| {
         Ok::<_, TableError>(Example::look_up(table, position, with_moves))
     };
@@ -396,12 +398,12 @@ pub fn examples<E: Send>(
     splits: &Splits,
     positions: &[AnyPosition],
     of: &(impl Fn(&AnyPosition, bool) -> Result<Option<Example>, E> + Sync),
-) -> Result<(Block, Vec<usize>), E> {
+) -> Result<(RowBlock, Vec<usize>), E> {
     let (name, words) = (name_word(&encoder.game.name()), FoldedWords::new(encoder.game));
-    let with_moves = encoder.columns.iter().any(Column::is_of_moves);
+    let with_moves = encoder.columns.iter().any(TargetColumn::is_of_moves);
     let with_split = encoder.columns.iter().any(|column| column.name == "split");
     let some = |places: Range<usize>| {
-        let (mut block, mut missing) = (Block::new(encoder.columns.len()), Vec::new());
+        let (mut block, mut missing) = (RowBlock::new(encoder.columns.len()), Vec::new());
         for at in places {
             let position = &positions[at];
             let Some(example) = of(position, with_moves)? else {
@@ -416,7 +418,7 @@ pub fn examples<E: Send>(
         }
         Ok((block, missing))
     };
-    let (mut block, mut missing) = (Block::new(encoder.columns.len()), Vec::new());
+    let (mut block, mut missing) = (RowBlock::new(encoder.columns.len()), Vec::new());
     for part in parallel::map_ranges(positions.len(), 1 << 11, &some) {
         let (part, places) = part?;
         block.extend(&part);
@@ -433,13 +435,13 @@ pub fn read_rows(
     selection: Selection,
     images: Images,
     pieces: Range<usize>,
-) -> Result<Block, String> {
+) -> Result<RowBlock, String> {
     let words = FoldedWords::new(encoder.game);
     let selection = Selection { per_layer: None, sample: None, ..selection };
     let selector = Selector::new(selection, &words, table, &|_| ())?;
     let pieces = &table.states().pieces()[pieces];
     let one = |at: usize| piece_of(table, &selector, encoder, images, &pieces[at]);
-    let mut block = Block::new(encoder.columns.len());
+    let mut block = RowBlock::new(encoder.columns.len());
     for piece in parallel::map(pieces.len(), &one) {
         block.extend(&piece?.block);
     }
@@ -451,13 +453,13 @@ pub fn read_rows(
 pub fn write_blocks(
     format: Format,
     path: &Path,
-    columns: &[Column],
-    block: &Block,
+    columns: &[TargetColumn],
+    block: &RowBlock,
 ) -> Result<(), ExportError> {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
     let name = name.ok_or_else(|| ExportError::Taken {
         place: path.to_path_buf(),
-        what: "is no name of a file".to_string(),
+        what: "is not a file name".to_string(),
     })?;
     let folder = super::folder::Folder::beside(path, &|other| other == name)?;
     let mut sink = sink::begin(format, &folder.file(""), &name, columns, None)?;

@@ -13,18 +13,18 @@ const CARD: &str = "targets.json";
 const CARD_TEXT: &str = "targets.md";
 
 /// An export being written beside its destination.
-pub(super) struct Place {
+pub(super) struct Destination {
     path: PathBuf,
     folder: Folder,
     /// Name of the data file; `None` for a directory.
     file: Option<String>,
 }
 
-impl Place {
+impl Destination {
     /// Prepares writing. Fails if anything but an unchanged export of targets is at the destination.
-    pub(super) fn begin(path: &Path, format: Format) -> Result<Place, ExportError> {
+    pub(super) fn begin(path: &Path, format: Format) -> Result<Destination, ExportError> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-        let name = name.ok_or_else(|| taken(path, "is no name of a file or directory"))?;
+        let name = name.ok_or_else(|| taken(path, "is not a file or directory name"))?;
         let file = (format != Format::Npy).then_some(name);
         match &file {
             None => check_directory(path)?,
@@ -42,7 +42,7 @@ impl Place {
             None => Folder::begin(path, &ours)?,
             Some(_) => Folder::beside(path, &ours)?,
         };
-        Ok(Place { path: path.to_path_buf(), folder, file })
+        Ok(Destination { path: path.to_path_buf(), folder, file })
     }
 
     /// Returns the directory to write into.
@@ -95,7 +95,7 @@ fn check_directory(place: &Path) -> Result<(), ExportError> {
         return Ok(());
     }
     let card = card_at(&place.join(CARD));
-    let card = card.ok_or_else(|| taken(place, "is there and holds no export of targets"))?;
+    let card = card.ok_or_else(|| taken(place, "exists and contains no export of targets"))?;
     card.files.iter().try_for_each(|(name, file)| unchanged(place, &place.join(name), &file.crc32))
 }
 
@@ -106,14 +106,14 @@ fn check_file(place: &Path, name: &str) -> Result<(), ExportError> {
     for suffix in [".json", ".md"] {
         let path = beside(suffix);
         if path.exists() && card.is_none() {
-            return Err(taken(&path, "is there and no data card of an export"));
+            return Err(taken(&path, "exists and is not a data card of an export"));
         }
     }
     if !place.exists() {
         return Ok(());
     }
-    let card = card.ok_or_else(|| taken(place, "is there and was not exported"))?;
+    let card = card.ok_or_else(|| taken(place, "exists and was not exported"))?;
     let file = card.files.get(name);
-    let file = file.ok_or_else(|| taken(place, "is not what its data card describes"))?;
+    let file = file.ok_or_else(|| taken(place, "differs from its data card"))?;
     unchanged(place, place, &file.crc32)
 }

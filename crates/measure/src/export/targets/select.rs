@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use super::example::{Example, visit_rows};
 use yomikiri::any::AnyGame;
 use yomikiri::game::{FoldedWords, Game, Split, Splits, mix, name_word};
-use yomikiri::graph::{Piece, StateKind};
+use yomikiri::graph::{RowPiece, StateKind};
 use yomikiri::parallel;
 use yomikiri::solved::SolvedTable;
 
@@ -29,7 +29,7 @@ pub struct Selection {
 }
 
 /// Rank of a row in a sample: by hash, then by row.
-type Place = (u64, u32);
+type SampleRank = (u64, u32);
 
 /// Selects rows. Created once for a table, since sampling needs a pass through all of it.
 pub(super) struct Selector<'a> {
@@ -37,9 +37,9 @@ pub(super) struct Selector<'a> {
     words: &'a FoldedWords<AnyGame>,
     name: u64,
     /// Last sampled place of each layer, after the pass.
-    by_layer: Option<BTreeMap<u32, Place>>,
+    by_layer: Option<BTreeMap<u32, SampleRank>>,
     /// Last sampled place, after the pass.
-    last: Option<Place>,
+    last: Option<SampleRank>,
 }
 
 impl<'a> Selector<'a> {
@@ -85,7 +85,7 @@ impl<'a> Selector<'a> {
             && decisive.is_none_or(|by_score| row.decides(by_score))
     }
 
-    fn sampled(&self, row: &Example, place: Place) -> bool {
+    fn sampled(&self, row: &Example, place: SampleRank) -> bool {
         let layer = row.layer.unwrap_or(0);
         self.by_layer.as_ref().is_none_or(|layers| layers.get(&layer) >= Some(&place))
             && self.last.is_none_or(|last| place <= last)
@@ -99,15 +99,15 @@ impl<'a> Selector<'a> {
         most: u64,
         group: &(dyn Fn(&Example) -> u32 + Sync),
         advance: &(dyn Fn(u64) + Sync),
-    ) -> Result<BTreeMap<u32, Place>, String> {
+    ) -> Result<BTreeMap<u32, SampleRank>, String> {
         const AT_ONCE: usize = 64;
-        let mut heaps: BTreeMap<u32, BinaryHeap<Place>> = BTreeMap::new();
+        let mut heaps: BTreeMap<u32, BinaryHeap<SampleRank>> = BTreeMap::new();
         for some in table.states().pieces().chunks(AT_ONCE) {
             let full = |group: u32| {
                 let heap = heaps.get(&group)?;
                 heap.peek().copied().filter(|_| heap.len() as u64 >= most)
             };
-            let of = |piece: &Piece| -> Result<Vec<(u32, Place)>, String> {
+            let of = |piece: &RowPiece| -> Result<Vec<(u32, SampleRank)>, String> {
                 let mut places = Vec::new();
                 visit_rows(table, piece, &mut |row| {
                     let place = (mix(self.hash(&row)), row.row);
@@ -129,7 +129,7 @@ impl<'a> Selector<'a> {
                 }
             }
         }
-        let last = |(group, heap): (u32, BinaryHeap<Place>)| Some((group, *heap.peek()?));
+        let last = |(group, heap): (u32, BinaryHeap<SampleRank>)| Some((group, *heap.peek()?));
         Ok(heaps.into_iter().filter_map(last).collect())
     }
 }

@@ -37,8 +37,9 @@ fn counted<T: Send + 'static>(
     silence();
     let count = late.load(Ordering::Relaxed);
     if count >= MOST_LATE && limit < Duration::MAX {
-        let what = format!("{count} answers of models are still worked at past their time limit");
-        return Err(failed(what).with_hint("leave such models out and start again"));
+        let what =
+            format!("{count} answers of models are still being computed past their time limit");
+        return Err(failed(what).with_hint("leave such models out and run again"));
     }
     let (sender, receiver) = mpsc::sync_channel(1);
     // Set by whichever comes first: the end of the work, or the timeout.
@@ -53,30 +54,28 @@ fn counted<T: Send + 'static>(
         let _ = sender.send(done);
     };
     let thread = thread::Builder::new().name(format!("{THREADS}apart")).stack_size(STACK);
-    thread.spawn(work).map_err(|error| failed(format!("no thread for it: {error}")))?;
+    thread.spawn(work).map_err(|error| failed(format!("cannot start a thread: {error}")))?;
     match receiver.recv_timeout(limit) {
         Ok(Ok(done)) => Ok(done),
         Ok(Err(panic)) => {
-            Err(failed(format!("the runtime (rten) failed at it: {}", said(&*panic))))
+            Err(failed(format!("the runtime (rten) failed: {}", panic_message(&*panic))))
         }
-        Err(RecvTimeoutError::Disconnected) => {
-            Err(failed("the runtime (rten) failed at it".to_string()))
-        }
+        Err(RecvTimeoutError::Disconnected) => Err(failed("the runtime (rten) failed".to_string())),
         Err(RecvTimeoutError::Timeout) => {
             late.fetch_add(1, Ordering::Relaxed);
             if is_over.swap(true, Ordering::Relaxed) {
                 late.fetch_sub(1, Ordering::Relaxed);
             }
-            let what = format!("it has not answered within {} s", limit.as_secs_f64());
+            let what = format!("no answer within {} s", limit.as_secs_f64());
             Err(failed(what).with_hint("raise --policy-timeout if it needs longer"))
         }
     }
 }
 
 /// Returns the message of a panic.
-fn said(panic: &(dyn Any + Send)) -> &str {
+fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it does not say why")
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown reason")
 }
 
 /// Suppresses the output of panics on the runtime's threads, which become errors.
@@ -105,7 +104,7 @@ mod tests {
         assert_eq!(counted(&TRIED, LONG, || 7).unwrap(), 7);
         let error = counted(&TRIED, LONG, || panic!("at {}", 7)).map(|(): ()| ()).unwrap_err();
         assert!(
-            error.kind() == Kind::Policy && error.to_string().ends_with("failed at it: at 7"),
+            error.kind() == Kind::Policy && error.to_string().ends_with("(rten) failed: at 7"),
             "{error}"
         );
         let (end, wait) = mpsc::channel::<()>();

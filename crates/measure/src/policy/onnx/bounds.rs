@@ -29,10 +29,10 @@ pub(super) fn check(model: &Model) -> Result<(), String> {
         nodes += graph.node.len();
         let ports = graph.input.len() + graph.output.len();
         if nodes > NODES {
-            return Err(format!("it has more than {NODES} nodes, the most that are run"));
+            return Err(format!("more than {NODES} nodes, the limit"));
         }
         if ports > PORTS + graph.initializer.len() {
-            return Err(format!("it has {ports} inputs and outputs; at most {PORTS} are read"));
+            return Err(format!("{ports} inputs and outputs, more than the limit of {PORTS}"));
         }
         found.read(graph)?;
         let held = graph.node.iter().flat_map(|node| &node.attribute);
@@ -45,7 +45,7 @@ pub(super) fn check(model: &Model) -> Result<(), String> {
         if made > MADE {
             let name = if node.name.is_empty() { "without a name" } else { &node.name };
             return Err(format!(
-                "the sizes in it are too large: its node {name} ({}) makes {numbers} numbers, and all of them may make {MADE}",
+                "model too large: node {name} ({}) computes {numbers} numbers; the limit of all nodes is {MADE}",
                 node.op_type
             ));
         }
@@ -88,7 +88,7 @@ impl<'a> Constants<'a> {
         let numbers = numbers.filter(|&numbers| numbers <= WEIGHTS);
         let numbers = numbers.ok_or_else(|| {
             let sizes = tensor.dims.iter().take(8).map(i64::to_string).collect::<Vec<_>>();
-            format!("its weights '{}' have the shape ({})", tensor.name, sizes.join(", "))
+            format!("invalid shape of weights `{}`: ({})", tensor.name, sizes.join(", "))
         })?;
         if numbers <= SIZES as u64 {
             self.0.insert(name, tensor.numbers());
@@ -171,7 +171,7 @@ mod tests {
         for (node, constants) in cases {
             let op = node.op_type.clone();
             let error = checked(vec![node], constants).unwrap_err();
-            assert!(error.contains(&format!("({op}) makes")), "{error}");
+            assert!(error.contains(&format!("({op}) computes")), "{error}");
         }
         // Each of them passes, all together do not.
         let many = |count: usize| {
@@ -192,7 +192,7 @@ mod tests {
         assert!(error.contains("more than 10000 nodes"), "{error}");
         for dims in [vec![1 << 32], vec![-1], vec![1 << 40, 1 << 40]] {
             let weights = Tensor { name: "w".into(), dims, ..Tensor::default() };
-            assert!(checked(vec![], vec![weights]).unwrap_err().contains("'w'"));
+            assert!(checked(vec![], vec![weights]).unwrap_err().contains("`w`"));
         }
     }
 }

@@ -18,14 +18,14 @@ use super::proto::{Dimension, Graph, Model, Node, Tensor, Type, ValueInfo};
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Port {
     pub name: String,
-    pub kind: Kind,
+    pub kind: PortKind,
     /// Sizes, each `None` if open; `None` if the file contains no shape.
     pub shape: Option<Vec<Option<usize>>>,
 }
 
 /// Type of an input or output.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum PortKind {
     /// Numbers of one of ONNX's types.
     Tensor(i32),
     /// A list or a dictionary.
@@ -38,18 +38,18 @@ impl Port {
     /// Formats the port, as `policy float32 (N, 17)`.
     pub(super) fn describe(&self) -> String {
         let kind = match self.kind {
-            Kind::Tensor(1) => "float32",
-            Kind::Tensor(2) => "uint8",
-            Kind::Tensor(3) => "int8",
-            Kind::Tensor(6) => "int32",
-            Kind::Tensor(7) => "int64",
-            Kind::Tensor(8) => "text",
-            Kind::Tensor(9) => "bool",
-            Kind::Tensor(10) => "float16",
-            Kind::Tensor(11) => "float64",
-            Kind::Tensor(_) => "tensor",
-            Kind::Other => "list of dictionaries",
-            Kind::Untold => "",
+            PortKind::Tensor(1) => "float32",
+            PortKind::Tensor(2) => "uint8",
+            PortKind::Tensor(3) => "int8",
+            PortKind::Tensor(6) => "int32",
+            PortKind::Tensor(7) => "int64",
+            PortKind::Tensor(8) => "text",
+            PortKind::Tensor(9) => "bool",
+            PortKind::Tensor(10) => "float16",
+            PortKind::Tensor(11) => "float64",
+            PortKind::Tensor(_) => "tensor",
+            PortKind::Other => "list of dictionaries",
+            PortKind::Untold => "",
         };
         let sizes = |shape: &Vec<Option<usize>>| {
             let size = |(at, size): (usize, &Option<usize>)| match (at, size) {
@@ -59,7 +59,7 @@ impl Port {
             };
             format!("({})", shape.iter().enumerate().map(size).collect::<Vec<_>>().join(", "))
         };
-        let shape = self.shape.as_ref().filter(|_| self.kind != Kind::Other).map(sizes);
+        let shape = self.shape.as_ref().filter(|_| self.kind != PortKind::Other).map(sizes);
         let parts = [self.name.clone(), kind.to_string(), shape.unwrap_or_default()];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
     }
@@ -69,9 +69,9 @@ impl Port {
         let tensor = kind.and_then(|kind| kind.tensor_type.as_ref());
         let is_other = |kind: &Type| kind.sequence_type.is_some() || kind.map_type.is_some();
         let kind = match tensor.map_or(0, |tensor| tensor.elem_type) {
-            _ if kind.is_some_and(is_other) => Kind::Other,
-            0 => Kind::Untold,
-            kind => Kind::Tensor(kind),
+            _ if kind.is_some_and(is_other) => PortKind::Other,
+            0 => PortKind::Untold,
+            kind => PortKind::Tensor(kind),
         };
         let size = |dimension: &Dimension| {
             dimension.dim_value.and_then(|size| usize::try_from(size).ok()).filter(|&size| size > 0)
@@ -252,7 +252,7 @@ impl File {
             }
         }
         if kept.is_empty() {
-            return Err(obstacle.unwrap_or_else(|| "it has no outputs".into()));
+            return Err(obstacle.unwrap_or_else(|| "no outputs".into()));
         }
         let same = kept.iter().map(|kept| &kept.tensor).eq(self.outputs.iter().map(|o| &o.name));
         let whole = same && needed.len() == self.graph().node.len();
@@ -288,18 +288,15 @@ impl File {
         while let Some(name) = open.pop() {
             let Some(at) = self.maker(&name) else {
                 if name == tensor && !given(&name) {
-                    return Err(format!("nothing in it makes its output '{name}'").into());
+                    return Err(format!("no node computes the output `{name}`").into());
                 }
                 continue;
             };
             let node = &self.graph().node[at];
             if node.is_foreign() {
                 return Err(Hinted::new(
-                    format!(
-                        "it needs the operator {}.{}, which is not known",
-                        node.domain, node.op_type
-                    ),
-                    "networks (scikit-learn's MLPClassifier and MLPRegressor without a pipeline before them, PyTorch's, TensorFlow's) do without",
+                    format!("unknown operator {}.{}", node.domain, node.op_type),
+                    "expected a network of standard operators, such as scikit-learn's MLPClassifier and MLPRegressor without a pipeline, PyTorch's or TensorFlow's",
                 ));
             }
             if found.insert(at) {

@@ -59,7 +59,7 @@ fn widen_tensor(tensor: &mut Tensor) -> Result<bool, Hinted> {
     }
     if !tensor.external_data.is_empty() {
         return Err(Hinted::new(
-            "its weights of 16 bits lie in another file",
+            "weights of 16 bits in another file",
             "save the model in one file, or in float32",
         ));
     }

@@ -6,7 +6,7 @@
 
 use super::file::{File, ModelOutput};
 use super::session::OutputRows;
-use crate::policy::network_spec::{Choice, NetworkSpec, Softmax, ValueRange};
+use crate::policy::network_spec::{MoveChoice, NetworkSpec, Softmax, ValueRange};
 use crate::policy::{card, share_best};
 use yomikiri::game::{Action, Empties, Game, GameExt, Outcome, Side};
 use yomikiri::hint::Hinted;
@@ -38,12 +38,12 @@ pub(super) struct Heads {
 pub(super) struct PolicyHead {
     /// Column of each action, if it has one.
     columns: Vec<Option<usize>>,
-    reading: Numbers,
-    choice: Choice,
+    reading: OutputKind,
+    choice: MoveChoice,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Numbers {
+enum OutputKind {
     Logits,
     Probabilities,
     /// Numbers whose order alone counts.
@@ -95,7 +95,7 @@ impl Tried<'_> {
         if plies.is_some() && value.is_none() {
             return Err(Hinted::new(
                 format!(
-                    "no output is known as {}; for a position a policy has {}, a value 1",
+                    "no output found for {}; per position a policy has {} numbers, a value 1",
                     if self.spec.plies.is_some() { "the value" } else { "a policy or a value" },
                     self.numbers()
                 ),
@@ -115,13 +115,12 @@ impl Tried<'_> {
     fn of_card(&self, reading: card::Reading) -> Result<Heads, Hinted> {
         let output = |name: &str, width: usize| {
             let at = self.named(name).ok().filter(|&at| self.tried[at].width == width);
-            let numbers =
-                || format!("it has no output '{name}' of {width} numbers, as its card says");
+            let numbers = || format!("missing output `{name}` of {width} numbers (card)");
             at.ok_or_else(|| Hinted::from(numbers()))
         };
         let by_action = |name: &str, reading| {
             let columns = (0..self.actions).map(Some).collect();
-            let head = PolicyHead { columns, reading, choice: Choice::Best };
+            let head = PolicyHead { columns, reading, choice: MoveChoice::Best };
             Ok::<_, Hinted>(Some((output(name, self.actions)?, head)))
         };
         let (mut heads, plies) = (Heads::default(), self.spec.plies);
@@ -131,15 +130,15 @@ impl Tried<'_> {
                 heads.value = output("value", 1).ok().map(|at| (at, clipped));
                 heads.own_value = plies.is_none();
                 if plies.is_none() {
-                    heads.policy = by_action("policy", Numbers::Tied)?;
+                    heads.policy = by_action("policy", OutputKind::Tied)?;
                 } else if heads.value.is_none() {
-                    return Err("it has no output 'value' to search with".into());
+                    return Err("missing output `value`, which the search needs".into());
                 }
             }
-            card::Reading::Q => heads.policy = by_action("q", Numbers::Worths)?,
+            card::Reading::Q => heads.policy = by_action("q", OutputKind::Worths)?,
             card::Reading::Wins => heads.value = Some((output("wins", 2)?, ValueHead::Wins)),
             card::Reading::Discs => heads.value = Some((output("discs", 1)?, ValueHead::Share)),
-            card::Reading::Win => return Err("its card is of a network for minishogi".into()),
+            card::Reading::Win => return Err("invalid card: of a network for minishogi".into()),
         }
         heads.plies = match heads.policy {
             // The policy output already looks one ply ahead.
@@ -159,7 +158,7 @@ impl Tried<'_> {
 
     fn named(&self, name: &str) -> Result<usize, String> {
         let place = self.kept.iter().position(|kept| kept.name == name || kept.tensor == name);
-        place.ok_or_else(|| format!("it has no output '{name}' that can be computed"))
+        place.ok_or_else(|| format!("missing or unsupported output `{name}`"))
     }
 
     /// Returns the only output of `among`, or the only one whose name contains the first of `words` found in
@@ -179,7 +178,7 @@ impl Tried<'_> {
         }
         let names: Vec<_> = among.iter().map(|&at| self.kept[at].name.as_str()).collect();
         Err(format!(
-            "which output is the {option}? Write {option}=NAME with one of {}",
+            "ambiguous output for the {option}: expected {option}=NAME with one of {}",
             names.join(", ")
         ))
     }
@@ -206,8 +205,8 @@ impl Tried<'_> {
                 return match self.tried[at].width {
                     1 | 3 => Ok(Some(at)),
                     width => Err(Hinted::new(
-                        format!("the output '{name}' has {width} numbers for a position"),
-                        "a value has 1, or 3 for win, draw and loss",
+                        format!("invalid output `{name}`: {width} numbers per position"),
+                        "expected 1, or 3 for win, draw and loss",
                     )),
                 };
             }
@@ -232,8 +231,8 @@ impl Tried<'_> {
                 let place = usize::try_from(class).ok().and_then(|class| columns.get_mut(class));
                 *place.ok_or_else(|| {
                     Hinted::new(
-                        format!("'{name}' has the class {class}"),
-                        format!("classes are actions, 0 to {}", actions - 1),
+                        format!("invalid class {class} of `{name}`"),
+                        format!("expected actions, 0 to {}", actions - 1),
                     )
                 })? = Some(column);
             }
@@ -246,12 +245,12 @@ impl Tried<'_> {
         };
         if !expected.contains(&width) {
             let expected = match self.spec.pass.filter(|_| self.has_pass) {
-                Some(true) => format!("with pass=yes it should have {actions}"),
-                Some(false) => format!("with pass=no it should have {}", actions - 1),
-                None => format!("a policy has {}", self.numbers()),
+                Some(true) => format!("expected {actions} with pass=yes"),
+                Some(false) => format!("expected {} with pass=no", actions - 1),
+                None => format!("expected {}", self.numbers()),
             };
             return Err(Hinted::new(
-                format!("'{name}' has {width} numbers for a position"),
+                format!("invalid output `{name}`: {width} numbers per position"),
                 expected,
             ));
         }
@@ -264,23 +263,23 @@ impl Tried<'_> {
     fn policy_head(&self, at: usize) -> Result<PolicyHead, Hinted> {
         let output = &self.tried[at];
         if output.is_integer && output.width == 1 {
-            let (columns, choice) = (Vec::new(), Choice::Best);
-            return Ok(PolicyHead { columns, reading: Numbers::Label, choice });
+            let (columns, choice) = (Vec::new(), MoveChoice::Best);
+            return Ok(PolicyHead { columns, reading: OutputKind::Label, choice });
         }
         let columns = self.columns(at)?;
         // skl2onnx gives regressors this output; their numbers are not logits.
         let is_regressor = self.file.producer() == "skl2onnx" && self.kept[at].name == "variable";
         let choice = match self.spec.choice {
             Some(choice) => choice,
-            None if is_regressor && self.spec.softmax == Softmax::Auto => Choice::Best,
-            None => Choice::Sample,
+            None if is_regressor && self.spec.softmax == Softmax::Auto => MoveChoice::Best,
+            None => MoveChoice::Sample,
         };
         let reading = match self.spec.softmax {
-            _ if choice == Choice::Best => Numbers::Worths,
-            Softmax::Yes => Numbers::Logits,
-            Softmax::No => Numbers::Probabilities,
-            Softmax::Auto if are_probabilities(output) => Numbers::Probabilities,
-            Softmax::Auto => Numbers::Logits,
+            _ if choice == MoveChoice::Best => OutputKind::Worths,
+            Softmax::Yes => OutputKind::Logits,
+            Softmax::No => OutputKind::Probabilities,
+            Softmax::Auto if are_probabilities(output) => OutputKind::Probabilities,
+            Softmax::Auto => OutputKind::Logits,
         };
         Ok(PolicyHead { columns, reading, choice })
     }
@@ -312,10 +311,10 @@ impl PolicyHead {
     pub(super) fn number(&self, row: &[f32], action: Action) -> f64 {
         let at = usize::from(action.0);
         match self.reading {
-            Numbers::Label => f64::from(u8::from(row[0] == at as f32)),
+            OutputKind::Label => f64::from(u8::from(row[0] == at as f32)),
             _ => match self.columns[at] {
                 Some(column) => f64::from(row[column]),
-                None if self.reading == Numbers::Probabilities => 0.0,
+                None if self.reading == OutputKind::Probabilities => 0.0,
                 None => f64::NEG_INFINITY,
             },
         }
@@ -325,26 +324,26 @@ impl PolicyHead {
     /// are uniform.
     pub(super) fn probabilities(&self, scores: &mut [f64], out: &mut [f64]) -> Result<(), Hinted> {
         if let Some(score) = scores.iter().find(|s| s.is_nan() || **s == f64::INFINITY) {
-            return Err(format!("a number of its policy is {score}").into());
+            return Err(format!("invalid number {score} of the policy").into());
         }
-        let is_probability = self.reading == Numbers::Probabilities;
+        let is_probability = self.reading == OutputKind::Probabilities;
         if let Some(score) = scores.iter().find(|score| is_probability && **score < -SLACK) {
             return Err(Hinted::new(
-                format!("a probability of its policy is {score}"),
-                "write softmax=yes if it gives logits, move=best if it gives Q values",
+                format!("invalid probability {score} of the policy"),
+                "set softmax=yes for logits, move=best for Q values",
             ));
         }
-        if self.reading == Numbers::Tied {
+        if self.reading == OutputKind::Tied {
             tie(scores);
         }
-        if self.choice == Choice::Best {
+        if self.choice == MoveChoice::Best {
             share_best(scores, out);
             return Ok(());
         }
         let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let mass = |score: f64| match self.reading {
-            Numbers::Logits if best > f64::NEG_INFINITY => (score - best).exp(),
-            Numbers::Logits => 0.0,
+            OutputKind::Logits if best > f64::NEG_INFINITY => (score - best).exp(),
+            OutputKind::Logits => 0.0,
             _ => score.max(0.0),
         };
         let sum: f64 = scores.iter().map(|&score| mass(score)).sum();
@@ -380,7 +379,7 @@ impl ValueHead {
     /// discs, or twice the share of squares minus 1.
     pub(super) fn read(self, row: &[f32], mover: Side) -> Result<f64, Hinted> {
         if row.iter().any(|number| number.is_nan()) {
-            return Err("a number of its value is NaN".into());
+            return Err("invalid number NaN of the value".into());
         }
         let number = |at: usize| f64::from(row[at]);
         let (value, expected) = match self {
@@ -403,8 +402,8 @@ impl ValueHead {
         };
         if value.abs() > 1.0 + SLACK {
             return Err(Hinted::new(
-                format!("its value is {}, not from {expected}", row[0]),
-                "write range=01 for 0 a loss to 1 a win, range=clip for a regression that errs, or range=discs for a disc difference",
+                format!("invalid value {}: expected {expected}", row[0]),
+                "set range=01 for 0 (loss) to 1 (win), range=clip for regression errors, range=discs for a disc difference",
             ));
         }
         Ok(value)

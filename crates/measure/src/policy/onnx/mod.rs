@@ -16,7 +16,7 @@ mod session;
 
 use std::path::{Path, PathBuf};
 
-use file::{File, Kind, Port};
+use file::{File, Port, PortKind};
 use heads::{Heads, Tried};
 use session::{INPUT_KINDS, OutputRows, Session};
 
@@ -74,8 +74,8 @@ impl Onnx {
             })?;
         match card {
             Some(card) if policy.equivariant && !once::answers_alike(&policy, game)? => {
-                let what = "says that the network is equivariant, but it answers images of a position differently";
-                Err(card.unfit(&path, Hinted::new(what, "write \"equivariant\": false")))
+                let what = "marks the network equivariant, but its answers for images of a position differ";
+                Err(card.unfit(&path, Hinted::new(what, "set \"equivariant\": false")))
             }
             _ => Ok(policy),
         }
@@ -104,14 +104,14 @@ impl Onnx {
         game: &G,
     ) -> Result<Onnx, Hinted> {
         let [input] = &file.inputs[..] else {
-            let what = format!("it has {} inputs", file.inputs.len());
-            return Err(Hinted::new(what, "a policy has one"));
+            let what = format!("{} inputs", file.inputs.len());
+            return Err(Hinted::new(what, "expected one"));
         };
         if spec.width.is_some() || spec.mate.is_some() {
-            let hint = "other networks have symmetric and plies";
-            return Err(Hinted::new("width and mate are for minishogi", hint));
+            let hint = "use symmetric and plies for other networks";
+            return Err(Hinted::new("width and mate apply to minishogi only", hint));
         }
-        let reading = card.filter(|_| !spec.says_how_to_read());
+        let reading = card.filter(|_| !spec.defines_reading());
         let kind = input_kind(input)?;
         let (batch, encoding) = encoding(spec, reading, game, input)?;
         let (mut kept, pruned) = file.computable()?;
@@ -428,11 +428,11 @@ fn first_positions<G: Game>(game: &G) -> Vec<Position<G::State>> {
 /// Returns the element type of the input, if it is supported.
 fn input_kind(input: &Port) -> Result<i32, Hinted> {
     match input.kind {
-        Kind::Tensor(kind) if INPUT_KINDS.contains(&kind) => Ok(kind),
-        Kind::Untold => Ok(1),
+        PortKind::Tensor(kind) if INPUT_KINDS.contains(&kind) => Ok(kind),
+        PortKind::Untold => Ok(1),
         _ => Err(Hinted::new(
-            "its input should be of float32 (or int8, int32, int64, uint8, bool)",
-            "with skl2onnx give FloatTensorType or an example of float32",
+            "invalid type of the input: expected float32, int8, int32, int64, uint8 or bool",
+            "with skl2onnx pass FloatTensorType or an example of float32",
         )),
     }
 }
@@ -448,8 +448,7 @@ fn encoding<G: Game>(
     let own = Plane::own(game);
     let layout = spec.layout.or(card.and_then(|card| card.layout));
     let of_card = card.and_then(|card| card.planes.as_deref()).map(Plane::read_list).transpose();
-    let of_card =
-        of_card.map_err(|plane| format!("the plane '{plane}' of its card is not known"))?;
+    let of_card = of_card.map_err(|plane| format!("unknown plane `{plane}` in the card"))?;
     let planes = spec.planes.as_deref().or(of_card.as_deref());
     let planes = planes.or(own.as_deref());
     let found = match &input.shape {
@@ -480,17 +479,17 @@ fn encoding<G: Game>(
             );
         }
         let what = match layout {
-            Some(layout) => format!("the shape of its input does not fit layout={layout}"),
-            None => "the shape of its input does not show how positions are laid out".to_string(),
+            Some(layout) => format!("the shape of the input does not match layout={layout}"),
+            None => "no layout found for the shape of the input".to_string(),
         };
         let what = format!("{what} on the {rows}x{columns} board");
-        Hinted::new(what, format!("write layout= with one of {}, and planes=mover+opponent+legal or the like where the planes are others", Layout::names()))
+        Hinted::new(what, format!("set layout= to one of {}, and planes=mover+opponent+legal or the like for other planes", Layout::names()))
     })?;
     if let (Some(batch), encoding) = &found {
         let length = encoding.shape.iter().product::<usize>();
         if batch.checked_mul(length).is_none_or(|numbers| numbers as u64 > bounds::MADE) {
-            let what = format!("it takes {batch} positions at a time");
-            return Err(Hinted::new(what, "give it a size that is open"));
+            let what = format!("fixed batch size {batch} too large");
+            return Err(Hinted::new(what, "export the model with a dynamic batch size"));
         }
     }
     Ok(found)

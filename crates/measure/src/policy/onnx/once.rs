@@ -39,7 +39,7 @@ pub(super) fn once<G: Game>(
         for &action in &batch.actions()[own.clone()] {
             let image = folded.transform_action(action, symmetry);
             let place = images.actions()[range.clone()].iter().position(|&other| other == image);
-            let place = place.ok_or_else(|| Hinted::from("a move has no image"))?;
+            let place = place.ok_or_else(|| Hinted::from("moves have images"))?;
             answers.scores.push(all.scores[range.start + place]);
         }
         share_best(&answers.scores[own.clone()], &mut answers.probabilities[own]);
@@ -99,7 +99,7 @@ mod tests {
             let spec = NetworkSpec { path: path.clone(), ..NetworkSpec::default() };
             let read = Onnx::load(&spec, "claims".to_string(), &four());
             assert_eq!(read.is_err(), claim);
-            let what = "claims.json says that the network is equivariant";
+            let what = "claims.json marks the network equivariant";
             assert!(read.err().is_none_or(|error| error.to_string().contains(what)));
         }
     }

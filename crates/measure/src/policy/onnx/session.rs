@@ -77,7 +77,7 @@ pub(super) fn load(
         let options = ModelOptions::with_all_ops();
         file.map_or_else(|| options.load(bytes), |path| options.load_file(path))
     });
-    Ok(loaded?.map_err(|error| format!("it cannot be run: {error}"))?)
+    Ok(loaded?.map_err(|error| format!("cannot run the model: {error}"))?)
 }
 
 impl Session {
@@ -90,7 +90,7 @@ impl Session {
         limit: Duration,
     ) -> Result<Session, String> {
         let &[input] = model.input_ids() else {
-            return Err("it has more than one input".to_string());
+            return Err("more than one input".to_string());
         };
         let id = |kept: &ModelOutput| {
             let id = model.node_id(&kept.tensor).map_err(|error| error.to_string())?;
@@ -153,7 +153,7 @@ impl Session {
         });
         let ran = ran.inspect_err(|error| drop(self.failed.set(error.clone())))?;
         idle().push(pool);
-        let ran = ran.map_err(|error| format!("it cannot be run: {error}"))?;
+        let ran = ran.map_err(|error| format!("cannot run the model: {error}"))?;
         for (values, (rows, expected)) in ran.into_iter().zip(parts) {
             for ((output, value), (_, activation)) in
                 outputs.iter_mut().zip(values).zip(&self.outputs)
@@ -169,7 +169,7 @@ impl Session {
         let shape = [&[rows], self.shape.as_slice()].concat();
         let whole = numbers.iter().map(|&number| number as i32);
         fn wrong(error: impl std::fmt::Display) -> String {
-            format!("its input cannot be made: {error}")
+            format!("cannot create the input: {error}")
         }
         match self.kind {
             FLOAT => Value::from_shape(shape, numbers).map_err(wrong),
@@ -199,11 +199,11 @@ impl OutputRows {
             Value::Int32Tensor(tensor) => (tensor.iter().map(|&n| n as f32).collect(), true),
             Value::Int8Tensor(tensor) => (tensor.iter().map(|&n| f32::from(n)).collect(), true),
             Value::UInt8Tensor(tensor) => (tensor.iter().map(|&n| f32::from(n)).collect(), true),
-            _ => return Err("one of its outputs is a list, not a tensor".to_string()),
+            _ => return Err("invalid output: a list, expected a tensor".to_string()),
         };
         let width = if numbers.len() % rows == 0 { numbers.len() / rows } else { 0 };
         if !self.numbers.is_empty() && width != self.width {
-            return Err("one of its outputs changes its shape from batch to batch".to_string());
+            return Err("invalid output: its shape depends on the batch".to_string());
         }
         (self.width, self.is_integer) = (width, is_integer);
         let numbers = numbers[..expected * width].iter();

@@ -59,7 +59,7 @@ impl Dense {
             // Folding without a branch per number.
             if numbers.iter().fold(false, |any, number| any | number.is_nan()) {
                 let action = numbers.iter().position(|number| number.is_nan());
-                return Err(format!("the number of action {} is NaN", action.unwrap_or_default()));
+                return Err(format!("invalid number NaN of action {}", action.unwrap_or_default()));
             }
             let number = |action: &Action| numbers[usize::from(action.0)];
             Ok(legal.actions.iter().map(number).collect::<Vec<f64>>())
@@ -108,7 +108,7 @@ impl Dense {
                 let at = actions.iter().position(|action| f64::from(action.0) == number);
                 let illegal = || {
                     let (position, legal) = (position(), listed(actions));
-                    format!("action {number} is no legal move of '{position}', which has {legal}")
+                    format!("illegal action {number} in '{position}': expected one of {legal}")
                 };
                 out[at.ok_or_else(illegal)?] = 1.0;
             }
@@ -130,8 +130,8 @@ impl Dense {
         // Tolerance beyond −1 and 1, for rounded 32-bit floats.
         const ROUNDING: f64 = 1e-6;
         if value.is_nan() || value.abs() > 1.0 + ROUNDING {
-            let hint = "write them from -1 (the mover loses) to 1 (wins)";
-            return Err(Hinted::new(format!("{value} is no value"), hint));
+            let hint = "expected -1 (the mover loses) to 1 (wins)";
+            return Err(Hinted::new(format!("invalid value {value}"), hint));
         }
         answers.values.push(value.clamp(-1.0, 1.0));
         Ok(())
@@ -153,9 +153,9 @@ fn nothing_illegal(numbers: &[f64], legal: Legal<'_>) -> Result<(), Hinted> {
         Some((at, p)) => {
             let (position, legal) = (position(), listed(actions));
             let what = format!(
-                "action {at} has probability {p} and is no legal move of '{position}', which has {legal}"
+                "probability {p} of the illegal action {at} in '{position}': legal are {legal}"
             );
-            Err(Hinted::new(what, "logits are masked for you"))
+            Err(Hinted::new(what, "expected 0, or logits, which are masked"))
         }
     }
 }
@@ -164,10 +164,10 @@ fn nothing_illegal(numbers: &[f64], legal: Legal<'_>) -> Result<(), Hinted> {
 fn softmax(logits: &mut [f64]) -> Result<(), &'static str> {
     let most = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if most == f64::NEG_INFINITY {
-        return Err("the logits of all legal moves are minus infinity");
+        return Err("invalid logits: minus infinity for all legal moves");
     }
     if most == f64::INFINITY {
-        return Err("the logit of a legal move is infinite");
+        return Err("invalid logits: infinite for a legal move");
     }
     let mut sum = 0.0;
     for logit in logits.iter_mut() {
@@ -185,11 +185,13 @@ fn normalise(probabilities: &mut [f64]) -> Result<(), String> {
     const LOOSE: f64 = 1e-3;
     const EXACT: f64 = 1e-9;
     if let Some(p) = probabilities.iter().find(|p| !(0.0..=1.0 + LOOSE).contains(*p)) {
-        return Err(format!("{p} is no probability"));
+        return Err(format!("invalid probability {p}"));
     }
     let sum: f64 = probabilities.iter().sum();
     if (sum - 1.0).abs() > LOOSE {
-        return Err(format!("the probabilities of the legal moves sum to {sum}, not to 1"));
+        return Err(format!(
+            "invalid probabilities: their sum over the legal moves is {sum}, expected 1"
+        ));
     }
     if (sum - 1.0).abs() > EXACT {
         probabilities.iter_mut().for_each(|p| *p /= sum);

@@ -46,7 +46,7 @@ struct Hello {
 }
 
 #[derive(Serialize)]
-struct Request {
+struct BatchRequest {
     schema: &'static str,
     version: u32,
     id: u64,
@@ -85,9 +85,9 @@ impl Exec {
         let named = |wrong: Hinted| wrong.map(|what| format!("policy 'exec:{command}': {what}"));
         let failed = |wrong: Hinted| named(wrong).of_kind(Kind::Policy);
         let words = shlex::split(command).filter(|words| !words.is_empty());
-        let words = words.ok_or_else(|| named("it is no command".into()))?;
+        let words = words.ok_or_else(|| named("missing command".into()))?;
         let process = Process::start(&words, limit)
-            .map_err(|error| failed(format!("'{}' cannot be started: {error}", words[0]).into()))?;
+            .map_err(|error| failed(format!("cannot start '{}': {error}", words[0]).into()))?;
         let exec = Exec { command: command.to_string(), state: Mutex::new((Ok(process), 0)) };
         let pass = (0..game.action_count()).find(|&a| game.is_pass(Action(a as u16)));
         let (rows, columns) = game.shape();
@@ -152,7 +152,7 @@ impl Exec {
         let positions = requests.collect();
         let line = |id| {
             let (schema, version) = (PROTOCOL, PROTOCOL_VERSION);
-            line_of(&Request { schema, version, id, game: game.name(), positions })
+            line_of(&BatchRequest { schema, version, id, game: game.name(), positions })
         };
         self.exchange(line, |reply| take(game, batch, places, reply, answers))
     }
@@ -176,10 +176,10 @@ impl<G: Game> Policy<G> for Exec {
         // All positions of a batch must have scores, or none; likewise values.
         match () {
             _ if ![0, batch.actions().len()].contains(&answers.scores.len()) => {
-                Err("it tells scores in some of its answers only".into())
+                Err("scores in some of its answers only".into())
             }
             _ if ![0, batch.len()].contains(&answers.values.len()) => {
-                Err("it tells values in some of its answers only".into())
+                Err("values in some of its answers only".into())
             }
             _ => Ok(()),
         }
@@ -230,15 +230,15 @@ fn request_of<G: Game>(
 fn reply_of(line: &[u8], id: u64) -> Result<Reply, String> {
     let text = String::from_utf8_lossy(line);
     let reply: Reply = serde_json::from_slice(line).map_err(|error| {
-        format!("it answered with no JSON of the protocol ({error}): {}", excerpt(&text))
+        format!("invalid answer: expected JSON of the protocol ({error}): {}", excerpt(&text))
     })?;
     if let Some(error) = reply.error {
-        return Err(format!("it says: {}", excerpt(&error)));
+        return Err(format!("error of the program: {}", excerpt(&error)));
     }
     match reply.id {
         Some(found) if found == id => Ok(reply),
-        Some(found) => Err(format!("it answered number {found} when asked number {id}")),
-        None => Err(format!("it answered without the id {id}: {}", excerpt(&text))),
+        Some(found) => Err(format!("invalid answer: id {found}, expected {id}")),
+        None => Err(format!("invalid answer: missing id {id}: {}", excerpt(&text))),
     }
 }
 
@@ -259,15 +259,14 @@ fn take<G: Game>(
         ("values", values.as_ref().map(Vec::len)),
     ] {
         if let Some(found) = found.filter(|&found| found != count) {
-            let what =
-                format!("it answered with {found} {what} when asked about {count} positions");
+            let what = format!("invalid answer: {found} {what} for {count} positions");
             return Err(what.into());
         }
     }
     let (kind, deciding) = match (policies, actions) {
         (Some(_), Some(_)) => {
-            let what = "it answered with both policies and actions";
-            return Err(Hinted::new(what, "one of them is meant"));
+            let what = "invalid answer: both policies and actions";
+            return Err(Hinted::new(what, "expected one of them"));
         }
         (Some(policies), None) => (Dense::Probabilities, Some(policies)),
         (None, Some(actions)) => {
@@ -275,7 +274,7 @@ fn take<G: Game>(
             (Dense::Actions, Some(actions.into_iter().map(one).collect()))
         }
         (None, None) if scores.is_none() => {
-            return Err("it answered without policies, actions or scores".into());
+            return Err("invalid answer: neither policies, actions nor scores".into());
         }
         (None, None) => (Dense::Scores, None),
     };
@@ -285,7 +284,10 @@ fn take<G: Game>(
         let fits = |what: &str, found: &[f64]| {
             let (found, legal) = (found.len(), listed(actions));
             let what = || {
-                format!("it answered with {found} {what} for '{}', which has {legal}", position())
+                format!(
+                    "invalid answer: {found} {what} for '{}', expected one each for {legal}",
+                    position()
+                )
             };
             if found == actions.len() { Ok(()) } else { Err(what()) }
         };
@@ -302,7 +304,7 @@ fn take<G: Game>(
                 values.as_ref().map_or(Ok(()), |values| Dense::value(values[i], answers))
             })
             .map_err(|wrong| {
-                wrong.map(|what| format!("it answered wrongly about '{}': {what}", position()))
+                wrong.map(|what| format!("invalid answer for '{}': {what}", position()))
             })?;
         if deciding.is_some() {
             answers.scores.extend(scores.into_iter().flatten());

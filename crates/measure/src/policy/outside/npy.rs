@@ -14,7 +14,7 @@ use yomikiri::input::NpyHeader;
 
 /// Types of numbers an array may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Numbers {
+pub(super) enum NumberKind {
     /// `float16`, `float32` or `float64`.
     Floats,
     /// Any signed or unsigned integers, or booleans.
@@ -23,35 +23,35 @@ pub(super) enum Numbers {
 
 /// An array being read row by row.
 #[derive(Debug)]
-pub(super) struct Rows {
+pub(super) struct NpyRows {
     path: PathBuf,
     reader: BufReader<File>,
-    scalar: Scalar,
+    scalar: NpyScalar,
     rows: u64,
     bytes: Vec<u8>,
     numbers: Vec<f64>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Scalar {
+struct NpyScalar {
     size: usize,
     read: fn(&[u8]) -> f64,
 }
 
 /// Returns the reader of a NumPy type. 64-bit integers are rounded to floats; those that matter here
 /// (actions, sides, squares) are exact.
-fn scalar(descr: &str, numbers: Numbers) -> Option<Scalar> {
+fn scalar(descr: &str, numbers: NumberKind) -> Option<NpyScalar> {
     macro_rules! little {
         ($t:ty) => {
-            Scalar {
+            NpyScalar {
                 size: size_of::<$t>(),
                 read: |bytes| <$t>::from_le_bytes(bytes.try_into().unwrap_or_default()) as f64,
             }
         };
     }
-    let floats = numbers == Numbers::Floats;
+    let floats = numbers == NumberKind::Floats;
     Some(match descr {
-        "<f2" if floats => Scalar {
+        "<f2" if floats => NpyScalar {
             size: 2,
             read: |bytes| f16::from_le_bytes(bytes.try_into().unwrap_or_default()).to_f64(),
         },
@@ -69,25 +69,25 @@ fn scalar(descr: &str, numbers: Numbers) -> Option<Scalar> {
     })
 }
 
-impl Rows {
+impl NpyRows {
     /// Opens an array whose rows have the shape `row`; one number a row may be stored as `(N,)` or as `(N,
     /// 1)`. The error is one line that names the file.
-    pub(super) fn open(path: &Path, numbers: Numbers, row: &[usize]) -> Result<Rows, Hinted> {
+    pub(super) fn open(path: &Path, numbers: NumberKind, row: &[usize]) -> Result<NpyRows, Hinted> {
         let wrong = |wrong: Hinted| wrong.map(|what| format!("{}: {what}", path.display()));
-        let cannot = |error: std::io::Error| wrong(format!("cannot be read: {error}").into());
+        let cannot = |error: std::io::Error| wrong(format!("cannot read it: {error}").into());
         let file = File::open(path).map_err(cannot)?;
         let length = file.metadata().map_err(cannot)?.len();
         let mut reader = BufReader::with_capacity(1 << 20, file);
         let header = NpyHeader::read(&mut reader).map_err(|_| {
-            wrong(Hinted::new("is no .npy file of numbers", "write it with numpy.save"))
+            wrong(Hinted::new("not a .npy file of numbers", "write it with numpy.save"))
         })?;
         let descr = &header.descr;
         let scalar = scalar(descr, numbers).ok_or_else(|| {
             let expected = match numbers {
-                Numbers::Floats => "float16, float32 or float64",
-                Numbers::Integers => "integers",
+                NumberKind::Floats => "float16, float32 or float64",
+                NumberKind::Integers => "integers",
             };
-            wrong(format!("holds {descr} where {expected} are expected").into())
+            wrong(format!("invalid type {descr}: expected {expected}").into())
         })?;
         let shape: Vec<usize> = header.shape.iter().map(|&n| n as usize).collect();
         let fits = match shape.split_first() {
@@ -97,24 +97,24 @@ impl Rows {
         if !fits {
             let expected: Vec<String> = row.iter().map(|n| format!(", {n}")).collect();
             let expected = if row.is_empty() { ",".to_string() } else { expected.concat() };
-            let what = format!("has the shape {} where (N{expected}) is expected", tuple(&shape));
+            let what = format!("invalid shape {}: expected (N{expected})", tuple(&shape));
             return Err(wrong(what.into()));
         }
         if header.fortran_order && shape.len() > 1 {
-            let what = Hinted::new("is in Fortran order", "save numpy.ascontiguousarray of it");
+            let what =
+                Hinted::new("array in Fortran order", "convert it by numpy.ascontiguousarray");
             return Err(wrong(what));
         }
         let width = row.iter().product::<usize>();
         let begin = reader.stream_position().map_err(cannot)?;
         let expected = (shape[0] as u64).checked_mul((width * scalar.size) as u64);
         if expected.and_then(|payload| payload.checked_add(begin)) != Some(length) {
-            let what =
-                format!("has {length} bytes, which its shape {} does not take", tuple(&shape));
+            let what = format!("{length} bytes, which do not match its shape {}", tuple(&shape));
             return Err(wrong(what.into()));
         }
         let (path, rows) = (path.to_path_buf(), shape[0] as u64);
         let (bytes, numbers) = (vec![0; width * scalar.size], Vec::with_capacity(width));
-        Ok(Rows { path, reader, scalar, rows, bytes, numbers })
+        Ok(NpyRows { path, reader, scalar, rows, bytes, numbers })
     }
 
     /// Returns the number of rows.
@@ -131,7 +131,7 @@ impl Rows {
     pub(super) fn next(&mut self) -> Result<&[f64], Hinted> {
         self.reader
             .read_exact(&mut self.bytes)
-            .map_err(|error| format!("{}: cannot be read: {error}", self.path.display()))?;
+            .map_err(|error| format!("{}: cannot read it: {error}", self.path.display()))?;
         self.numbers.clear();
         self.numbers.extend(self.bytes.chunks_exact(self.scalar.size).map(self.scalar.read));
         Ok(&self.numbers)

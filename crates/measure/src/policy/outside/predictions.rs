@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustc_hash::FxHashMap;
 
 use super::dense::{Beside, Dense, Legal};
-use super::npy::{Numbers, Rows};
+use super::npy::{NpyRows, NumberKind};
 use crate::policy::{Answers, Batch, Policy, TrainedOn};
 use yomikiri::game::{Game, GameExt, Position, Side, StateKey};
 use yomikiri::hint::Hinted;
@@ -34,7 +34,8 @@ impl<K: StateKey> Predictions<K> {
     /// `values.npy`, and `scores.npy` beside another one. The positions of the rows are in `positions.txt`,
     /// or in `planes.npy` and `side.npy`, or in both, which must then agree.
     pub fn read<G: Game<Key = K>>(game: &G, dir: &Path) -> Result<Predictions<K>, Hinted> {
-        let Files { deciding, mut numbers, mut scores, mut values } = Files::open(game, dir)?;
+        let PredictionFiles { deciding, mut numbers, mut scores, mut values } =
+            PredictionFiles::open(game, dir)?;
         let positions = positions(game, dir, &numbers)?;
         let mut read = Predictions {
             dir: dir.to_path_buf(),
@@ -46,8 +47,8 @@ impl<K: StateKey> Predictions<K> {
             let actions = game.actions(&position.state);
             let name = || game.notation(position);
             let legal = Legal { actions: &actions, position: &name };
-            let scores = scores.as_mut().map(Rows::next).transpose()?;
-            let value = values.as_mut().map(Rows::next).transpose()?.map(|row| row[0]);
+            let scores = scores.as_mut().map(NpyRows::next).transpose()?;
+            let value = values.as_mut().map(NpyRows::next).transpose()?.map(|row| row[0]);
             deciding
                 .answer(numbers.next()?, Beside { scores, value }, legal, &mut read.answers)
                 .map_err(|(array, what)| wrong_row(&dir.join(format!("{array}.npy")), row, what))?;
@@ -60,7 +61,7 @@ impl<K: StateKey> Predictions<K> {
                     let first = *entry.get();
                     if !read.agree(first as usize, row) {
                         let what = format!(
-                            "rows {first} and {row} are of the same position '{}' and do not agree",
+                            "rows {first} and {row} differ for the same position '{}'",
                             name()
                         );
                         return Err(wrong(numbers.path(), what));
@@ -100,16 +101,16 @@ impl<G: Game> Policy<G> for Predictions<G::Key> {
         for position in batch.positions() {
             let row = self.rows.get(&(game.key(&position.state), position.side));
             let row = row.ok_or_else(|| {
-                Hinted::from(format!("there is no prediction for '{}'", game.notation(position)))
+                Hinted::from(format!("missing prediction for '{}'", game.notation(position)))
                     .with_hint("predict every position that 'solver export --states' writes")
             })?;
             let row = *row as usize;
-            let told = self.answers.at(row, self.range(row));
-            answers.probabilities.extend_from_slice(told.probabilities);
+            let row_answer = self.answers.at(row, self.range(row));
+            answers.probabilities.extend_from_slice(row_answer.probabilities);
             if !self.answers.scores.is_empty() {
-                answers.scores.extend_from_slice(told.scores);
+                answers.scores.extend_from_slice(row_answer.scores);
             }
-            answers.values.extend(told.value);
+            answers.values.extend(row_answer.value);
         }
         Ok(())
     }
@@ -128,15 +129,15 @@ fn wrong_row(path: &Path, row: usize, what: impl Into<Hinted>) -> Hinted {
 }
 
 /// The files of predictions, read in step.
-struct Files {
+struct PredictionFiles {
     deciding: Dense,
-    numbers: Rows,
-    scores: Option<Rows>,
-    values: Option<Rows>,
+    numbers: NpyRows,
+    scores: Option<NpyRows>,
+    values: Option<NpyRows>,
 }
 
-impl Files {
-    fn open<G: Game>(game: &G, dir: &Path) -> Result<Files, Hinted> {
+impl PredictionFiles {
+    fn open<G: Game>(game: &G, dir: &Path) -> Result<PredictionFiles, Hinted> {
         if !dir.is_dir() {
             return Err(wrong(dir, "no such directory of predictions"));
         }
@@ -160,37 +161,37 @@ impl Files {
                 return Err(wrong(dir, Hinted::new(what, hint)));
             }
             [(one, _), (other, _), ..] => {
-                let what = format!("holds both {one}.npy and {other}.npy");
-                return Err(wrong(dir, Hinted::new(what, "keep the one that is meant")));
+                let what = format!("contains both {one}.npy and {other}.npy");
+                return Err(wrong(dir, Hinted::new(what, "keep one of them")));
             }
         };
         let width = [game.action_count()];
         let numbers = match deciding {
-            Dense::Actions => Rows::open(&place(name), Numbers::Integers, &[])?,
-            _ => Rows::open(&place(name), Numbers::Floats, &width)?,
+            Dense::Actions => NpyRows::open(&place(name), NumberKind::Integers, &[])?,
+            _ => NpyRows::open(&place(name), NumberKind::Floats, &width)?,
         };
-        let beside = |name: &str, row: &[usize]| -> Result<Option<Rows>, Hinted> {
+        let beside = |name: &str, row: &[usize]| -> Result<Option<NpyRows>, Hinted> {
             if !place(name).exists() {
                 return Ok(None);
             }
-            let rows = Rows::open(&place(name), Numbers::Floats, row)?;
+            let rows = NpyRows::open(&place(name), NumberKind::Floats, row)?;
             same_count(rows.path(), rows.count(), "rows", &numbers)?;
             Ok(Some(rows))
         };
         let scores = if deciding == Dense::Scores { None } else { beside("scores", &width)? };
         let values = beside("values", &[])?;
-        Ok(Files { deciding, numbers, scores, values })
+        Ok(PredictionFiles { deciding, numbers, scores, values })
     }
 }
 
 /// Rejects a file whose number of rows or lines differs from that of the predictions.
-fn same_count(path: &Path, found: u64, what: &str, of: &Rows) -> Result<(), Hinted> {
+fn same_count(path: &Path, found: u64, what: &str, of: &NpyRows) -> Result<(), Hinted> {
     let count = of.count();
     if found == count {
         return Ok(());
     }
     let other = of.path().file_name().unwrap_or_default().to_string_lossy();
-    Err(wrong(path, format!("has {found} {what} where {other} has {count} rows")))
+    Err(wrong(path, format!("{found} {what}, expected {count} as in {other}")))
 }
 
 /// Rejects an export of another game in the directory, if there is one.
@@ -199,30 +200,34 @@ fn check_game<G: Game>(game: &G, dir: &Path) -> Result<(), Hinted> {
     let text = match input::file(&path, input::TEXT) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(wrong(&path, format!("cannot be read: {error}"))),
+        Err(error) => return Err(wrong(&path, format!("cannot read it: {error}"))),
     };
     let json: serde_json::Value = serde_json::from_slice(&text).map_err(|error| {
         wrong(&path, Hinted::new(format!("invalid JSON ({error})"), "export the states again"))
     })?;
     let (found, here) = (json["game"].as_str().unwrap_or_default(), game.name());
     if found != here {
-        let what = format!("the states are of '{found}' where the table is of {here}");
+        let what = format!("states of '{found}', expected {here}");
         return Err(wrong(&path, what));
     }
     Ok(())
 }
 
 /// Reads the positions of the rows from the files that contain them.
-fn positions<G: Game>(game: &G, dir: &Path, of: &Rows) -> Result<Vec<Position<G::State>>, Hinted> {
+fn positions<G: Game>(
+    game: &G,
+    dir: &Path,
+    of: &NpyRows,
+) -> Result<Vec<Position<G::State>>, Hinted> {
     if u32::try_from(of.count()).is_err() {
-        return Err(wrong(of.path(), "has more than 2^32 rows"));
+        return Err(wrong(of.path(), "more than 2^32 rows"));
     }
     let [text, planes, side] =
         ["positions.txt", "planes.npy", "side.npy"].map(|name| dir.join(name));
     let written = match File::open(&text) {
         Ok(file) => Some(written(game, &text, file)?),
         Err(error) if error.kind() == ErrorKind::NotFound => None,
-        Err(error) => return Err(wrong(&text, format!("cannot be read: {error}"))),
+        Err(error) => return Err(wrong(&text, format!("cannot read it: {error}"))),
     };
     if let Some(written) = &written {
         same_count(&text, written.len() as u64, "lines", of)?;
@@ -238,15 +243,15 @@ fn positions<G: Game>(game: &G, dir: &Path, of: &Rows) -> Result<Vec<Position<G:
                 return Ok(written);
             };
             let [here, there] = [drawn[row], written[row]].map(|position| game.notation(&position));
-            let what = format!("these planes are '{here}' where positions.txt says '{there}'");
-            Err(wrong_row(&planes, row, Hinted::new(what, "keep the ones that are meant")))
+            let what = format!("planes of '{here}', but positions.txt has '{there}'");
+            Err(wrong_row(&planes, row, Hinted::new(what, "keep one of the two files")))
         }
         (Some(positions), None) | (None, Some(positions)) => Ok(positions),
         (None, None) => Err(wrong(
             dir,
             Hinted::new(
-                "does not say of which positions its rows are",
-                "put positions.txt, or planes.npy and side.npy, of 'solver export --states' there, in the order of the predictions",
+                "the positions of its rows are missing",
+                "add positions.txt, or planes.npy and side.npy, of 'solver export --states', in the order of the predictions",
             ),
         )),
     }
@@ -263,7 +268,7 @@ fn written<G: Game>(game: &G, path: &Path, file: File) -> Result<Vec<Position<G:
         let read = (&mut reader)
             .take(LONGEST)
             .read_line(&mut line)
-            .map_err(|error| wrong_row(path, found.len(), format!("cannot be read: {error}")))?;
+            .map_err(|error| wrong_row(path, found.len(), format!("cannot read it: {error}")))?;
         if read == 0 {
             return Ok(found);
         }
@@ -277,12 +282,12 @@ fn drawn<G: Game>(
     game: &G,
     planes: &Path,
     side: &Path,
-    of: &Rows,
+    of: &NpyRows,
 ) -> Result<Vec<Position<G::State>>, Hinted> {
     let (rows, columns) = game.shape();
     let shape = [game.plane_kinds().count(), rows, columns];
-    let mut planes = Rows::open(planes, Numbers::Integers, &shape)?;
-    let mut sides = Rows::open(side, Numbers::Integers, &[])?;
+    let mut planes = NpyRows::open(planes, NumberKind::Integers, &shape)?;
+    let mut sides = NpyRows::open(side, NumberKind::Integers, &[])?;
     for rows in [&planes, &sides] {
         same_count(rows.path(), rows.count(), "rows", of)?;
     }
@@ -292,12 +297,12 @@ fn drawn<G: Game>(
         let bytes: Vec<u8> = planes.next()?.iter().map(byte).collect();
         let state = game.read_planes(&bytes);
         let state =
-            state.ok_or_else(|| wrong_row(planes.path(), row, "these planes are no position"))?;
+            state.ok_or_else(|| wrong_row(planes.path(), row, "invalid planes: not a position"))?;
         let number = sides.next()?[0];
         let side = Side::ALL.into_iter().find(|side| side.index() as f64 == number);
         let side = side.ok_or_else(|| {
             let what = format!("invalid side {number}");
-            let hint = "the first player is 0, the second 1";
+            let hint = "expected 0 for the first player, 1 for the second";
             wrong_row(sides.path(), row, Hinted::new(what, hint))
         })?;
         Ok(Position { state, side })

@@ -32,8 +32,8 @@ pub(super) struct Process {
     child: Child,
     /// Lines for its standard input; dropping the sender closes the input.
     input: Option<Sender<Vec<u8>>>,
-    output: Receiver<Output>,
-    errors: Errors,
+    output: Receiver<ProgramOutput>,
+    errors: StderrTail,
     limit: Duration,
     guard: Option<Guard>,
     /// `true` once it was killed and waited for.
@@ -65,7 +65,7 @@ impl Drop for Guard {
 }
 
 #[derive(Debug)]
-enum Output {
+enum ProgramOutput {
     /// A line without its newline.
     Line(Vec<u8>),
     TooLong,
@@ -73,7 +73,7 @@ enum Output {
 
 /// End of standard error.
 #[derive(Debug)]
-struct Errors {
+struct StderrTail {
     tail: Arc<Mutex<Vec<u8>>>,
     /// Closes when everything is read.
     all_read: Receiver<()>,
@@ -100,7 +100,7 @@ impl Process {
         let tail = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&tail);
         // Created first, so that the program is killed if a thread cannot be started.
-        let errors = Errors { tail, all_read };
+        let errors = StderrTail { tail, all_read };
         let mut process = Process {
             child,
             input: Some(input),
@@ -129,21 +129,21 @@ impl Process {
             let _ = input.send(line);
         }
         match self.next_output() {
-            Ok(Output::Line(line)) => Ok(line),
-            Ok(Output::TooLong) => {
+            Ok(ProgramOutput::Line(line)) => Ok(line),
+            Ok(ProgramOutput::TooLong) => {
                 self.kill();
-                Err("it wrote a line longer than any answer".into())
+                Err("answer longer than the limit".into())
             }
             Err(RecvTimeoutError::Timeout) => {
                 self.kill();
                 let (limit, last) = (self.limit.as_secs_f64(), self.last_words());
-                let what = format!("it has not answered within {limit} s and was stopped{last}");
+                let what = format!("no answer within {limit} s; stopped{last}");
                 Err(Hinted::new(what, "raise --policy-timeout if it needs longer"))
             }
             Err(RecvTimeoutError::Disconnected) => {
                 let how = match self.end() {
                     Some(status) => status.to_string(),
-                    None => "closed its output, and was stopped".to_string(),
+                    None => "it closed its output and was stopped".to_string(),
                 };
                 let last = self.last_words();
                 Err(format!("it ended before it answered: {how}{last}").into())
@@ -153,7 +153,7 @@ impl Process {
 
     /// Returns the program's next output within the limit. A program that has ended is not awaited, even if
     /// another process holds its output open.
-    fn next_output(&mut self) -> Result<Output, RecvTimeoutError> {
+    fn next_output(&mut self) -> Result<ProgramOutput, RecvTimeoutError> {
         let mut until = Instant::now() + self.limit;
         let mut has_ended = false;
         loop {
@@ -223,7 +223,7 @@ impl Process {
         let tail = self.errors.tail.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&tail);
         let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
-        let shown = |line| format!(" (the last it said on stderr: {})", excerpt(line));
+        let shown = |line| format!(" (last line on stderr: {})", excerpt(line));
         line.map_or(String::new(), shown)
     }
 }
@@ -253,7 +253,7 @@ fn write_lines(mut stdin: ChildStdin, lines: &Receiver<Vec<u8>>) {
     }
 }
 
-fn read_lines(mut stdout: impl BufRead, answers: &SyncSender<Output>) {
+fn read_lines(mut stdout: impl BufRead, answers: &SyncSender<ProgramOutput>) {
     loop {
         let mut line = Vec::new();
         let read = stdout.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line);
@@ -261,9 +261,9 @@ fn read_lines(mut stdout: impl BufRead, answers: &SyncSender<Output>) {
             (Ok(0) | Err(_), _) => return,
             (Ok(_), Some(b'\n')) => {
                 line.pop();
-                Output::Line(line)
+                ProgramOutput::Line(line)
             }
-            (Ok(n), _) if n as u64 == LONGEST_LINE => Output::TooLong,
+            (Ok(n), _) if n as u64 == LONGEST_LINE => ProgramOutput::TooLong,
             // The program ended in the middle of its answer.
             (Ok(_), _) => return,
         };

@@ -21,7 +21,7 @@ use seat::Seat;
 use session::Session;
 use yomikiri::game::{Game, GameExt, SearchOptions};
 use yomikiri::hint::Hinted;
-use yomikiri::solved::{Budget, SearchOracle, SolvedTable, Wanted};
+use yomikiri::solved::{Budget, SearchOracle, SolvedTable, WantedValues};
 
 /// Play a game in the terminal
 ///
@@ -71,7 +71,7 @@ pub(in crate::cli) fn run(args: Args, context: &mut Context) -> anyhow::Result<(
         false => None,
     };
     let has_squares = game.layers().is_some_and(|layers| layers.unit() == "discs");
-    let wanted = Wanted { all_moves: true, outcome_only: false };
+    let wanted = WantedValues { all_moves: true, outcome_only: false };
     let search = match table.is_none() && has_squares {
         true => {
             SearchOracle::new(game.clone(), &SearchOptions::default(), Budget::default(), wanted)

@@ -10,7 +10,7 @@ use super::super::table_args::time_limit;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Game, GameExt};
 use yomikiri::hint::Hinted;
-use yomikiri::search::mates::{MateSearch, Options, Rules, Verdict};
+use yomikiri::search::mates::{MateOptions, MateRules, MateSearch, MateVerdict};
 use yomikiri_measure::render::number::{thousands, took};
 
 /// Plies within which a forced win with every move is searched for by default.
@@ -78,7 +78,7 @@ pub(in super::super) struct Output {
 pub(super) struct Mates<'a> {
     game: &'a AnyGame,
     search: MateSearch<'a>,
-    options: Options<'static>,
+    options: MateOptions<'static>,
     time: Option<Duration>,
 }
 
@@ -86,7 +86,7 @@ impl<'a> Mates<'a> {
     /// The search with the rules of a game.
     pub(super) fn new(
         game: &'a AnyGame,
-        rules: &'a Rules,
+        rules: &'a MateRules,
         args: &super::Args,
     ) -> anyhow::Result<Self> {
         for (given, option) in
@@ -97,12 +97,12 @@ impl<'a> Mates<'a> {
             }
         }
         let MateArgs { full_width, plies } = args.mates;
-        let options = Options {
+        let options = MateOptions {
             checks_only: !full_width,
             max_plies: plies.or(full_width.then_some(FULL_WIDTH_PLIES)),
             nodes: args.nodes.unwrap_or(u64::MAX),
             threads: rayon::current_num_threads(),
-            ..Options::default()
+            ..MateOptions::default()
         };
         let time = args.time.map(|time| time_limit("--time", time)).transpose()?;
         let memory = args.memory.map_or(MEMORY, |memory| memory.0 as usize);
@@ -114,14 +114,14 @@ impl<'a> Mates<'a> {
         let boards = self.game.shogi_boards().expect("the game has rules for the mate search");
         let began = Instant::now();
         let deadline = self.time.and_then(|time| began.checked_add(time));
-        let options = Options { deadline, ..self.options };
+        let options = MateOptions { deadline, ..self.options };
         let found = self.search.shortest(&boards.board_of(&position.state), &options);
         let (verdict, plies, is_shortest, actions) = match found.verdict {
-            Verdict::Mate { plies, is_shortest, line } => {
+            MateVerdict::Mate { plies, is_shortest, line } => {
                 ("mate", Some(plies), Some(is_shortest), line)
             }
-            Verdict::NoMate => ("no_mate", None, None, Vec::new()),
-            Verdict::Open => ("open", None, None, Vec::new()),
+            MateVerdict::NoMate => ("no_mate", None, None, Vec::new()),
+            MateVerdict::Open => ("open", None, None, Vec::new()),
         };
         let mut side = position.side;
         let name = |action| {

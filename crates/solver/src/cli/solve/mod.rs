@@ -20,9 +20,9 @@ use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::othello::search::Evaluation;
 use yomikiri::game::{Empties, Game, GameExt, SearchOptions, SearchWeights};
 use yomikiri::hint::Hinted;
-use yomikiri::search::mates::Rules;
+use yomikiri::search::mates::MateRules;
 use yomikiri::solve::Value;
-use yomikiri::solved::{Answer, Budget, Oracle, SearchOracle, SolvedTable, Wanted};
+use yomikiri::solved::{Answer, Budget, Oracle, SearchOracle, SolvedTable, WantedValues};
 use yomikiri::table::Table;
 
 /// Solve a game, a size, a table or a position
@@ -229,7 +229,7 @@ impl Task<'_> {
                 format!("{}\nBy table: {}\n", shown.to_text(colour), table.table().name())
             });
         }
-        if let Some(rules) = Rules::of_game(game) {
+        if let Some(rules) = MateRules::of_game(game) {
             return Mates::new(game, &rules, self.args)?.show(&position, context);
         }
         let oracle = self.args.oracle(game, self.empties)?;
@@ -244,7 +244,7 @@ impl Task<'_> {
 
     /// Solves the position of each line and writes a line for each.
     fn lines(self, game: &AnyGame, text: &str, context: &mut Context) -> anyhow::Result<()> {
-        let rules = Rules::of_game(game);
+        let rules = MateRules::of_game(game);
         let by = match (&self.table, &rules) {
             (Some(table), _) => By::Table(table),
             (None, Some(rules)) => By::Mates(Mates::new(game, rules, self.args)?),
@@ -362,7 +362,7 @@ impl Args {
         let options = SearchOptions { empties, memory, threads, weights, stored: !self.search };
         let time = self.time.map(|time| time_limit("--time", time)).transpose()?;
         let budget = Budget { time, nodes: self.nodes };
-        let wanted = Wanted { outcome_only: self.outcome_only, all_moves: self.all_moves };
+        let wanted = WantedValues { outcome_only: self.outcome_only, all_moves: self.all_moves };
         let oracle = SearchOracle::new(game.clone(), &options, budget, wanted);
         Ok(oracle.ok_or_else(|| {
             let name = game.name();

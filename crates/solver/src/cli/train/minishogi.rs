@@ -9,7 +9,7 @@ use yomikiri_learn::card::{Card, LearnedFrom, Reading, file, write_whole};
 use yomikiri_learn::minishogi::tactics::TestSet;
 use yomikiri_learn::options::{AT_ONCE, number};
 use yomikiri_learn::recipes::minishogi_value::{MinishogiValue, Settings};
-use yomikiri_learn::training::{Learner, Row};
+use yomikiri_learn::training::{HistoryRow, Learner};
 
 /// Train a value network for minishogi, on mates, then by self-play
 ///
@@ -46,7 +46,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
     };
     let run = plan.run(game.to_string(), &args.common, place.clone())?;
     let card = run.run(&mut learner, &context.bars, |learner, history| {
-        let Some(history) = history else { return Ok(Row::new()) };
+        let Some(history) = history else { return Ok(HistoryRow::new()) };
         draw(&place, history)?;
         let mut row = learner.held_out();
         let tests = TestSet::generate(args.test_positions, settings.seed);

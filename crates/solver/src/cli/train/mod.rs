@@ -21,10 +21,10 @@ use yomikiri::game::encode::{Encoding, Plane};
 use yomikiri::hint::Hinted;
 use yomikiri_learn::card::{Card, LearnedFrom, Reading, Training, file, write_whole};
 use yomikiri_learn::network::Architecture;
-use yomikiri_learn::optimiser::Method;
+use yomikiri_learn::optimiser::OptimiserMethod;
 use yomikiri_learn::options::number;
 use yomikiri_learn::recipes::check_size;
-use yomikiri_learn::training::{Row, Run};
+use yomikiri_learn::training::{HistoryRow, TrainingRun};
 use yomikiri_measure::evaluate::PolicyAccuracy;
 use yomikiri_measure::render::history;
 
@@ -110,7 +110,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
 }
 
 /// Plots the history, if it has anything to plot.
-fn draw(place: &Path, rows: &[Row]) -> Result<(), Hinted> {
+fn draw(place: &Path, rows: &[HistoryRow]) -> Result<(), Hinted> {
     let name = place.file_name().unwrap_or_default().to_string_lossy();
     match history(&format!("{name}: training history"), rows) {
         Some(svg) => write_whole(&file(place, "svg"), svg.as_bytes()),
@@ -164,13 +164,13 @@ struct Plan {
     learned_from: LearnedFrom,
     equivariant: bool,
     architecture: Architecture,
-    method: Method,
+    method: OptimiserMethod,
     settings: serde_json::Value,
 }
 
 impl Plan {
     /// The training run for a game.
-    fn run(self, game: String, common: &Common, name: PathBuf) -> Result<Run, Hinted> {
+    fn run(self, game: String, common: &Common, name: PathBuf) -> Result<TrainingRun, Hinted> {
         check_size(&self.architecture)?;
         let mut card = Card::new(game, self.reading);
         if let Some(Encoding { layout, planes, .. }) = &self.encoding {
@@ -181,7 +181,7 @@ impl Plan {
         card.equivariant = self.equivariant;
         card.learned_from = Some(self.learned_from);
         let inputs = vec![self.architecture.inputs()];
-        Ok(Run {
+        Ok(TrainingRun {
             name,
             between: Duration::from_secs(common.checkpoint),
             every: common.every,
@@ -194,7 +194,7 @@ impl Plan {
 }
 
 /// The figures of a network on a table, by name.
-fn figures(name: &str, found: &PolicyAccuracy, row: &mut Row) {
+fn figures(name: &str, found: &PolicyAccuracy, row: &mut HistoryRow) {
     let total = &found.total;
     let decisive = total.decisive_score;
     let numbers = [

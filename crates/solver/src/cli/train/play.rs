@@ -14,7 +14,7 @@ use yomikiri::solved::Orienting;
 use yomikiri_learn::card::{Card, LearnedFrom, Reading};
 use yomikiri_learn::options::{KEPT, UNITS, number};
 use yomikiri_learn::recipes::{discs, q, td};
-use yomikiri_learn::training::{Learner, Row};
+use yomikiri_learn::training::{HistoryRow, Learner};
 use yomikiri_measure::evaluate::{Judged, Player, Sampling, arena, measure};
 use yomikiri_measure::policy::{NetworkSpec, Onnx, Policy, PolicySpec, of_game};
 
@@ -194,7 +194,7 @@ fn learn<L: Learner>(
     let player = run.player(game);
     let measured = run.run(&mut learner, &context.bars, |learner, history| {
         let player = player(&learner.trainer().network, &NetworkSpec::default())?;
-        let mut row = Row::new();
+        let mut row = HistoryRow::new();
         if let Some(history) = history {
             draw(&place, history)?;
         }
@@ -231,7 +231,7 @@ fn play_test_games(
     player: &Onnx,
     opponent: &str,
     games: u64,
-    row: &mut Row,
+    row: &mut HistoryRow,
 ) -> Result<(), Hinted> {
     let spec: PolicySpec = opponent.parse()?;
     let Some(policy) = of_game(&spec, game)? else { return Ok(()) };

@@ -11,9 +11,9 @@ use yomikiri::progress::Silent;
 use yomikiri::solved::Orienting;
 use yomikiri_learn::card::{Card, LearnedFrom, Reading};
 use yomikiri_learn::network::Network;
-use yomikiri_learn::recipes::parts::Part;
+use yomikiri_learn::recipes::parts::SplitPart;
 use yomikiri_learn::recipes::supervised::{Settings, Supervised};
-use yomikiri_learn::training::{Learner, Row};
+use yomikiri_learn::training::{HistoryRow, Learner};
 use yomikiri_measure::evaluate::{Judged, Player, PolicyAccuracy, measure};
 use yomikiri_measure::policy::{NetworkSpec, Onnx};
 
@@ -49,7 +49,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
     let rows = |orienting| Judged::new(&table, orienting);
     let parts = |orienting, train| {
         let shares = [train, measured, measured];
-        Part::of_all(&rows(orienting), settings.split(), shares)
+        SplitPart::of_all(&rows(orienting), settings.split(), shares)
     };
     let mut once = parts(Orienting::First, share)?;
     let train = &once[Split::Train.index()];
@@ -57,7 +57,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
     let mut learner = learner?;
     // Measure only training positions that were trained on.
     let seen = measured.min(share);
-    let [again, ..] = Part::of_all(train, settings.split(), [seen, 0.0, 0.0])?;
+    let [again, ..] = SplitPart::of_all(train, settings.split(), [seen, 0.0, 0.0])?;
     once[Split::Train.index()] = again;
     let all = parts(Orienting::All, seen)?;
     let metrics =
@@ -75,23 +75,23 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
 
 /// The exact metrics of a network on the splits of a table.
 struct Metrics<'a> {
-    once: &'a [Part; 3],
-    all: &'a [Part; 3],
+    once: &'a [SplitPart; 3],
+    all: &'a [SplitPart; 3],
     /// True if images of a position may get different answers.
     images: bool,
     player: &'a dyn Fn(&Network, &NetworkSpec) -> Result<Onnx, Hinted>,
 }
 
 impl Metrics<'_> {
-    fn on(&self, part: &Part, player: Onnx) -> Result<PolicyAccuracy, Hinted> {
+    fn on(&self, part: &SplitPart, player: Onnx) -> Result<PolicyAccuracy, Hinted> {
         let players = [Player::Policy(Box::new(player))];
         let mut measured = measure(part, None, &players, None, &Silent)?;
         Ok(measured.policies.swap_remove(0))
     }
 
     /// During training: every row once.
-    fn quick(&self, network: &Network) -> Result<Row, Hinted> {
-        let mut row = Row::new();
+    fn quick(&self, network: &Network) -> Result<HistoryRow, Hinted> {
+        let mut row = HistoryRow::new();
         for split in [Split::Train, Split::Test] {
             let player = (self.player)(network, &NetworkSpec::default())?;
             let found = self.on(&self.once[split.index()], player)?;
@@ -102,8 +102,8 @@ impl Metrics<'_> {
 
     /// At the end: every actual position; with the answers of all images averaged, if they may
     /// differ; and one ply ahead by value.
-    fn all(&self, network: &Network) -> Result<Row, Hinted> {
-        let mut row = Row::new();
+    fn all(&self, network: &Network) -> Result<HistoryRow, Hinted> {
+        let mut row = HistoryRow::new();
         let own = NetworkSpec::default();
         let symmetric = NetworkSpec { symmetric: self.images, ..own.clone() };
         let by_value = NetworkSpec { plies: Some(1), ..symmetric.clone() };

@@ -18,7 +18,7 @@ use yomikiri::progress::Progress;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::TableError;
 use yomikiri_learn::card::{file, write_whole};
-use yomikiri_learn::recipes::tabular::{Algorithm, Chart, Point, Settings, State, Tabular};
+use yomikiri_learn::recipes::tabular::{Algorithm, Chart, Point, Settings, Tabular, TabularState};
 use yomikiri_measure::render::number::thousands;
 use yomikiri_measure::render::{Line, Panel, panels};
 
@@ -134,7 +134,7 @@ fn chart(table: &SolvedTable) -> Result<Chart, TableError> {
         }
         let targets =
             moves.iter().map(|&(_, target)| target.filter(|&to| (to as usize) < states.rows()));
-        all.push(State {
+        all.push(TabularState {
             moves: targets
                 .collect::<Option<_>>()
                 .ok_or_else(|| format!("a move of row {row} leads out of it"))?,

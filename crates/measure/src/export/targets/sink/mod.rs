@@ -11,8 +11,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::columns::{Block, Column};
-pub use text::Lines;
+use super::columns::{RowBlock, TargetColumn};
+pub use text::LineSink;
 use yomikiri::table::TableError;
 
 /// File format of examples.
@@ -76,7 +76,7 @@ pub struct FileCard {
 /// Writes examples in order.
 pub(crate) trait Sink: Send {
     /// Writes the rows of a block.
-    fn append(&mut self, block: &Block) -> Result<(), TableError>;
+    fn append(&mut self, block: &RowBlock) -> Result<(), TableError>;
 
     /// Completes the files and returns their descriptions by name.
     fn finish(self: Box<Self>) -> Result<BTreeMap<String, FileCard>, TableError>;
@@ -87,7 +87,7 @@ pub(super) fn begin(
     format: Format,
     dir: &Path,
     name: &str,
-    columns: &[Column],
+    columns: &[TargetColumn],
     shard_rows: Option<u64>,
 ) -> Result<Box<dyn Sink>, TableError> {
     Ok(match format {
@@ -100,7 +100,7 @@ pub(super) fn begin(
         Format::Parquet => Box::new(parquet::ParquetFile::begin(dir, name, columns)?),
         #[cfg(not(feature = "parquet"))]
         Format::Parquet => {
-            let source = std::io::Error::other("this program was built without Parquet");
+            let source = std::io::Error::other("this build does not include Parquet");
             return Err(TableError::Io { action: "write", path: dir.join(name), source });
         }
     })
@@ -110,22 +110,22 @@ pub(super) fn begin(
 pub(in crate::export) fn write_arrays_and_lines(
     dir: &Path,
     lines: &str,
-    columns: &[Column],
+    columns: &[TargetColumn],
 ) -> Result<[Box<dyn Sink>; 2], TableError> {
     let arrays = npy::Shards::begin(dir, &columns[..columns.len() - 1], None);
     Ok([Box::new(arrays), Box::new(text::TextFile::begin(Format::Obf, dir, lines, columns)?)])
 }
 
 /// A writer that counts bytes and computes their checksum.
-pub(super) struct Summed<W> {
+pub(super) struct SummedWriter<W> {
     inner: W,
     bytes: u64,
     sum: crc32fast::Hasher,
 }
 
-impl<W: Write> Summed<W> {
-    pub(super) fn new(inner: W) -> Summed<W> {
-        Summed { inner, bytes: 0, sum: crc32fast::Hasher::new() }
+impl<W: Write> SummedWriter<W> {
+    pub(super) fn new(inner: W) -> SummedWriter<W> {
+        SummedWriter { inner, bytes: 0, sum: crc32fast::Hasher::new() }
     }
 
     /// Returns the description of the file, which has `rows` examples.
@@ -135,7 +135,7 @@ impl<W: Write> Summed<W> {
     }
 }
 
-impl<W: Write> Write for Summed<W> {
+impl<W: Write> Write for SummedWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let written = self.inner.write(bytes)?;
         self.sum.update(&bytes[..written]);

@@ -10,13 +10,13 @@ use zip::{CompressionMethod, DateTime, System, ZipWriter};
 
 use super::{FileCard, Sink};
 use crate::export::folder::checksum;
-use crate::export::targets::columns::{Block, Column, Scalar};
+use crate::export::targets::columns::{RowBlock, Scalar, TargetColumn};
 use yomikiri::table::{IoContext, Stream, TableError};
 
 /// A directory of arrays: `planes.npy`, or in shards `planes-00000.npy` and so on.
 pub(super) struct Shards {
     dir: PathBuf,
-    columns: Vec<Column>,
+    columns: Vec<TargetColumn>,
     shard_rows: Option<u64>,
     shard: usize,
     open: Option<Vec<Stream>>,
@@ -26,7 +26,7 @@ pub(super) struct Shards {
 }
 
 impl Shards {
-    pub(super) fn begin(dir: &Path, columns: &[Column], shard_rows: Option<u64>) -> Shards {
+    pub(super) fn begin(dir: &Path, columns: &[TargetColumn], shard_rows: Option<u64>) -> Shards {
         Shards {
             dir: dir.to_path_buf(),
             columns: columns.to_vec(),
@@ -38,7 +38,7 @@ impl Shards {
         }
     }
 
-    fn name(&self, column: &Column) -> String {
+    fn name(&self, column: &TargetColumn) -> String {
         match self.shard_rows {
             None => format!("{}.npy", column.name),
             Some(_) => format!("{}-{:05}.npy", column.name, self.shard),
@@ -79,7 +79,12 @@ impl Shards {
 }
 
 /// Returns the bytes of rows of a column as stored in an array.
-fn payload(block: &Block, at: usize, column: &Column, rows: std::ops::Range<usize>) -> Vec<u8> {
+fn payload(
+    block: &RowBlock,
+    at: usize,
+    column: &TargetColumn,
+    rows: std::ops::Range<usize>,
+) -> Vec<u8> {
     let Scalar::Text(width) = column.scalar else {
         let bytes = column.row_bytes();
         return block.data[at][rows.start * bytes..rows.end * bytes].to_vec();
@@ -94,7 +99,7 @@ fn payload(block: &Block, at: usize, column: &Column, rows: std::ops::Range<usiz
 }
 
 /// Checks that no text is longer than the width of its column.
-fn check_widths(block: &Block, columns: &[Column], dir: &Path) -> Result<(), TableError> {
+fn check_widths(block: &RowBlock, columns: &[TargetColumn], dir: &Path) -> Result<(), TableError> {
     for (at, column) in columns.iter().enumerate() {
         let Scalar::Text(width) = column.scalar else { continue };
         if (0..block.rows).any(|row| block.text(at, row).len() > width) {
@@ -107,7 +112,7 @@ fn check_widths(block: &Block, columns: &[Column], dir: &Path) -> Result<(), Tab
 }
 
 impl Sink for Shards {
-    fn append(&mut self, block: &Block) -> Result<(), TableError> {
+    fn append(&mut self, block: &RowBlock) -> Result<(), TableError> {
         check_widths(block, &self.columns, &self.dir)?;
         let mut begin = 0;
         while begin < block.rows {
@@ -147,14 +152,14 @@ pub(super) struct Archive {
 }
 
 impl Archive {
-    pub(super) fn begin(dir: &Path, name: &str, columns: &[Column]) -> Archive {
+    pub(super) fn begin(dir: &Path, name: &str, columns: &[TargetColumn]) -> Archive {
         let parts = Shards::begin(dir, columns, None);
         Archive { dir: dir.to_path_buf(), name: name.to_string(), parts }
     }
 }
 
 impl Sink for Archive {
-    fn append(&mut self, block: &Block) -> Result<(), TableError> {
+    fn append(&mut self, block: &RowBlock) -> Result<(), TableError> {
         self.parts.append(block)
     }
 

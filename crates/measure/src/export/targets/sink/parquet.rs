@@ -16,8 +16,8 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::parser::parse_message_type;
 
-use super::{FileCard, Sink, Summed};
-use crate::export::targets::columns::{Block, Column, MISSING, NO_DISTANCE, Scalar};
+use super::{FileCard, Sink, SummedWriter};
+use crate::export::targets::columns::{MISSING, NO_DISTANCE, RowBlock, Scalar, TargetColumn};
 use yomikiri::table::{IoContext, TableError};
 
 /// Rows that complete a row group, as `GROUP_BYTES` bytes do.
@@ -28,16 +28,16 @@ const PIECE_ROWS: usize = 1 << 12;
 
 /// A Parquet file being written.
 pub(super) struct ParquetFile {
-    columns: Vec<Column>,
+    columns: Vec<TargetColumn>,
     name: String,
     path: PathBuf,
-    writer: SerializedFileWriter<Summed<File>>,
-    group: Block,
+    writer: SerializedFileWriter<SummedWriter<File>>,
+    group: RowBlock,
     rows: u64,
 }
 
-fn declaration(column: &Column) -> String {
-    let Column { name, scalar, .. } = column;
+fn declaration(column: &TargetColumn) -> String {
+    let TargetColumn { name, scalar, .. } = column;
     if column.is_text() {
         return format!("required byte_array {name} (STRING);");
     }
@@ -62,7 +62,7 @@ impl ParquetFile {
     pub(super) fn begin(
         dir: &Path,
         name: &str,
-        columns: &[Column],
+        columns: &[TargetColumn],
     ) -> Result<ParquetFile, TableError> {
         let path = dir.join(name);
         let file = File::create(&path).at("write", &path)?;
@@ -74,7 +74,7 @@ impl ParquetFile {
                 .set_compression(Compression::SNAPPY)
                 .set_created_by("yomikiri".to_string())
                 .build();
-            SerializedFileWriter::new(Summed::new(file), schema, Arc::new(properties))
+            SerializedFileWriter::new(SummedWriter::new(file), schema, Arc::new(properties))
         };
         let writer = begin().map_err(io::Error::other).at("write", &path)?;
         Ok(ParquetFile {
@@ -82,7 +82,7 @@ impl ParquetFile {
             name: name.to_string(),
             path,
             writer,
-            group: Block::new(columns.len()),
+            group: RowBlock::new(columns.len()),
             rows: 0,
         })
     }
@@ -98,15 +98,15 @@ impl ParquetFile {
             writer.close()?;
         }
         group.close()?;
-        self.group = Block::new(self.columns.len());
+        self.group = RowBlock::new(self.columns.len());
         Ok(())
     }
 }
 
 fn write_column(
     writer: &mut SerializedColumnWriter<'_>,
-    column: &Column,
-    block: &mut Block,
+    column: &TargetColumn,
+    block: &mut RowBlock,
     at: usize,
 ) -> ParquetResult<()> {
     let bytes = std::mem::take(&mut block.data[at]);
@@ -146,7 +146,7 @@ fn write_column(
 /// Writes numbers, of which `absent` marks missing ones, with their definition and repetition levels.
 fn write_numbers<T: DataType<T: PartialEq>>(
     writer: &mut SerializedColumnWriter<'_>,
-    column: &Column,
+    column: &TargetColumn,
     mut values: Vec<T::T>,
     absent: Option<T::T>,
 ) -> ParquetResult<()> {
@@ -174,7 +174,7 @@ fn padded<const N: usize>(word: &[u8]) -> [u8; N] {
 }
 
 impl Sink for ParquetFile {
-    fn append(&mut self, block: &Block) -> Result<(), TableError> {
+    fn append(&mut self, block: &RowBlock) -> Result<(), TableError> {
         self.group.extend(block);
         self.rows += block.rows as u64;
         let bytes: usize = self.group.data.iter().map(Vec::len).sum();

@@ -6,21 +6,21 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::{FileCard, Format, Sink, Summed};
-use crate::export::targets::columns::{Block, Column, MISSING, NO_DISTANCE, Scalar};
+use super::{FileCard, Format, Sink, SummedWriter};
+use crate::export::targets::columns::{MISSING, NO_DISTANCE, RowBlock, Scalar, TargetColumn};
 use yomikiri::table::{IoContext, TableError};
 
 /// Writes the rows of blocks as lines.
 #[derive(Clone, Debug)]
-pub struct Lines {
+pub struct LineSink {
     format: Format,
-    columns: Vec<Column>,
+    columns: Vec<TargetColumn>,
 }
 
-impl Lines {
+impl LineSink {
     /// Returns a writer for a text format; OBF needs the columns `board` and `moves`.
-    pub fn new(format: Format, columns: &[Column]) -> Lines {
-        Lines { format, columns: columns.to_vec() }
+    pub fn new(format: Format, columns: &[TargetColumn]) -> LineSink {
+        LineSink { format, columns: columns.to_vec() }
     }
 
     /// Writes the header, if the format has one.
@@ -34,7 +34,7 @@ impl Lines {
     }
 
     /// Writes the rows of a block.
-    pub fn write(&self, block: &Block, out: &mut dyn Write) -> io::Result<()> {
+    pub fn write(&self, block: &RowBlock, out: &mut dyn Write) -> io::Result<()> {
         match self.format {
             Format::Obf => (0..block.rows).try_for_each(|row| self.obf(block, row, out)),
             Format::Csv => self.csv(block, out),
@@ -42,7 +42,7 @@ impl Lines {
         }
     }
 
-    fn json(&self, block: &Block, row: usize, out: &mut dyn Write) -> io::Result<()> {
+    fn json(&self, block: &RowBlock, row: usize, out: &mut dyn Write) -> io::Result<()> {
         for (at, column) in self.columns.iter().enumerate() {
             let value = match column.is_text() {
                 true => serde_json::to_string(&text(block, at, row))?,
@@ -55,7 +55,7 @@ impl Lines {
     }
 
     /// Separates the numbers of a column by spaces. A missing number is empty, within a list a dash.
-    fn csv(&self, block: &Block, out: &mut dyn Write) -> io::Result<()> {
+    fn csv(&self, block: &RowBlock, out: &mut dyn Write) -> io::Result<()> {
         let mut csv = csv::Writer::from_writer(out);
         for row in 0..block.rows {
             for (at, column) in self.columns.iter().enumerate() {
@@ -73,7 +73,7 @@ impl Lines {
         csv.flush()
     }
 
-    fn obf(&self, block: &Block, row: usize, out: &mut dyn Write) -> io::Result<()> {
+    fn obf(&self, block: &RowBlock, row: usize, out: &mut dyn Write) -> io::Result<()> {
         let word = |name| {
             let at = self.columns.iter().position(|column| column.name == name);
             at.map(|at| text(block, at, row))
@@ -87,13 +87,13 @@ impl Lines {
     }
 }
 
-fn text(block: &Block, at: usize, row: usize) -> Cow<'_, str> {
+fn text(block: &RowBlock, at: usize, row: usize) -> Cow<'_, str> {
     String::from_utf8_lossy(block.text(at, row))
 }
 
 /// Returns the numbers of a row as text, floats with as many digits as needed and without exponent; `None`
 /// for missing numbers.
-fn numbers(block: &Block, at: usize, column: &Column, row: usize) -> Vec<Option<String>> {
+fn numbers(block: &RowBlock, at: usize, column: &TargetColumn, row: usize) -> Vec<Option<String>> {
     let number = |bytes: &[u8]| {
         let (number, is_missing) = match (column.scalar, bytes) {
             (Scalar::I8, &[byte]) => ((byte as i8).to_string(), byte as i8 == MISSING),
@@ -121,10 +121,10 @@ fn nested(numbers: &[Option<String>], shape: &[u64]) -> String {
 
 /// A text file of examples.
 pub(super) struct TextFile {
-    lines: Lines,
+    lines: LineSink,
     name: String,
     path: PathBuf,
-    out: Summed<BufWriter<File>>,
+    out: SummedWriter<BufWriter<File>>,
     rows: u64,
 }
 
@@ -133,19 +133,19 @@ impl TextFile {
         format: Format,
         dir: &Path,
         name: &str,
-        columns: &[Column],
+        columns: &[TargetColumn],
     ) -> Result<TextFile, TableError> {
         let path = dir.join(name);
         let file = File::create(&path).at("write", &path)?;
-        let mut out = Summed::new(BufWriter::new(file));
-        let lines = Lines::new(format, columns);
+        let mut out = SummedWriter::new(BufWriter::new(file));
+        let lines = LineSink::new(format, columns);
         lines.begin(&mut out).at("write", &path)?;
         Ok(TextFile { lines, name: name.to_string(), path, out, rows: 0 })
     }
 }
 
 impl Sink for TextFile {
-    fn append(&mut self, block: &Block) -> Result<(), TableError> {
+    fn append(&mut self, block: &RowBlock) -> Result<(), TableError> {
         let mut text = Vec::new();
         self.lines.write(block, &mut text).at("write", &self.path)?;
         self.rows += block.rows as u64;
@@ -171,7 +171,7 @@ mod tests {
         let column = |name, scalar, shape: &[u64], has_missing| {
             let (shape, about, content) =
                 (shape.to_vec(), String::new(), Content::OfValue(|_, _| 0));
-            Column { content, name, scalar, shape, about, has_missing }
+            TargetColumn { content, name, scalar, shape, about, has_missing }
         };
         let columns = [
             column("board", Scalar::Text(9), &[], false),
@@ -182,7 +182,7 @@ mod tests {
             column("policy", Scalar::F32, &[3], false),
             column("moves", Scalar::Text(9), &[], false),
         ];
-        let mut block = Block::new(columns.len());
+        let mut block = RowBlock::new(columns.len());
         block.rows = 2;
         block.data = vec![
             b"-XO XXO X".to_vec(),
@@ -199,7 +199,7 @@ mod tests {
         block.ends[0] = vec![5, 9];
         block.ends[6] = vec![11, 11];
         let written = |format| {
-            let (lines, mut text) = (Lines::new(format, &columns), Vec::new());
+            let (lines, mut text) = (LineSink::new(format, &columns), Vec::new());
             lines.begin(&mut text).unwrap();
             lines.write(&block, &mut text).unwrap();
             String::from_utf8(text).unwrap()

@@ -3,44 +3,45 @@
 use std::sync::{Arc, Mutex};
 
 use super::Board;
-use super::proof::check::Rules;
-use super::proof::semistrong::{self, Answer};
-use super::search::{Engine, Evaluation, Found, Options, built_in};
+use super::proof::check::BoardRules;
+use super::proof::semistrong::{self, ExactAnswer};
+use super::search::{Engine, EngineOptions, EngineResult, Evaluation, built_in};
 use crate::game::{
     Action, Score, ScoreBounds, ScoreSearch, SearchLimits, SearchOptions, SearchWeights,
 };
 
 /// Search of one board shape; one caller at a time uses it.
-pub(super) struct Brought {
+pub(super) struct EngineSearch {
     engine: Mutex<Engine>,
-    rules: Rules,
+    rules: BoardRules,
     columns: usize,
     /// `true` if a stored solution may answer.
     stored: bool,
 }
 
-impl Brought {
+impl EngineSearch {
     /// Returns the search of a board of `rows` × `columns`.
-    pub(super) fn new(rows: usize, columns: usize, options: &SearchOptions) -> Brought {
+    pub(super) fn new(rows: usize, columns: usize, options: &SearchOptions) -> EngineSearch {
         let SearchOptions { empties, memory, threads, ref weights, stored } = *options;
         let evaluation = match weights {
             SearchWeights::BuiltIn => built_in(rows, columns),
             SearchWeights::Plain => None,
             SearchWeights::File(bytes) => Evaluation::read(bytes).ok().map(Arc::new),
         };
-        let engine = Engine::new(&Options { rows, columns, empties, memory, threads, evaluation });
-        let rules = Rules::new(rows, columns, empties);
-        Brought { engine: Mutex::new(engine), rules, columns, stored }
+        let engine =
+            Engine::new(&EngineOptions { rows, columns, empties, memory, threads, evaluation });
+        let rules = BoardRules::new(rows, columns, empties);
+        EngineSearch { engine: Mutex::new(engine), rules, columns, stored }
     }
 }
 
-impl ScoreSearch<Board> for Brought {
+impl ScoreSearch<Board> for EngineSearch {
     fn search(&self, board: &Board, window: (Score, Score), limits: &SearchLimits) -> ScoreBounds {
         let mut engine = self.engine.lock().expect("no search panics");
         let stored = self.stored.then(|| semistrong::stored(&self.rules, *board)).flatten();
         let found = match stored.and_then(|table| table.query(&mut engine, *board)) {
-            Some(Answer { score, square }) => {
-                Found { lower: score, upper: score, best: square, nodes: 0 }
+            Some(ExactAnswer { score, square }) => {
+                EngineResult { lower: score, upper: score, best: square, nodes: 0 }
             }
             // The engine's window excludes its ends.
             None => {

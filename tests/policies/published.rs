@@ -6,12 +6,12 @@ use yomikiri::registry::othello;
 use yomikiri_learn::chance::{below, seeded, unit};
 
 /// The published network, ReLU 64 and sigmoid 64, trained by plain gradient descent.
-struct Articles {
+struct PublishedNetwork {
     hidden: Vec<[f32; 64]>,
     output: Vec<[f32; 64]>,
 }
 
-impl Articles {
+impl PublishedNetwork {
     fn forward(&self, squares: &[f32; 64]) -> ([f32; 64], [f32; 64]) {
         let dot = |weights: &[f32; 64], x: &[f32; 64]| -> f32 {
             weights.iter().zip(x).map(|(w, x)| w * x).sum()
@@ -60,7 +60,7 @@ fn squares(game: &AnyGame, position: &AnyPosition) -> [f32; 64] {
 
 /// Returns the published target of a move that does not end the game: the mean, over the opponent's replies,
 /// of the Q-value of one's own best answer.
-fn target(game: &AnyGame, network: &Articles, after: &AnyPosition) -> f32 {
+fn target(game: &AnyGame, network: &PublishedNetwork, after: &AnyPosition) -> f32 {
     let (mut sum, mut count) = (0.0, 0.0);
     for reply in game.actions(&after.state) {
         let next = game.advance(after, reply);
@@ -77,11 +77,11 @@ fn target(game: &AnyGame, network: &Articles, after: &AnyPosition) -> f32 {
 /// The published learner diverges at once, whatever its network: if no reply of the opponent leaves an
 /// answer, its target is 0 / 0.
 #[test]
-fn the_article_divides_nothing_by_nothing() {
+fn the_paper_divides_nothing_by_nothing() {
     const GAMES: u32 = 20;
     let (game, mut random) = (othello("8").unwrap(), seeded(0, &[]));
     let mut weights = || std::array::from_fn(|_| (unit(&mut random) as f32 - 0.5) / 4.0);
-    let mut network = Articles {
+    let mut network = PublishedNetwork {
         hidden: (0..64).map(|_| weights()).collect(),
         output: (0..64).map(|_| weights()).collect(),
     };
