@@ -129,7 +129,7 @@ fn what_cannot_be_packed_is_refused() {
     let (_dir, mut table) = enumerated(&animal, &Plan { index: Index::Keys, ..standard(&animal) });
     let options = SolveOptions { repetition: Some(Repetition::Unknown), ..Default::default() };
     solve(&animal, &mut table, &options, &Silent).unwrap();
-    refused(&animal, &table, "not proven");
+    refused(&animal, &table, "unproven");
 }
 
 /// Arrays with compressed blocks.
