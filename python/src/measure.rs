@@ -15,12 +15,11 @@ use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::game::encode::Encoding;
 use yomikiri::game::{Empties, Game as _, GameExt as _, Split};
 use yomikiri::hint::{Hint as _, Hinted};
-use yomikiri::progress::Progress;
 use yomikiri::solved::{Orienting, SolvedTable};
 use yomikiri::table::fits_memory;
 use yomikiri_measure::evaluate::{
-    AccuracyReport, Comparison, Judged, Labels, Match, Metrics, Piece, Player, Request, Searched,
-    Words, games_bytes, measure, of_split, playable, unfolded_bytes,
+    AccuracyReport, Comparison, Judged, Match, Metrics, Piece, Player, Request, Searched, Words,
+    games_bytes, measure, of_split, playable, unfolded_bytes,
 };
 use yomikiri_measure::free_memory;
 use yomikiri_measure::policy::{
@@ -34,7 +33,7 @@ use crate::errors::{
     PolicyError as PyPolicyError, YomikiriError, measure_error, position_error, value_error,
 };
 use crate::games::{Game, Positions, array, encoding, planes};
-use crate::tables::Table;
+use crate::tables::{Table, labelled, tables_of};
 use crate::work::{self, detached, lock, run};
 
 /// Form in which a callable receives positions.
@@ -524,19 +523,6 @@ pub(crate) fn solve_positions<'py>(
     Ok((scores.into_pyarray(py), q.into_pyarray(py).reshape([count, width])?))
 }
 
-/// Opens the labels of a directory of tables and searches the positions that have none yet.
-pub(crate) fn labelled(
-    (game, empties): (&AnyGame, Empties),
-    positions: &[AnyPosition],
-    tables: &std::path::Path,
-    progress: &dyn Progress,
-) -> PyResult<Labels> {
-    let labels = Labels::open(&tables.join("labels"), game, empties);
-    let mut labels = labels.map_err(measure_error)?;
-    labels.find(positions, progress).map_err(measure_error)?;
-    Ok(labels)
-}
-
 /// Checks that the games between `policies` policies fit in memory; warns if not.
 fn games_fit(py: Python<'_>, table: &SolvedTable, policies: usize) -> PyResult<bool> {
     let manifest = table.table().manifest();
@@ -547,11 +533,6 @@ fn games_fit(py: Python<'_>, table: &SolvedTable, policies: usize) -> PyResult<b
     let category = py.get_type::<PyRuntimeWarning>();
     PyErr::warn(py, &category, &CString::new(no_room(&what, &room))?, 2)?;
     Ok(false)
-}
-
-pub(crate) fn tables_of(table: &Table) -> PathBuf {
-    let dir = table.table.table().dir();
-    dir.parent().map_or_else(PathBuf::new, PathBuf::from)
 }
 
 /// Compares two policies position by position; returns JSON and text.

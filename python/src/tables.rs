@@ -6,13 +6,16 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri::game::Empties;
 use yomikiri::game::{Game as _, Split, Splits};
 use yomikiri::graph::{Plan, within_room};
 use yomikiri::hint::Hint;
+use yomikiri::progress::Progress;
 use yomikiri::solve::SolveOptions;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::{NoRoom, Store};
 use yomikiri_measure::evaluate::Kept;
+use yomikiri_measure::evaluate::Labels;
 use yomikiri_measure::export::targets::{
     Encoder, Example, Images, Selection, examples, look_up, read_rows,
 };
@@ -22,7 +25,6 @@ use yomikiri_measure::render::no_room;
 use crate::columns::{about, columns, shape, to_dict};
 use crate::errors::{YomikiriError, measure_error, position_error, table_error, value_error};
 use crate::games::{Game, Positions, parsed};
-use crate::measure::{labelled, tables_of};
 use crate::work::{detached, run};
 
 /// A solved table with memory-mapped files.
@@ -304,4 +306,22 @@ impl Table {
     pub fn rules(&self) -> AnyGame {
         self.table.game().clone()
     }
+}
+
+/// Opens the labels of a directory of tables and searches the positions that have none yet.
+pub(crate) fn labelled(
+    (game, empties): (&AnyGame, Empties),
+    positions: &[AnyPosition],
+    tables: &std::path::Path,
+    progress: &dyn Progress,
+) -> PyResult<Labels> {
+    let labels = Labels::open(&tables.join("labels"), game, empties);
+    let mut labels = labels.map_err(measure_error)?;
+    labels.find(positions, progress).map_err(measure_error)?;
+    Ok(labels)
+}
+
+pub(crate) fn tables_of(table: &Table) -> PathBuf {
+    let dir = table.table.table().dir();
+    dir.parent().map_or_else(PathBuf::new, PathBuf::from)
 }

@@ -4,28 +4,27 @@
 //! the moves of a position and their values costs more than the answer of a cheap policy. Sums are taken over
 //! pieces of a fixed size and added in order, so they are bit-identical for any number of threads.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use super::case::{Piece, Wanted};
 use super::details::{DetailSums, Details, HeldOut};
+use super::error::MeasureError;
 use super::figures::{FiguresBySet, FiguresBySplit};
 use super::forced::ForcedFigures;
+use super::intervals::Intervals;
 use super::mistakes::Mistake;
 use super::player::Player;
-use super::searched::Intervals;
-use super::source::{Judged, Piece, Source, Wanted};
+use super::source::{Judged, Source};
 use super::unfolded::Unfolded;
 use crate::policy::{Answers, TrainedOn};
 use yomikiri::any::AnyGame;
 use yomikiri::game::{Divider, Game, Split};
-use yomikiri::hint::{Hint, Hinted, Kind};
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
 use yomikiri::solved::SolvedTable;
-use yomikiri::table::TableError;
 
 /// Figures of one policy on one table.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -80,64 +79,6 @@ pub struct Measured {
     pub seconds: Vec<Option<f64>>,
     /// Figures of each policy.
     pub policies: Vec<PolicyAccuracy>,
-}
-
-/// Error while measuring policies.
-#[derive(Debug, thiserror::Error)]
-pub enum MeasureError {
-    /// The table is damaged.
-    #[error("{0}")]
-    Damaged(Hinted),
-    /// The values of positions are unavailable.
-    #[error("{0}")]
-    Labels(Hinted),
-    /// The table is damaged, in a known file.
-    #[error(transparent)]
-    Table(#[from] TableError),
-    /// A policy failed.
-    #[error("policy '{policy}': {error}")]
-    Policy {
-        /// Name of the policy.
-        policy: String,
-        /// Cause of the failure.
-        error: Hinted,
-    },
-    /// The results could not be written.
-    #[error(transparent)]
-    Output(#[from] std::io::Error),
-}
-
-impl MeasureError {
-    /// Returns the error of an inconsistent table.
-    pub fn damaged(what: String) -> MeasureError {
-        MeasureError::Damaged(what.into())
-    }
-}
-
-impl From<MeasureError> for Hinted {
-    fn from(error: MeasureError) -> Hinted {
-        Hinted::of(&error)
-    }
-}
-
-impl Hint for MeasureError {
-    fn hint(&self) -> Option<Cow<'_, str>> {
-        match self {
-            MeasureError::Damaged(what) | MeasureError::Labels(what) => what.hint(),
-            MeasureError::Table(error) => error.hint(),
-            MeasureError::Policy { error, .. } => error.hint(),
-            MeasureError::Output(_) => None,
-        }
-    }
-
-    fn kind(&self) -> Kind {
-        match self {
-            MeasureError::Damaged(_) | MeasureError::Table(_) => Kind::Damaged,
-            MeasureError::Labels(what) => what.kind(),
-            MeasureError::Policy { error, .. } => error.kind(),
-            MeasureError::Output(_) => Kind::Failure,
-        }
-    }
 }
 
 /// Number of pieces in flight before their sums are added.

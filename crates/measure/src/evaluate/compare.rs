@@ -5,9 +5,9 @@
 
 use serde::Serialize;
 
+use super::case::Piece;
 use super::figures::{Figures, mean};
 use super::judgement::likeliest;
-use super::source::Piece;
 use crate::policy::Answers;
 use yomikiri::any::AnyGame;
 use yomikiri::game::GameExt;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::source::{Case, Truth};
+use super::case::{Case, Truth};
 use yomikiri::game::{Outcome, Split};
 
 /// Figures of a policy on a set of positions. The fields are sums over the positions of expectations over the

@@ -7,10 +7,10 @@
 
 use serde::Serialize;
 
-use super::accuracy::PolicyAccuracy;
-use super::details::Key;
+use super::case::{Case, Piece, Truth};
+use super::details::{Details, Key};
 use super::figures::Figures;
-use super::source::{Case, Judged, Piece, Truth};
+use super::source::Judged;
 use yomikiri::any::AnyPosition;
 use yomikiri::game::{Action, Outcome};
 use yomikiri::graph::StateKind;
@@ -34,11 +34,11 @@ pub struct ForcedFigures {
 }
 
 impl ForcedFigures {
-    /// Returns the figures of a policy measured in the positions of [`Judged::forced`].
-    pub(super) fn of(measured: &PolicyAccuracy) -> ForcedFigures {
+    /// Returns the figures from a policy's details in the positions of [`Judged::forced`].
+    pub(super) fn of(details: &Details) -> ForcedFigures {
         let of = |outcome: Outcome| {
             let key = Key::Outcome(outcome.value().into());
-            let group = measured.details.by_value.iter().find(|group| group.key == key);
+            let group = details.by_value.iter().find(|group| group.key == key);
             group.map_or(Figures::default(), |group| group.figures.all)
         };
         let [won, at_risk] = [Outcome::Win, Outcome::Draw].map(|outcome| of(outcome).means());

@@ -6,9 +6,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
+use super::case::Piece;
 use super::games::Baselines;
 use super::play::Play;
-use super::source::Piece;
 use super::unfolded::Unfolded;
 use yomikiri::parallel::lock;
 use yomikiri::solved::{Orienting, States};

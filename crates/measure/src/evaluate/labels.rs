@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashMap;
 
-use super::MeasureError;
+use super::error::MeasureError;
 use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::game::{Action, Empties, Game, GameExt, Score, SearchLimits, SearchOptions, WideKey};
 use yomikiri::hint::Hinted;

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::case::Piece;
+use super::case::Truth;
 use super::figures::{outcome_lost, score_lost};
 use super::play::Play;
-use super::source::Piece;
-use super::source::Truth;
 use crate::policy::Answers;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Action, FoldedWords, GameExt, StateWords};

@@ -39,11 +39,14 @@
 
 mod accuracy;
 mod arena;
+mod case;
 mod compare;
 mod details;
+mod error;
 mod figures;
 mod forced;
 mod games;
+mod intervals;
 mod judgement;
 mod kept;
 mod labels;
@@ -58,16 +61,19 @@ mod source;
 mod unfolded;
 mod values;
 
-pub use accuracy::{MeasureError, Measured, PolicyAccuracy, RowSink, measure, play_everywhere};
+pub use accuracy::{Measured, PolicyAccuracy, RowSink, measure, play_everywhere};
 pub use arena::{GameTally, REPEATED, Recorded, Sampling, arena, record};
+pub use case::{Case, Piece, Truth, Wanted};
 pub use compare::{Agreement, Comparison, Difference, Lost, Paired, Pairs};
 pub use details::{By, Details, Group, HeldOut, Key, Losses, Square, SquareFigures};
+pub use error::MeasureError;
 pub use figures::{Figures, FiguresBySet, FiguresBySplit, Means};
 pub use forced::ForcedFigures;
 pub use games::{
     Baselines, BothSides, Exploitability, Games, Match, MistakesAgainst, Opening, Played,
     PolicyGames, exploitability, games,
 };
+pub use intervals::{Interval, Intervals};
 pub use judgement::{Judgement, judgements};
 pub use kept::Kept;
 pub use labels::Labels;
@@ -77,8 +83,8 @@ pub use play::{Aim, Expected, Play, Response, Walk};
 pub use player::{Choice, Player, of_split};
 pub use report::{AccuracyReport, RootFacts, TableFacts, Words};
 pub use request::{Request, games_bytes, playable, unfolded_bytes};
-pub use searched::{Interval, Intervals, Searched, drawn, met};
-pub use source::{Case, Judged, Piece, Source, Truth, Wanted};
+pub use searched::{Searched, drawn, met};
+pub use source::{Judged, Source};
 pub use unfolded::Unfolded;
 pub use values::{BINS, Bin, FinalScoreFigures, ValueFigures};
 

@@ -9,7 +9,7 @@
 
 use serde::Serialize;
 
-use super::source::Truth;
+use super::case::Truth;
 use super::unfolded::Unfolded;
 use crate::policy::share_best;
 use yomikiri::game::{Outcome, Repetition, Side};

@@ -1,6 +1,6 @@
 //! Players: policies and the table's best moves, and their answers in single positions.
 
-use super::source::{Piece, Truth, Wanted};
+use super::case::{Piece, Truth, Wanted};
 use crate::policy::{
     Amended, Amendment, Answers, Batch, Policy, TrainedOn, TrainedSpec, share_best,
 };

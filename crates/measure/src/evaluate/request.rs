@@ -1,7 +1,9 @@
 //! Requests for reports: all inputs of a report, and the function that makes it.
 
-use super::accuracy::{MeasureError, RowSink, gather, measure, play_everywhere};
+use super::accuracy::{RowSink, gather, measure, play_everywhere};
+use super::case::{Piece, Wanted};
 use super::compare::Agreement;
+use super::error::MeasureError;
 use super::forced::ForcedFigures;
 use super::games::{BothSides, Match, Opening, Played, games};
 use super::kept::Kept;
@@ -9,7 +11,7 @@ use super::mistakes::Costliest;
 use super::play::Play;
 use super::player::Player;
 use super::report::{AccuracyReport, Words};
-use super::source::{Judged, Piece, Wanted};
+use super::source::Judged;
 use super::unfolded::Unfolded;
 use crate::policy::Answers;
 use yomikiri::game::{GameExt, Repetition, Side};
@@ -101,7 +103,7 @@ impl Request<'_> {
             let forced = Judged::forced(table, orienting);
             let measured = measure(&forced, wanted, players, None, progress)?.policies;
             for (policy, measured) in report.policies.iter_mut().zip(&measured) {
-                policy.forced = Some(ForcedFigures::of(measured));
+                policy.forced = Some(ForcedFigures::of(&measured.details));
             }
         }
         report.why_no_games = why_no_games;

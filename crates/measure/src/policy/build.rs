@@ -1,5 +1,6 @@
 //! Builds policies from their specifications.
 
+use super::NetworkSpec;
 use super::spec::{PlayOn, ReadAhead};
 use super::steady::Steady;
 use super::wrapped::Amended;
@@ -90,6 +91,31 @@ fn of_any<G: Game>(
 
 fn by_rule<G: Game>(rule: impl Rule<G> + 'static) -> Option<Box<dyn Policy<G>>> {
     Some(Box::new(ByRule(rule)))
+}
+
+impl NetworkSpec {
+    /// Loads the model at [`path`](NetworkSpec::path) as a policy of a name.
+    ///
+    /// The error is one line that names the file, its fault and a remedy.
+    #[cfg(feature = "onnx")]
+    pub fn load<'a, G: Game>(
+        &self,
+        name: String,
+        game: &G,
+    ) -> Result<Box<dyn Policy<G> + 'a>, Hinted> {
+        Ok(Box::new(super::Steady::model(super::Onnx::load(self, name, game)?)))
+    }
+
+    /// Fails: this build cannot read models.
+    #[cfg(not(feature = "onnx"))]
+    pub fn load<'a, G: Game>(
+        &self,
+        name: String,
+        _game: &G,
+    ) -> Result<Box<dyn Policy<G> + 'a>, Hinted> {
+        let (what, hint) = NetworkSpec::NOT_BUILT_IN;
+        Err(Hinted::from(format!("{name}: {what}")).with_hint(hint))
+    }
 }
 
 #[cfg(test)]

@@ -5,9 +5,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::TrainedSpec;
 use super::grammar::{SpecParts, YES_NO, name_of, one_of, refused, write_options};
-use super::{Policy, TrainedSpec};
-use yomikiri::game::Game;
 use yomikiri::game::encode::{Layout, Plane};
 use yomikiri::hint::Hinted;
 
@@ -106,29 +105,6 @@ impl NetworkSpec {
     /// Error if models cannot be read, with its hint.
     pub const NOT_BUILT_IN: (&'static str, &'static str) =
         ("this build does not include ONNX", "build with --features onnx");
-
-    /// Loads the model at [`path`](NetworkSpec::path) as a policy of a name.
-    ///
-    /// The error is one line that names the file, its fault and a remedy.
-    #[cfg(feature = "onnx")]
-    pub fn load<'a, G: Game>(
-        &self,
-        name: String,
-        game: &G,
-    ) -> Result<Box<dyn Policy<G> + 'a>, Hinted> {
-        Ok(Box::new(super::steady::Steady::model(super::Onnx::load(self, name, game)?)))
-    }
-
-    /// Fails: this build cannot read models.
-    #[cfg(not(feature = "onnx"))]
-    pub fn load<'a, G: Game>(
-        &self,
-        name: String,
-        _game: &G,
-    ) -> Result<Box<dyn Policy<G> + 'a>, Hinted> {
-        let (what, hint) = NetworkSpec::NOT_BUILT_IN;
-        Err(Hinted::from(format!("{name}: {what}")).with_hint(hint))
-    }
 
     /// Parses the text behind `onnx:`.
     pub fn onnx(text: &str) -> Result<NetworkSpec, Hinted> {

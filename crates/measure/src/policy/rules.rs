@@ -1,7 +1,7 @@
 //! The simplest rules, and evaluations of positions for rules that search.
 
-use super::{Rule, Weights};
-use yomikiri::game::{Action, Game, GameExt, Mobility, Position};
+use super::Rule;
+use yomikiri::game::{Action, Game, Mobility, Position};
 
 /// The uniform policy: the baseline for all others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,16 +67,5 @@ impl<G: Game> StaticEvaluation<G> for MoveCount {
             Mobility::Moves(moves) => i64::from(moves),
             Mobility::Pass | Mobility::Over => 0,
         }
-    }
-}
-
-/// Weights of the mover's squares minus the opponent's, in [`MICRO`](super::MICRO) units.
-impl<G: Game> StaticEvaluation<G> for Weights {
-    /// # Panics
-    ///
-    /// If the board has more squares than the one the weights were made for.
-    fn of(&self, game: &G, state: &G::State) -> i64 {
-        let (own, theirs) = game.squares(state).unwrap_or_default();
-        self.sum(own) - self.sum(theirs)
     }
 }

@@ -11,7 +11,7 @@
 use std::path::Path;
 
 use super::{Rule, StaticEvaluation};
-use yomikiri::game::{Action, Game, Position};
+use yomikiri::game::{Action, Game, GameExt, Position};
 use yomikiri::hint::Hinted;
 use yomikiri::input;
 
@@ -132,6 +132,17 @@ fn decimal(token: &str) -> Option<i64> {
     // At most 13 digits cannot overflow.
     let number: i64 = format!("{whole}{fraction:0<6}").parse().ok()?;
     (number <= MICRO * MICRO).then_some(if negative { -number } else { number })
+}
+
+/// Weights of the mover's squares minus the opponent's, in [`MICRO`](super::MICRO) units.
+impl<G: Game> StaticEvaluation<G> for Weights {
+    /// # Panics
+    ///
+    /// If the board has more squares than the one the weights were made for.
+    fn of(&self, game: &G, state: &G::State) -> i64 {
+        let (own, theirs) = game.squares(state).unwrap_or_default();
+        self.sum(own) - self.sum(theirs)
+    }
 }
 
 #[cfg(test)]

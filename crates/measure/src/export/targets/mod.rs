@@ -7,7 +7,6 @@
 
 mod card;
 mod columns;
-mod encode;
 mod example;
 mod place;
 mod select;
@@ -24,9 +23,9 @@ use yomikiri::parallel;
 
 pub use card::{Card, Counts, Group, TARGETS_SCHEMA, TARGETS_VERSION};
 pub use columns::{
-    ColumnCard, MISSING, NO_DISTANCE, RowBlock, Scalar, TargetColumn, TargetShape, all_columns,
+    ColumnCard, Encoder, MISSING, NO_DISTANCE, RowBlock, Scalar, TargetColumn, TargetShape,
+    all_columns,
 };
-pub use encode::Encoder;
 pub use example::{Example, Images};
 pub use select::Selection;
 pub(in crate::export) use sink::write_arrays_and_lines;

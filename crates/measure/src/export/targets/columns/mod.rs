@@ -1,8 +1,11 @@
 //! Columns of an export: names, types and descriptions.
 
+mod encode;
+
+pub use encode::Encoder;
+
 use serde::{Deserialize, Serialize};
 
-use super::encode::Encoder;
 use super::example::Example;
 use yomikiri::any::AnyGame;
 use yomikiri::game::encode::{Encoding, Layout, Plane};
