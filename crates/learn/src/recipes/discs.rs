@@ -44,10 +44,10 @@ pub struct Settings {
     /// The batch size.
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = number::<usize>(1, AT_ONCE))]
     pub batch: usize,
-    /// What hidden units make of their sums.
+    /// Activation of the hidden units.
     #[arg(long, value_enum, default_value = "tanh")]
     pub activation: Activation,
-    /// What the output makes of its sum.
+    /// Activation of the output.
     #[arg(long, value_enum, default_value = "sigmoid")]
     pub output: Activation,
     /// The optimiser.

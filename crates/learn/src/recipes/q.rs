@@ -62,10 +62,10 @@ pub struct Fit {
     /// Steps between updates of the target network
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = number::<u64>(1, u64::MAX), hide_short_help = true)]
     pub target_update: u64,
-    /// What hidden units make of their sums
+    /// Activation of the hidden units
     #[arg(long, value_enum, default_value = "relu", hide_short_help = true)]
     pub activation: Activation,
-    /// What the outputs make of theirs; Q-values are from -1 to 1, which a sigmoid cannot give
+    /// Activation of the outputs; a sigmoid cannot give Q-values, which are from -1 to 1
     #[arg(long, value_enum, default_value = "linear", hide_short_help = true)]
     pub output: Activation,
     /// The optimiser
