@@ -463,7 +463,7 @@ fn the_command_makes_the_table_and_measures_the_game_s_policies() {
     let wanted = accuracy_text(&by_rank().1, &[By::Value, By::Moves], 0);
     assert_eq!(tables.ok(&full).replace(named, "animal-shogi-3x3\nRows"), wanted);
     let ran = tables.run(&["report", "--table", "animal-shogi-3x3", "-q", "--by", "layer"]);
-    assert!(ran.refused("layers").contains("does not keep layers; give moves"), "{ran:?}");
+    assert!(ran.refused("layers").contains("stores no layers; give moves"), "{ran:?}");
 
     // Its worst mistakes turn a win into a loss with every move it may choose; perfect play makes none.
     let json = tables.json(&[&args[..], &["--policy", "greedy", "--mistakes", "4"]].concat());
