@@ -316,7 +316,7 @@ fn a_position_is_found_in_the_table_that_knows_most_of_it() {
     assert_eq!((&part["table"], &part["outcome"]), (&"a-part".into(), &Value::Null));
     assert_eq!(tables.json(&["query", "a-part"]), part);
     for (words, named) in [
-        (&["minishogi", "start"][..], "'minishogi' is no table"),
+        (&["minishogi", "start"][..], "no table"),
         (&["2k1S/4p/1gS2/4b/1KR2 b RGPb 1"], "not among the states of minishogi-depth2"),
         (&["a1"], "othello-4x4: transcript: illegal move 1 `a1`"),
     ] {
