@@ -325,9 +325,9 @@ fn bad_requests_are_refused_in_one_line() {
     solved_4x4(&tables);
     let cases: [(&[&str], &str); 8] = [
         (&["--out", "x.txt"], "extension"),
-        (&["--columns", "planes,colour"], "'colour'"),
+        (&["--columns", "planes,colour"], "`colour`"),
         (&["--split-fractions", "0.5,0.2"], "three numbers"),
-        (&["--split-fractions", "0.5,0.2,0.2"], "come to"),
+        (&["--split-fractions", "0.5,0.2,0.2"], "their sum"),
         (&["--temperature", "0"], "--temperature 0"),
         (&["--sample", "0"], "--sample 0"),
         (&["--out", "x.npz", "--shard-rows", "5"], "--shard-rows"),
