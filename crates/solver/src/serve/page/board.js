@@ -222,8 +222,8 @@ function one(view, at, [x, y], isEntry) {
   wanted.forEach(({ letter }) => {
     const middle = letter === "A" ? 18 : 82;
     group.append(
-      svg("rect", { class: `wanted ${letter}`, x: middle - 15, y: 69, width: 30, height: 28, rx: letter === "A" ? 14 : 3 }),
-      svg("path", { class: "wanted-letter", d: GLYPHS[letter], transform: `translate(${middle} 83)` }),
+      svg("rect", { class: `wanted ${letter}`, x: middle - 12, y: 74, width: 24, height: 23, rx: letter === "A" ? 11.5 : 3 }),
+      svg("path", { class: "wanted-letter", d: GLYPHS[letter], transform: `translate(${middle} 86) scale(0.8)` }),
     );
   });
   group.append(svg("rect", { class: "focus", x: 4, y: 4, width: SIDE - 8, height: SIDE - 8, rx: 4 }));

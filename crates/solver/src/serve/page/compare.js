@@ -67,8 +67,8 @@ export class Compare {
     renew(this.here, decided(all, this.table));
     this.onmoves(
       all.flatMap(({ letter, name, decision: made }) => {
-        const move = made?.moves.find((one) => one.move === made.move);
-        return move ? [{ letter, name: `${letter}, ${nameOf(name)}`, move }] : [];
+        const all = made ? likeliest(made) : [];
+        return all.map((move) => ({ letter, name: `${letter}, ${nameOf(name)}`, move }));
       }),
     );
   }
@@ -118,7 +118,13 @@ export class Compare {
   }
 }
 
-// What a policy gives away in a position, in a sentence.
+// The likeliest moves: several if the policy does not prefer one of them.
+function likeliest({ moves }) {
+  const most = Math.max(...moves.map((move) => move.probability));
+  return moves.filter((move) => move.probability > most - 1e-9);
+}
+
+// Describes the mistake of a policy in a position, in a sentence.
 function sentence(one, table) {
   const best = one.moves.filter((move) => move.best).map((move) => move.move);
   const lost = [
@@ -133,6 +139,13 @@ function sentence(one, table) {
 function outcome(lost) {
   const name = lost > 1.95 ? "turns a win into a loss" : lost > 0.95 && lost < 1.05 ? "loses half a point" : null;
   return name ?? `loses ${(lost / 2).toFixed(2)} points on average`;
+}
+
+function likes(moves) {
+  const names = moves.map(({ move }) => move);
+  if (names.length === 1) return `prefers ${names[0]}`;
+  const some = names.length > 6 ? `${names.length} moves` : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+  return `likes ${some} equally`;
 }
 
 function decided(all, table) {
@@ -167,7 +180,7 @@ function decided(all, table) {
       "p",
       {},
       el("span", { class: `letter ${letter}` }, letter),
-      ` ${nameOf(name)} prefers ${made.move}. `,
+      ` ${nameOf(name)} ${likes(likeliest(made))}. `,
       right.length ? `A best move has ${percent(rightly)} of its probability. ` : "",
       expected.length ? `It expects ${expected.join(", ")}; the exact outcome is ${made.outcome === null ? "not proven" : signed(made.outcome)}.` : "",
     );
@@ -178,7 +191,7 @@ function decided(all, table) {
     ...refused,
     el(
       "div",
-      { class: "wide" },
+      { class: "wide", tabindex: 0, role: "region", "aria-label": "policies and exact values" },
       el(
         "table",
         {},

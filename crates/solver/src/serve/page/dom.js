@@ -20,7 +20,7 @@ export function el(tag, attributes, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
 
-// The same of SVG.
+// An element of SVG, made like one of HTML.
 export function svg(tag, attributes, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }

@@ -194,7 +194,7 @@ function counted({ all, layers, histogram, longest }, table) {
     ),
     el(
       "div",
-      { class: "wide" },
+      { class: "wide", tabindex: 0, role: "region", "aria-label": "counts by layer" },
       el(
         "table",
         {},
@@ -218,7 +218,7 @@ function counted({ all, layers, histogram, longest }, table) {
     table.has_scores &&
       el(
         "div",
-        { class: "wide" },
+        { class: "wide", tabindex: 0, role: "region", "aria-label": "counts by score" },
         el(
           "table",
           {},

@@ -81,7 +81,7 @@ export class Game {
     return parent.answer.moves.find((one) => one.move === move.move) ?? move;
   }
 
-  // What the move that led to a ply gave away.
+  // Returns the loss by the move that led to a ply.
   cost(at) {
     const before = this.line[at].parent.answer;
     return before.moves.length ? cost(before.moves[0], this.made(at), this.table.score_unit) : null;
@@ -107,10 +107,10 @@ export class Game {
 }
 
 // A variation as text: its first moves.
-function told(one) {
-  const names = [];
-  for (let at = one; at; at = at.next[at.chosen]) names.push(at.move.move);
-  return names.length > 6 ? `${names.slice(0, 6).join(" ")} …` : names.join(" ");
+function names(one) {
+  const all = [];
+  for (let at = one; at; at = at.next[at.chosen]) all.push(at.move.move);
+  return all.length > 6 ? `${all.slice(0, 6).join(" ")} …` : all.join(" ");
 }
 
 // The moves so far in a column for each player, values for the first player, mistakes in colour, and
@@ -142,7 +142,7 @@ export function moves(game, go, stand, hints) {
           { class: "variations" },
           el("span", { class: "note" }, `instead of ${at}. ${move.move}: `),
           others.map((one) => [
-            button(told(one), () => stand(one), { class: "word", "data-key": `variation ${at} ${one.move.move}`, "aria-label": `${told(one)}, variation` }),
+            button(names(one), () => stand(one), { class: "word", "data-key": `variation ${at} ${one.move.move}`, "aria-label": `${names(one)}, variation` }),
             " ",
           ]),
         ),
@@ -160,7 +160,7 @@ export function moves(game, go, stand, hints) {
   );
 }
 
-// How the game ended, once it has.
+// Returns the end of the game in words, or nothing while it goes on.
 export function result(game, players) {
   if (!game.isOver) return "";
   const said = verdict(game.answer, game.table);

@@ -113,7 +113,7 @@ function follow(state) {
     if (!current()) return;
     if (!name) return list();
     const table = listing.tables.find((one) => one.table === name);
-    if (!table) throw new api.Refused({ error: `there is no table '${name}'`, hint: "choose one of the list" });
+    if (!table) throw new api.Refused({ error: `unknown table '${name}'`, hint: "choose one of the list" });
     if (shown?.table === table) {
       const { game } = shown;
       const isThere = (one) => one?.answer.position === position;
@@ -245,7 +245,7 @@ function cancelSearch() {
   search = null;
 }
 
-// Whether a search on request may find what is not proven here.
+// Returns whether a search on request may prove values that are open here.
 function isSearchable({ answer, table }) {
   if (table.score_unit !== "disc" || !answer.moves.length) return false;
   const isOpen = answer.result === null || answer.moves.some((move) => grade(move) === "open");
@@ -548,7 +548,7 @@ function player(number) {
     "div",
     { class: isMover ? "player to-move" : "player" },
     choice,
-    el("span", { class: "thought" }, players[number] !== null && thoughts[number]),
+    players[number] !== null && el("span", { class: "thought", title: thoughts[number] }, thoughts[number]),
   );
 }
 

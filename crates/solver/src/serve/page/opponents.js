@@ -1,4 +1,4 @@
-// Who plays a side: a person, or a policy under a name that people understand.
+// Players of a side: a person, or a policy under a name that people understand.
 
 import { select } from "./dom.js";
 import { grade } from "./values.js";
@@ -53,7 +53,7 @@ export const standIn = (policy, answer) =>
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1, signDisplay: "exceptZero" });
 const percent = (part) => `${(100 * part).toFixed(part > 0 && part < 0.01 ? 2 : 0)} %`;
 
-// What an opponent thinks of the position in which it moved, in a few words.
+// Describes the opinion of an opponent about the position in which it moved.
 export function thought(decision, asked) {
   const { policy, expected_outcome: outcome, expected_score: score, moves } = decision;
   const alone = policy !== asked && `${nameOf(asked)} does not know this position, ${nameOf(policy)} moves instead`;

@@ -19,7 +19,7 @@ const rules = (table) => RULES.find(([name]) => name.test(table.game))?.[1];
 
 const address = (...parts) => `#${parts.map(encodeURIComponent).join("/")}`;
 
-// How many rows are won, drawn and lost for the player to move.
+// Numbers of rows won, drawn and lost for the player to move.
 function census({ states, wins, draws, losses }) {
   const open = states - wins - draws - losses;
   const proven = `won ${thousands(wins)}, drawn ${thousands(draws)}, lost ${thousands(losses)}`;

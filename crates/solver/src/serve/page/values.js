@@ -63,7 +63,7 @@ function open(value, table) {
   return [said, least && value.distance_lower > 1 ? least : null];
 }
 
-// The value of a position, told of the players by name.
+// The value of a position, with the players by name.
 export function verdict(answer, table) {
   const said = verdictOf(answer, table);
   return answer.table === "search" ? `${said}. Not in the table: found by search` : said;
@@ -90,7 +90,7 @@ function verdictOf(answer, table) {
   }
 }
 
-// What bounds a table, in words.
+// Limits of a table, in words.
 export function limits(table) {
   const said = [
     table.max_depth !== null && `it goes ${plural(table.max_depth, "ply")} deep`,
@@ -125,7 +125,7 @@ export function ahead(value, side, table) {
   return { winner, text: String(number), words: `${table.sides[winner]} wins${by}` };
 }
 
-// What a move gives away, or null: an outcome, a score, or plies. The two values are of the same player.
+// Returns the outcome and the score that a move gives away, or null. Both values are those of the same player.
 export function cost(best, made, unit) {
   if (best.outcome === null || made.outcome === null || made.followed === false) return null;
   if (best.outcome === undefined || made.outcome === undefined) return null;
@@ -146,7 +146,7 @@ export function square(table, at) {
   return table.column_names[at % table.columns] + table.row_names[Math.floor(at / table.columns)];
 }
 
-// Whether the pieces are shogi's, with Japanese names: they point to the opponent.
+// Returns whether the pieces are those of shogi, with Japanese names, and point to the opponent.
 export const isShogi = (table) => table.pieces.some((kind) => kind.japanese);
 
 export const isOthello = (table) => table.game.startsWith("othello");
