@@ -49,6 +49,8 @@ pub struct SearchOracle {
     wanted: WantedValues,
     began: Mutex<Instant>,
     nodes: AtomicU64,
+    /// `true` if searches must stop.
+    stop: AtomicBool,
     /// `true` if an answer came from a stored solution, without a search.
     stored: AtomicBool,
     known: Mutex<FxHashMap<AnyPosition, (Value, Option<Action>)>>,
@@ -65,8 +67,20 @@ impl SearchOracle {
         let (searcher, empties) = (game.searcher(options)?, options.empties);
         let (began, nodes, known) =
             (Mutex::new(Instant::now()), AtomicU64::new(0), Mutex::default());
-        let stored = AtomicBool::new(false);
-        Some(SearchOracle { game, empties, searcher, budget, wanted, began, nodes, stored, known })
+        let [stop, stored] = [false; 2].map(AtomicBool::new);
+        let oracle = SearchOracle {
+            game,
+            empties,
+            searcher,
+            budget,
+            wanted,
+            began,
+            nodes,
+            stop,
+            stored,
+            known,
+        };
+        Some(oracle)
     }
 
     /// Returns the oracle that finds the values of all moves in at most `time` per position, to
@@ -100,6 +114,11 @@ impl SearchOracle {
         self.known.lock().expect("no holder panics").clear();
     }
 
+    /// Stops the running search and all later ones; their values are then only bounds.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
     /// Returns the number of nodes searched since the last restart, and the time since.
     pub fn spent(&self) -> (u64, Duration) {
         let began = *self.began.lock().expect("no holder panics");
@@ -118,7 +137,7 @@ impl SearchOracle {
         let limits = SearchLimits {
             nodes: self.budget.nodes.map(|nodes| nodes.saturating_sub(spent)),
             deadline: self.budget.time.and_then(|time| began.checked_add(time)),
-            stop: None,
+            stop: Some(&self.stop),
         };
         let found = self.searcher.search(&self.game, &position.state, task, &limits);
         self.nodes.fetch_add(found.nodes, Ordering::Relaxed);

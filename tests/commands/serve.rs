@@ -148,6 +148,8 @@ fn every_answer_is_as_described() {
         keep("/api/v1/{table}/counts", "get", &served.get(&format!("/api/v1/{table}/counts")));
         let path = format!("/api/v1/{table}/mistakes?policy=greedy&count=3");
         keep("/api/v1/{table}/mistakes", "get", &served.get(&path));
+        let path = format!("/api/v1/{table}/differences?policy=greedy&other=random&count=3");
+        keep("/api/v1/{table}/differences", "get", &served.get(&path));
     }
     let searched = "/api/v1/othello-4x4?anywhere=true&position=XX---OX--XO-----";
     keep("/api/v1/{table}", "get", &served.get(searched));
@@ -238,6 +240,58 @@ fn positions_outside_a_table_are_searched_where_that_is_quick() {
         position = tables.json(&words)["moves"][0]["position"].as_str().unwrap().to_string();
     }
     assert_eq!(at("othello-5x6-depth2", &escaped(&position))["kind"], "outside");
+}
+
+/// With a time limit, positions with more empty squares are searched, and those that the table does not prove.
+#[test]
+fn positions_are_searched_for_the_requested_time() {
+    let tables =
+        Tables::after(&[&["enumerate", "--size", "6", "--max-depth", "1"], &["value-iterate"]]);
+    let served = Served::new(&tables, &[]);
+    let at = |asked: &str| served.get(&format!("/api/v1/othello-6x6-depth1?{asked}")).json();
+    for position in ["start", "c2b4"] {
+        let quick = at(&format!("anywhere=true&position={position}"));
+        assert_eq!((&quick["outcome"], &quick["score"]), (&Value::Null, &Value::Null), "{quick}");
+        let found = at(&format!("anywhere=true&seconds=60&position={position}"));
+        assert_eq!((&found["table"], &found["score"]), (&json!("search"), &json!(-4)), "{found}");
+    }
+    // Without `anywhere` the answer is that of the table; without time there are only bounds.
+    assert_eq!(at("seconds=60")["table"], "othello-6x6-depth1");
+    let hard = escaped("--------------XX----OX-------------- O;");
+    let bounded = at(&format!("anywhere=true&seconds=0&position={hard}"));
+    assert_eq!((&bounded["table"], &bounded["score"]), (&json!("search"), &Value::Null));
+}
+
+/// Two policies are compared where their likeliest moves differ.
+#[test]
+fn policies_are_compared_where_they_differ() {
+    let tables = tables();
+    let served = Served::new(&tables, &[]);
+    let differences = |one: &str, other: &str| {
+        let path = "/api/v1/othello-4x4/differences";
+        served.get(&format!("{path}?policy={one}&other={other}&count=5")).json()
+    };
+    let found = differences("greedy", "perfect");
+    let worst = served.get("/api/v1/othello-4x4/mistakes?policy=greedy&count=5").json();
+    let all = found["differences"].as_array().unwrap();
+    assert_eq!((all.len(), &found["judged"]), (5, &worst["judged"]));
+    for one in all {
+        let policy = |name: &str| {
+            let position = escaped(one["position"].as_str().unwrap());
+            let path = format!("/api/v1/othello-4x4/policy?policy={name}&position={position}");
+            served.get(&path).json()["move"].clone()
+        };
+        assert_eq!(one["by"], "greedy", "perfect makes no mistake");
+        assert_eq!(
+            (&one["moves"][0]["move"], &one["other_move"]),
+            (&policy("greedy"), &policy("perfect"))
+        );
+        assert_ne!(one["moves"][0]["move"], one["other_move"]);
+    }
+    let lost = |one: &Value| one["outcome_lost"].as_f64().unwrap();
+    assert!(all.windows(2).all(|two| lost(&two[0]) >= lost(&two[1])), "{found}");
+    let same = differences("greedy", "greedy");
+    assert_eq!((&same["differing"], &same["differences"]), (&json!(0), &json!([])));
 }
 
 /// In a game with scores every move that keeps the score is a best move; the distance only orders them.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether texts are styled for a terminal.
+/// `true` if texts are styled for a terminal.
 static STYLED: AtomicBool = AtomicBool::new(false);
 /// Style of headings.
 pub const BOLD: &str = "\x1b[1m";

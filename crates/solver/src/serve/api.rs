@@ -11,13 +11,15 @@ use serde::{Deserialize, Serialize};
 
 use super::Desk;
 use super::hall::Opened;
-use super::players::{Asked, MOST_MISTAKES, refusal};
+use super::players::{Asked, Difference, MOST_MISTAKES, differences_of, refusal};
 use super::reply::{Refusal, json};
 use super::work::Kind;
 use yomikiri::any::AnyPosition;
-use yomikiri::game::{Game, GameExt, NotationError, PieceKind, Side};
+use yomikiri::game::{Drawn, Game, GameExt, NotationError, PieceKind, Side};
 use yomikiri::hint::{self, Hint, Hinted};
-use yomikiri::solved::{Answer, LONGEST_LINE, LayerValues, MoveAnswer, Oracle, SolvedTable};
+use yomikiri::solved::{
+    Answer, LONGEST_LINE, LayerValues, MoveAnswer, Oracle, SearchOracle, SolvedTable,
+};
 use yomikiri::table::RootValue;
 use yomikiri_measure::evaluate::{Choice, Mistake};
 
@@ -37,6 +39,9 @@ pub(super) struct OfPosition {
     /// as errors.
     #[serde(default)]
     anywhere: bool,
+    /// Time limit of a search outside the table, in seconds; it also searches positions with more empty
+    /// squares.
+    seconds: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -50,6 +55,14 @@ pub(super) struct OfPolicy {
 #[serde(deny_unknown_fields)]
 pub(super) struct OfMistakes {
     policy: String,
+    count: Option<usize>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OfDifferences {
+    policy: String,
+    other: String,
     count: Option<usize>,
 }
 
@@ -120,6 +133,10 @@ struct Line {
     pieces: Vec<PieceKind>,
     /// Root positions with their values.
     roots: Vec<Root>,
+    /// Player to move at the first root.
+    mover: Option<&'static str>,
+    /// Board of the first root.
+    board: Option<Drawn>,
     /// Numbers of lost, drawn and won rows; null for a large table until /counts is requested.
     outcomes: Option<LayerValues>,
     /// Policies to choose from; others are possible, see docs/serve.md.
@@ -145,6 +162,7 @@ fn line(opened: &Opened, desk: &Desk) -> Line {
     }
     let (rows, columns) = game.shape();
     let [column_names, row_names] = game.coordinates();
+    let first = table.states().roots().ok().and_then(|roots| roots.first().copied());
     Line {
         table: opened.name.clone(),
         game: game.name(),
@@ -170,6 +188,8 @@ fn line(opened: &Opened, desk: &Desk) -> Line {
             .zip(values)
             .map(|(position, value)| Root { position: position.clone(), value })
             .collect(),
+        mover: first.map(|root| game.side_name(root.side)),
+        board: first.map(|root| game.drawn(&root)),
         outcomes: opened.totals.get().map(|totals| totals.all.clone()),
         policies: desk.policies.names(game),
     }
@@ -223,9 +243,16 @@ pub(super) async fn position(
     let asked = read(query)?;
     let found = desk.clone().on_table(Kind::Quick, name, move |_, opened| {
         let position = position_of(&opened.table, asked.position.as_deref())?;
+        let search = || opened.search(&position, asked.seconds);
         Ok(Ok(match opened.table.answer(position) {
+            Ok(answer) if asked.anywhere && asked.seconds.is_some() && !is_proven(&answer) => {
+                match search() {
+                    Some(search) => return Ok(Err((search, position))),
+                    None => json(StatusCode::OK, &answer),
+                }
+            }
             Ok(answer) => json(StatusCode::OK, &answer),
-            Err(_) if asked.anywhere => match opened.search(&position) {
+            Err(_) if asked.anywhere => match search() {
                 Some(search) => return Ok(Err((search, position))),
                 None => json(StatusCode::OK, &opened.table.answer_anywhere(position)),
             },
@@ -240,13 +267,31 @@ pub(super) async fn position(
         Ok(response) => Ok(response),
         // Slower than a lookup, so limited to the number of processors at a time.
         Err((search, position)) => {
+            // The handler is dropped when the client goes away, and the search then stops.
+            let search = StopsWhenDropped(Arc::new(search));
+            let found = search.0.clone();
             let work = move || {
                 // The time limit starts when the work does.
-                search.restart();
-                Ok(json(StatusCode::OK, &search.answer_anywhere(position)))
+                found.restart();
+                Ok(json(StatusCode::OK, &found.answer_anywhere(position)))
             };
             desk.workshop.run(Kind::Batch, work).await
         }
+    }
+}
+
+/// Returns `true` if the values of a position and of all its moves are known.
+fn is_proven(answer: &Answer) -> bool {
+    let values = answer.moves.iter().map(|one| &one.value);
+    values.chain([&answer.value]).all(|value| value.outcome.is_some())
+}
+
+/// Search that stops when nobody waits for it any more.
+struct StopsWhenDropped(Arc<SearchOracle>);
+
+impl Drop for StopsWhenDropped {
+    fn drop(&mut self) {
+        self.0.stop();
     }
 }
 
@@ -309,7 +354,7 @@ pub(super) async fn policy(
     let asked = read(query)?;
     desk.on_table(Kind::Slow, name, move |of, opened| {
         let position = position_of(&opened.table, asked.position.as_deref())?;
-        let search = opened.search(&position);
+        let search = opened.search(&position, None);
         let oracle = search.as_ref().map_or(&opened.table as &dyn Oracle, |search| search);
         let exact = oracle.answer_anywhere(position);
         let policy = asked_of(of, opened, &asked.policy)?;
@@ -398,6 +443,50 @@ pub(super) async fn mistakes(
     .await
 }
 
+/// Positions in which the likeliest moves of two policies differ.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+struct Differing<'a> {
+    /// Name of the table.
+    table: &'a str,
+    /// Names of the two policies.
+    policies: [&'a str; 2],
+    /// Number of judged positions.
+    judged: u64,
+    /// Number of positions in which their likeliest moves differ.
+    differing: u64,
+    /// Mistakes of either policy there, worst first.
+    differences: &'a [Difference],
+}
+
+pub(super) async fn differences(
+    State(desk): State<Arc<Desk>>,
+    Path(name): Path<String>,
+    query: Result<Query<OfDifferences>, QueryRejection>,
+) -> Answered {
+    let asked = read(query)?;
+    desk.on_table(Kind::Long, name, move |of, opened| {
+        let policies = [asked_of(of, opened, &asked.policy)?, asked_of(of, opened, &asked.other)?];
+        let found = differences_of(&policies, &opened.table).inspect_err(|refused| {
+            if refused.status == StatusCode::BAD_GATEWAY {
+                for policy in &policies {
+                    opened.players.forget(|asked| Arc::ptr_eq(asked, policy));
+                }
+            }
+        })?;
+        let count = asked.count.unwrap_or(20).min(MOST_MISTAKES).min(found.costliest.len());
+        let differing = Differing {
+            table: &opened.name,
+            policies: [&policies[0].name, &policies[1].name],
+            judged: found.judged,
+            differing: found.differing,
+            differences: &found.costliest[..count],
+        };
+        Ok(json(StatusCode::OK, &differing))
+    })
+    .await
+}
+
 #[derive(Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 struct Counts<'a> {
@@ -458,6 +547,7 @@ pub(crate) fn components() -> serde_json::Value {
     generator.subschema_for::<Counts<'_>>();
     generator.subschema_for::<Decision<'_>>();
     generator.subschema_for::<Worst<'_>>();
+    generator.subschema_for::<Differing<'_>>();
     generator.subschema_for::<Refusal>();
     generator.take_definitions(true).into()
 }

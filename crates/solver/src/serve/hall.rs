@@ -14,6 +14,7 @@ use super::players::{Asked, MOST_KEPT};
 use super::recent::Recent;
 use super::reply::Refusal;
 use yomikiri::any::AnyPosition;
+use yomikiri::game::GameExt;
 use yomikiri::hint::Hinted;
 use yomikiri::registry::Games;
 use yomikiri::solved::{QUICK_SQUARES, SearchOracle, SolvedTable, Totals, empty_squares};
@@ -24,6 +25,12 @@ const MOST_OPEN: usize = 64;
 
 /// Time limit of the search for a position that a table does not contain.
 const SEARCH: Duration = Duration::from_secs(1);
+/// Maximum time that a request may allow a search.
+pub(super) const LONGEST_SEARCH: u64 = 60;
+/// Number of empty squares from which a search on request finds most values on any board.
+const SEARCHED_SQUARES: u32 = 20;
+/// Maximum number of squares of boards that are searched on request with any number of empty squares.
+const SEARCHED_BOARD: usize = 36;
 
 /// The tables of a directory.
 pub(super) struct Hall {
@@ -62,12 +69,25 @@ impl Opened {
         self.stamp.is_some() && self.stamp == stamp_of(&self.manifest)
     }
 
-    /// Returns a search for a position with few empty squares that the table does not contain.
-    pub(super) fn search(&self, position: &AnyPosition) -> Option<SearchOracle> {
+    /// Returns a search for a position with few empty squares that the table does not contain. With a time
+    /// limit in seconds, positions with more of them are searched too, and those that the table contains.
+    pub(super) fn search(
+        &self,
+        position: &AnyPosition,
+        seconds: Option<u64>,
+    ) -> Option<SearchOracle> {
         let (table, game) = (&self.table, self.table.game());
-        let is_quick = empty_squares(game, &position.state).is_none_or(|n| n <= QUICK_SQUARES);
-        let is_wanted = is_quick && table.states().find(position).is_none();
-        let search = || SearchOracle::beside(game.clone(), table.values().empties(), 1, SEARCH);
+        let (rows, columns) = game.shape();
+        let most = match seconds {
+            Some(_) if rows * columns <= SEARCHED_BOARD => u32::MAX,
+            Some(_) => SEARCHED_SQUARES,
+            None => QUICK_SQUARES,
+        };
+        let is_quick = empty_squares(game, &position.state).is_none_or(|n| n <= most);
+        let is_wanted = is_quick && (seconds.is_some() || table.states().find(position).is_none());
+        let time =
+            seconds.map_or(SEARCH, |seconds| Duration::from_secs(seconds.min(LONGEST_SEARCH)));
+        let search = || SearchOracle::beside(game.clone(), table.values().empties(), 1, time);
         is_wanted.then(search).flatten()
     }
 

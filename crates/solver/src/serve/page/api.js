@@ -7,11 +7,11 @@ export class Refused extends Error {
   }
 }
 
-async function ask(path, parameters = {}) {
+async function ask(path, parameters = {}, signal = undefined) {
   const query = new URLSearchParams(parameters).toString();
   let response;
   try {
-    response = await fetch(`/api/v1/${path}${query && "?"}${query}`);
+    response = await fetch(`/api/v1/${path}${query && "?"}${query}`, { signal });
   } catch {
     throw new Refused({ error: "the server does not answer", hint: "start 'solver serve' again" });
   }
@@ -25,10 +25,14 @@ export const counts = (table) => ask(`${encodeURIComponent(table)}/counts`);
 export const decision = (table, policy, position) =>
   ask(`${encodeURIComponent(table)}/policy`, { policy, position });
 export const mistakes = (table, policy) => ask(`${encodeURIComponent(table)}/mistakes`, { policy, count: 20 });
+export const differences = (table, policy, other) =>
+  ask(`${encodeURIComponent(table)}/differences`, { policy, other, count: 20 });
 
-// A position and its moves; of one outside the table, whose kind is `outside`, what the rules say.
-export async function position(table, text) {
-  const answer = await ask(encodeURIComponent(table), { anywhere: true, ...(text ? { position: text } : {}) });
+// A position and its moves; one outside the table, whose kind is `outside`, has what the rules determine.
+// With `seconds` it is searched for that time, until `signal` cancels that.
+export async function position(table, text, { seconds, signal } = {}) {
+  const asked = { anywhere: true, ...(text ? { position: text } : {}), ...(seconds ? { seconds } : {}) };
+  const answer = await ask(encodeURIComponent(table), asked, signal);
   for (const move of answer.moves) move.dropped = dropped(move);
   return answer;
 }

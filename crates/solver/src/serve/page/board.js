@@ -1,28 +1,62 @@
-// The board: discs, lettered pieces, shogi's pieces and hands; legal moves with their values.
+// The board: Othello's, shogi's and those of games with pieces of their own; legal moves with their values.
 
 import { el, svg } from "./dom.js";
-import { badge, grade, isShogi, square, words } from "./values.js";
+import { disc, lettered, shogi } from "./pieces.js";
+import { badge, grade, isOthello, isShogi, square, words } from "./values.js";
 
 const SIDE = 100;
 const EDGE = 40;
+// The letters of compared policies, as lines: text would be part of the name of a square.
+const GLYPHS = { A: "M-7 8L0 -8L7 8M-4 3H4", B: "M-5 -8V8H2a4.5 4.5 0 0 0 0 -9H-5M-5 -8H1a3.5 3.5 0 0 1 0 7" };
 
-// What is drawn: a position, how it is turned, what is picked up, and what is done with clicks.
+// Draws a position: how it is turned, what is picked up, and what clicks do.
 export function board(view) {
   const { table, answer } = view;
-  if (!answer.board.cells.length) return el("pre", { class: "diagram" }, answer.board.diagram);
-  const hands = table.pieces.length > 0;
+  if (!answer.board.cells.length) return el("pre", { class: "diagram", tabindex: 0 }, answer.board.diagram);
+  const hands = hasHands(view);
   const near = view.flipped ? 1 : 0;
-  return el("div", { class: "table" }, hands && hand(view, 1 - near), squares(view), hands && hand(view, near));
+  return el(
+    "div",
+    { class: "table" },
+    hands && hand(view, 1 - near),
+    squares(view),
+    hands && hand(view, near),
+  );
 }
 
-// Whether a piece is the first player's: the second's are written in small letters.
+// The board of the start page, without labels or moves.
+export function picture(table) {
+  const { rows, columns } = table;
+  const view = { table, answer: { board: table.board } };
+  const made = svg("svg", {
+    class: `board picture ${kindOf(table)}`,
+    viewBox: `-4 -4 ${columns * SIDE + 8} ${rows * SIDE + 8}`,
+    role: "img",
+    "aria-label": `first position of ${table.title}`,
+  });
+  table.board.cells.forEach((cell, at) => {
+    const place = [(at % columns) * SIDE, Math.floor(at / columns) * SIDE];
+    const group = svg("g", { transform: `translate(${place})` }, svg("rect", { class: "square", width: SIDE, height: SIDE }));
+    if (cell) group.append(drawn(view, cell));
+    made.append(group);
+  });
+  made.append(svg("rect", { class: "frame", width: columns * SIDE, height: rows * SIDE }));
+  return made;
+}
+
+const kindOf = (table) => (isShogi(table) ? "shogi" : isOthello(table) ? "othello" : "plain");
+
+function hasHands({ table, answer }) {
+  return table.pieces.length > 0 && (isShogi(table) || answer.board.hands.some((held) => held.length));
+}
+
+// The first player's pieces are capital letters.
 const isFirst = (cell) => cell === cell.toUpperCase();
 
 function piece(table, cell) {
   return table.pieces.find((kind) => kind.piece === cell.toUpperCase());
 }
 
-// What stands on a square, in words.
 function content(table, cell) {
   if (!cell) return "empty";
   const kind = piece(table, cell);
@@ -30,34 +64,43 @@ function content(table, cell) {
   return `${table.sides[cell === "X" ? 0 : 1]} disc`;
 }
 
-// The moves that a square begins: those of the piece on it, or those that put something there.
+// The moves that begin on a square: those of its piece, or those that place something there.
 export function movesAt(view, at) {
-  const moves = view.answer.moves.map((move, index) => ({ ...move, index }));
+  const moves = view.answer.moves;
   if (view.picked === null) {
     const from = moves.filter((move) => move.from === at);
     return from.length || view.table.pieces.length
       ? from
       : moves.filter((move) => move.from === null && move.to === at);
   }
-  return moves.filter((move) => move.to === at && isOf(view, move));
+  return moves.filter((move) => move.to === at && isOf(view.picked, move));
 }
 
-// Whether a move is one of what is picked up: a square's number, or the letter of a piece in hand.
-function isOf(view, move) {
-  return typeof view.picked === "number" ? move.from === view.picked : move.dropped === view.picked;
+// Returns whether a move moves what is picked up: a square's number, or the letter of a piece in hand.
+export function isOf(picked, move) {
+  return typeof picked === "number" ? move.from === picked : move.dropped === picked;
+}
+
+// The square that is reached by Tab: the last one that had the focus, else the first with a move.
+function entry(view) {
+  const { cells } = view.answer.board;
+  if (view.cursor !== null && view.cursor < cells.length) return view.cursor;
+  const first = cells.findIndex((_, at) => movesAt(view, at).length > 0);
+  return Math.max(first, 0);
 }
 
 function squares(view) {
   const { table, answer } = view;
   const { rows, columns } = table;
-  // Names stand above and on one side; elsewhere there is room for half a line.
   const width = columns * SIDE + 2 * EDGE;
   const start = isShogi(table) ? EDGE - 4 : 0;
   const made = svg("svg", {
-    class: isShogi(table) ? "board shogi" : "board",
+    class: `board ${kindOf(table)}`,
     viewBox: `${start} 0 ${width - EDGE + 4} ${rows * SIDE + EDGE + 4}`,
     role: "group",
     "aria-label": `${table.title}, ${rows} rows of ${columns}, ${answer.mover} to move`,
+    onkeydown: (event) => arrows(event, view),
+    onfocusin: (event) => view.onfocus(Number(event.target.dataset?.at)),
   });
   const place = (at) => {
     const [row, column] = [Math.floor(at / columns), at % columns];
@@ -65,8 +108,55 @@ function squares(view) {
     return [EDGE + turned[1] * SIDE, EDGE + turned[0] * SIDE];
   };
   labels(made, table, place, width);
-  for (let at = 0; at < rows * columns; at++) made.append(one(view, at, place(at)));
+  const tab = entry(view);
+  for (let at = 0; at < rows * columns; at++) made.append(one(view, at, place(at), at === tab));
+  made.append(svg("rect", { class: "frame", x: EDGE, y: EDGE, width: columns * SIDE, height: rows * SIDE }));
+  if (isOthello(table) && rows >= 6 && columns >= 6) stars(made, table);
+  if (view.arrows && view.hints) point(made, view, place);
   return made;
+}
+
+// The four dots of an Othello board.
+function stars(made, { rows, columns }) {
+  for (const row of [2, rows - 2])
+    for (const column of [2, columns - 2])
+      made.append(svg("circle", { class: "star", cx: EDGE + column * SIDE, cy: EDGE + row * SIDE, r: 6 }));
+}
+
+// Arrows for the best moves; a ring where a move places something.
+function point(made, view, place) {
+  for (const move of view.answer.moves.filter((one) => one.best && one.to !== null && grade(one) !== "open")) {
+    const [x, y] = place(move.to).map((edge) => edge + SIDE / 2);
+    if (move.from === null) {
+      made.append(svg("circle", { class: "arrow ring", cx: x, cy: y, r: 46 }));
+      continue;
+    }
+    const [fromX, fromY] = place(move.from).map((edge) => edge + SIDE / 2);
+    const length = Math.hypot(x - fromX, y - fromY);
+    const [dx, dy] = [(x - fromX) / length, (y - fromY) / length];
+    const [tipX, tipY] = [x - 12 * dx, y - 12 * dy];
+    const [baseX, baseY] = [tipX - 26 * dx, tipY - 26 * dy];
+    made.append(svg("path", { class: "arrow", d: `M${fromX + 30 * dx} ${fromY + 30 * dy}L${baseX} ${baseY}` }));
+    const corners = `${tipX} ${tipY}L${baseX - 15 * dy} ${baseY + 15 * dx}L${baseX + 15 * dy} ${baseY - 15 * dx}`;
+    made.append(svg("path", { class: "arrow-tip", d: `M${corners}Z` }));
+  }
+}
+
+// Arrow keys go from square to square.
+function arrows(event, view) {
+  const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
+  const at = Number(event.target.closest("[data-at]")?.dataset.at);
+  if (!step || Number.isNaN(at) || event.ctrlKey || event.altKey || event.metaKey) return;
+  event.preventDefault();
+  const { rows, columns } = view.table;
+  const turn = view.flipped ? -1 : 1;
+  const row = Math.floor(at / columns) + turn * step[0];
+  const column = (at % columns) + turn * step[1];
+  if (row < 0 || row >= rows || column < 0 || column >= columns) return;
+  const all = event.currentTarget.querySelectorAll("[data-at]");
+  all[at].setAttribute("tabindex", -1);
+  all[row * columns + column].setAttribute("tabindex", 0);
+  all[row * columns + column].focus({ preventScroll: true });
 }
 
 function labels(made, table, place, width) {
@@ -80,18 +170,24 @@ function labels(made, table, place, width) {
   }
 }
 
-function one(view, at, [x, y]) {
+function one(view, at, [x, y], isEntry) {
   const { table, answer } = view;
   const cell = answer.board.cells[at];
   const moves = view.editing ? [] : movesAt(view, at);
   const legal = moves.length > 0;
   const picked = view.picked === at;
   const acts = legal || picked || view.editing;
+  const isLast = view.last.includes(at);
+  const isFlipped = view.turnedOver.includes(at);
+  const wanted = view.compared.filter(({ move }) => move.to === at);
   const name = [
     square(table, at),
     content(table, cell),
     picked && "picked up",
-    legal && (view.hints ? `${moves[0].move}: ${words(moves[0], table)}` : "legal"),
+    legal && (view.hints ? `${moves[0].move}: ${words(moves[0], table)}, ${badge(moves[0])}` : "legal"),
+    isLast && "last move",
+    isFlipped && "turned over",
+    wanted.length && `preferred by ${wanted.map((one) => one.name).join(" and ")}`,
   ];
   const group = svg(
     "g",
@@ -101,23 +197,36 @@ function one(view, at, [x, y]) {
         acts && "acts",
         picked && "picked",
         view.marked.includes(at) && "marked",
-        view.last.includes(at) && "last",
+        isLast && "last",
+        legal && typeof moves[0].from === "number" && view.picked === null && "takes",
       ]
         .filter(Boolean)
         .join(" "),
       transform: `translate(${x} ${y})`,
       role: acts ? "button" : "img",
-      tabindex: acts ? 0 : undefined,
+      tabindex: isEntry ? 0 : -1,
       "aria-label": name.filter(Boolean).join(", "),
       "data-square": square(table, at),
+      "data-at": at,
       "data-key": `square ${at}`,
       onclick: acts ? () => view.onsquare(at) : undefined,
       onkeydown: acts ? (event) => press(event, () => view.onsquare(at)) : undefined,
+      onpointerdown: acts && !view.editing && view.picked === null ? (event) => drag(event, view, at) : undefined,
     },
     svg("rect", { class: "square", width: SIDE, height: SIDE }),
   );
-  if (cell) group.append(drawn(view, cell));
+  if (cell) group.append(drawn(view, cell, at));
+  if (isLast && cell && isOthello(table) && view.to === at) group.append(svg("circle", { class: "last-dot", cx: 50, cy: 50, r: 9 }));
+  if (isFlipped && cell) group.append(svg("circle", { class: "flipped-dot", cx: 50, cy: 50, r: 7 }));
   if (legal) mark(group, view, moves, cell);
+  wanted.forEach(({ letter }) => {
+    const middle = letter === "A" ? 18 : 82;
+    group.append(
+      svg("rect", { class: `wanted ${letter}`, x: middle - 12, y: 74, width: 24, height: 23, rx: letter === "A" ? 11.5 : 3 }),
+      svg("path", { class: "wanted-letter", d: GLYPHS[letter], transform: `translate(${middle} 86) scale(0.8)` }),
+    );
+  });
+  group.append(svg("rect", { class: "focus", x: 4, y: 4, width: SIDE - 8, height: SIDE - 8, rx: 4 }));
   return group;
 }
 
@@ -128,58 +237,102 @@ function press(event, act) {
   act();
 }
 
-// A legal move: its value, or a dot where hints are off; a ring round the best, where that is known.
+// Drags a piece: from a square, or from a hand by its letter. A short movement is a click.
+export function drag(event, view, what) {
+  if (event.button !== 0) return;
+  const moves = view.answer.moves.filter((move) => isOf(what, move));
+  if (!moves.length) return;
+  const start = [event.clientX, event.clientY];
+  const source = event.currentTarget;
+  const shape = source.querySelector(".piece, .held-piece, .black, .white");
+  const board = document.querySelector("svg.board");
+  let ghost = null;
+  const over = ({ clientX, clientY }) => document.elementFromPoint(clientX, clientY)?.closest("[data-at]");
+  function move(at) {
+    const far = Math.hypot(at.clientX - start[0], at.clientY - start[1]) > 6;
+    if (!ghost && !far) return;
+    if (!ghost) {
+      const side = board.querySelector(".square").getBoundingClientRect().width;
+      ghost = svg("svg", { class: `board ghost ${board.classList[1]}`, viewBox: "0 0 100 100", width: side, height: side });
+      ghost.append((shape.closest("g.piece") ?? shape).cloneNode(true));
+      document.body.append(ghost);
+      source.classList.add("dragged");
+      moves.forEach((one) => board.querySelector(`[data-at="${one.to}"]`)?.classList.add("target"));
+    }
+    ghost.style.left = `${at.clientX}px`;
+    ghost.style.top = `${at.clientY}px`;
+    at.preventDefault();
+  }
+  function end(at) {
+    removeEventListener("pointermove", move);
+    removeEventListener("pointerup", end);
+    removeEventListener("pointercancel", end);
+    if (!ghost) return;
+    ghost.remove();
+    source.classList.remove("dragged");
+    board.querySelectorAll(".target").forEach((one) => one.classList.remove("target"));
+    const square = at.type === "pointerup" && over(at);
+    // The click that follows on the same element must not pick the piece up.
+    addEventListener("click", (click) => click.stopPropagation(), { capture: true, once: true });
+    setTimeout(() => view.ondrop(what, square ? Number(square.dataset.at) : null), 0);
+  }
+  addEventListener("pointermove", move);
+  addEventListener("pointerup", end);
+  addEventListener("pointercancel", end);
+}
+
+// A legal move: its value, or a dot without hints; a ring around the best ones. A piece that can move has
+// a line below it, so that no letter stands on another.
 function mark(group, view, moves, cell) {
   const best = moves[0];
+  const known = view.hints ? grade(best) : "none";
+  if (typeof best.from === "number" && view.picked === null) {
+    group.append(svg("rect", { class: `can ${known}`, x: 30, y: 94, width: 40, height: 5, rx: 2 }));
+    return;
+  }
   const onPiece = cell !== "";
-  // At the piece's tip, which has no letter: that of a piece turned round points down.
-  const y = isTurned(view, cell) ? SIDE - 22 : 22;
-  const [x, middle] = onPiece ? [SIDE - 33, y] : [SIDE / 2, SIDE / 2];
+  const [x, y] = onPiece ? [SIDE - 31, 17] : [SIDE / 2, SIDE / 2];
   if (!view.hints) {
-    group.append(svg("circle", { class: "dot", cx: x, cy: middle, r: onPiece ? 8 : 12 }));
+    group.append(svg("circle", { class: "dot", cx: x, cy: y, r: onPiece ? 8 : 12 }));
     return;
   }
   const text = badge(best);
-  const [width, height] = onPiece ? [52, 32] : [text.length > 2 ? 82 : 66, 44];
-  const isBest = grade(best) !== "open" && best.best;
+  const width = (onPiece ? 46 : 66) + (text.length > 2 ? 12 : 0);
+  const height = onPiece ? 30 : 42;
   group.append(
     svg("rect", {
-      class: `badge ${grade(best)}${isBest ? " best" : ""}`,
+      class: `badge ${known}${best.best ? " best" : ""}`,
       x: x - width / 2,
-      y: middle - height / 2,
+      y: y - height / 2,
       width,
       height,
       rx: height / 2,
     }),
-    svg("text", { class: `on ${onPiece ? "small" : ""}`, x, y: middle + 1, "aria-hidden": "true" }, text),
+    svg("text", { class: onPiece ? "on small" : "on", x, y: y + 1, "aria-hidden": "true" }, text),
   );
 }
 
-// Whether a piece points towards who sits before the board.
-const isTurned = (view, cell) => isShogi(view.table) && isFirst(cell) === Boolean(view.flipped);
+// Shogi's pieces point to the opponent: those of the far side are upside down.
+function isTurned(view, cell) {
+  return isShogi(view.table) && isFirst(cell) === Boolean(view.flipped);
+}
 
-function drawn(view, cell) {
+function drawn(view, cell, at) {
   const kind = piece(view.table, cell);
-  const first = kind ? isFirst(cell) : cell === "X";
-  const disc = () => svg("circle", { class: first ? "black" : "white", cx: SIDE / 2, cy: SIDE / 2, r: 41 });
-  if (!kind) return disc();
-  if (!isShogi(view.table)) {
-    const letter = svg("text", { class: first ? "on-black" : "on-white", x: 50, y: 51, "aria-hidden": "true" }, kind.piece);
-    return svg("g", {}, disc(), letter);
+  if (!kind) {
+    const made = disc(cell === "X");
+    const isTurning = view.isAnimated && view.turnedOver.includes(at);
+    if (isTurning) {
+      made.classList.add(cell === "X" ? "to-black" : "to-white");
+      made.style.animationDelay = `${60 * view.distance(at)}ms`;
+    }
+    return made;
   }
-  const text = view.kanji ? (kind.japanese ?? kind.piece) : kind.piece;
-  return svg(
-    "g",
-    {
-      class: `piece${kind.piece.startsWith("+") ? " promoted" : ""}${isFirst(cell) ? "" : " second"}`,
-      transform: isTurned(view, cell) ? "rotate(180 50 50)" : undefined,
-    },
-    svg("path", { d: "M50 8 L78 24 L88 92 L12 92 L22 24 Z" }),
-    svg("text", { x: 50, y: 62, "aria-hidden": "true" }, text),
-  );
+  if (!isShogi(view.table)) return lettered(isFirst(cell), kind.piece);
+  return shogi({ kind, isFirst: isFirst(cell), isTurned: isTurned(view, cell), kanji: view.kanji });
 }
 
-// What a player holds; a piece that can be dropped is a button.
+// The pieces in a player's hand; one that can be dropped is a button.
 function hand(view, side) {
   const { table, answer } = view;
   const held = answer.board.hands[side] ?? [];
@@ -187,28 +340,25 @@ function hand(view, side) {
   const pieces = held.map(({ piece: letter, count }) => {
     const kind = piece(table, letter);
     const key = letter.toUpperCase();
-    const moves = isMover ? answer.moves.filter((move) => move.dropped === key) : [];
-    const text = view.kanji ? (kind?.japanese ?? letter) : key;
+    const moves = isMover && !view.editing ? answer.moves.filter((move) => move.dropped === key) : [];
     const label = `${table.sides[side]} holds ${count} ${kind?.name ?? letter}`;
-    const inside = [
-      el("span", { class: "held" }, text),
+    const shape = kind && isShogi(table) ? shogi({ kind, isFirst: side === 0, isTurned: false, kanji: view.kanji }) : lettered(side === 0, key);
+    const drawing = svg("svg", { class: "board held-piece shogi", viewBox: "0 0 100 100", "aria-hidden": "true" }, shape);
+    const beside = [
       count > 1 && el("span", { class: "count" }, `×${count}`),
-      view.hints && moves.length > 0 && el("span", { class: `chip ${grade(moves[0])}` }, badge(moves[0])),
+      view.hints && moves.length > 0 && el("span", { class: `chip ${grade(moves[0])}`, title: words(moves[0], table) }, badge(moves[0])),
     ];
-    return moves.length
-      ? el(
-          "button",
-          {
-            type: "button",
-            class: view.picked === key ? "picked" : undefined,
-            "aria-pressed": String(view.picked === key),
-            "aria-label": `${label}, drop it`,
-            "data-key": `hand ${key}`,
-            onclick: () => view.onhand(key),
-          },
-          inside,
-        )
-      : el("span", { role: "img", "aria-label": label }, inside);
+    if (!moves.length) return el("span", { role: "img", "aria-label": label }, drawing, beside);
+    const attributes = {
+      type: "button",
+      class: view.picked === key ? "picked" : undefined,
+      "aria-pressed": String(view.picked === key),
+      "aria-label": `${label}, drop it`,
+      "data-key": `hand ${key}`,
+      onclick: () => view.onhand(key),
+      onpointerdown: (event) => drag(event, view, key),
+    };
+    return el("span", { class: "held" }, el("button", attributes, drawing), beside);
   });
   return el(
     "div",

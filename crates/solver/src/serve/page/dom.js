@@ -20,7 +20,7 @@ export function el(tag, attributes, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
 
-// The same of SVG.
+// An element of SVG, made like one of HTML.
 export function svg(tag, attributes, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
@@ -40,12 +40,19 @@ export function select(label, options, chosen, act) {
   return el("label", {}, el("span", {}, label), made);
 }
 
-// Puts new children into an element; what had the focus has it again.
+// Puts new children into an element. The part that had the focus gets it back; if it is gone, the part that
+// `data-then` around it selects does.
 export function renew(element, ...children) {
-  const key = element.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
+  const had = element.contains(document.activeElement) ? document.activeElement : null;
+  const { key } = had?.dataset ?? {};
+  const next = had?.closest("[data-then]")?.dataset.then;
   element.replaceChildren(...children.flat(Infinity).filter(Boolean));
-  if (key !== undefined)
-    element.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
+  if (!had) return;
+  const again = key !== undefined && element.querySelector(`[data-key="${CSS.escape(key)}"]`);
+  (again || (next && document.querySelector(next)))?.focus({ preventScroll: true });
 }
+
+// A disc in the colour of a player, for texts.
+export const stone = (side) => el("span", { class: side ? "stone white" : "stone black", "aria-hidden": "true" });
 
 export const thousands = (number) => number.toLocaleString("en");

@@ -2,35 +2,44 @@
 
 import { counts } from "./api.js";
 import { button, el, thousands } from "./dom.js";
-import { badge, grade, limits, signed, words } from "./values.js";
+import { badge, bounds, cost, grade, limits, signed, words } from "./values.js";
 
-// The moves beside the board. Without hints they stand in the order of the board, which tells nothing.
+// The name of a group of moves by the bounds of their outcomes.
+function groupOf(move, mover) {
+  const known = grade(move);
+  if (known !== "open") return { win: `Won for ${mover}`, draw: "Drawn", loss: `Lost for ${mover}` }[known];
+  if (move.followed === false) return "Outside the table";
+  const [lower, upper] = bounds(move);
+  return lower === 0 ? "At least a draw" : upper === 0 ? "At most a draw" : "Not proven";
+}
+
+// The moves beside the board in groups as in a tablebase, best first. Without hints they stand in the order
+// of the board, in one group.
 export function moves({ table, answer, hints, onmove, onmark }) {
   if (!answer.moves.length)
     return el("p", { class: "note" }, answer.kind === "terminal" ? "The game is over." : "There are no moves.");
-  const listed = answer.moves.map((move, index) => ({ move, index }));
-  if (!hints) listed.sort((one, other) => one.move.action - other.move.action);
-  const scored = table.has_scores;
-  const cells = (move) =>
-    hints
-      ? [
-          el("td", {}, el("span", { class: `chip ${grade(move)}`, title: words(move, table) }, badge(move))),
-          el("td", { class: "left" }, move.followed === false ? "outside" : (move.result ?? "not proven")),
-          scored &&
-            el(
-              "td",
-              {},
-              typeof move.score === "number"
-                ? signed(move.score)
-                : `${signed(move.score_lower)} … ${signed(move.score_upper)}`,
-            ),
-          el("td", {}, move.distance ?? "–"),
-        ]
-      : [];
-  const row = ({ move }) =>
+  const listed = [...answer.moves];
+  if (!hints) listed.sort((one, other) => one.action - other.action);
+  const groups = [];
+  for (const move of listed) {
+    const name = hints ? groupOf(move, answer.mover) : "Legal moves";
+    if (groups.at(-1)?.name !== name) groups.push({ name, grade: hints ? grade(move) : "none", moves: [] });
+    groups.at(-1).moves.push(move);
+  }
+  const cells = (move) => {
+    if (!hints) return [];
+    const lost = cost(answer.moves[0], move, table.score_unit);
+    return [
+      el("td", {}, el("span", { class: `chip ${grade(move)}`, title: words(move, table) }, badge(move))),
+      el("td", {}, move.distance ?? "–"),
+      el("td", { class: "left" }, lost ? el("span", { class: "lost" }, lost.text) : move.best && grade(move) !== "open" ? "best" : ""),
+    ];
+  };
+  const row = (move) =>
     el(
       "tr",
       {
+        class: "move-row",
         onclick: () => onmove(move),
         onmouseenter: () => onmark(move),
         onmouseleave: () => onmark(null),
@@ -56,22 +65,22 @@ export function moves({ table, answer, hints, onmove, onmark }) {
       ),
       cells(move),
     );
-  const heads = hints
-    ? [
-        el("th", {}, el("span", { class: "hidden" }, "value")),
-        el("th", { class: "left" }, "result"),
-        scored && el("th", {}, `${table.score_unit}s`),
-        el("th", {}, "plies"),
-      ]
-    : [];
+  const heads = hints ? ["value", "plies", "gives away"].map((name, at) => el("th", { scope: "col", class: at === 2 ? "left" : undefined }, name)) : [];
   return el(
     "div",
     { class: "wide moves" },
     el(
       "table",
       {},
-      el("thead", {}, el("tr", {}, el("th", {}, "move"), heads)),
-      el("tbody", {}, listed.map(row)),
+      el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "move"), heads)),
+      groups.map((group) =>
+        el(
+          "tbody",
+          {},
+          el("tr", { class: `group ${group.grade}` }, el("th", { colspan: hints ? 4 : 1, scope: "rowgroup" }, `${group.name} (${group.moves.length})`)),
+          group.moves.map(row),
+        ),
+      ),
     ),
   );
 }
@@ -185,7 +194,7 @@ function counted({ all, layers, histogram, longest }, table) {
     ),
     el(
       "div",
-      { class: "wide" },
+      { class: "wide", tabindex: 0, role: "region", "aria-label": "counts by layer" },
       el(
         "table",
         {},
@@ -209,11 +218,11 @@ function counted({ all, layers, histogram, longest }, table) {
     table.has_scores &&
       el(
         "div",
-        { class: "wide" },
+        { class: "wide", tabindex: 0, role: "region", "aria-label": "counts by score" },
         el(
           "table",
           {},
-          el("thead", {}, el("tr", {}, el("th", {}, "score"), el("th", {}, "states"), el("th", {}))),
+          el("thead", {}, el("tr", {}, el("th", {}, "score"), el("th", {}, "states"), el("th", { class: "left" }, "share"))),
           el(
             "tbody",
             {},
@@ -231,65 +240,5 @@ function counted({ all, layers, histogram, longest }, table) {
           ),
         ),
       ),
-  );
-}
-
-// How many states are what, for the player to move.
-function census({ states, wins, draws, losses }) {
-  const open = states - wins - draws - losses;
-  const proven = `won ${thousands(wins)}, drawn ${thousands(draws)}, lost ${thousands(losses)}`;
-  return open ? `${proven}, not proven ${thousands(open)}` : proven;
-}
-
-// The tables to choose from, each with its first position and its counts.
-export function tableList({ tables, unavailable }) {
-  if (!tables.length && !unavailable.length) {
-    return el(
-      "p",
-      {},
-      "There are no tables here. Make one with ",
-      el("code", {}, "solver enumerate"),
-      " and ",
-      el("code", {}, "solver value-iterate"),
-      ".",
-    );
-  }
-  const line = (table) => {
-    const { outcomes } = table;
-    const root = table.roots[0];
-    const known =
-      root?.outcome === null || root?.outcome === undefined
-        ? "not proven"
-        : words({ ...root, result: ["loss", "draw", "win"][root.outcome + 1] }, table);
-    return el(
-      "li",
-      {},
-      el(
-        "a",
-        { href: `#${encodeURIComponent(table.table)}` },
-        el("strong", {}, table.table),
-        el("span", {}, table.title),
-        el(
-          "span",
-          { class: "note" },
-          `${thousands(table.states)} states${table.complete ? "" : `, bounded: ${limits(table)}`}`,
-        ),
-        root && el("span", { class: "note" }, `from the start, for the player to move: ${known}`),
-        outcomes && el("span", { class: "note" }, census(outcomes)),
-      ),
-    );
-  };
-  return el(
-    "div",
-    {},
-    el("ul", { class: "tables" }, tables.map(line)),
-    unavailable.length > 0 && el("h2", {}, "Not to be asked"),
-    el(
-      "ul",
-      {},
-      unavailable.map(({ table, error, hint }) =>
-        el("li", {}, el("strong", {}, table), `: ${error}${hint ? `; ${hint}` : ""}`),
-      ),
-    ),
   );
 }

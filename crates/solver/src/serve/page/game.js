@@ -1,45 +1,73 @@
-// A game: the positions so far, where in it one stands, who plays, and what each move cost.
+// A game: a tree of positions with the line that is shown, its list, its curve, and its text.
 
-import { button, el, svg } from "./dom.js";
-import { badge, cost, grade, signed, verdict, words } from "./values.js";
+import { button, el, stone, svg } from "./dom.js";
+import { shares } from "./card.js";
+import { ahead, cost, isOthello, signed, verdict } from "./values.js";
+
+// A position of the tree, with the move that led to it and those played from it.
+const node = (answer, move, parent) => ({ answer, move, parent, next: [], chosen: 0 });
 
 export class Game {
-  // `line` holds positions with the move that led to each; the first has none.
+  // `line` goes from the root through the current position to the end of the variation; `at` is the ply.
   constructor(table, answer) {
     this.table = table;
-    this.line = [{ answer, move: null }];
-    this.at = 0;
+    this.root = node(answer, null, null);
+    this.stand(this.root);
+  }
+
+  get node() {
+    return this.line[this.at];
   }
 
   get answer() {
-    return this.line[this.at].answer;
+    return this.node.answer;
   }
 
   get isOver() {
     return this.answer.moves.length === 0;
   }
 
-  // Whose turn it is: 0 of the first player, 1 of the second.
+  // The player to move: 0 is the first.
   side(at = this.at) {
     return this.table.sides.indexOf(this.line[at].answer.mover);
   }
 
-  // Plays a move; what came after it before is forgotten, unless it is the same.
-  play(move, answer) {
-    const next = this.line[this.at + 1];
-    if (next?.move.move !== move.move) {
-      this.line.length = this.at + 1;
-      this.line.push({ answer, move });
+  // Goes to a position of the tree. The variation that led there becomes the line.
+  stand(to) {
+    const before = [];
+    for (let one = to; one; one = one.parent) {
+      before.unshift(one);
+      if (one.parent) one.parent.chosen = one.parent.next.indexOf(one);
     }
-    this.at += 1;
+    this.at = before.length - 1;
+    this.line = before;
+    for (let one = to; one.next.length; ) {
+      one = one.next[one.chosen];
+      this.line.push(one);
+    }
   }
 
-  // Goes to a ply, as near as there is one.
+  // The position after a move if that has been played here before.
+  after(move) {
+    return this.node.next.find((one) => one.move.move === move.move);
+  }
+
+  // Plays a move. Moves that were played here before stay as variations.
+  play(move, answer) {
+    let next = this.after(move);
+    if (!next) {
+      next = node(answer, move, this.node);
+      this.node.next.push(next);
+    }
+    this.stand(next);
+  }
+
+  // Goes to a ply of the line, as near as there is one.
   go(at) {
     this.at = Math.max(0, Math.min(at, this.line.length - 1));
   }
 
-  // The ply to which undo (-1) or redo (1) leads: the nearest at which a person is to move.
+  // The ply to which undo (−1) or redo (1) leads: the nearest with a person to move.
   turn(step, isPerson) {
     for (let at = this.at + step; at >= 0 && at < this.line.length; at += step) {
       if (isPerson(this.side(at))) return at;
@@ -47,43 +75,92 @@ export class Game {
     return this.at + step;
   }
 
-  // What the move that led to a ply gave away.
+  // The move that led to a ply, with its value as it is known now.
+  made(at) {
+    const { parent, move } = this.line[at];
+    return parent.answer.moves.find((one) => one.move === move.move) ?? move;
+  }
+
+  // Returns the loss by the move that led to a ply.
   cost(at) {
-    const [before, move] = [this.line[at - 1].answer, this.line[at].move];
-    return before.moves.length
-      ? cost(before.moves[0], before.moves.find((one) => one.move === move.move) ?? move)
-      : null;
+    const before = this.line[at].parent.answer;
+    return before.moves.length ? cost(before.moves[0], this.made(at), this.table.score_unit) : null;
+  }
+
+  // The names of the moves from the root to the current position.
+  get path() {
+    return this.line.slice(1, this.at + 1).map(({ move }) => move.move);
+  }
+
+  // The position to which moves from the root lead, if all of them have been played.
+  find(path) {
+    let one = this.root;
+    for (const name of path) one = one?.next.find(({ move }) => move.move === name);
+    return one;
+  }
+
+  // The tree as lists of names, to be kept with an address.
+  get names() {
+    const names = (one) => [one.move?.move ?? "", one.chosen, ...one.next.map(names)];
+    return names(this.root);
   }
 }
 
-// The moves so far, each with its value and with what it cost.
-export function moves(game, go, hints) {
+// A variation as text: its first moves.
+function names(one) {
+  const all = [];
+  for (let at = one; at; at = at.next[at.chosen]) all.push(at.move.move);
+  return all.length > 6 ? `${all.slice(0, 6).join(" ")} …` : all.join(" ");
+}
+
+// The moves so far in a column for each player, values for the first player, mistakes in colour, and
+// variations below the move from which they branch.
+export function moves(game, go, stand, hints) {
   const { table, line } = game;
   if (line.length === 1) return el("p", { class: "note" }, "No move has been played.");
-  const row = ({ move }, at) => {
+  const row = ({ move, parent }, at) => {
     const lost = hints ? game.cost(at) : null;
-    const mover = line[at - 1].answer.mover;
-    const told = hints ? `: ${words(move, table)}${lost ? `, a mistake: ${lost.text}` : ""}` : "";
-    return el(
-      "li",
-      { class: at === game.at ? "now" : undefined },
-      button(`${at}. ${move.move}`, () => go(at), {
-        "data-key": `ply ${at}`,
-        "aria-current": at === game.at ? "step" : undefined,
-        "aria-label": `ply ${at}, ${mover} ${move.move}${told}`,
-      }),
-      hints && el("span", { class: `chip ${grade(move)}` }, badge(move)),
-      lost && el("span", { class: lost.turns ? "lost turns" : "lost" }, lost.text),
-    );
+    const side = table.sides.indexOf(parent.answer.mover);
+    const value = ahead(game.made(at), side, table);
+    const spoken = hints ? `: ${value.words}${lost ? `, a mistake: ${lost.words}` : ""}` : "";
+    const others = parent.next.filter((one) => one !== line[at]);
+    return [
+      el(
+        "li",
+        { class: `ply ${side ? "second" : "first"}${at === game.at ? " now" : ""}${lost ? (lost.turns ? " blunder" : " mistake") : ""}` },
+        button(`${at}. ${move.move}`, () => go(at), {
+          "data-key": `ply ${at}`,
+          "aria-current": at === game.at ? "step" : undefined,
+          "aria-label": `${at}. ${move.move}, ${parent.answer.mover}${spoken}`,
+        }),
+        hints && el("span", { class: "ahead", title: value.words }, value.winner !== null && stone(value.winner), value.text),
+        lost && el("span", { class: "lost", title: lost.words }, lost.text),
+      ),
+      others.length > 0 &&
+        el(
+          "li",
+          { class: "variations" },
+          el("span", { class: "note" }, `instead of ${at}. ${move.move}: `),
+          others.map((one) => [
+            button(names(one), () => stand(one), { class: "word", "data-key": `variation ${at} ${one.move.move}`, "aria-label": `${names(one)}, variation` }),
+            " ",
+          ]),
+        ),
+    ];
   };
   return el(
-    "ol",
-    { class: "line" },
-    line.map((one, at) => at > 0 && row(one, at)),
+    "div",
+    { class: "game-list" },
+    el("p", { class: "sides", "aria-hidden": "true" }, table.sides.map((side) => el("span", {}, side))),
+    el(
+      "ol",
+      { class: "line", "aria-label": "moves of the game" },
+      line.map((one, at) => at > 0 && row(one, at)),
+    ),
   );
 }
 
-// How the game ended, once it has.
+// Returns the end of the game in words, or nothing while it goes on.
 export function result(game, players) {
   if (!game.isOver) return "";
   const said = verdict(game.answer, game.table);
@@ -94,78 +171,54 @@ export function result(game, players) {
   return `${said}. ${won ? "You have won" : "You have lost"}`;
 }
 
-// The bounds of a value for the first player, as parts of the most that it can be.
-function range(answer, side, most, scored) {
-  if (answer.kind === "outside") return [-1, 1];
-  const [lower, upper] = scored
-    ? [answer.score_lower / most, answer.score_upper / most]
-    : [answer.outcome_lower ?? answer.outcome ?? -1, answer.outcome_upper ?? answer.outcome ?? 1];
-  return side === 0 ? [lower, upper] : [-upper, -lower];
-}
-
-// The value over the game, for the first player: a line where it is proven, bars where it is bounded.
+// The value over the game for the first player: a line where it is proven, bars where it is bounded.
+// A click at any height goes to the ply.
 export function curve(game, go) {
   const { table, line } = game;
   if (line.length < 2) return null;
   const most = table.rows * table.columns;
-  const [width, height, left] = [480, 120, 34];
-  const x = (at) => left + 8 + ((width - left - 16) * at) / (line.length - 1);
-  const y = (part) => height / 2 - part * (height / 2 - 12);
-  const ranges = line.map(({ answer }, at) => range(answer, game.side(at), most, table.has_scores));
-  const proven = ranges.map(([lower, upper], at) => lower === upper && [x(at), y(lower)]);
-  const runs = proven
-    .reduce(
-      (all, point) => {
-        if (point) all[all.length - 1].push(point.join(","));
-        else all.push([]);
-        return all;
-      },
-      [[]],
-    )
-    .filter((run) => run.length);
+  const [width, height, left] = [480, 132, 46];
+  const x = (at) => left + 10 + ((width - left - 20) * at) / (line.length - 1);
+  const y = (part) => height - 14 - part * (height - 28);
+  const ranges = line.map(({ answer }) => shares(answer, table));
+  const runs = [[]];
+  ranges.forEach(([lower, upper], at) => {
+    if (lower === upper) runs.at(-1).push([x(at), y(lower)]);
+    else runs.push([]);
+  });
+  const lines = runs.filter((run) => run.length);
   const ticks = table.has_scores
-    ? [
-        [1, signed(most)],
-        [0, "0"],
-        [-1, signed(-most)],
-      ]
-    : [
-        [1, "win"],
-        [0, "draw"],
-        [-1, "loss"],
-      ];
+    ? [[1, signed(most)], [0.5, "0"], [0, signed(-most)]]
+    : [[1, "win"], [0.5, "draw"], [0, "loss"]];
+  const strip = (width - left - 20) / (line.length - 1);
   return el(
     "figure",
     {},
     el("figcaption", {}, `Value over the game, for ${table.sides[0]}`),
     svg(
       "svg",
-      {
-        class: "curve",
-        viewBox: `0 0 ${width} ${height}`,
-        role: "img",
-        "aria-label": spoken(ranges, table, most),
-      },
-      ticks
-        .map(([part, text]) => [
-          svg("line", { class: "grid", x1: left, x2: width, y1: y(part), y2: y(part) }),
-          svg("text", { x: left - 5, y: y(part) }, text),
-        ])
-        .flat(),
-      runs.map((run) => svg("polyline", { points: run.join(" ") })),
+      { class: "curve", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": spoken(ranges, table, most) },
+      ticks.map(([part, text]) => [
+        svg("line", { class: "grid", x1: left, x2: width, y1: y(part), y2: y(part) }),
+        svg("text", { x: left - 5, y: y(part) }, text),
+      ]),
+      lines.map((run) => svg("path", { class: "area", d: `M${run[0][0]} ${y(0.5)}L${run.join("L")}L${run.at(-1)[0]} ${y(0.5)}Z` })),
+      lines.map((run) => svg("polyline", { points: run.join(" ") })),
       ranges.map(([lower, upper], at) =>
-        lower === upper
-          ? null
-          : svg("line", { class: "bounds", x1: x(at), x2: x(at), y1: y(lower), y2: y(upper) }),
+        lower === upper ? null : svg("line", { class: "bounds", x1: x(at), x2: x(at), y1: y(lower), y2: y(upper) }),
       ),
-      ranges.map(([lower, upper], at) =>
-        svg("circle", {
-          class: at === game.at ? "now" : undefined,
+      svg("line", { class: "here", x1: x(game.at), x2: x(game.at), y1: 4, y2: height - 4 }),
+      ranges.map(([lower, upper], at) => {
+        const lost = at > 0 && game.cost(at);
+        return svg("circle", {
+          class: [at === game.at && "now", lost && (lost.turns ? "blunder" : "mistake")].filter(Boolean).join(" "),
           cx: x(at),
           cy: y((lower + upper) / 2),
           r: at === game.at ? 6 : 4,
-          onclick: () => go(at),
-        }),
+        });
+      }),
+      ranges.map((_, at) =>
+        svg("rect", { class: "hit", x: x(at) - strip / 2, y: 0, width: strip, height, onclick: () => go(at) }),
       ),
     ),
   );
@@ -174,8 +227,35 @@ export function curve(game, go) {
 function spoken(ranges, table, most) {
   const say = ([lower, upper]) => {
     const name = (part) =>
-      table.has_scores ? signed(Math.round(part * most)) : ["loss", "draw", "win"][part + 1];
+      table.has_scores ? signed(Math.round((2 * part - 1) * most)) : ["loss", "draw", "win"][Math.round(2 * part)];
     return lower === upper ? name(lower) : `${name(lower)} to ${name(upper)}`;
   };
   return `Value for ${table.sides[0]}, ply by ply: ${ranges.map(say).join(", ")}`;
+}
+
+// The game in every notation that a position's fields read, by the name of its button.
+export function texts(game) {
+  const { table, line, root, answer } = game;
+  const names = line.slice(1).map(({ move }) => move.move);
+  const { obf, sfen } = answer.notations;
+  const all = [["moves", names.join(isOthello(table) ? "" : " ")]];
+  if (obf) all.push(["OBF", obf]);
+  if (sfen) all.push(["SFEN", sfen], ["game as SFEN", `sfen ${root.answer.notations.sfen} moves ${names.join(" ")}`]);
+  if (!obf && !sfen) all.push(["position", answer.position]);
+  return all;
+}
+
+// The game as a text file.
+export function file(game, players) {
+  const { table, line, root } = game;
+  const end = line.at(-1).answer;
+  const all = [
+    `Game: ${table.title}`,
+    ...table.sides.map((side, number) => `${side}: ${players[number]}`),
+    `Start: ${root.answer.position}`,
+    `Moves: ${texts(game)[0][1]}`,
+    `End: ${end.position}`,
+    `Result: ${end.kind === "terminal" ? verdict(end, table).replace(/^The game is over: /, "") : "not finished"}`,
+  ];
+  return `${all.join("\n")}\n`;
 }

@@ -1,14 +1,17 @@
-// The page: which table and position the address names, what is drawn, and who plays.
+// The page: the table and the position of the address, what is drawn, and who plays.
 
 import * as api from "./api.js";
-import { board, movesAt } from "./board.js";
+import { board, isOf, movesAt } from "./board.js";
+import { card } from "./card.js";
+import { Compare } from "./compare.js";
 import { button, el, renew } from "./dom.js";
-import { bestLine, moves, notations, tableList, tablePanel } from "./explore.js";
-import { Game, curve, moves as played, result } from "./game.js";
+import { bestLine, moves, notations, tablePanel } from "./explore.js";
+import { Game, curve, file, moves as played, result, texts } from "./game.js";
 import { openings } from "./openings.js";
-import { PolicyPanel, chooser } from "./policies.js";
+import { bestMoves, chooser, nameOf, standIn, thought } from "./opponents.js";
 import { Setup, canWrite, images, paste } from "./setup.js";
-import { isShogi, verdict, words } from "./values.js";
+import { start } from "./start.js";
+import { grade, isShogi, verdict, words } from "./values.js";
 
 const main = document.getElementById("main");
 const said = document.getElementById("said");
@@ -18,10 +21,15 @@ const title = document.getElementById("title");
 const PAUSE = 350;
 
 let listing = null;
-// All that is shown of a table; null while the list of tables is.
+// State of the open table; null on the start page.
 let shown = null;
-// Grows with all that makes an answer under way stale.
+// Number of the latest action; answers to earlier ones are dropped.
 let turn = 0;
+// The search under way outside the table.
+let search = null;
+
+// Seconds of each search outside the table, one after another until all is proven.
+const SEARCHES = [2, 10, 60];
 
 function fail(refused) {
   if (!(refused instanceof api.Refused)) console.error(refused);
@@ -29,9 +37,10 @@ function fail(refused) {
   failed.hidden = false;
 }
 
-// Runs something that may be refused; what it was begun for may have gone by when it ends.
+// Runs something that may be refused. A later action makes its end stale.
 async function attempt(work) {
   const mine = ++turn;
+  cancelSearch();
   failed.hidden = true;
   main.setAttribute("aria-busy", "true");
   try {
@@ -57,73 +66,103 @@ function named() {
   }
 }
 
-// What the browser keeps with an address: the game so far, so that a reload has it again.
+// State kept with an address: the game with its variations, so that a reload restores it.
 function kept() {
   const { game, players } = shown;
-  const [first, ...plies] = game.line;
-  return { at: game.at, first: first.answer.position, moves: plies.map(({ move }) => move.move), players };
+  return { first: game.root.answer.position, path: game.path, names: game.names, players };
 }
 
 const remember = () => history.pushState(kept(), "", address(shown.table, shown.game.answer.position));
 const keep = () => history.replaceState(kept(), "", address(shown.table, shown.game.answer.position));
 
+// Most positions of a game that are restored.
+const MOST_KEPT = 600;
+
 // The game that was kept with an address, or null if it does not lead there.
-async function restored(table, { at, first, moves: names }, position) {
+async function restored(table, { first, path, names }, position) {
   const game = new Game(table, await api.position(table.table, first));
-  for (const name of names) {
-    const move = game.answer.moves.find((one) => one.move === name);
-    if (!move) return null;
-    game.play(move, await api.position(table.table, move.position));
+  let count = 0;
+  async function grow(node, [, , ...next]) {
+    for (const one of next) {
+      const move = node.answer.moves.find(({ move: name }) => name === one[0]);
+      if (!move || ++count > MOST_KEPT) continue;
+      game.stand(node);
+      game.play(move, await api.position(table.table, move.position));
+      await grow(game.node, one);
+    }
   }
-  game.go(at);
-  return game.answer.position === position ? game : null;
+  function choose(node, [, chosen, ...next]) {
+    node.chosen = Math.max(0, Math.min(chosen, node.next.length - 1));
+    node.next.forEach((one, at) => choose(one, next[at]));
+  }
+  await grow(game.root, names);
+  choose(game.root, names);
+  const found = game.find(path);
+  if (found?.answer.position !== position) return null;
+  game.stand(found);
+  return game;
 }
 
-// Shows what the address names. A ply of the game that is shown is gone to; all else begins a new one.
+// Shows the position of the address. A position of the open game is gone to; any other starts a new game.
 function follow(state) {
   const { table: name, position } = named();
   return attempt(async (current) => {
-    // The list is read anew where it is shown: tables come and go.
+    // The list is read again whenever it is shown: tables come and go.
     if (!name) listing = null;
     listing ??= await api.tables();
     if (!current()) return;
     if (!name) return list();
     const table = listing.tables.find((one) => one.table === name);
-    if (!table) throw new api.Refused({ error: `there is no table '${name}'`, hint: "choose one of the list" });
+    if (!table) throw new api.Refused({ error: `unknown table '${name}'`, hint: "choose one of the list" });
     if (shown?.table === table) {
       const { game } = shown;
-      const isThere = (at) => game.line[at]?.answer.position === position;
-      const at = isThere(state?.at) ? state.at : game.line.findIndex((_, at) => isThere(at));
-      if (at >= 0) return stand(at);
+      const isThere = (one) => one?.answer.position === position;
+      const known = state?.path && state.first === game.root.answer.position ? game.find(state.path) : null;
+      const found = isThere(known) ? known : game.line.find(isThere);
+      if (found) return standAt(found);
     }
-    const game = state?.moves && (await restored(table, state, position));
+    const game = state?.names && (await restored(table, state, position));
     const begun = game || new Game(table, await api.position(table.table, position));
     if (!current()) return;
     begin(table, begun, game ? state.players : [null, position === "" ? "perfect" : null]);
     keep();
+  }).then(() => {
+    // A link that leads nowhere shows why, and the games.
+    if (!failed.hidden && !main.childElementCount && listing) list();
   });
 }
 
 function list() {
   shown = null;
-  title.textContent = "Tables";
+  title.textContent = "Choose a game";
   document.title = "yomikiri";
+  document.body.className = "";
   said.textContent = "";
-  renew(main, tableList(listing));
+  renew(main, start(listing));
 }
 
-// Begins a game. From the start one plays against `perfect`; a position of a link is there to be explored.
-// Who plays a table stays as it was.
+// Settings that the browser keeps.
+function setting(name, otherwise) {
+  try {
+    return JSON.parse(localStorage.getItem(`yomikiri ${name}`)) ?? otherwise;
+  } catch {
+    return otherwise;
+  }
+}
+
+// Begins a game. From the start one plays against `perfect`; the position of a link is for exploring.
+// Settings of the same table stay.
 function begin(table, game, players) {
   const before =
     shown?.table === table
       ? shown
       : {
-          hints: true,
+          hints: setting("hints", true),
+          arrows: setting("arrows", false),
+          kanji: setting("kanji", table.pieces.length > 4),
           flipped: false,
-          kanji: false,
           players,
-          policy: new PolicyPanel(table, (position) => open(position)),
+          compare: new Compare(table, (position) => open(position), compared),
           openings: openings(table, opening),
           facts: tablePanel(table, (position) => open(position)),
         };
@@ -133,14 +172,24 @@ function begin(table, game, players) {
     game,
     picked: null,
     marked: [],
+    compared: [],
+    thoughts: [null, null],
+    cursor: null,
     running: false,
     editing: null,
   };
-  title.textContent = table.table;
-  document.title = `${table.table} – yomikiri`;
+  title.textContent = table.title;
+  document.title = `${table.title} – yomikiri`;
+  document.body.className = "playing";
   frame();
   arrive("", true);
   if (game.at === game.line.length - 1) reply();
+}
+
+function compared(all) {
+  if (!shown || (!all.length && !shown.compared.length)) return;
+  shown.compared = all.map((one) => ({ ...one, move: shown.game.answer.moves.find(({ move }) => move === one.move.move) ?? one.move }));
+  drawBoard();
 }
 
 // Opens a position in any notation, to be explored or to be played against who plays already.
@@ -156,29 +205,90 @@ function open(text, players = [null, null]) {
 
 const opening = (names) => open("").then(() => failed.hidden && walk(names));
 
-// Goes to a ply of the game; nobody replies to that.
-function stand(at, push = false) {
+// Goes to a ply of the line; no policy replies.
+const stand = (at, push = false) => standAt(shown.game.line[at], push);
+
+// Goes to a position of the game.
+function standAt(node, push = false) {
   turn += 1;
   main.removeAttribute("aria-busy");
+  failed.hidden = true;
   shown.running = false;
-  shown.game.go(at);
+  const { game } = shown;
+  const at = game.line.indexOf(node);
+  if (at >= 0) game.go(at);
+  else game.stand(node);
   if (push) remember();
   else keep();
   arrive("", true);
 }
 
-// Draws the position where one stands, and says what has happened.
-function arrive(told, quietly = false) {
+// Draws the current position, and announces the event.
+function arrive(event, quietly = false, isAnimated = false) {
   const { game, table, players, hints } = shown;
-  Object.assign(shown, { picked: null, marked: [], editing: null });
+  Object.assign(shown, { picked: null, marked: [], compared: [], editing: null, event });
   const over = result(game, players);
   const now = over || (hints ? verdict(game.answer, table) : "");
   const mover = game.answer.kind === "terminal" ? "" : `${game.answer.mover} to move.`;
-  // Beyond the table the verdict begins with who is to move.
-  const text = [told, now.startsWith(mover) ? "" : mover, now && `${now}.`].filter(Boolean).join(" ");
+  // Outside the table the verdict begins with the player to move.
+  const text = [event, now.startsWith(mover) ? "" : mover, now && `${now}.`].filter(Boolean).join(" ");
   if (!quietly || said.textContent !== text) said.textContent = text;
+  shown.isAnimated = isAnimated;
   draw();
-  shown.policy.show(game.answer.position);
+  shown.isAnimated = false;
+  shown.compare.show(game.answer.position);
+  deepen();
+}
+
+function cancelSearch() {
+  search?.abort();
+  search = null;
+}
+
+// Returns whether a search on request may prove values that are open here.
+function isSearchable({ answer, table }) {
+  if (table.score_unit !== "disc" || !answer.moves.length) return false;
+  const isOpen = answer.result === null || answer.moves.some((move) => grade(move) === "open");
+  const empty = answer.board.cells.filter((cell) => !cell).length;
+  return (isOpen || answer.kind === "outside") && (table.rows * table.columns <= 36 || empty <= 20);
+}
+
+// Searches the current position until all is proven, for longer each time, until the position is left.
+async function deepen(isWanted = false) {
+  cancelSearch();
+  const { game, table, hints } = shown;
+  const { node } = game;
+  if (!(hints || isWanted) || !isSearchable({ answer: node.answer, table })) return;
+  const mine = new AbortController();
+  search = mine;
+  const began = Date.now();
+  const of = SEARCHES.reduce((sum, one) => sum + one);
+  const tick = () => {
+    if (search !== mine) return;
+    shown.search = { seconds: Math.floor((Date.now() - began) / 1000), of };
+    drawCard();
+  };
+  const timer = setInterval(tick, 500);
+  try {
+    for (const seconds of SEARCHES) {
+      const answer = await api.position(table.table, node.answer.position, { seconds, signal: mine.signal });
+      if (search !== mine) return;
+      node.answer = answer;
+      tick();
+      draw();
+      if (!isSearchable({ answer, table })) break;
+    }
+    said.textContent = `${verdict(node.answer, table)}.`;
+  } catch (refused) {
+    if (search === mine && refused instanceof api.Refused) fail(refused);
+  } finally {
+    clearInterval(timer);
+    if (shown && (search === mine || search === null)) {
+      shown.search = null;
+      if (search === mine) search = null;
+      if (shown.game === game) drawCard();
+    }
+  }
 }
 
 // Plays a move of the position that is shown.
@@ -186,17 +296,18 @@ function play(move) {
   return attempt((current) => advance(move, current)).then(reply);
 }
 
-async function advance(move, current) {
+async function advance(move, current, reason = "") {
   const { game, table, hints } = shown;
-  const known = game.line[game.at + 1];
-  const answer = known?.move.move === move.move ? known.answer : await api.position(table.table, move.position);
+  const answer = game.after(move)?.answer ?? (await api.position(table.table, move.position));
   if (!current()) return;
   const mover = game.answer.mover;
   game.play(move, answer);
   remember();
   const lost = hints && game.cost(game.at);
-  const value = hints ? `: ${words(move, table)}${lost ? `, a mistake: ${lost.text}` : ""}` : "";
-  arrive(`${mover} plays ${move.move}${value}.`);
+  const value = hints ? `: ${words(move, table)}${lost ? `, a mistake: ${lost.words}` : ""}` : "";
+  arrive(`${mover} plays ${move.move}${value}.`, false, true);
+  if (reason) shown.thoughts[table.sides.indexOf(mover)] = reason;
+  drawPlayers();
 }
 
 // The policy whose turn it is, or undefined.
@@ -215,11 +326,14 @@ function step() {
   return attempt(async (current) => {
     const { game, table } = shown;
     const asked = Date.now();
-    const decision = await api.decision(table.table, policy, game.answer.position);
+    if (policy === "perfect" && isSearchable({ answer: game.answer, table })) await deepen(true);
+    if (!current()) return;
+    const decision = await chosenBy(standIn(policy, game.answer));
     await new Promise((done) => setTimeout(done, Math.max(0, PAUSE - (Date.now() - asked))));
     if (!current()) return;
     const chosen = drawn(decision);
-    await advance(game.answer.moves.find((move) => move.action === chosen.action) ?? chosen, current);
+    const move = game.answer.moves.find((one) => one.action === chosen.action) ?? chosen;
+    await advance(move, current, thought(decision, policy));
   }).then(() => {
     if (!shown || !failed.hidden) return;
     if (
@@ -230,6 +344,17 @@ function step() {
       step();
     else if (shown.running) run(false);
   });
+}
+
+// The decision of a policy here. The server answers for `perfect` only where its table proves all moves.
+async function chosenBy(policy) {
+  const { game, table } = shown;
+  const { answer } = game;
+  const isProven = answer.table !== "search" && answer.moves.every((move) => grade(move) !== "open");
+  if (policy !== "perfect" || isProven) return api.decision(table.table, policy, answer.position);
+  const best = bestMoves(answer);
+  const moves = answer.moves.map((move) => ({ ...move, probability: best.includes(move) ? 1 / best.length : 0 }));
+  return { policy, moves, expected_outcome: null, expected_score: null };
 }
 
 // A move drawn with the policy's probabilities.
@@ -258,12 +383,13 @@ function walk(names) {
   });
 }
 
-// A click on a square: picks a piece up, puts it down, or plays.
+// A click on a square picks a piece up, puts it down, or plays.
 function click(at) {
   if (shown.editing) {
     shown.editing.put(at);
     return draw();
   }
+  shown.cursor = at;
   const view = { ...shown, answer: shown.game.answer };
   const legal = movesAt(view, at);
   if (shown.picked === at || !legal.length) return pick(null);
@@ -271,9 +397,17 @@ function click(at) {
   return legal.length > 1 ? choose(legal) : play(legal[0]);
 }
 
+// A piece that was dragged is dropped on a square, or beside the board.
+function drop(what, at) {
+  const legal = shown.game.answer.moves.filter((move) => isOf(what, move) && move.to === at);
+  if (!legal.length) return pick(null);
+  shown.cursor = at;
+  return legal.length > 1 ? choose(legal) : play(legal[0]);
+}
+
 function pick(what) {
   shown.picked = shown.picked === what ? null : what;
-  draw();
+  drawBoard();
 }
 
 // Two moves between the same squares: the piece promotes, or does not.
@@ -298,30 +432,41 @@ function choose(legal) {
   asked.showModal();
 }
 
-// The parts of the page that are drawn anew as the game goes on.
+// The parts of the page that change during a game.
 const parts = {};
 
+// Names of the parts that are unfolded; they stay so in the next game.
+const unfolded = new Set();
+
+function foldable(name, content) {
+  const made = el("details", { open: unfolded.has(name) }, el("summary", {}, name), content);
+  made.addEventListener("toggle", () => (made.open ? unfolded.add(name) : unfolded.delete(name)));
+  return made;
+}
+
 function frame() {
-  for (const name of ["players", "board", "controls", "moves", "line", "game", "place"])
+  for (const name of ["verdict", "far", "board", "near", "controls", "moves", "line", "game", "place"])
     parts[name] = el("div", { id: name });
+  parts.moves.dataset.then = "button.move";
   renew(
     main,
     el(
       "div",
       { class: "columns" },
-      el("section", { "aria-label": "Board" }, parts.players, parts.board, parts.controls),
+      el("section", { "aria-label": "Verdict", class: "verdict-area" }, parts.verdict),
+      el("section", { "aria-label": "Board", class: "board-area" }, parts.far, parts.board, parts.near, parts.controls),
       el(
         "section",
-        { "aria-label": "Moves and game" },
+        { "aria-label": "Moves and game", class: "rest-area" },
         el("h2", {}, "Moves"),
         parts.moves,
         parts.line,
         el("h2", {}, "Game"),
         parts.game,
-        el("details", { open: true }, el("summary", {}, "Position"), parts.place),
-        el("details", {}, el("summary", {}, "A policy beside the truth"), shown.policy.element),
+        foldable("Position", parts.place),
+        foldable("Compare policies with the truth", shown.compare.element),
         shown.openings,
-        el("details", {}, el("summary", {}, "The table"), shown.facts),
+        foldable("The table", shown.facts),
       ),
     ),
   );
@@ -330,17 +475,9 @@ function frame() {
 function draw() {
   const { table, game, hints, editing } = shown;
   const answer = editing ? editing.drawn(game.answer) : game.answer;
-  const move = game.line[game.at].move;
-  const last = editing || !move ? [] : [move.from, move.to].filter((at) => at !== null);
-  renew(
-    parts.players,
-    el(
-      "div",
-      { class: "row" },
-      table.sides.map((side, number) => player(side, number)),
-    ),
-  );
-  renew(parts.board, board({ ...shown, answer, last, onsquare: click, onhand: pick }));
+  drawCard();
+  drawPlayers();
+  drawBoard();
   renew(parts.controls, controls());
   renew(
     parts.moves,
@@ -351,21 +488,100 @@ function draw() {
   renew(parts.line, !editing && hints && bestLine({ answer, online: walk }));
   renew(
     parts.game,
-    played(game, (at) => stand(at, true), hints),
+    played(game, (at) => stand(at, true), (node) => standAt(node, true), hints),
     hints && curve(game, (at) => stand(at, true)),
+    game.line.length > 1 && exports(),
   );
   renew(parts.place, ...place(answer));
 }
 
-function player(side, number) {
-  return chooser(side, shown.table, "you", shown.players[number] ?? "", (name) => {
+function drawCard() {
+  const { table, game, hints, players, event } = shown;
+  const over = /You have \w+/.exec(result(game, players))?.[0];
+  const { search: running } = shown;
+  const cancel = () => {
+    cancelSearch();
+    shown.search = null;
+    drawCard();
+  };
+  renew(parts.verdict, card({ answer: game.answer, table, hints, over, event, search: running, oncancel: cancel }));
+}
+
+function drawBoard() {
+  const { game, table, editing } = shown;
+  const answer = editing ? editing.drawn(game.answer) : game.answer;
+  const { move, parent } = game.node;
+  const last = editing || !move ? [] : [move.from, move.to].filter((at) => at !== null);
+  const before = parent?.answer.board.cells ?? [];
+  const isTurned = (cell, at) => !table.pieces.length && before[at] && cell && before[at] !== cell;
+  const turnedOver = last.length ? answer.board.cells.flatMap((cell, at) => (isTurned(cell, at) ? [at] : [])) : [];
+  const distance = (at) => {
+    const [row, column] = [Math.floor(at / table.columns), at % table.columns];
+    return Math.max(Math.abs(row - Math.floor(move.to / table.columns)), Math.abs(column - (move.to % table.columns)));
+  };
+  const onfocus = (at) => {
+    if (!Number.isNaN(at)) shown.cursor = at;
+  };
+  const view = { ...shown, answer, last, to: move?.to, turnedOver, distance, onfocus };
+  renew(parts.board, board({ ...view, onsquare: click, onhand: pick, ondrop: drop }));
+}
+
+function drawPlayers() {
+  const far = shown.flipped ? 0 : 1;
+  renew(parts.far, player(far));
+  renew(parts.near, player(1 - far));
+}
+
+function player(number) {
+  const { table, players, game, thoughts } = shown;
+  const isMover = !game.isOver && game.side() === number;
+  const choice = chooser(table.sides[number], table, "you", players[number] ?? "", (name) => {
     shown.players[number] = name || null;
+    shown.thoughts[number] = null;
     shown.running = false;
     turn += 1;
     keep();
     draw();
     reply();
   });
+  return el(
+    "div",
+    { class: isMover ? "player to-move" : "player" },
+    choice,
+    players[number] !== null && el("span", { class: "thought", title: thoughts[number] }, thoughts[number]),
+  );
+}
+
+// Buttons that copy and download the game.
+function exports() {
+  const { game, table, players } = shown;
+  const copy = async (name, text) => {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      const field = el("textarea", { "aria-label": name, value: text, readonly: true });
+      const made = el("dialog", { "aria-label": `Copy ${name}`, onclose: () => made.remove() }, el("p", {}, `Copy this text (${name}):`), field, button("Close", () => made.close()));
+      document.body.append(made);
+      made.showModal();
+      field.select();
+      return;
+    }
+    said.textContent = `Copied: ${name}.`;
+    shown.event = `Copied: ${name}.`;
+    drawCard();
+  };
+  const save = () => {
+    const names = players.map((one) => (one === null ? "a person" : nameOf(one)));
+    const address = URL.createObjectURL(new Blob([file(game, names)], { type: "text/plain" }));
+    el("a", { href: address, download: `${table.table}.txt` }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 1000);
+  };
+  return el(
+    "div",
+    { class: "row" },
+    texts(game).map(([name, text]) => button(`Copy ${name}`, () => copy(name, text))),
+    button("Download game", save),
+  );
 }
 
 function place(answer) {
@@ -402,19 +618,26 @@ function place(answer) {
 
 const isPerson = (side) => shown.players[side] === null;
 
+function toggle(field) {
+  shown[field] = !shown[field];
+  try {
+    if (field !== "flipped") localStorage.setItem(`yomikiri ${field}`, JSON.stringify(shown[field]));
+  } catch {
+    // Without storage the setting lasts as long as the page.
+  }
+  const { editing, event } = shown;
+  arrive(event ?? "", true);
+  if (editing) {
+    shown.editing = editing;
+    draw();
+  }
+}
+
 function controls() {
   const { game, table, players } = shown;
   const both = players.every((one) => one !== null);
   const waits = toReply() !== undefined;
-  const toggle = (text, field) =>
-    button(
-      text,
-      () => {
-        shown[field] = !shown[field];
-        arriveQuietly();
-      },
-      { "aria-pressed": String(shown[field]) },
-    );
+  const pressed = (text, field) => button(text, () => toggle(field), { "aria-pressed": String(shown[field]) });
   return el(
     "div",
     { class: "row" },
@@ -423,24 +646,41 @@ function controls() {
     waits && button("Step", step),
     both && (shown.running ? button("Stop", () => run(false)) : waits && button("Run", () => run(true))),
     button("New game", restart),
-    toggle("Flip", "flipped"),
-    toggle("Hints", "hints"),
-    isShogi(table) && toggle("Kanji", "kanji"),
+    pressed("Flip", "flipped"),
+    pressed("Hints", "hints"),
+    pressed("Arrows", "arrows"),
+    isShogi(table) && pressed("Kanji", "kanji"),
+    button("?", help, { "aria-label": "Keys" }),
   );
 }
 
-function arriveQuietly() {
-  const { editing } = shown;
-  arrive("", true);
-  if (editing) {
-    shown.editing = editing;
-    draw();
-  }
+const KEYS = [
+  ["Left, Right", "a ply back or forward; on the board: the square beside"],
+  [", and .", "a ply back or forward, on the board too"],
+  ["Home, End", "the start or the end of the game"],
+  ["Up, Down", "a move of the list; on the board: the square above or below"],
+  ["Enter, Space", "play the move, pick the piece up or put it down"],
+  ["Escape", "put down the piece that was picked up"],
+  ["Tab", "to the board, the hands and all buttons"],
+  ["h, a, f", "hints, arrows, flip the board"],
+  ["?", "this list"],
+];
+
+function help() {
+  const made = el(
+    "dialog",
+    { "aria-label": "Keys", onclose: () => made.remove() },
+    el("h2", {}, "Keys"),
+    el("dl", {}, KEYS.flatMap(([key, does]) => [el("dt", {}, key), el("dd", {}, does)])),
+    button("Close", () => made.close()),
+  );
+  document.body.append(made);
+  made.showModal();
 }
 
 const restart = () => open("", shown.players);
 
-// Shows on the board where a move of the list leads.
+// Marks the squares of a move of the list on the board.
 function point(move) {
   const squares = move ? [move.from, move.to].filter((at) => at !== null) : [];
   shown.marked = squares;
@@ -453,12 +693,14 @@ function point(move) {
   );
 }
 
-// Left and right go through the game, up and down among the moves, Home and End to its ends.
+// Keys outside fields and dialogs; those of the board are handled there.
 function key(event) {
   if (!shown || event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey) return;
   if (event.target.closest("input, select, dialog, textarea")) return;
   const { game } = shown;
-  const to = { ArrowLeft: game.at - 1, ArrowRight: game.at + 1, Home: 0, End: game.line.length - 1 }[event.key];
+  const plies = { ArrowLeft: game.at - 1, ",": game.at - 1, ArrowRight: game.at + 1, ".": game.at + 1, Home: 0, End: game.line.length - 1 };
+  const to = plies[event.key];
+  const toggles = { h: "hints", a: "arrows", f: "flipped" };
   if (to !== undefined) {
     event.preventDefault();
     if (to !== game.at && game.line[to]) stand(to, true);
@@ -470,6 +712,10 @@ function key(event) {
     all[Math.max(0, Math.min(next, all.length - 1))]?.focus();
   } else if (event.key === "Escape" && shown.picked !== null) {
     pick(null);
+  } else if (event.key === "?") {
+    help();
+  } else if (toggles[event.key]) {
+    toggle(toggles[event.key]);
   }
 }
 

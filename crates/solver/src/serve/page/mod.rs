@@ -11,18 +11,22 @@ const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// Files with their types; the first is the page itself.
-const FILES: [(&str, &str, &[u8]); 12] = [
+const FILES: [(&str, &str, &[u8]); 16] = [
     ("index.html", HTML, include_bytes!("index.html")),
     ("style.css", CSS, include_bytes!("style.css")),
     ("api.js", SCRIPT, include_bytes!("api.js")),
     ("board.js", SCRIPT, include_bytes!("board.js")),
+    ("card.js", SCRIPT, include_bytes!("card.js")),
+    ("compare.js", SCRIPT, include_bytes!("compare.js")),
     ("dom.js", SCRIPT, include_bytes!("dom.js")),
     ("explore.js", SCRIPT, include_bytes!("explore.js")),
     ("game.js", SCRIPT, include_bytes!("game.js")),
     ("main.js", SCRIPT, include_bytes!("main.js")),
     ("openings.js", SCRIPT, include_bytes!("openings.js")),
-    ("policies.js", SCRIPT, include_bytes!("policies.js")),
+    ("opponents.js", SCRIPT, include_bytes!("opponents.js")),
+    ("pieces.js", SCRIPT, include_bytes!("pieces.js")),
     ("setup.js", SCRIPT, include_bytes!("setup.js")),
+    ("start.js", SCRIPT, include_bytes!("start.js")),
     ("values.js", SCRIPT, include_bytes!("values.js")),
 ];
 

@@ -1,4 +1,4 @@
-// Openings: what the first moves of a table are worth, and the replies to them, as far as one asks.
+// Openings: the values of the first moves of a table and of the replies to them.
 
 import { position } from "./api.js";
 import { button, el } from "./dom.js";
@@ -33,9 +33,9 @@ export function distinct(table, { board, moves }) {
   return [...found.values()];
 }
 
-// The first moves, asked for when they are wanted; `online` is told of the line that is clicked.
+// The first moves, asked for when the part is opened; `online` gets the line that is clicked.
 export function openings(table, online) {
-  const place = el("div", {}, el("p", { class: "note" }, "Mirror images are told once."));
+  const place = el("div", {}, el("p", { class: "note" }, "Mirror images are listed once."));
   const details = el("details", { ontoggle: show }, el("summary", {}, "Openings"), place);
   function show() {
     if (details.open && place.childElementCount === 1) grow(table, place, "", [], online);
@@ -72,7 +72,7 @@ function row(table, { move, count }, before, online) {
       { class: "row" },
       more,
       button(`${line.length}. ${move.move}`, () => online(line), {
-        "aria-label": `${line.join(" ")}: ${words(move, table)}`,
+        "aria-label": `${line.length}. ${move.move}, after ${before.join(" ") || "the start"}: ${words(move, table)}`,
       }),
       el("span", { class: `chip ${grade(move)}`, title: words(move, table) }, badge(move)),
       count > 1 && el("span", { class: "note" }, `${count} alike`),

@@ -27,10 +27,10 @@ export function paste(position, onposition) {
   );
 }
 
-// Whether positions of a game are written as this page writes them.
+// Returns whether the game reads positions in the notation that this page writes.
 export const canWrite = (answer) => "obf" in answer.notations || "sfen" in answer.notations;
 
-// What carries a board into one that is as it to play: by name, from which square each square comes.
+// Symmetries under which play stays the same, by name: the square from which each square comes.
 // Only Othello's boards can be turned: in shogi the players have their own ends.
 export function turns({ rows, columns, pieces }) {
   const squares = Array.from({ length: rows * columns }, (_, at) => [Math.floor(at / columns), at % columns]);
@@ -65,7 +65,7 @@ export class Setup {
     this.brush = this.brushes()[1][0];
   }
 
-  // What can be put on a square, with its name.
+  // Contents of a square to choose from, with their names.
   brushes() {
     const { pieces, sides } = this.table;
     if (!pieces.length)
@@ -123,7 +123,7 @@ export class Setup {
     return `${lines.join("/")} ${this.side ? "w" : "b"} ${held || "-"} 1`;
   }
 
-  // What is put where, who holds what, who is to move.
+  // The panel: content to put, pieces in hand, player to move.
   panel(redraw, done, cancel) {
     const { sides, pieces } = this.table;
     const counts = sides.map((side, number) =>

@@ -1,7 +1,7 @@
 // Values in words, and in signs that need no colour: a letter or a sign is always there.
 
 const MINUS = "\u2212";
-const plural = (count, word) => `${count} ${count === 1 ? word : word === "ply" ? "plies" : `${word}s`}`;
+export const plural = (count, word) => `${count} ${count === 1 ? word : word === "ply" ? "plies" : `${word}s`}`;
 const LETTERS = { win: "W", draw: "D", loss: "L" };
 const NAMES = { 1: "win", 0: "draw", "-1": "loss" };
 
@@ -10,8 +10,8 @@ export const signed = (number) => (number > 0 ? `+${number}` : number < 0 ? `${M
 // Win, draw, loss, or open: of a move that the table does not follow nothing is known.
 export const grade = (value) => (value.followed === false ? "open" : (value.result ?? "open"));
 
-// The bounds of an outcome: of a score where only that is bounded.
-function bounds(value) {
+// Bounds of the outcome, from those of the score where only these are known.
+export function bounds(value) {
   if (value.score_lower !== undefined) return [Math.sign(value.score_lower), Math.sign(value.score_upper)];
   return [value.outcome_lower ?? -1, value.outcome_upper ?? 1];
 }
@@ -63,7 +63,7 @@ function open(value, table) {
   return [said, least && value.distance_lower > 1 ? least : null];
 }
 
-// The value of a position, told of the players by name.
+// The value of a position, with the players by name.
 export function verdict(answer, table) {
   const said = verdictOf(answer, table);
   return answer.table === "search" ? `${said}. Not in the table: found by search` : said;
@@ -90,7 +90,7 @@ function verdictOf(answer, table) {
   }
 }
 
-// What bounds a table, in words.
+// Limits of a table, in words.
 export function limits(table) {
   const said = [
     table.max_depth !== null && `it goes ${plural(table.max_depth, "ply")} deep`,
@@ -109,15 +109,36 @@ function finished(answer, other, table) {
   return `The game is over: ${answer.outcome === 0 ? "a draw" : `${winner} wins${by}`}`;
 }
 
-// What a move gives away, or null: an outcome, a score, or plies. The two values are of the same player.
-export function cost(best, made) {
+// The player who is ahead (0 is the first), by how much, and that in words. `side` made the move or is to move.
+export function ahead(value, side, table) {
+  const known = grade(value);
+  if (known === "open") {
+    const [lower, upper] = value.followed === false ? [-1, 1] : bounds(value);
+    const draws = lower === 0 ? side : upper === 0 ? 1 - side : null;
+    return { winner: draws, text: draws === null ? "?" : "≥", words: draws === null ? "not proven" : `${table.sides[draws]} at least draws` };
+  }
+  if (known === "draw") return { winner: null, text: "=", words: "a draw" };
+  const winner = known === "win" ? side : 1 - side;
+  const scored = typeof value.score === "number";
+  const number = scored ? Math.abs(value.score) : (value.distance ?? "");
+  const by = scored ? ` by ${plural(number, table.score_unit ?? "point")}` : number === "" ? "" : `, ${plural(number, "ply")} to the end`;
+  return { winner, text: String(number), words: `${table.sides[winner]} wins${by}` };
+}
+
+// Returns the outcome and the score that a move gives away, or null. Both values are those of the same player.
+export function cost(best, made, unit) {
   if (best.outcome === null || made.outcome === null || made.followed === false) return null;
   if (best.outcome === undefined || made.outcome === undefined) return null;
   const parts = [];
   if (made.outcome < best.outcome) parts.push(`${NAMES[best.outcome]} → ${NAMES[made.outcome]}`);
   if (typeof best.score === "number" && made.score < best.score)
     parts.push(`${MINUS}${best.score - made.score}`);
-  return parts.length ? { text: parts.join(", "), turns: made.outcome < best.outcome } : null;
+  if (!parts.length) return null;
+  const words = [
+    made.outcome < best.outcome && `turns a ${NAMES[best.outcome]} into a ${NAMES[made.outcome]}`,
+    made.score < best.score && `gives away ${plural(best.score - made.score, unit ?? "point")}`,
+  ];
+  return { text: parts.join(", "), words: words.filter(Boolean).join(", "), turns: made.outcome < best.outcome };
 }
 
 // The square's name: c4 in Othello, 3b in shogi.
@@ -125,5 +146,7 @@ export function square(table, at) {
   return table.column_names[at % table.columns] + table.row_names[Math.floor(at / table.columns)];
 }
 
-// Whether the pieces are shogi's, with Japanese names: they point to the opponent.
+// Returns whether the pieces are those of shogi, with Japanese names, and point to the opponent.
 export const isShogi = (table) => table.pieces.some((kind) => kind.japanese);
+
+export const isOthello = (table) => table.game.startsWith("othello");

@@ -1,0 +1,93 @@
+// The start page: a card for each table.
+
+import { picture } from "./board.js";
+import { el, thousands } from "./dom.js";
+import { limits, verdict } from "./values.js";
+
+// The rules of known games, each in a sentence.
+const RULES = [
+  [/^othello/, "Enclose a line of the opponent’s discs to turn them over; whoever has more discs at the end wins."],
+  [/^animal-shogi-3x3/, "Take the lion, or bring your own safely to the far row; captured pieces return to the board as yours."],
+  [/^animal-shogi/, "Take the lion, or bring your own safely to the far row; captured pieces return to the board as yours."],
+  [/^minishogi/, "Shogi on a board of five by five: mate the king; captured pieces return to the board as yours."],
+  [/tic-?tac-?toe/, "Three of your marks in a row win."],
+  [/connect-?four/, "Four of your discs in a row win; discs fall to the lowest free square."],
+  [/morris/, "Three of your pieces in a row win; once all are placed, they move to a neighbouring square."],
+];
+
+const rules = (table) => RULES.find(([name]) => name.test(table.game))?.[1];
+
+const address = (...parts) => `#${parts.map(encodeURIComponent).join("/")}`;
+
+// Numbers of rows won, drawn and lost for the player to move.
+function census({ states, wins, draws, losses }) {
+  const open = states - wins - draws - losses;
+  const proven = `won ${thousands(wins)}, drawn ${thousands(draws)}, lost ${thousands(losses)}`;
+  return open ? `${proven}, not proven ${thousands(open)}` : proven;
+}
+
+function winner(table) {
+  const [root] = table.roots;
+  if (!root || root.outcome === null || root.outcome === undefined || !table.mover) return "Who wins is not proven";
+  const result = ["loss", "draw", "win"][root.outcome + 1];
+  return `${verdict({ ...root, result, mover: table.mover, kind: "interior", distance: null }, table)} with best play`;
+}
+
+export function start({ tables, unavailable }) {
+  if (!tables.length && !unavailable.length) {
+    return el(
+      "p",
+      {},
+      "There are no tables here. Make one with ",
+      el("code", {}, "solver enumerate"),
+      " and ",
+      el("code", {}, "solver value-iterate"),
+      ".",
+    );
+  }
+  const facts = (table) =>
+    [
+      `${thousands(table.states)} states`,
+      table.complete ? "every reachable state" : `bounded: ${limits(table)}`,
+      table.outcomes && `for the player to move: ${census(table.outcomes)}`,
+    ]
+      .filter(Boolean)
+      .map((fact) => el("li", {}, fact));
+  const card = (table) => {
+    const name = `name-${table.table}`;
+    const root = table.roots[0]?.position ?? "start";
+    return el(
+      "li",
+      { class: "game-card" },
+      el("div", { class: "thumb" }, table.board?.cells.length ? picture(table) : null),
+      el(
+        "div",
+        { class: "about" },
+        el("h2", { id: name }, table.title, " ", el("small", {}, table.table)),
+        rules(table) && el("p", {}, rules(table)),
+        el("p", { class: "wins" }, winner(table)),
+      ),
+      el(
+        "div",
+        { class: "row" },
+        el("a", { class: "button primary", href: address(table.table), "aria-label": `Play ${table.table}` }, "Play"),
+        el("a", { class: "button", href: address(table.table, root), "aria-label": `Explore ${table.table}` }, "Explore"),
+      ),
+      el("details", {}, el("summary", {}, el("span", { class: "hidden" }, `${table.table}: `), "Counts"), el("ul", {}, facts(table))),
+    );
+  };
+  return el(
+    "div",
+    {},
+    el("ul", { class: "tables" }, tables.map(card)),
+    unavailable.length > 0 && el("h2", {}, "Tables that cannot be opened"),
+    unavailable.length > 0 &&
+      el(
+        "ul",
+        {},
+        unavailable.map(({ table, error, hint }) =>
+          el("li", {}, el("strong", {}, table), `: ${error}${hint ? `; ${hint}` : ""}`),
+        ),
+      ),
+  );
+}
