@@ -1,5 +1,6 @@
 //! The JSON Schemas of `docs/schemas/`, made of the types that are written.
 
+use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
