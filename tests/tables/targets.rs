@@ -297,7 +297,11 @@ fn what_was_not_exported_is_not_replaced() {
     assert_eq!(lines(&out).len(), 6);
     fs::write(&out, "changed").unwrap();
     let refused = tables.run(&["export", "--out", &out]);
-    assert!(refused.code == 2 && refused.stderr.contains("has changed since"), "{}", refused.stderr);
+    assert!(
+        refused.code == 2 && refused.stderr.contains("has changed since"),
+        "{}",
+        refused.stderr
+    );
 
     let dir = tables.place("othello-4x4-targets");
     fs::create_dir(&dir).unwrap();
