@@ -276,7 +276,7 @@ fn what_cannot_be_answered_is_one_line() {
         ),
         (&["query", RANKED, "1a1b"], "`1a1b`"),
         (&["query", RANKED, "elc/3/CL b -"], "invalid board `elc/3/CL`: rank 3 (`CL`): 2 squares"),
-        (&["query", RANKED, "elc/3/CLE", "x", "-"], "'x'"),
+        (&["query", RANKED, "elc/3/CLE", "x", "-"], "`x`"),
     ];
     for (args, named) in cases {
         let ran = tables.run(args);

@@ -23,7 +23,7 @@ fn leaderboard(report: &AccuracyReport, command: &str) -> String {
     let states = table.reachable_states.unwrap_or(table.rows);
     let mut text = format!(
         "# Leaderboard of {}\n\nIn all {} positions of {} in which a move is to be chosen (of {} reachable ones), exactly: \
-         nothing is sampled. Made anew by\n\n    {command}\n\n",
+         nothing is sampled. Regenerate with\n\n    {command}\n\n",
         table.game,
         thousands(table.judged_states),
         table.name,
