@@ -274,9 +274,9 @@ fn what_cannot_be_answered_is_one_line() {
             &["query", "othello-4x4", "start", "--japanese"],
             "--japanese means nothing for othello-4x4",
         ),
-        (&["query", RANKED, "1a1b"], "'1a1b'"),
+        (&["query", RANKED, "1a1b"], "`1a1b`"),
         (&["query", RANKED, "elc/3/CL b -"], "invalid board `elc/3/CL`: rank 3 (`CL`): 2 squares"),
-        (&["query", RANKED, "elc/3/CLE", "x", "-"], "'x'"),
+        (&["query", RANKED, "elc/3/CLE", "x", "-"], "`x`"),
     ];
     for (args, named) in cases {
         let ran = tables.run(args);
@@ -380,7 +380,7 @@ fn infinite_play_is_reported_as_it_counts() {
     let printed = tables.ok(&["query", &name, sfen]);
     assert!(printed.contains("Black, to move, loses by infinite play\n"), "{printed}");
     assert!(printed.contains("counts as a win of the second player:"), "{printed}");
-    assert!(printed.contains("\n5e5d     loss       infinite\n"), "{printed}");
+    assert!(printed.contains("\n5e5d     loss          infinite\n"), "{printed}");
     assert!(printed.contains(", then again from "), "{printed}");
     let answer = tables.json(&["query", &name, "5e5d"]);
     assert_eq!((&answer["outcome"], &answer["distance"]), (&1.into(), &Value::Null));

@@ -125,7 +125,7 @@ fn wrong_settings_and_wrong_networks_get_one_line() {
         (&["supervised", "--train", "0.9", "--validation", "0.2"], "share"),
         (&["td", "--size", "3"], "3"),
         (&["dqn", "--opponents", "nobody"], "unknown policy `nobody`"),
-        (&["disc-regression", "--games", "2"], "at least 10 games"),
+        (&["disc-regression", "--games", "2"], "at least 10 per pair"),
         (&["dqn", "--epsilon", "0,0.5"], "--epsilon"),
     ];
     for (recipe, what) in wrong {
