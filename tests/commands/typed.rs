@@ -93,9 +93,9 @@ fn what_people_type_works_or_gets_one_line() {
         let said: Vec<&str> =
             ran.stderr.lines().filter(|line| !line.contains("states, about")).collect();
         let shown = [said, first].concat().join("\n").replace(root, "TABLES");
-        let shown = match shown.split_once(" where TABLES has ") {
+        let shown = match shown.split_once(" but TABLES has ") {
             Some((before, after)) => {
-                format!("{before} where TABLES has … free{}", after.split_once(" free").unwrap().1)
+                format!("{before} but TABLES has … free{}", after.split_once(" free").unwrap().1)
             }
             None => shown,
         };
