@@ -7,11 +7,11 @@
 //! ```
 //! use yomikiri::game::{Game, Score, SearchLimits, SearchOptions};
 //! use yomikiri::registry::othello;
-//! use yomikiri::search::Task;
+//! use yomikiri::search::SearchTask;
 //!
 //! let game = othello("4")?;
 //! let searcher = game.searcher(&SearchOptions::default()).ok_or("no search for this game")?;
-//! let found = searcher.search(&game, &game.start().state, &Task::EXACT, &SearchLimits::default());
+//! let found = searcher.search(&game, &game.start().state, &SearchTask::EXACT, &SearchLimits::default());
 //! assert_eq!(found.value.score(), Some(Score(-8)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -104,7 +104,7 @@ fn a_file_of_checksums_is_checked() {
     for (text, args, named) in [
         ("abc  othello-4x4\n", &["--check", path][..], "line 1"),
         ("", &["--check", path], "no checksum found"),
-        (&line, &["--check", path, "nowhere"], "'nowhere'"),
+        (&line, &["--check", path, "nowhere"], "`nowhere`"),
         (&line, &["--check", "nowhere"], "nowhere"),
         (&line, &["--checksum", "othello-4x4-depth3"], "value-iterate"),
         (&line, &["--checksum", "nowhere"], "no table"),
