@@ -219,8 +219,8 @@ fn read<T>(
 ) -> PyResult<Vec<AnyPosition>> {
     let mut all = Vec::with_capacity(items.size_hint().0);
     for (row, item) in items.enumerate() {
-        let position = one(item)
-            .ok_or_else(|| position_error(format!("row {row} is no position of the game")))?;
+        let position =
+            one(item).ok_or_else(|| position_error(format!("row {row}: invalid position")))?;
         all.push(position);
     }
     Ok(all)
@@ -337,7 +337,7 @@ impl Positions {
             let chosen = chosen.ok_or_else(|| {
                 let legal: Vec<u16> = legal.iter().map(|action| action.0).collect();
                 position_error(format!(
-                    "row {row}: action {action} is no legal move of '{}', which has {legal:?}",
+                    "row {row}: invalid action {action} in '{}', expected one of {legal:?}",
                     self.game.notation(position)
                 ))
             })?;

@@ -320,7 +320,7 @@ impl Callable {
             let told = callable.bind(py).call1((shown.into_python(py)?, legal))?;
             Ok(read(&told, count, actions, memory))
         };
-        let gone = || Hinted::from("it is no longer asked");
+        let gone = || Hinted::from("the measurement was cancelled");
         let told = match &self.asks {
             Asks::Sent(asks) => {
                 let (send, receive) = sync_channel(1);
@@ -377,7 +377,7 @@ fn read(
 }
 
 fn line(found: &Bound<'_, PyAny>, name: &str, count: usize) -> Result<Vec<f64>, String> {
-    let wrong = || format!("its {name} are no array of numbers, one a position");
+    let wrong = || format!("invalid {name}: expected an array of one number a position");
     let (shape, numbers) = floats(found, Vec::new()).ok_or_else(wrong)?;
     match shape[..] {
         [len] if len == count => Ok(numbers),

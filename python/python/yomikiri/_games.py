@@ -327,7 +327,7 @@ class Position:
         illegal."""
         if isinstance(move, str):
             if move not in self.moves:
-                raise _core.PositionError(f"{move!r} is no legal move of '{self.notation}': {' '.join(self.moves)}")
+                raise _core.PositionError(f"invalid move {move!r} in '{self.notation}': expected one of {' '.join(self.moves)}")
             move = self.moves[move]
         return Position(self._core.play(np.array([move], np.int64)))
 

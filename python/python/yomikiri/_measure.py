@@ -23,7 +23,7 @@ from . import _core
 from ._arrays import numbers, numpy_of
 from ._games import Game, Positions, style_board
 from ._tables import Table, _directory, _Told, open_or_solve
-from ._types import BothSides, Lost, Metrics, Policy, Results
+from ._types import BothLost, BothResults, Metrics, Policy
 
 
 #: Numbers of positions in a batch of a function that is compiled for each shape.
@@ -618,11 +618,11 @@ class Match:
         self._text = told
 
     @property
-    def results(self) -> BothSides[Results]:
+    def results(self) -> BothResults:
         """Results of games from the start: ``first`` and ``second`` (the first policy playing either side),
         each with the probabilities ``win``, ``draw`` and ``loss`` and the expected ``score``."""
         opening = self.json["openings"][0]
-        return {side: opening[side] for side in ("first", "second")}
+        return {"first": opening["first"], "second": opening["second"]}
 
     def __str__(self):
         return self._text
@@ -664,7 +664,7 @@ def exploitability(
     move: str = "sample",
     tables: str | os.PathLike[str] | None = None,
     progress: bool | None = None,
-) -> BothSides[Lost]:
+) -> BothLost:
     """Returns the exploitability of a policy on a complete table: ``first`` and ``second`` (the policy
     playing either side), each with ``outcome_lost`` (0 to 2) and ``score_lost`` to a best response. Raises
     `ValueError` if games cannot be played out on the table."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Callable, Generic, Mapping, Protocol, Sequence, TypedDict, TypeVar, Union
-
-Side = TypeVar("Side")
+from typing import Callable, Mapping, Protocol, Sequence, TypedDict, Union
 
 
 class Array(Protocol):
@@ -28,18 +26,18 @@ Answer = Union[Array, tuple[Array, Array], Mapping[str, Array], Sequence[str]]
 Policy = Union[str, "os.PathLike[str]", Callable[..., object], Estimator]
 
 
-class BothSides(TypedDict, Generic[Side]):
-    """A figure for the policy as first and as second player."""
-
-    first: Side
-    second: Side
-
-
 class Lost(TypedDict):
     """Loss to a best response."""
 
     outcome_lost: float
     score_lost: float
+
+
+class BothLost(TypedDict):
+    """Losses of the policy as first and as second player."""
+
+    first: Lost
+    second: Lost
 
 
 class Results(TypedDict):
@@ -49,6 +47,13 @@ class Results(TypedDict):
     draw: float
     loss: float
     score: float
+
+
+class BothResults(TypedDict):
+    """Results of the policy as first and as second player."""
+
+    first: Results
+    second: Results
 
 
 class Metrics(TypedDict):
