@@ -320,7 +320,6 @@ LONG = {
     "deep search": 'ym.match(table, "alphabeta:9", "mcts:20000", progress=False)',
     "comparison": 'ym.compare(table, "mcts:20000", "greedy", progress=False)',
     "labels": 'ym.game("othello-8x8").sample(50, empty_squares=(17, 18)).solve(tables=tables, progress=False)',
-    "sample": 'ym.game("othello-8x8").sample(10_000_000)',
     "callable": 'ym.evaluate(table, lambda planes: time.sleep(0.05) or np.zeros((len(planes), 17)), progress=False)',
     "opponent": '[env.step(env.action_masks().argmax()) for env in [ym.env("othello-8x8", opponent="mcts:5000000")] if env.reset()]',
 }
