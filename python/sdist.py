@@ -13,8 +13,8 @@ import tarfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-#: What the crates include from elsewhere in the repository.
-OTHERS = ["src", "docs/openapi.json", "LICENSE-APACHE", "LICENSE-MIT"]
+#: What the crates include from elsewhere in the repository, and targets that their manifests name.
+OTHERS = ["src", "docs/openapi.json", "examples/*.rs", "tests/rules/*", "LICENSE-APACHE", "LICENSE-MIT"]
 
 
 def main(out):
