@@ -15,7 +15,7 @@ use yomikiri::game::{
 use yomikiri::hint::Hint as _;
 
 use crate::errors::{position_error, value_error};
-use crate::work::detached;
+use crate::work::{detached, run};
 
 /// The rules of a game.
 #[pyclass(frozen, module = "yomikiri._core")]
@@ -97,9 +97,11 @@ impl Game {
         empty_squares: Option<(u32, u32)>,
         seed: u64,
     ) -> PyResult<(Positions, String)> {
-        let (all, words) = py
-            .detach(|| yomikiri_measure::evaluate::drawn(&self.game, empty_squares, count, seed))
-            .map_err(|wrong| value_error(wrong.line()))?;
+        let game = self.game.clone();
+        let (all, words) = run(py, None, move |_, _| {
+            let drawn = yomikiri_measure::evaluate::drawn(&game, empty_squares, count, seed);
+            drawn.map_err(|wrong| value_error(wrong.line()))
+        })?;
         Ok((self.of(all), words))
     }
 

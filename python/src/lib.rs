@@ -1,8 +1,10 @@
-//! Compiled part of the Python package, documented in `yomikiri/__init__.py`: arrays in, arrays out.
+//! Compiled part of the Python package, documented in `python/python/yomikiri/__init__.py`: arrays in, arrays out.
 //!
 //! A game of one's own gets the same interface from a module of its own: see [`module`].
 
 mod columns;
+#[cfg(feature = "command")]
+mod command;
 mod errors;
 mod games;
 mod measure;
@@ -57,5 +59,7 @@ pub fn module(module: &Bound<'_, PyModule>, games: Vec<AnyGame>) -> PyResult<()>
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    #[cfg(feature = "command")]
+    module.add_function(wrap_pyfunction!(command::run_command, module)?)?;
     crate::module(module, Vec::new())
 }

@@ -1,9 +1,11 @@
 //! Measurement of the solver's policies, by name, and of Python callables.
 
+use std::collections::HashSet;
 use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::mpsc::{Sender, sync_channel};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods,
@@ -13,20 +15,22 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::game::encode::Encoding;
-use yomikiri::game::{Empties, Game as _, GameExt as _, Split};
+use yomikiri::game::{Divider, Empties, Game as _, GameExt as _, Split, WideKey};
 use yomikiri::hint::{Hint as _, Hinted};
 use yomikiri::solved::{Orienting, SolvedTable};
 use yomikiri::table::fits_memory;
 use yomikiri_measure::evaluate::{
-    AccuracyReport, Comparison, Judged, Match, Metrics, Piece, Player, Request, Searched, Words,
-    games_bytes, measure, of_split, playable, unfolded_bytes,
+    AccuracyReport, Comparison, Judged, Judgement, Match, Metrics, Piece, Player, Request, RowSink,
+    Searched, Wanted, Words, games_bytes, judgements, measure, of_split, playable, unfolded_bytes,
 };
 use yomikiri_measure::free_memory;
 use yomikiri_measure::policy::{
     Amended, Amendment, Answers, Batch, Beside, Dense, Legal, Policy, PolicySpec, Steady,
     TrainedOn, TrainedSpec,
 };
-use yomikiri_measure::render::{About, accuracy_text, comparison_text, html, match_text, summary};
+use yomikiri_measure::render::{
+    About, accuracy_text, comparison_text, html, markdown, match_text, summary,
+};
 use yomikiri_measure::render::{Compared, no_room};
 
 use crate::errors::{
@@ -34,7 +38,7 @@ use crate::errors::{
 };
 use crate::games::{Game, Positions, array, encoding, planes};
 use crate::tables::{Table, labelled, tables_of};
-use crate::work::{self, detached, lock, run};
+use crate::work::{self, WorkState, detached, lock, run};
 
 /// Form in which a callable receives positions.
 #[derive(Clone)]
@@ -111,10 +115,15 @@ fn players(
     held: Vec<HeldPolicy>,
     game: &AnyGame,
     tables: &std::path::Path,
-    asks: &Sender<work::PythonRequest>,
+    (state, asks): (&Arc<WorkState>, &Sender<work::PythonRequest>),
 ) -> PyResult<Vec<Player>> {
     let one = |held| match held {
-        HeldPolicy::Named(spec) => named(&spec, game, tables),
+        HeldPolicy::Named(spec) => Ok(match named(&spec, game, tables)? {
+            Player::Policy(policy) if is_search(&spec) => {
+                Player::Policy(Box::new(Interruptible { policy, state: state.clone() }))
+            }
+            player => player,
+        }),
         HeldPolicy::Asked(asking) => Ok(asking.player(Asks::Sent(Mutex::new(asks.clone())))),
     };
     held.into_iter().map(one).collect()
@@ -122,6 +131,55 @@ fn players(
 
 fn named(spec: &PolicySpec, game: &AnyGame, tables: &std::path::Path) -> PyResult<Player> {
     yomikiri_learn::player(spec, game, tables).map_err(|error| PyPolicyError::new_err(error.line()))
+}
+
+/// Returns `true` for a policy that may think long about a position.
+fn is_search(spec: &PolicySpec) -> bool {
+    match spec {
+        PolicySpec::Reads(..) | PolicySpec::Plays(..) | PolicySpec::Mate(_) => true,
+        PolicySpec::Amended(spec, _) => is_search(spec),
+        _ => false,
+    }
+}
+
+/// A search that ends between two positions if the work is cancelled.
+struct Interruptible {
+    policy: Box<dyn Policy<AnyGame>>,
+    state: Arc<WorkState>,
+}
+
+impl Policy<AnyGame> for Interruptible {
+    fn name(&self) -> String {
+        self.policy.name()
+    }
+
+    fn answer(
+        &self,
+        game: &AnyGame,
+        batch: &Batch<AnyState>,
+        answers: &mut Answers,
+    ) -> Result<(), Hinted> {
+        let (mut begin, mut size) = (0, 1);
+        while begin < batch.len() {
+            let places: Vec<usize> = (begin..batch.len().min(begin + size)).collect();
+            let (begun, mut some) = (Instant::now(), Answers::default());
+            self.policy.answer(game, &batch.of(&places), &mut some)?;
+            answers.probabilities.extend(some.probabilities);
+            answers.scores.extend(some.scores);
+            answers.values.extend(some.values);
+            answers.final_scores.extend(some.final_scores);
+            self.state.answered(places.len());
+            begin += places.len();
+            if begun.elapsed() < Duration::from_millis(10) {
+                size *= 2;
+            }
+        }
+        Ok(())
+    }
+
+    fn learned_from(&self) -> TrainedOn {
+        self.policy.learned_from()
+    }
 }
 
 impl Asking {
@@ -394,10 +452,57 @@ pub struct Report {
     report: AccuracyReport,
     checksum: String,
     mistakes: usize,
+    /// Answers position by position, if they are kept.
+    answered: Option<Answered>,
+}
+
+/// Answers of all policies position by position.
+struct Answered {
+    game: AnyGame,
+    names: Vec<String>,
+    dividers: Vec<Option<Divider<AnyGame>>>,
+    pieces: Vec<(Piece, Vec<Answers>)>,
+}
+
+impl Answered {
+    fn of(game: &AnyGame, players: &[Player]) -> Answered {
+        Answered {
+            game: game.clone(),
+            names: players.iter().map(Player::name).collect(),
+            dividers: players.iter().map(|player| player.divider(game)).collect(),
+            pieces: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, piece: &Piece, answers: &[Answers]) {
+        self.pieces.push((piece.clone(), answers.to_vec()));
+    }
+
+    fn judgements(&self) -> Vec<Judgement> {
+        let mut all = Vec::new();
+        for (at, (name, divider)) in self.names.iter().zip(&self.dividers).enumerate() {
+            for (piece, answers) in &self.pieces {
+                let divider = divider.as_ref();
+                all.extend(judgements(&self.game, name, divider, piece, &answers[at]));
+            }
+        }
+        all
+    }
 }
 
 #[pymethods]
 impl Report {
+    /// Returns what `solver report --parquet` writes, as a JSON list of rows; `None` if it was not kept.
+    fn judgements(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        let Some(answered) = &self.answered else { return Ok(None) };
+        let text = py.detach(|| serde_json::to_string(&answered.judgements()));
+        text.map(Some).map_err(|error| value_error(error.to_string()))
+    }
+
+    fn markdown(&self, command: &str) -> String {
+        markdown(&self.report, command)
+    }
+
     fn json(&self) -> PyResult<String> {
         serde_json::to_string(&self.report).map_err(|error| value_error(error.to_string()))
     }
@@ -423,9 +528,66 @@ impl Report {
     }
 }
 
-/// Measures policies on a table.
+/// Positions to measure, as a filter of a table's. A table without orientations has one position a row.
+struct Chosen {
+    positions: Positions,
+    by_row: bool,
+    keys: HashSet<(WideKey, usize)>,
+}
+
+impl Chosen {
+    /// Fails if a position is not in the table.
+    fn new(table: &SolvedTable, positions: &Positions) -> PyResult<Chosen> {
+        let (given, here) = (positions.game.name(), table.game().name());
+        if given != here {
+            return Err(value_error(format!("positions of {given} are not of {here}")));
+        }
+        let positions = Positions { game: positions.game.clone(), all: positions.all.clone() };
+        let by_row = !table.states().has_orientations();
+        let mut chosen = Chosen { positions, by_row, keys: HashSet::new() };
+        for (at, position) in chosen.positions.all.clone().iter().enumerate() {
+            if table.states().find(position).is_none() {
+                return Err(chosen.missing(table, at));
+            }
+            let key = chosen.key(position);
+            chosen.keys.insert(key);
+        }
+        Ok(chosen)
+    }
+
+    fn key(&self, position: &AnyPosition) -> (WideKey, usize) {
+        let game = &self.positions.game;
+        match self.by_row {
+            true => (game.folded().canonical(&position.state).key, 0),
+            false => (game.key(&position.state), position.side.index()),
+        }
+    }
+
+    fn has(&self, position: &AnyPosition) -> bool {
+        self.keys.contains(&self.key(position))
+    }
+
+    fn missing(&self, table: &SolvedTable, at: usize) -> PyErr {
+        let (name, position) = (table.table().name(), &self.positions.all[at]);
+        let text = self.positions.game.notation(position);
+        position_error(format!(
+            "positions: row {at}: '{text}' is not measured on {name}: it cannot be reached there, is finished, or is not proven"
+        ))
+    }
+
+    /// Fails if positions were not met among the measured ones.
+    fn check(&self, table: &SolvedTable, met: &HashSet<(WideKey, usize)>) -> PyResult<()> {
+        let all = self.positions.all.iter();
+        match all.enumerate().find(|(_, position)| !met.contains(&self.key(position))) {
+            Some((at, _)) => Err(self.missing(table, at)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Measures policies on a table, or in the chosen positions of one; keeps their answers if `keeps`.
 #[pyfunction]
-#[pyo3(signature = (table, policies, canonical, games, mistakes, split, trained, progress))]
+#[pyo3(signature = (table, policies, canonical, games, mistakes, split, trained, positions, keeps, progress))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn evaluate<'py>(
     py: Python<'py>,
@@ -436,38 +598,72 @@ pub(crate) fn evaluate<'py>(
     mistakes: usize,
     split: Option<&str>,
     trained: Option<&str>,
+    positions: Option<&Positions>,
+    keeps: bool,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Report> {
     let (solved, tables, kept) = (table.table.clone(), tables_of(table), table.kept.clone());
     let held = hold(solved.game(), policies)?;
     let (part, trained) = (part(split)?, self::trained(trained)?);
-    let all = !canonical && part.is_none() && playable(&solved).is_ok();
+    let given = positions.map(|positions| Chosen::new(&solved, positions)).transpose()?;
+    let all = !canonical && part.is_none() && given.is_none() && playable(&solved).is_ok();
     let games = games && all && games_fit(py, &solved, held.len())?;
-    let mut report: AccuracyReport = run(py, progress, move |state, asks| {
-        let players = with_training(players(held, solved.game(), &tables, &asks)?, trained)?;
-        let chosen = part.map(|split| of_split(split, &players, solved.game())).transpose();
-        let chosen = chosen.map_err(|wrong| value_error(format!("split: {}", wrong.line())))?;
+    let (mut report, answered): (AccuracyReport, _) = run(py, progress, move |state, asks| {
+        let players = players(held, solved.game(), &tables, (state, &asks))?;
+        let players = with_training(players, trained)?;
+        let split = part.map(|split| of_split(split, &players, solved.game())).transpose();
+        let split = split.map_err(|wrong| value_error(format!("split: {}", wrong.line())))?;
+        let met = Mutex::new(HashSet::new());
+        let wanted = |piece: &Piece, at: usize| {
+            let position = &piece.batch.positions()[at];
+            let is_given = given.as_ref().is_none_or(|given| {
+                let has = given.has(position);
+                if has {
+                    lock(&met).insert(given.key(position));
+                }
+                has
+            });
+            is_given && split.as_ref().is_none_or(|(wanted, _)| wanted(piece, at))
+        };
+        let words = match (&given, &split) {
+            (None, None) => None,
+            (None, Some((_, words))) => Some(words.clone()),
+            (Some(given), split) => {
+                let words = format!("{} that were given", given.keys.len());
+                Some(split.as_ref().map_or(words.clone(), |(_, split)| format!("{words}, {split}")))
+            }
+        };
         let request = Request {
             table: &solved,
             players: &players,
             orienting: if canonical { Orienting::First } else { Orienting::All },
-            chosen: chosen.as_ref().map(|(wanted, words)| (wanted.as_ref(), words.clone())),
+            chosen: words.map(|words| (&wanted as &Wanted<'_>, words)),
             games,
             mistakes,
             agreement: players.len() > 1,
             kept: Some(&kept),
         };
-        request.report(None, state).map_err(measure_error)
+        let mut answered = keeps.then(|| Answered::of(solved.game(), &players));
+        let mut keep = |piece: &Piece, answers: &[Answers]| {
+            answered.iter_mut().for_each(|answered| answered.add(piece, answers));
+            Ok(())
+        };
+        let sink: Option<X> = if keeps { Some(&mut keep) } else { None };
+        let report = request.report(sink, &**state).map_err(measure_error)?;
+        if let Some(given) = given.as_ref().filter(|_| !canonical) {
+            given.check(&solved, &lock(&met))?;
+        }
+        Ok((report, answered))
     })?;
     // The page is the same when it is rendered again.
     report.seconds.clear();
     let checksum = table.table.table().manifest().checksum.clone();
-    Ok(Report { report, checksum, mistakes })
+    Ok(Report { report, checksum, mistakes, answered })
 }
 
 /// Measures policies on positions whose values come from the labels of a directory of tables, or from search.
 #[pyfunction]
-#[pyo3(signature = (positions, tables, policies, words, is_sample, mistakes, trained, progress))]
+#[pyo3(signature = (positions, tables, policies, words, is_sample, mistakes, trained, keeps, progress))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn evaluate_positions<'py>(
     py: Python<'py>,
@@ -478,21 +674,29 @@ pub(crate) fn evaluate_positions<'py>(
     is_sample: bool,
     mistakes: usize,
     trained: Option<&str>,
+    keeps: bool,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Report> {
     let (game, all) = (positions.game.clone(), positions.all.clone());
     let (held, trained) = (hold(&game, policies)?, self::trained(trained)?);
-    let mut report: AccuracyReport = run(py, progress, move |state, asks| {
-        let players = with_training(players(held, &game, &tables, &asks)?, trained)?;
-        let labels = labelled((&game, Empties::Uncounted), &all, &tables, state)?;
+    let (mut report, answered): (AccuracyReport, _) = run(py, progress, move |state, asks| {
+        let players = with_training(players(held, &game, &tables, (state, &asks))?, trained)?;
+        let labels = labelled((&game, Empties::Uncounted), &all, &tables, &**state)?;
         let searched = Searched::new(&all, &labels).map_err(measure_error)?;
         // A callable may need the labels too.
         drop(labels);
         let words = (words, is_sample);
-        searched.report(&players, words, mistakes, None, state).map_err(measure_error)
+        let mut answered = keeps.then(|| Answered::of(&game, &players));
+        let mut keep = |piece: &Piece, answers: &[Answers]| {
+            answered.iter_mut().for_each(|answered| answered.add(piece, answers));
+            Ok(())
+        };
+        let sink: Option<X> = if keeps { Some(&mut keep) } else { None };
+        let report = searched.report(&players, words, mistakes, sink, &**state);
+        Ok((report.map_err(measure_error)?, answered))
     })?;
     report.seconds.clear();
-    Ok(Report { report, checksum: String::new(), mistakes })
+    Ok(Report { report, checksum: String::new(), mistakes, answered })
 }
 
 /// Returns the mover's scores of positions, `(N,)`, and of their actions, `(N, actions)`, NaN where illegal;
@@ -509,7 +713,7 @@ pub(crate) fn solve_positions<'py>(
     let (game, all) = (positions.game.clone(), positions.all.clone());
     let (count, width) = (all.len(), game.action_count());
     let (scores, q) = run(py, progress, move |state, _| {
-        let labels = labelled((&game, Empties::Uncounted), &all, &tables, state)?;
+        let labels = labelled((&game, Empties::Uncounted), &all, &tables, &**state)?;
         let (mut scores, mut q) = (Vec::with_capacity(count), vec![f32::NAN; count * width]);
         for (position, q) in all.iter().zip(q.chunks_exact_mut(width)) {
             let moves = labels.moves(&position.state).map_err(measure_error)?.unwrap_or_default();
@@ -553,7 +757,8 @@ pub(crate) fn compare<'py>(
     let held = hold(solved.game(), vec![first, second])?;
     let (part, trained) = (part(split)?, self::trained(trained)?);
     let (names, words, comparison) = run(py, progress, move |state, asks| {
-        let players = with_training(players(held, solved.game(), &tables, &asks)?, trained)?;
+        let players =
+            with_training(players(held, solved.game(), &tables, (state, &asks))?, trained)?;
         let names: Vec<String> = players.iter().map(Player::name).collect();
         let judged = Judged::new(&solved, Orienting::All).kept_in(Some(&kept));
         let mut comparison = Comparison::default();
@@ -564,7 +769,7 @@ pub(crate) fn compare<'py>(
         let chosen = part.map(|split| of_split(split, &players, solved.game())).transpose();
         let chosen = chosen.map_err(|wrong| value_error(format!("split: {}", wrong.line())))?;
         let wanted = chosen.as_ref().map(|(wanted, _)| wanted.as_ref());
-        measure(&judged, wanted, &players, Some(&mut add), state).map_err(measure_error)?;
+        measure(&judged, wanted, &players, Some(&mut add), &**state).map_err(measure_error)?;
         let words = chosen.map(|(_, words)| words);
         Ok((names, words, comparison.averaged()))
     })?;
@@ -602,8 +807,8 @@ pub(crate) fn play_match<'py>(
         YomikiriError::new_err(format!("{}; choose a smaller table", no_room(&what, &room)))
     })?;
     let result: Match = run(py, progress, move |state, asks| {
-        let players = players(held, solved.game(), &tables, &asks)?;
-        Match::of(&solved, &players, openings, state).map_err(measure_error)
+        let players = players(held, solved.game(), &tables, (state, &asks))?;
+        Match::of(&solved, &players, openings, &**state).map_err(measure_error)
     })?;
     Ok((
         serde_json::to_string(&result).map_err(|error| value_error(error.to_string()))?,
@@ -617,9 +822,15 @@ type Numbers<'py> = Bound<'py, PyArray1<f64>>;
 /// A policy that answers in any position.
 #[pyclass(frozen, module = "yomikiri._core")]
 pub struct Asked {
-    player: Player,
     /// Exception of a callable, which runs on the asking thread.
     raised: Option<Arc<Raised>>,
+    /// `true` if it may think long.
+    is_slow: bool,
+    asked: Arc<AskedPlayer>,
+}
+
+struct AskedPlayer {
+    player: Player,
     game: AnyGame,
     table: Option<Arc<SolvedTable>>,
 }
@@ -636,17 +847,17 @@ impl Asked {
     ) -> PyResult<Asked> {
         let game = game.game.clone();
         let table = table.map(|table| table.table.clone());
-        let (player, raised) = match hold_one(&game, policy)? {
-            HeldPolicy::Named(spec) => (named(&spec, &game, &tables)?, None),
+        let (player, raised, is_slow) = match hold_one(&game, policy)? {
+            HeldPolicy::Named(spec) => (named(&spec, &game, &tables)?, None, is_search(&spec)),
             HeldPolicy::Asked(asking) => {
                 let raised = Arc::<Raised>::default();
-                (asking.player(Asks::Here(raised.clone())), Some(raised))
+                (asking.player(Asks::Here(raised.clone())), Some(raised), false)
             }
         };
         if matches!(player, Player::Perfect) && table.is_none() {
             return Err(value_error("policy 'perfect' needs a solved table"));
         }
-        Ok(Asked { player, raised, game, table })
+        Ok(Asked { raised, is_slow, asked: Arc::new(AskedPlayer { player, game, table }) })
     }
 
     /// Returns the probabilities of all actions, `(N, actions)`, and the expected outcomes if the policy has
@@ -656,50 +867,59 @@ impl Asked {
         py: Python<'py>,
         positions: &Positions,
     ) -> PyResult<(Bound<'py, PyArray2<f64>>, Option<Numbers<'py>>)> {
-        let count = self.game.action_count();
-        let answer = || {
-            let mut batch = Batch::default();
-            for (row, position) in positions.all.iter().enumerate() {
-                let actions = self.game.actions(&position.state);
-                if actions.is_empty() {
-                    return Err(position_error(format!("row {row}: the game is over")));
-                }
-                batch.push(*position, actions);
-            }
-            let mut answers = Answers::default();
-            match self.player.policy() {
-                Some(policy) => policy
-                    .answer(&self.game, &batch, &mut answers)
-                    .and_then(|()| answers.check(&batch))
-                    .map_err(|error| PyPolicyError::new_err(error.line()))?,
-                None => {
-                    for (row, position) in positions.all.iter().enumerate() {
-                        let table = self.table.as_deref();
-                        let choice =
-                            self.player.choose(&self.game, table.map(|table| table as _), position);
-                        let choice = choice.map_err(|_| {
-                            let name = self.game.notation(position);
-                            let what = "is not in the table";
-                            position_error(format!("row {row}: the best move of '{name}' {what}"))
-                        })?;
-                        answers.probabilities.extend(choice.probabilities);
-                    }
-                }
-            }
-            let mut out = vec![0.0; count * batch.len()];
-            for at in 0..batch.len() {
-                for place in batch.range(at) {
-                    let action = usize::from(batch.actions()[place].0);
-                    out[at * count + action] = answers.probabilities[place];
-                }
-            }
-            Ok((out, answers.values))
-        };
+        let (asked, all) = (self.asked.clone(), positions.all.clone());
+        let count = asked.game.action_count();
         let (out, values) = match &self.raised {
-            None => detached(py, answer),
-            Some(raised) => answer().map_err(|error| lock(raised).take().unwrap_or(error)),
+            None if self.is_slow => run(py, None, move |_, _| asked.answer(&all)),
+            None => detached(py, || asked.answer(&all)),
+            Some(raised) => {
+                asked.answer(&all).map_err(|error| lock(raised).take().unwrap_or(error))
+            }
         }?;
         let out = out.into_pyarray(py).reshape([positions.all.len(), count])?;
         Ok((out, (!values.is_empty()).then(|| values.into_pyarray(py))))
+    }
+}
+
+impl AskedPlayer {
+    /// Returns the probabilities of all actions of all positions, and the expected outcomes.
+    fn answer(&self, positions: &[AnyPosition]) -> PyResult<(Vec<f64>, Vec<f64>)> {
+        let count = self.game.action_count();
+        let mut batch = Batch::default();
+        for (row, position) in positions.iter().enumerate() {
+            let actions = self.game.actions(&position.state);
+            if actions.is_empty() {
+                return Err(position_error(format!("row {row}: the game is over")));
+            }
+            batch.push(*position, actions);
+        }
+        let mut answers = Answers::default();
+        match self.player.policy() {
+            Some(policy) => policy
+                .answer(&self.game, &batch, &mut answers)
+                .and_then(|()| answers.check(&batch))
+                .map_err(|error| PyPolicyError::new_err(error.line()))?,
+            None => {
+                for (row, position) in positions.iter().enumerate() {
+                    let table = self.table.as_deref();
+                    let choice =
+                        self.player.choose(&self.game, table.map(|table| table as _), position);
+                    let choice = choice.map_err(|_| {
+                        let name = self.game.notation(position);
+                        let what = "is not in the table";
+                        position_error(format!("row {row}: the best move of '{name}' {what}"))
+                    })?;
+                    answers.probabilities.extend(choice.probabilities);
+                }
+            }
+        }
+        let mut out = vec![0.0; count * batch.len()];
+        for at in 0..batch.len() {
+            for place in batch.range(at) {
+                let action = usize::from(batch.actions()[place].0);
+                out[at * count + action] = answers.probabilities[place];
+            }
+        }
+        Ok((out, answers.values))
     }
 }

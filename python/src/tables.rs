@@ -17,7 +17,8 @@ use yomikiri::table::{NoRoom, Store};
 use yomikiri_measure::evaluate::Kept;
 use yomikiri_measure::evaluate::Labels;
 use yomikiri_measure::export::targets::{
-    Encoder, Example, Images, Selection, examples, look_up, read_rows,
+    Encoder, Example, Format, Images, Selection, Targets, examples, look_up, read_rows,
+    write_targets,
 };
 use yomikiri_measure::free_memory;
 use yomikiri_measure::render::no_room;
@@ -49,16 +50,19 @@ pub(crate) fn open_table(
     tables: PathBuf,
     checked: bool,
 ) -> PyResult<Table> {
-    detached(py, || {
-        let table = Store::at(&tables).open(name).map_err(|error| table_error(error.line()))?;
+    let name = name.to_string();
+    let open = move || {
+        let table = Store::at(&tables).open(&name).map_err(|error| table_error(error.line()))?;
         let name = table.name();
         let game = crate::known().of_table(&table).map_err(|error| table_error(error.line()))?;
         let solved =
             SolvedTable::open(game, table, checked).map_err(|error| table_error(error.line()))?;
         let unsolved =
             || table_error(format!("{name} has no values yet; run 'solver value-iterate {name}'"));
-        solved.map(Table::new).ok_or_else(unsolved)
-    })
+        solved.ok_or_else(unsolved)
+    };
+    let solved = if checked { run(py, None, move |_, _| open()) } else { detached(py, open) };
+    solved.map(Table::new)
 }
 
 /// Enumerates and solves a game from its start or other roots, in full or to a depth, or opens the existing
@@ -102,7 +106,8 @@ pub(crate) fn solve(
         )));
     }
     plan.max_memory = plan.max_memory.or_else(free_memory);
-    run(py, progress, |state, _| {
+    let solved = run(py, progress, move |state, _| {
+        let state = &**state;
         let failed = |error: &dyn Hint| YomikiriError::new_err(error.line());
         let store = Store::at(&tables);
         let what = format!("{} needs", plan.table_name(&game));
@@ -127,8 +132,9 @@ pub(crate) fn solve(
         }
         let solved = SolvedTable::open(game.clone(), table, true)
             .map_err(|error| table_error(error.line()))?;
-        solved.map(Table::new).ok_or_else(|| table_error("the table has no values"))
-    })
+        solved.ok_or_else(|| table_error("the table has no values"))
+    });
+    solved.map(Table::new)
 }
 
 #[pymethods]
@@ -227,32 +233,72 @@ impl Table {
         py: Python<'py>,
         positions: &Positions,
         names: Vec<String>,
+        progress: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyDict>, Vec<usize>)> {
-        let (table, game, all) = (&self.table, self.table.game(), &positions.all);
+        let (table, all) = (self.table.clone(), positions.all.clone());
+        let game = table.game();
         let is_missing = |at: &usize| table.states().find(&all[*at]).is_none();
         let missing = detached(py, || Ok((0..all.len()).filter(is_missing).collect::<Vec<_>>()))?;
         if missing.is_empty() || game.layers().is_none() {
             return self.look_up(py, positions, names);
         }
-        let shape = shape(table, "nchw")?;
-        let columns = columns(table, &shape, &names)?;
+        let shape = shape(&table, "nchw")?;
+        let columns = columns(&table, &shape, &names)?;
         let (tables, empties) = (tables_of(self), table.values().empties());
-        let block = run(py, None, |state, _| {
+        let (block, columns, missing) = run(py, progress, move |state, _| {
+            let game = table.game();
             let searched: Vec<_> = missing.iter().map(|&at| all[at]).collect();
-            let labels = labelled((game, empties), &searched, &tables, state)?;
+            let labels = labelled((game, empties), &searched, &tables, &**state)?;
             let of = |position: &AnyPosition, with_moves| {
-                let known = Example::look_up(table, position, with_moves);
+                let known = Example::look_up(&table, position, with_moves);
                 if known.is_some() {
-                    return Ok(known);
+                    return Ok::<_, PyErr>(known);
                 }
                 let moves = labels.moves(&position.state).map_err(measure_error)?;
                 Ok(moves.map(|moves| Example::searched(game, position, &moves, empties)))
             };
             let folded = game.folded();
             let encoder = Encoder::new(game, &folded, &columns, shape);
-            examples(&encoder, &Splits::default(), all, &of)
+            let (block, _) = examples(&encoder, &Splits::default(), &all, &of)?;
+            Ok((block, columns, missing))
         })?;
-        Ok((to_dict(py, block.0, &columns)?, missing))
+        Ok((to_dict(py, block, &columns)?, missing))
+    }
+
+    /// Writes targets to a file or a directory of arrays; returns their data card as JSON.
+    #[pyo3(signature = (path, columns, split, images, terminals, unproven, layout, progress))]
+    #[allow(clippy::too_many_arguments)]
+    fn export<'py>(
+        &self,
+        py: Python<'py>,
+        path: PathBuf,
+        columns: Option<Vec<String>>,
+        split: Option<&str>,
+        images: &str,
+        terminals: bool,
+        unproven: bool,
+        layout: &str,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<String> {
+        let format = Format::of_path(&path).ok_or_else(|| {
+            let known = ".parquet, .npz, .jsonl, .csv, .obf or no extension";
+            value_error(format!("invalid path {}: expected {known}", path.display()))
+        })?;
+        let targets = Targets {
+            format,
+            layout: shape(&self.table, layout)?.layout,
+            selection: selection(split, terminals, unproven)?,
+            images: images_of(images)?,
+            temperature: None,
+            columns,
+            shard_rows: None,
+        };
+        let table = self.table.clone();
+        let card = run(py, progress, move |state, _| {
+            let card = write_targets(&table, &targets, &path, &**state);
+            card.map_err(|error| YomikiriError::new_err(error.line()))
+        })?;
+        Ok(card.to_json())
     }
 
     /// Returns columns of the rows of the pieces from `begin` to `end`.
@@ -272,25 +318,7 @@ impl Table {
     ) -> PyResult<Bound<'py, PyDict>> {
         let (table, game) = (&self.table, self.table.game());
         let pieces = begin.min(end)..end.min(table.states().pieces().len());
-        let split = split.map(|name| {
-            let found = Split::ALL.into_iter().find(|split| split.name() == name);
-            found.ok_or_else(|| {
-                value_error(format!("invalid split `{name}`: expected train, validation, test"))
-            })
-        });
-        let images = [Images::Canonical, Images::All, Images::Expanded]
-            .into_iter()
-            .find(|known| known.name() == images)
-            .ok_or_else(|| value_error("invalid images: expected canonical, all, expanded"))?;
-        let selection = Selection {
-            splits: Splits::default(),
-            split: split.transpose()?,
-            terminals,
-            unproven,
-            decisive: None,
-            per_layer: None,
-            sample: None,
-        };
+        let (images, selection) = (images_of(images)?, selection(split, terminals, unproven)?);
         let shape = shape(table, layout)?;
         let columns = columns(table, &shape, &names)?;
         let block = detached(py, || {
@@ -300,6 +328,32 @@ impl Table {
         })?;
         to_dict(py, block, &columns)
     }
+}
+
+/// Returns the images of this name.
+fn images_of(name: &str) -> PyResult<Images> {
+    let all = [Images::Canonical, Images::All, Images::Expanded];
+    let found = all.into_iter().find(|known| known.name() == name);
+    found.ok_or_else(|| value_error("images: known are canonical, all, expanded"))
+}
+
+/// Returns a selection of rows; `split` is the name of a part.
+fn selection(split: Option<&str>, terminals: bool, unproven: bool) -> PyResult<Selection> {
+    let split = split.map(|name| {
+        let found = Split::ALL.into_iter().find(|split| split.name() == name);
+        found.ok_or_else(|| {
+            value_error(format!("split '{name}': known are train, validation, test"))
+        })
+    });
+    Ok(Selection {
+        splits: Splits::default(),
+        split: split.transpose()?,
+        terminals,
+        unproven,
+        decisive: None,
+        per_layer: None,
+        sample: None,
+    })
 }
 
 impl Table {

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -21,18 +21,39 @@ const BEAT: Duration = Duration::from_millis(50);
 /// Panic payload that ends cancelled work; only [`outcome`] catches it.
 struct Cancelled;
 
+/// Time that cancelled work has to end before the call returns without it.
+const GRACE: Duration = Duration::from_millis(150);
+
 /// Progress and cancellation of work.
 #[derive(Default)]
 pub(crate) struct WorkState {
     cancelled: AtomicBool,
     done: AtomicU64,
+    /// Positions that policies have answered.
+    answered: AtomicU64,
     /// The task and its number of units.
     task: Mutex<Option<(String, Option<u64>)>>,
 }
 
+impl WorkState {
+    /// Ends the calling work if it was cancelled. Like a kill: the piece in work is lost, files on disk stay
+    /// intact.
+    fn check(&self) {
+        if self.cancelled.load(Ordering::Relaxed) {
+            resume_unwind(Box::new(Cancelled));
+        }
+    }
+
+    /// Counts positions that a policy has answered; ends cancelled work.
+    pub(crate) fn answered(&self, positions: usize) {
+        self.check();
+        self.answered.fetch_add(positions as u64, Ordering::Relaxed);
+    }
+}
+
 impl Progress for WorkState {
     fn begin(&self, what: &str, total: Option<u64>) {
-        self.advance(0);
+        self.check();
         self.done.store(0, Ordering::Relaxed);
         if let Ok(mut task) = self.task.lock() {
             *task = Some((what.to_string(), total));
@@ -40,47 +61,72 @@ impl Progress for WorkState {
     }
 
     fn advance(&self, units: u64) {
-        // Like a kill: the piece in work is lost, files on disk stay intact.
-        if self.cancelled.load(Ordering::Relaxed) {
-            resume_unwind(Box::new(Cancelled));
-        }
+        self.check();
         self.done.fetch_add(units, Ordering::Relaxed);
     }
 
     fn finish(&self, _summary: &str) {
-        self.advance(0);
+        self.check();
     }
 }
 
 /// A request of a worker thread to the interpreter.
 pub(crate) type PythonRequest = Box<dyn FnOnce(Python<'_>) -> PyResult<()> + Send>;
 
+/// Result of work, or its panic.
+type Done<T> = Result<PyResult<T>, Box<dyn Any + Send>>;
+
 /// Runs `work` on a thread of its own with the interpreter's lock released. Requests of `work` are answered
-/// on this thread, with the lock. `progress` is called with the task, the units done and the units in total.
-pub(crate) fn run<T: Send>(
+/// on this thread, with the lock. `progress` is called with the task, the units done, the units in total and
+/// the positions that policies have answered. An exception, such as that of Ctrl-C, cancels the work; if it
+/// does not end at once, its thread ends it later, and the next work waits for that.
+pub(crate) fn run<T: Send + 'static>(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,
-    work: impl FnOnce(&WorkState, std::sync::mpsc::Sender<PythonRequest>) -> PyResult<T> + Send,
+    work: impl FnOnce(&Arc<WorkState>, Sender<PythonRequest>) -> PyResult<T> + Send + 'static,
 ) -> PyResult<T> {
+    wait_for_cancelled(py)?;
     // A pool of its own: while its threads wait for a callable, that may look something up, or measure.
     let resting = pools().resting.take();
-    let (state, pool) = (&WorkState::default(), resting.map_or_else(threads, Ok)?);
+    let (state, pool) = (Arc::new(WorkState::default()), resting.map_or_else(threads, Ok)?);
     let begun = Moment::now();
     let (asks, requests) = channel::<PythonRequest>();
-    let done = std::thread::scope(|scope| {
-        let pool = &pool;
-        let worker = scope
-            .spawn(move || catch_unwind(AssertUnwindSafe(|| pool.install(|| work(state, asks)))));
-        let listened = listen(py, state, requests, progress);
-        if listened.is_err() {
-            state.cancelled.store(true, Ordering::Relaxed);
+    let (give, done) = channel::<Done<T>>();
+    let (leave, left) = channel::<()>();
+    let shared = state.clone();
+    let worker = move || {
+        let done = catch_unwind(AssertUnwindSafe(|| pool.install(|| work(&shared, asks))));
+        pools().resting = Some(pool);
+        let _ = give.send(done);
+        drop(leave);
+    };
+    let started = std::thread::Builder::new().spawn(worker);
+    started.map_err(|error| YomikiriError::new_err(format!("no threads: {error}")))?;
+    if let Err(raised) = listen(py, &state, requests, progress) {
+        state.cancelled.store(true, Ordering::Relaxed);
+        let left = Mutex::new(left);
+        if let Err(RecvTimeoutError::Timeout) = py.detach(|| lock(&left).recv_timeout(GRACE)) {
+            pools().cancelled.extend(left.into_inner());
         }
-        let done = py.detach(|| worker.join()).unwrap_or_else(Err);
-        listened?;
-        outcome(done, begun)
-    });
-    pools().resting = Some(pool);
-    done
+        return Err(raised);
+    }
+    let done = Mutex::new(done);
+    let done = py.detach(|| lock(&done).recv());
+    outcome(done.unwrap_or_else(|_| Err(Box::new("the work ended without a result"))), begun)
+}
+
+/// Waits for the end of cancelled work, which may still hold files.
+fn wait_for_cancelled(py: Python<'_>) -> PyResult<()> {
+    while let Some(left) = { pools().cancelled.pop() } {
+        let left = Mutex::new(left);
+        while let Err(RecvTimeoutError::Timeout) = py.detach(|| lock(&left).recv_timeout(BEAT)) {
+            if let Err(raised) = py.check_signals() {
+                pools().cancelled.extend(left.into_inner());
+                return Err(raised);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Answers requests until the work ends, which closes their channel.
@@ -105,7 +151,9 @@ fn listen(
         if let Some(progress) = progress {
             let task = state.task.lock().ok().and_then(|task| task.clone());
             if let Some((what, total)) = task {
-                progress.call1((what, state.done.load(Ordering::Relaxed), total))?;
+                let (done, answered) = (&state.done, &state.answered);
+                let [done, answered] = [done, answered].map(|count| count.load(Ordering::Relaxed));
+                progress.call1((what, done, total, answered))?;
             }
         }
     }
@@ -113,7 +161,7 @@ fn listen(
 
 /// Returns the result of work that began at `begun`. Fails if it met damage in a table; a panic becomes an
 /// exception.
-fn outcome<T>(done: Result<PyResult<T>, Box<dyn Any + Send>>, begun: Moment) -> PyResult<T> {
+fn outcome<T>(done: Done<T>, begun: Moment) -> PyResult<T> {
     let done = done.unwrap_or_else(|panic| Err(unwound(panic)));
     begun.check().map_err(|error| table_error(error.line()))?;
     done
@@ -150,12 +198,15 @@ struct Pools {
     shared: Option<Arc<ThreadPool>>,
     /// Pool of finished long work, kept for the next.
     resting: Option<ThreadPool>,
+    /// Cancelled work that has not ended: each channel closes at its end.
+    cancelled: Vec<Receiver<()>>,
 }
 
 /// Returns the pools of this process. A forked process has none of its parent's threads, and would wait for
 /// them forever, so it gets its own.
 fn pools() -> MutexGuard<'static, Pools> {
-    static POOLS: Mutex<Pools> = Mutex::new(Pools { process: 0, shared: None, resting: None });
+    static POOLS: Mutex<Pools> =
+        Mutex::new(Pools { process: 0, shared: None, resting: None, cancelled: Vec::new() });
     let (mut pools, process) = (lock(&POOLS), std::process::id());
     if pools.process != process {
         // Dropping them would wait for the parent's threads.

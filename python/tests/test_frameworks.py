@@ -167,10 +167,107 @@ def test_tensorflow_tensors_are_taken_and_looked_up(table, expected, everything)
     assert (table.lookup(planes).score == everything.score[:1000]).all()
     batches = tf.data.Dataset.from_generator(
         lambda: ((batch.planes, batch.score) for batch in table.states(batch=1024)),
-        output_signature=(tf.TensorSpec((None, 2, 4, 4), tf.uint8), tf.TensorSpec((None,), tf.int8)),
+        output_signature=(tf.TensorSpec((None, 2, 4, 4), tf.float32), tf.TensorSpec((None,), tf.int8)),
     )
     assert sum(len(score) for _, score in batches.prefetch(2)) == len([*_rows(table)])
 
 
 def _rows(table):
     return (row for batch in table.states(columns=["row"]) for row in batch.row)
+
+
+def test_modules_get_planes_in_their_own_precision(torch, module, table, expected):
+    import copy
+
+    for dtype in (torch.float64, torch.bfloat16, torch.float16):
+        net = copy.deepcopy(module).to(dtype)
+        found = ym.evaluate(table, net, games=False).metrics
+        assert found["result_kept"] == pytest.approx(expected["result_kept"], abs=0.01), dtype
+
+
+def test_maskable_ppo_trains(table):
+    sb3_contrib = pytest.importorskip("sb3_contrib")
+    from sb3_contrib.common.maskable.utils import get_action_masks
+
+    env = ym.env(table, opponent="random", side=None)
+    model = sb3_contrib.MaskablePPO("MultiInputPolicy", env, n_steps=512, batch_size=128, seed=1)
+    seen, _ = env.reset(seed=1)
+    assert (get_action_masks(env) == seen["action_mask"].astype(bool)).all()
+
+    def agent(planes, legal):
+        actions, _ = model.predict({"observation": planes, "action_mask": legal.astype(np.int8)}, action_masks=legal)
+        return actions
+
+    model.learn(2048)
+    assert 0.3 < ym.evaluate(table, agent, games=False).metrics["result_kept"] <= 1
+
+
+def test_torchrl_wraps_the_environments(table):
+    pytest.importorskip("torchrl")
+    from torchrl.envs import GymWrapper, PettingZooWrapper
+
+    single = GymWrapper(ym.env(table, side=None))
+    assert single.reset()["observation"].shape == (2, 4, 4) and len(single.rollout(3)) >= 1
+    both = PettingZooWrapper(ym.aec_env("othello-4x4"), use_mask=True)
+    assert {"player_0", "player_1"} <= set(both.reset().keys())
+
+
+def test_lightning_logs_exact_figures(torch, table, tmp_path):
+    lightning = pytest.importorskip("lightning")
+    logged = {}
+
+    class Net(lightning.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.layers = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(32, 17))
+
+        def forward(self, planes):
+            return self.layers(planes)
+
+        def training_step(self, batch, _):
+            planes, policy, _, _ = batch
+            return torch.nn.functional.cross_entropy(self(planes), policy)
+
+        def configure_optimizers(self):
+            return torch.optim.Adam(self.parameters(), 1e-2)
+
+    class Exact(lightning.Callback):
+        def on_train_epoch_end(self, trainer, module):
+            report = ym.evaluate(table, module, split="test", games=False)
+            module.log_dict(report.scalars())
+            logged.update(trainer.callback_metrics)
+
+    loader = torch.utils.data.DataLoader(table.dataset("train"), batch_size=512, shuffle=True)
+    trainer = lightning.Trainer(max_epochs=1, callbacks=[Exact()], logger=False, enable_checkpointing=False, accelerator="cpu",
+                                enable_progress_bar=False, enable_model_summary=False, default_root_dir=tmp_path)
+    with pytest.warns(RuntimeWarning, match="training mode"):
+        trainer.fit(Net(), loader)
+    assert 0 < float(trainer.callback_metrics["ym/result_kept"]) <= 1
+
+
+def test_a_residual_network_of_jax_is_compiled_twice(table):
+    jax = pytest.importorskip("jax")
+    jnp, lax = jax.numpy, jax.lax
+    random, compiled = np.random.default_rng(0), []
+    first = jnp.asarray(random.normal(size=(3, 3, 2, 64)) * 0.2, jnp.float32)
+    blocks = [[jnp.asarray(random.normal(size=(3, 3, 64, 64)) * 0.04, jnp.float32) for _ in range(2)] for _ in range(6)]
+    head = jnp.asarray(random.normal(size=(64 * 16, 17)) * 0.03, jnp.float32)
+
+    def conv(x, weights):
+        return lax.conv_general_dilated(x, weights, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+
+    @jax.jit
+    def network(planes):
+        compiled.append(planes.shape)
+        x = jax.nn.relu(conv(planes, first))
+        for one, two in blocks:
+            x = jax.nn.relu(x + conv(jax.nn.relu(conv(x, one)), two))
+        return x.reshape(len(x), -1) @ head
+
+    spent = []
+    for _ in range(2):
+        begun = time.perf_counter()
+        ym.evaluate(table, network, layout="nhwc", games=False, mistakes=0)
+        spent.append(time.perf_counter() - begun)
+    print(f"first call {spent[0]:.1f} s, second {spent[1]:.1f} s, shapes {compiled}")
+    assert len(compiled) <= 2, compiled

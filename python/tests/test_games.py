@@ -18,7 +18,7 @@ def test_a_game_is_played_by_names_and_numbers():
         assert position.play(name) == position.play(position.moves[name])
         position, moves = position.play(name), moves + 1
     assert position.score is not None and position.outcome == np.sign(position.score) and not position.legal
-    with pytest.raises(ym.PositionError, match="illegal move"):
+    with pytest.raises(ym.PositionError, match="illegal .*expected one of"):
         game.start.play(0)
     with pytest.raises(ym.PositionError, match="illegal move 'a1'"):
         game.start.play("a1")
@@ -96,7 +96,9 @@ def test_pgx_plays_by_the_same_rules():
 def test_the_single_player_environment_is_gymnasiums(table, monkeypatch):
     checker = pytest.importorskip("gymnasium.utils.env_checker")
     for options in ({}, {"opponent": "perfect", "side": None}, {"opponent": "greedy", "side": 1, "reward": "score"}):
-        checker.check_env(ym.env(table, **options), skip_render_check=True)
+        env = ym.env(table, render_mode="ansi", **options)
+        env.spec = None  # The check would make environments of its own.
+        checker.check_env(env)
     env = ym.env(table, opponent="perfect", side=0, reward="score")
     for seed in range(20):
         seen, info = env.reset(seed=seed)
@@ -108,7 +110,9 @@ def test_the_single_player_environment_is_gymnasiums(table, monkeypatch):
         assert reward <= -8  # Black cannot do better against perfect play
     seen, info = env.reset()
     best = env.position.legal[0]
-    assert env.step(16)[2] and env.step(16)[4]["illegal"] and best in np.flatnonzero(seen["action_mask"])
+    assert (env.action_masks() == seen["action_mask"].astype(bool)).all()
+    _, reward, over, _, info = env.step(16)
+    assert over and info["illegal"] and reward == -16 and best in np.flatnonzero(seen["action_mask"])
     monkeypatch.setenv("YOMIKIRI_TABLES", str(table.path.parent))
     seen, info = ym.env("othello-4x4", opponent="perfect").reset()
     assert seen["action_mask"].sum() == 4
@@ -137,3 +141,175 @@ def test_the_two_player_environment_is_pettingzoos():
     env.reset()
     env.step(next(a for a in range(99) if a not in env.position.legal))
     assert env.terminations == {"player_0": True, "player_1": True} and env.rewards["player_0"] == -1
+
+
+def play_on(env, actions):
+    """Returns what an environment shows while the player makes these choices among the legal moves."""
+    shown = []
+    for choice in actions:
+        legal = np.flatnonzero(env.unwrapped.action_masks())
+        if not len(legal):
+            break
+        seen, reward, over, cut, info = env.step(legal[choice % len(legal)])
+        shown.append((seen["observation"].tolist(), reward, over, cut, info["position"]))
+        if over:
+            break
+    return shown
+
+
+def test_gymnasium_makes_the_environments_by_id():
+    gymnasium = pytest.importorskip("gymnasium")
+    names = [name for name in gymnasium.registry if name.startswith("yomikiri/")]
+    assert len(names) == 28 and "yomikiri/Othello4x4-v0" in names and "yomikiri/AnimalShogi-v0" in names
+    for name in ("yomikiri/Othello6x4-v0", "yomikiri/AnimalShogi3x3-v0", "yomikiri/Minishogi-v0"):
+        env = gymnasium.make(name)
+        assert env.spec.id == name and env.unwrapped.spec.id == name
+        seen, _ = env.reset(seed=1)
+        assert (env.get_wrapper_attr("action_masks")() == seen["action_mask"].astype(bool)).all()
+    env = gymnasium.make("yomikiri/Othello4x4-v0", opponent="greedy", side=1, render_mode="ansi")
+    env.reset(seed=1)
+    assert env.unwrapped.player == 1 and env.render().endswith("White to move")
+    several = gymnasium.make_vec("yomikiri/Othello4x4-v0", 3, vectorization_mode="sync")
+    assert several.reset(seed=1)[0]["observation"].shape == (3, 2, 4, 4)
+    assert ym.env("othello-4x4").spec.id == "yomikiri/Othello4x4-v0"
+
+
+def test_an_environment_is_copied_with_its_game_and_its_chance(table):
+    import copy
+    import pickle
+
+    gymnasium = pytest.importorskip("gymnasium")
+
+    def opponent(planes):
+        return np.zeros((len(planes), 17))
+
+    for env in (ym.env(table, opponent=opponent, side=None), gymnasium.make("yomikiri/Othello4x4-v0", side=None)):
+        env.reset(seed=4)
+        play_on(env, [0])
+        copied = copy.deepcopy(env)
+        assert copied.unwrapped.opponent is env.unwrapped.opponent
+        assert play_on(copied, [1, 2, 0, 3]) == play_on(env, [1, 2, 0, 3])
+    again = pickle.loads(pickle.dumps(gymnasium.make("yomikiri/Othello4x4-v0").unwrapped))
+    again.reset(seed=4)
+    pair = ym.aec_env("othello-4x4")
+    pair.reset()
+    copied = copy.deepcopy(pair)
+    copied.step(copied.position.legal[0])
+    assert pair.plies == 0 and copied.plies == 1
+
+
+def test_steps_need_a_running_game():
+    gymnasium = pytest.importorskip("gymnasium")
+    for env in (ym.env("othello-4x4"), ym.aec_env("othello-4x4")):
+        with pytest.raises(gymnasium.error.ResetNeeded, match="reset"):
+            env.step(1)
+        env.reset()
+        env.step(16)
+    env = ym.env("othello-4x4")
+    env.reset()
+    env.step(16)
+    with pytest.raises(gymnasium.error.ResetNeeded, match="reset"):
+        env.step(1)
+    assert env.render() is None
+    with pytest.raises(ValueError, match="render_mode 'human'"):
+        ym.env("othello-4x4", render_mode="human")
+    with pytest.raises(ValueError, match="side 2"):
+        ym.env("othello-4x4", side=2)
+
+
+def test_pgx_sees_animal_shogi_alike():
+    pgx = pytest.importorskip("pgx")
+    import jax
+
+    import yomikiri.pgx as layout
+
+    env = pgx.make("animal_shogi")
+    init, step = jax.jit(env.init), jax.jit(env.step)
+    random, game, seen = np.random.default_rng(3), ym.game("animal-shogi"), 0
+    for key in range(6):
+        theirs, ours, past, counts = init(jax.random.PRNGKey(key)), game.positions("start"), [], []
+        met = {}
+        while True:
+            plies = len(past)
+            counts.insert(0, met.get(name := (ours.notations[0], plies % 2), 0))
+            met[name] = counts[0] + 1
+            repetitions = np.array([(counts + [0] * 8)[:8]])
+            view = layout.observations(ours, past=past[:16], repetitions=repetitions, step=plies)[0]
+            assert view.shape == (4, 3, 194) and (np.asarray(theirs.observation) == view).all()
+            seen += 1
+            if theirs.terminated or plies == 60:  # a third repetition, or the lion cannot escape
+                break
+            mask = np.zeros(132, bool)
+            actions = np.flatnonzero(layout.legal(ours)[0])
+            mask[layout.LABELS[actions]] = True
+            assert (np.asarray(theirs.legal_action_mask) == mask).all()
+            action = int(random.choice(actions))
+            theirs = step(theirs, int(layout.LABELS[action]))
+            past.insert(0, ours)
+            ours = ours.play([action])
+            if ours.over[0]:
+                assert theirs.terminated and float(theirs.rewards[theirs.current_player]) == ours[0].outcome
+                break
+    assert seen > 100
+
+
+def test_a_network_for_pgx_is_measured(tmp_path):
+    import yomikiri.pgx as layout
+
+    game = ym.game("animal-shogi")
+    table = ym.solve("animal-shogi", max_depth=6, tables=tmp_path, progress=False)
+    shapes = set()
+
+    def network(planes):
+        shapes.add(planes.shape[1:])
+        flat = planes.reshape(len(planes), -1)
+        return np.stack([flat[:, at] + at % 7 for at in range(132)], axis=1), flat[:, 0] * 0
+
+    proven = [batch.board for batch in table.states(columns=["board", "proven"])]
+    positions = game.positions([text for texts in proven for text in texts])
+    if len(positions):
+        report = ym.evaluate(table, network, "random", layout="pgx")
+        assert shapes == {(4, 3, 194)}
+        assert str(report).startswith("Input      network sees Pgx's planes: the seven past boards are empty")
+        same = ym.evaluate(table, layout.policy(network), "random")
+        assert same.json == report.json and same.notes == report.notes
+        other = ym.evaluate(table, layout.policy(network, history="repeat", colour=1, step=40))
+        assert "current one, no repetition, colour is always 1, 40 plies" in other.notes[0]
+    start = layout.policy(network)(game.positions(["start"]))
+    assert start["logits"].shape == (1, 324) and np.isfinite(start["logits"]).sum() == 4
+    with pytest.raises(ValueError, match="history 'none'"):
+        layout.policy(network, history="none")(game.positions(["start"]))
+    with pytest.raises(ValueError, match="expected animal-shogi"):
+        layout.observations(ym.game("minishogi").positions(["start"]))
+
+
+def test_openspiel_measures_the_same_exploitability(table):
+    pytest.importorskip("pyspiel")
+    from open_spiel.python import policy as policies
+    from open_spiel.python.algorithms import exploitability, mcts
+
+    import yomikiri.openspiel as spiel
+
+    # Endgames of a few plies, because OpenSpiel walks every line.
+    game = spiel.game("othello-4x4")
+    state = game.new_initial_state()
+    assert state.legal_actions() == table.game.start.legal and not state.is_terminal()
+    uniform = policies.UniformRandomPolicy(game)
+    ours = ym.evaluate(table, "random", games=False).metrics
+    theirs = ym.evaluate(table, spiel.policy(uniform), games=False, canonical=True).metrics
+    assert theirs["result_kept"] == pytest.approx(ours["result_kept"], abs=1e-12)
+    bot = mcts.MCTSBot(game, 2, 60, mcts.RandomRolloutEvaluator(random_state=np.random.RandomState(1)),
+                       random_state=np.random.RandomState(2))
+    some = [batch.board for batch in table.states(columns=["board"], batch=40, shuffle=1)][0]
+    figures = ym.evaluate(table, spiel.policy(bot), positions=some)["MCTSBot"]
+    assert figures["all_positions"] <= 40 and figures["all_result_kept"] > 0.5
+    with pytest.raises(TypeError, match="type int"):
+        spiel.policy(3)
+    # The whole of a smaller tree: five empty squares.
+    late = next(p for p in table.game.sample(200, empty_squares=(4, 5), seed=1) if len(p.legal) > 1 and p.side == 0)
+    part = ym.solve("othello-4x4", roots=late, tables=table.path.parent, progress=False)
+    lost = ym.exploitability(part, "random")
+    rooted = spiel.SpielGame(table.game, 64)
+    rooted.rules = type("Rules", (), {"start": late, "actions": 17})()
+    both = [side["outcome_lost"] for side in lost.values()]
+    assert exploitability.nash_conv(rooted, policies.UniformRandomPolicy(rooted)) == pytest.approx(sum(both), abs=1e-9)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import subprocess
 from pathlib import Path
 
@@ -325,6 +326,8 @@ def test_positions_are_searched_where_no_table_reaches(tmp_path):
     assert intervals["lower"] < report[1]["result_kept"] < intervals["upper"]
     given = ym.evaluate(game.positions(positions.notations), "random", tables=tmp_path)
     assert "intervals" not in given.json["policies"][0] and given[0]["result_kept"] == report[1]["result_kept"]
+    frame = ym.evaluate(positions, "random", tables=tmp_path, positions="all").to_pandas("positions")
+    assert frame.position.tolist() == positions.notations
     with pytest.raises(ValueError, match="apply to tables"):
         ym.evaluate(positions, "random", canonical=True)
     with pytest.raises(ValueError, match="by empty squares"):
@@ -337,4 +340,163 @@ def test_values_by_search_are_those_of_the_table(tmp_path, table):
     values = table.lookup(positions)
     assert (values.score == score).all()
     legal = positions.legal
-    assert (np.isnan(q) == ~legal).all() and (q[legal] == values.column("q_score")[legal]).all()
+    assert np.array_equal(q, values.q, equal_nan=True) and (np.isnan(q) == ~legal).all()
+
+
+def test_figures_go_into_loggers_and_files(report, table, tmp_path):
+    scalars = report.scalars()
+    assert scalars["ym/result_kept"] == report.metrics["result_kept"] and all(type(number) is float for number in scalars.values())
+    assert "ym/policy" not in scalars and "ym/forced_won" not in scalars  # texts and None
+    assert report.scalars("", "greedy")["score_lost"] == report["greedy"]["score_lost"]
+    with pytest.raises(KeyError, match="'weights' is not in this report: expected one of network, greedy, perfect"):
+        report["weights"]
+    yaml = pytest.importorskip("yaml")
+    for one, model in ((ym.evaluate(table, network), "my: model"), (report, None)):
+        text = one.to_markdown(model)
+        _, head, body = text.split("---\n", 2)
+        index, = yaml.safe_load(head)["model-index"]
+        assert index["name"] == (model or "network")
+        result, = index["results"]
+        figures = {metric["type"]: metric["value"] for metric in result["metrics"]}
+        assert figures == one.scalars("") and result["dataset"]["name"] == "othello-4x4"
+        assert body.lstrip().startswith("#") and "network" in body
+
+
+def test_answers_are_kept_position_by_position(table):
+    report = ym.evaluate(table, "greedy", network, positions="all")
+    frame = report.to_pandas("positions")
+    assert len(frame) == 2 * 56_621 and set(frame.policy) == {"greedy", "network"}
+    greedy = frame[(frame.policy == "greedy") & frame.decisive_outcome]
+    assert greedy.optimal_by_outcome.mean() == pytest.approx(report["greedy"]["result_kept"], abs=1e-9)
+    # In chosen positions, in the orientation that was given.
+    chosen = table.game.positions(["start", "c4", "c4b4"])
+    report = ym.evaluate(table, "greedy", positions=chosen)
+    rows = report.to_pandas("positions").set_index("position")
+    assert set(rows.index) == set(chosen.notations) and report.metrics["all_positions"] == 3
+    whole = frame[frame.policy == "greedy"].set_index("position").loc[rows.index]
+    assert (whole.loss_score == rows.loss_score).all() and "3 that were given" in report.json["table"]["chosen"]
+    planes = chosen.planes()
+    assert ym.evaluate(table, "greedy", positions=planes[:1]).metrics["all_positions"] == 1
+    for given in (["XXXXXXXXXXXXXXX- X;"], ["xxxx-xxxx-xxxx-xxx- X;"]):
+        with pytest.raises(ym.PositionError, match="row 0"):
+            ym.evaluate(table, "greedy", positions=given)
+    with pytest.raises(ValueError, match="positions=\"all\""):
+        ym.evaluate(table, "greedy").to_pandas("positions")
+
+
+def test_chosen_positions_of_folded_tables(animal, bounded):
+    some = next(animal.states(columns=["board"], batch=20)).board
+    report = ym.evaluate(animal, "random", positions=some)
+    assert report.metrics["all_positions"] == len(report.to_pandas("positions")) == 20
+    with pytest.raises(ym.PositionError, match="not proven"):
+        ym.evaluate(bounded, "random", positions="start")
+
+
+def test_results_are_pickled_and_shown(table, report):
+    again = pickle.loads(pickle.dumps(report))
+    assert str(again) == str(report) and again.full == report.full and again.json == report.json
+    assert again.ranking == report.ranking and again["greedy"] == report["greedy"]
+    assert again.to_markdown() == report.to_markdown() and again.to_html() == report.to_html()
+    assert pickle.loads(pickle.dumps(again)).metrics == report.metrics
+    kept = ym.evaluate(table, "greedy", positions=["start"])
+    assert pickle.loads(pickle.dumps(kept)).to_pandas("positions").equals(kept.to_pandas("positions"))
+    compared, played = ym.compare(table, "greedy", network), ym.match(table, "greedy", network)
+    values, positions = table.lookup(["start", "c4"]), table.game.positions(["start", "c4"])
+    sampled = ym.game("othello-8x8").sample(5)
+    for thing in (compared, played, values, positions, sampled, table, next(table.states()), report.mistakes()):
+        again = pickle.loads(pickle.dumps(thing))
+        assert type(again) is type(thing) and len(repr(again)) > 0
+    assert pickle.loads(pickle.dumps(values)).score.tolist() == values.score.tolist()
+    assert pickle.loads(pickle.dumps(sampled))._drawn == sampled._drawn
+    for thing in (compared, played, table):
+        assert thing._repr_html_().startswith("<") and repr(thing).startswith("<yomikiri.")
+
+
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        (lambda planes: None, "policy 'it' returned None; does it end without `return`"),
+        (lambda planes: (planes, planes, planes), r"policy 'it' returned a tuple of 3, expected \(logits, values\)"),
+        (lambda planes: {"logit": planes}, "policy 'it' returned 'logit' .did you mean 'logits'"),
+        (lambda planes: ["a1"] * len(planes), "layout='notations'"),
+    ],
+)
+def test_what_is_easily_forgotten_is_one_line(table, policy, words):
+    with pytest.raises(ym.PolicyError, match=words) as said:
+        ym.evaluate(table, policy, names=["it"])
+    assert "\n" not in str(said.value)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'layuot'"):
+        ym.evaluate(table, network, layuot="nchw")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'oponent'"):
+        ym.env(table, oponent="greedy")
+
+
+def test_moves_may_be_named(table):
+    def talker(texts):
+        positions = table.game.positions(texts)
+        return [next(iter(position.moves)) for position in positions]
+
+    named = ym.evaluate(table, talker, layout="notations", positions=["start", "c4", "c4b4"], names=["it"])
+    first = ym.evaluate(table, lambda planes, legal: legal.argmax(1), positions=["start", "c4", "c4b4"], names=["it"])
+    assert named.metrics == first.metrics
+    with pytest.raises(ym.PolicyError, match="row 0: 'z9' is not legal in '.*': expected one of "):
+        ym.evaluate(table, lambda texts: ["z9"] * len(texts), layout="notations")
+
+
+def test_estimators_are_policies(table):
+    sklearn = pytest.importorskip("sklearn")
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.linear_model import LinearRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    assert sklearn.__version__
+    data = table.dataset("train")
+    planes = data.planes.reshape(len(data), -1)
+    forest = RandomForestClassifier(5, random_state=0).fit(planes, data.policy.argmax(1))
+    figures = ym.evaluate(table, forest, games=False)["RandomForestClassifier"]
+    best = ym.evaluate(table, forest, games=False, move="best").metrics
+    random = ym.evaluate(table, "random", games=False).metrics
+    assert random["result_kept"] < figures["result_kept"] < 1 and best["result_kept"] > random["result_kept"]
+    # The same by hand, as the guide of policies has it.
+
+    def policy(planes):
+        scores = np.zeros((len(planes), 17))
+        scores[:, forest.classes_] = forest.predict_proba(planes.reshape(len(planes), -1))
+        return {"scores": scores}
+
+    assert ym.evaluate(table, policy, games=False, names=["it"]).metrics == {**best, "policy": "it"}
+    q = np.nan_to_num(table.lookup(data.planes).q, nan=-16)
+    regression = make_pipeline(StandardScaler(), LinearRegression()).fit(planes, q)
+    assert ym.evaluate(table, regression, games=False).metrics["result_kept"] > random["result_kept"]
+    with pytest.raises(TypeError, match="policy of type int"):
+        ym.evaluate(table, 3)
+
+
+def test_compiled_functions_are_asked_in_few_sizes(table):
+    jax = pytest.importorskip("jax")
+    shapes = []
+
+    def numpy(planes):
+        return planes.reshape(len(planes), -1)[:, :17] * 3
+
+    @jax.jit
+    def network(planes):
+        shapes.append(planes.shape)
+        return planes.reshape(len(planes), -1)[:, :17] * 3
+
+    expected = ym.evaluate(table, numpy, names=["it"])
+    for policy in (network, lambda planes: network(planes)):
+        report = ym.evaluate(table, policy, names=["it"])
+        assert report["it"]["result_kept"] == pytest.approx(expected["it"]["result_kept"], abs=1e-6)
+    assert len(set(shapes)) <= 2, shapes
+    # A function that is known by its answers only.
+    sizes = set()
+    jnp = jax.numpy
+
+    def late(planes):
+        sizes.add(len(planes))
+        return jnp.asarray(numpy(planes)), jnp.zeros(len(planes))
+
+    ym.evaluate(table, late, games=False)
+    assert len(sizes) <= 3, sizes

@@ -66,3 +66,50 @@ def test_notebooks_run(notebook, tables):
             del os.environ["YOMIKIRI_TABLES"]
         else:
             os.environ["YOMIKIRI_TABLES"] = before
+
+
+def test_the_wheel_brings_the_command(tmp_path):
+    solver = Path(sys.executable).with_name("solver")
+    if not solver.exists():
+        pytest.skip("not installed from a wheel")
+
+    def run(*words, **options):
+        return subprocess.run([solver, "--tables", tmp_path, *words], capture_output=True, text=True, timeout=60, **options)
+
+    said = run("solve", "4x4", "-q")
+    assert said.returncode == 0 and "loses by 8" in said.stdout, said
+    listed = run("list", "--json")
+    assert "othello-4x4" in listed.stdout or listed.returncode == 0
+    assert len(ym.open_or_solve("othello-4x4", tables=tmp_path)) == 12_351
+    wrong = run("query", "othello-4x4", "z9")
+    assert wrong.returncode == 2 and wrong.stderr.startswith("solver: ")
+    assert run("open", "nothing").returncode != 0
+    assert run("--version").stdout.split()[-1] == ym.__version__
+
+
+def test_the_sources_are_not_found_instead_of_the_package(tmp_path):
+    seen = subprocess.run([sys.executable, "-c", "import yomikiri; print(yomikiri.__file__)"], cwd=ROOT / "python",
+                          check=True, capture_output=True, text=True)
+    assert Path(seen.stdout.strip()) == Path(ym.__file__)
+    # Where somebody insists on them, the message names what is needed.
+    seen = subprocess.run([sys.executable, "-c", "import yomikiri"], cwd=ROOT / "python/python", capture_output=True, text=True)
+    assert "pip install ./python" in seen.stderr and "Rust" in seen.stderr, seen.stderr
+
+
+def test_types_have_no_any():
+    for path in Path(ym.__file__).parent.glob("*.py*"):
+        tree = ast.parse(path.read_text()) if path.suffix in (".py", ".pyi") else ast.parse("")
+        names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        assert "Any" not in names, path
+
+
+def test_the_figures_types_are_those_of_a_report(tables):
+    from yomikiri._types import Metrics
+
+    metrics = ym.evaluate("othello-4x4", "greedy", games=False, tables=tables).metrics
+    assert set(Metrics.__annotations__) == set(metrics)
+    table = ym.open_or_solve("othello-4x4", tables=tables)
+    stub = ast.parse(Path(ym.__file__).with_name("_tables.py").read_text())
+    batch = next(node for node in stub.body if isinstance(node, ast.ClassDef) and node.name == "Batch")
+    typed = {node.target.id for node in ast.walk(batch) if isinstance(node, ast.AnnAssign)}
+    assert set(table.columns) <= typed, set(table.columns) - typed

@@ -12,4 +12,4 @@ mod serve;
 pub use cli::reference;
 #[cfg(feature = "schemas")]
 pub use cli::schemas;
-pub use cli::{main, main_with, understand};
+pub use cli::{main, main_of, main_with, understand};

@@ -16,6 +16,7 @@ use super::counts::size_of_table;
 use super::error::{self, code};
 use super::guard::MemoryArg;
 use super::lines::text_of;
+use super::program;
 use super::signals::report_resumable;
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::graph::Plan;
@@ -292,7 +293,7 @@ fn start_all(processes: usize) -> anyhow::Result<ExitCode> {
     }
     hosts += "\n";
     drop(listeners);
-    let mut words: Vec<_> = std::env::args_os().skip(1).collect();
+    let mut words = program::words().get(1..).unwrap_or_default().to_vec();
     if let Some(at) = words.iter().position(|word| word == "--processes") {
         words.drain(at..(at + 2).min(words.len()));
     }

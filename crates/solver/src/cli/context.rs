@@ -139,7 +139,7 @@ impl Context {
 
 /// Returns the command line as it was typed.
 pub(super) fn command_line() -> String {
-    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    let words = program::words().iter().map(|word| word.to_string_lossy().into_owned());
     let mut words: Vec<String> = words.collect();
     if let Some(program) = words.first_mut() {
         *program = program::name().to_string();

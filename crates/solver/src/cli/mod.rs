@@ -163,8 +163,20 @@ pub fn main() -> ExitCode {
 /// ```
 pub fn main_with(games: Vec<AnyGame>) -> ExitCode {
     complete::answer();
-    colour::choose(std::env::args_os().skip(1));
-    let cli = match understand_words(std::env::args_os()) {
+    run(games)
+}
+
+/// Runs the command line of these words, the program's name first, once in a process; returns the exit code.
+/// For programs whose process has other arguments.
+pub fn main_of(words: Vec<OsString>) -> ExitCode {
+    program::set_words(words);
+    run(Vec::new())
+}
+
+fn run(games: Vec<AnyGame>) -> ExitCode {
+    let words = program::words();
+    colour::choose(words.iter().skip(1).cloned());
+    let cli = match understand_words(words) {
         Ok(cli) => cli,
         Err(error) => return usage::report(&error),
     };

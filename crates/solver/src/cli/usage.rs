@@ -67,15 +67,15 @@ pub(super) fn report(error: &Error) -> ExitCode {
         let _ = write!(io::stdout(), "{}", in_its_name(&text));
         return ExitCode::SUCCESS;
     }
-    let is_bare = std::env::args_os().len() < 2;
+    let is_bare = program::words().len() < 2;
     if is_bare || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         let help = if is_bare { command().render_help() } else { help };
         let text = if colour::on_stderr() { help.ansi().to_string() } else { help.to_string() };
         to_stderr(in_its_name(text.trim_end()));
         return code(Kind::Usage).into();
     }
-    let words: Vec<_> = std::env::args_os().take_while(|word| word != "--").collect();
-    let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+    let words = program::words().iter().take_while(|word| *word != "--");
+    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
     let words: Vec<&str> = words.iter().map(|word| &**word).collect();
     let (message, hint) = of_another_build(error).unwrap_or_else(|| explained(error, &words));
     say(Kind::Usage, &shown(&message), Some(&shown(&hint)), words.contains(&"--json"));

@@ -46,6 +46,9 @@ class Game:
     def __reduce__(self):
         return game, (self.name,)
 
+    def __deepcopy__(self, _):
+        return self
+
     @property
     def start(self) -> Position:
         """The start position."""
@@ -201,6 +204,12 @@ class Positions:
     def __repr__(self):
         return f"<{len(self)} positions of {self._core.game.name}>"
 
+    def __reduce__(self):
+        return _positions, (self.game, self.notations, self._drawn)
+
+    def __deepcopy__(self, _):
+        return self
+
     def __getitem__(self, at):
         if isinstance(at, (int, np.integer)):
             at = int(at) + len(self) if at < 0 else int(at)
@@ -346,12 +355,21 @@ class Position:
     def __reduce__(self):
         return _position, (self._core.game.name, self.notation)
 
+    def __deepcopy__(self, _):
+        return self
+
     def _repr_html_(self):
         return style_board(self._core.svgs()[0]) + ("" if self.over else f"<div>{self.mover} to move</div>")
 
 
 def _position(name, notation):
     return game(name).position(notation)
+
+
+def _positions(rules, notations, drawn):
+    positions = rules.positions(notations) if notations else Positions(rules._core.parse([]))
+    positions._drawn = drawn
+    return positions
 
 
 def style_board(svg: str) -> str:

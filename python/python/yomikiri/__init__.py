@@ -12,17 +12,31 @@ All values are from the view of the player to move (the mover): an outcome is 1 
 Othello, where a1 (top left) is 0, and the number of squares for a pass.
 """
 
-from ._core import PolicyError, PositionError, TableError, YomikiriError, __version__
+try:
+    from ._core import PolicyError, PositionError, TableError, YomikiriError, __version__
+except ModuleNotFoundError as error:
+    if error.name != f"{__name__}._core":
+        raise
+    raise ImportError(
+        "yomikiri is not compiled here: these are its sources. Run `pip install ./python` in the repository, which needs "
+        "Rust (https://rustup.rs), or `pip install yomikiri` for a wheel", name=__name__, path=__file__) from None
+
 from ._games import Game, Position, Positions, game
+from ._gymnasium import register_with_import
 from ._measure import Comparison, Match, Report, compare, evaluate, exploitability, match
-from ._tables import Batch, Table, Values, open, solve
+from ._tables import Batch, Dataset, Table, Values, open, open_or_solve, solve
+
+
+if __name__ == "yomikiri":  # not a package that `bind` made
+    register_with_import()
+del register_with_import
 
 
 def env(game_or_table="othello-4x4", **options):
     """Returns a Gymnasium environment of one player; see `yomikiri.envs.SinglePlayer`."""
-    from .envs import SinglePlayer
+    from .envs import single_player
 
-    return SinglePlayer(game_or_table, **options)
+    return single_player(game_or_table, **options)
 
 
 def aec_env(game_or_table="othello-4x4", **options):
@@ -30,6 +44,14 @@ def aec_env(game_or_table="othello-4x4", **options):
     from .envs import TwoPlayers
 
     return TwoPlayers(game_or_table, **options)
+
+
+def __getattr__(name):
+    if name in ("envs", "openspiel", "pgx"):  # These import more than NumPy.
+        import importlib
+
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def bind(core, name: str | None = None):
@@ -50,7 +72,7 @@ def bind(core, name: str | None = None):
 
 
 __all__ = [
-    "Batch", "Comparison", "Game", "Match", "PolicyError", "Position", "PositionError", "Positions", "Report",
+    "Batch", "Comparison", "Dataset", "Game", "Match", "PolicyError", "Position", "PositionError", "Positions", "Report",
     "Table", "TableError", "Values", "YomikiriError", "__version__", "aec_env", "bind", "compare", "env", "evaluate",
-    "exploitability", "game", "match", "open", "solve",
+    "exploitability", "game", "match", "open", "open_or_solve", "solve",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 
 import gymnasium
@@ -10,6 +11,7 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 
 from . import _core
+from ._gymnasium import GAMES
 from ._games import Game, Position
 from ._games import game as _game
 from ._measure import _evaluating, _given
@@ -20,9 +22,13 @@ class _Opponent:
     """Chooses moves by a policy as `yomikiri.evaluate` takes it."""
 
     def __init__(self, policy, game, table, layout, move):
-        self.given = _given([policy], [None], layout, None, move)
+        self._arguments = policy, game, table, layout, move
+        self.given = _given([policy], [None], layout, None, move, game)
         tables = table._core.tables if table else os.environ.get("YOMIKIRI_TABLES", "tables")
         self.asked = _core.Asked(game._core, *self.given, table._core if table else None, tables)
+
+    def __reduce__(self):
+        return _Opponent, self._arguments
 
     def choose(self, position: Position, random):
         with _evaluating(self.given):
@@ -46,6 +52,18 @@ def _spaces(game, layout):
     })
 
 
+def _check_render_mode(mode):
+    if mode not in (None, "ansi"):
+        raise ValueError(f"invalid render_mode {mode!r}: expected 'ansi' or None")
+
+
+def _rendered(env):
+    if env.render_mode is None:
+        gymnasium.logger.warn("render() needs render_mode: ym.env(..., render_mode=\"ansi\")")
+        return None
+    return str(env.position)
+
+
 def _observed(position, layout):
     mask = position._core.legal()[0].astype(np.int8)
     return {"observation": position.planes(layout), "action_mask": mask}
@@ -59,7 +77,12 @@ class SinglePlayer(gymnasium.Env):
     ``None``: drawn for each game. An observation has ``observation`` (``float32``, by ``layout``, as the
     player to move sees the board) and ``action_mask`` (``int8``, ``(actions,)``). The reward at the end is
     the player's outcome (1, 0, -1), or with ``reward="score"`` the final score. An illegal action loses, with
-    ``info["illegal"]``. Games are truncated after ``max_plies``."""
+    ``info["illegal"]``. Games are truncated after ``max_plies``. `copy.deepcopy` of an environment continues
+    from the same position and shares the opponent.
+
+    ``gymnasium.make`` knows the games by id: ``yomikiri/Othello4x4-v0`` and the other boards,
+    ``yomikiri/AnimalShogi-v0``, ``yomikiri/AnimalShogi3x3-v0``, ``yomikiri/Minishogi-v0``; it takes the same
+    options."""
 
     metadata = {"render_modes": ["ansi"], "render_fps": 1}
 
@@ -70,12 +93,17 @@ class SinglePlayer(gymnasium.Env):
             table = solve(self.game)
         if reward not in ("outcome", "score") or reward == "score" and not self.game.has_scores:
             raise ValueError(f"invalid reward {reward!r}: expected outcome, or score in games with scores")
+        if side not in (0, 1, None):
+            raise ValueError(f"invalid side {side!r}: expected 0, 1 or None")
+        _check_render_mode(render_mode)
         self.opponent = _Opponent(opponent, self.game, table, layout, move)
         self.side, self.layout = side, layout
         self.reward, self.max_plies, self.render_mode = reward, max_plies, render_mode
         self.observation_space = _spaces(self.game, layout)
         self.action_space = spaces.Discrete(self.game.actions)
         self.position, self.player, self.plies = self.game.start, 0, 0
+        #: ``False`` before `reset` and after the end of a game.
+        self._is_running = False
 
     def reset(self, *, seed=None, options=None):
         """Starts a game, at ``options["position"]`` if given. Returns observation and info."""
@@ -83,22 +111,39 @@ class SinglePlayer(gymnasium.Env):
         begin = (options or {}).get("position")
         self.position = self.game.start if begin is None else self.game.positions(begin)[0]
         self.player = int(self.np_random.integers(2)) if self.side is None else self.side
-        self.plies = 0
+        self.plies, self._is_running = 0, True
         self._reply()
         return _observed(self.position, self.layout), self._info()
 
     def step(self, action):
         """Plays an action and the opponent's replies. Returns observation, reward, terminated, truncated and
         info."""
+        if not self._is_running:
+            raise gymnasium.error.ResetNeeded("call reset() before step(): no game is running")
         action = int(action)
         if action not in self.position.legal:
+            self._is_running = False
             lost = -1.0 if self.reward == "outcome" else -float(np.prod(self.game.shape))
             return _observed(self.position, self.layout), lost, True, False, {**self._info(), "illegal": True}
         self.position = self.position.play(action)
         self.plies += 1
         self._reply()
         over = self.position.over
-        return _observed(self.position, self.layout), self._reward(), over, self._is_cut() and not over, self._info()
+        is_cut = self._is_cut() and not over
+        self._is_running = not (over or is_cut)
+        return _observed(self.position, self.layout), self._reward(), over, is_cut, self._info()
+
+    def __deepcopy__(self, memo):
+        new = type(self).__new__(type(self))
+        memo[id(self)] = new
+        for name, value in vars(self).items():
+            # Copies are for search: they share the policy, which may be a large network.
+            new.__dict__[name] = value if name in ("opponent", "spec", "_cached_spec") else copy.deepcopy(value, memo)
+        return new
+
+    def action_masks(self):
+        """Returns the legal actions, ``bool`` of shape ``(actions,)``: for MaskablePPO of sb3-contrib."""
+        return self.position._core.legal()[0]
 
     def _is_cut(self):
         return self.plies >= self.max_plies
@@ -118,8 +163,18 @@ class SinglePlayer(gymnasium.Env):
         return {"position": self.position.notation, "player": self.player}
 
     def render(self):
-        """Returns the board as text."""
-        return str(self.position)
+        """Returns the board as text with ``render_mode="ansi"``, else ``None``."""
+        return _rendered(self)
+
+
+def single_player(game_or_table, **options):
+    """Returns a `SinglePlayer` with the ``spec`` that `gymnasium.make` would set, without its wrappers."""
+    env = SinglePlayer(game_or_table, **options)
+    known = {game: name for name, game in GAMES.items()}
+    name = known.get(env.game.name, f"yomikiri/{env.game.name}-v0")
+    env.spec = gymnasium.envs.registration.EnvSpec(
+        name, entry_point="yomikiri.envs:SinglePlayer", kwargs={"game_or_table": game_or_table, **options})
+    return env
 
 
 class TwoPlayers(AECEnv):
@@ -131,7 +186,9 @@ class TwoPlayers(AECEnv):
     def __init__(self, game_or_table="othello-4x4", *, layout="nchw", max_plies=512, render_mode=None):
         super().__init__()
         self.game, _ = _of(game_or_table)
+        _check_render_mode(render_mode)
         self.layout, self.max_plies, self.render_mode = layout, max_plies, render_mode
+        self.agents, self.position = [], self.game.start
         self.possible_agents = ["player_0", "player_1"]
         space = _spaces(self.game, layout)
         self.observation_spaces = {agent: space for agent in self.possible_agents}
@@ -158,6 +215,10 @@ class TwoPlayers(AECEnv):
         self.infos = {agent: {} for agent in self.agents}
         self.agent_selection = self.agents[self.position.side]
 
+    def action_masks(self):
+        """Returns the legal actions of the player to move, ``bool`` of shape ``(actions,)``."""
+        return self.position._core.legal()[0]
+
     def observe(self, agent):
         """Returns the board as the player to move sees it; the other agent has no legal action."""
         seen = _observed(self.position, self.layout)
@@ -167,6 +228,8 @@ class TwoPlayers(AECEnv):
 
     def step(self, action):
         """Plays an action of the player to move."""
+        if not self.agents:
+            raise gymnasium.error.ResetNeeded("call reset() before step(): no game is running")
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
@@ -192,8 +255,8 @@ class TwoPlayers(AECEnv):
         self.terminations = dict.fromkeys(self.agents, True)
 
     def render(self):
-        """Returns the board as text."""
-        return str(self.position)
+        """Returns the board as text with ``render_mode="ansi"``, else ``None``."""
+        return _rendered(self)
 
     def close(self):
         """Does nothing: no resources are held."""

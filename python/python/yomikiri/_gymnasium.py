@@ -1,0 +1,54 @@
+"""Ids of the environments, registered with Gymnasium as soon as both packages are imported."""
+
+import importlib.util
+import sys
+
+#: Game of each id.
+GAMES = {
+    **{
+        f"yomikiri/Othello{rows}x{columns}-v0": f"othello-{rows}x{columns}"
+        for rows in range(4, 9)
+        for columns in range(4, 9)
+    },
+    "yomikiri/AnimalShogi-v0": "animal-shogi",
+    "yomikiri/AnimalShogi3x3-v0": "animal-shogi-3x3",
+    "yomikiri/Minishogi-v0": "minishogi",
+}
+
+
+def register():
+    """Registers all ids."""
+    from gymnasium.envs import registration
+
+    for name, game in GAMES.items():
+        if name not in registration.registry:
+            registration.register(name, entry_point="yomikiri.envs:SinglePlayer", kwargs={"game_or_table": game})
+
+
+class _Finder:
+    """Registers the ids after Gymnasium is imported, which takes longer than this package."""
+
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        """Finds Gymnasium as it would be found without this class."""
+        if name != "gymnasium":
+            return None
+        sys.meta_path.remove(cls)
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def exec_module(module):
+                execute(module)
+                register()
+
+            spec.loader.exec_module = exec_module
+        return spec
+
+
+def register_with_import():
+    """Registers all ids, now or when Gymnasium is imported."""
+    if sys.modules.get("gymnasium") is not None:
+        register()
+    elif "gymnasium" not in sys.modules and _Finder not in sys.meta_path:
+        sys.meta_path.insert(0, _Finder)

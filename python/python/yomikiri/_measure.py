@@ -1,0 +1,675 @@
+"""Exact measurement of policies against solved tables."""
+
+from __future__ import annotations
+
+import datetime
+import difflib
+import functools
+import html as _html
+import inspect
+import json
+import os
+import sys
+import types
+import warnings
+from contextlib import contextmanager, suppress
+from functools import cached_property
+from pathlib import Path
+from typing import Sequence
+
+import numpy as np
+
+from . import _core
+from ._arrays import numbers, numpy_of
+from ._games import Game, Positions, style_board
+from ._tables import Table, _directory, _Told, open_or_solve
+from ._types import BothLost, BothResults, Metrics, Policy
+
+
+#: Numbers of positions in a batch of a function that is compiled for each shape.
+_SIZES = (32, 512)
+
+
+class _Asked:
+    """A callable policy. Converts its return values to arrays for the solver."""
+
+    def __init__(self, policy, name, layout, best):
+        self.policy, self.name, self.best = policy, name, best
+        if not callable(policy):
+            policy = _estimator(policy, best)
+        self.form = _FORMS.get(layout)
+        self.is_warned = False
+        self.as_probabilities = 0
+        self.tensor = None
+        torch = sys.modules.get("torch")
+        if torch is not None and isinstance(policy, torch.nn.Module):
+            self.tensor = torch
+        self.call = policy
+        self.with_legal = _takes_two(policy.forward if self.tensor else policy)
+        #: ``True`` if every shape of a batch costs a compilation.
+        self.is_compiled = _is_compiled(policy)
+
+    def __call__(self, shown, legal):
+        positions = Positions(shown) if self.form else None
+        shown = self.form(positions) if self.form else shown
+        if self.is_compiled and isinstance(shown, np.ndarray):
+            return self._in_sizes(shown, legal, positions)
+        return self._answer(shown, legal, positions)
+
+    def _in_sizes(self, shown, legal, positions):
+        """Asks in batches of few sizes; the last one is filled up with its first position."""
+        parts, count = [], len(shown)
+        for begin in range(0, count, _SIZES[-1]):
+            end = min(begin + _SIZES[-1], count)
+            size = next(size for size in _SIZES if size >= end - begin)
+            filled = np.r_[begin:end, np.full(size - end + begin, begin)]
+            part = self._answer(shown[filled], None if legal is None else legal[filled],
+                                positions and positions[filled])
+            parts.append({name: column[: end - begin] for name, column in part.items()})
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+    def _answer(self, shown, legal, positions):
+        given = (shown, legal) if self.with_legal else (shown,)
+        if self.tensor is not None:
+            with self.tensor.no_grad():
+                told = self.call(*map(self._tensor_of, given))
+        else:
+            told = self.call(*given)
+        if any(map(_is_foreign, told.values() if isinstance(told, dict) else told if isinstance(told, tuple) else [told])):
+            self.is_compiled = True
+        if told is None:
+            raise _core.PolicyError(f"policy '{self.name}' returned None; does it end without `return`?")
+        if isinstance(told, list) and told and all(isinstance(move, str) for move in told):
+            told = {"actions": self._actions_of(told, positions)}
+        elif isinstance(told, tuple) and len(told) == 2:
+            told = {self._kind(told[0]): told[0], "values": told[1]}
+        elif isinstance(told, tuple):
+            raise _core.PolicyError(
+                f"policy '{self.name}' returned a tuple of {len(told)}, expected (logits, values); name more than two: "
+                "{'logits': ..., 'values': ..., 'final_scores': ...}")
+        elif not isinstance(told, dict):
+            array = numpy_of(told)
+            told = {"actions" if array.ndim == 1 and array.dtype.kind in "iu" else self._kind(array): array}
+        known = {"logits", "probabilities", "actions", "scores", "values", "final_scores"}
+        unknown = [name for name in told if name not in known]
+        if unknown:
+            close = difflib.get_close_matches(str(unknown[0]), known, 1)
+            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            raise _core.PolicyError(
+                f"policy '{self.name}' returned {unknown[0]!r}{hint}, expected {', '.join(sorted(known))}")
+        rows = {"actions", "values", "final_scores"}
+        whole = {name: numbers(array) for name, array in told.items() if array is not None}
+        return {
+            name: array.reshape(len(array)) if name in rows and array.ndim == 2 and array.shape[1] == 1 else array
+            for name, array in whole.items()
+        }
+
+    def _tensor_of(self, array):
+        """Returns an array on the device and in the precision of the module's weights."""
+        if not isinstance(array, np.ndarray):
+            return array
+        weights = next(self.policy.parameters(), None)
+        tensor = self.tensor.from_numpy(array)
+        if weights is None:
+            return tensor
+        dtype = weights.dtype if weights.is_floating_point() and tensor.is_floating_point() else tensor.dtype
+        return tensor.to(weights.device, dtype)
+
+    def _actions_of(self, moves, positions):
+        """Returns the actions of moves by name."""
+        if positions is None:
+            raise _core.PolicyError(
+                f"policy '{self.name}' returned texts; give layout='notations' or 'positions' to answer with names of moves")
+        actions = []
+        for row, (position, move) in enumerate(zip(positions, moves)):
+            if move not in position.moves:
+                raise _core.PolicyError(
+                    f"policy '{self.name}': row {row}: {move!r} is not legal in '{position.notation}': expected one of "
+                    + ", ".join(position.moves))
+            actions.append(position.moves[move])
+        return np.array(actions)
+
+    def _kind(self, array):
+        """Returns the kind of an unnamed array. Raises `PolicyError` if all rows so far look like
+        probabilities."""
+        if self.best:
+            return "scores"
+        if self.as_probabilities is None:
+            return "logits"
+        rows = numbers(array)
+        if rows.ndim == 2 and (rows >= 0).all() and (abs(rows.sum(axis=1) - 1) < 1e-3).all():
+            self.as_probabilities += len(rows)
+        else:
+            self.as_probabilities = None
+        # Logits may sum to 1 by chance in a few positions.
+        if self.as_probabilities is not None and self.as_probabilities >= 64:
+            raise _core.PolicyError(
+                f"policy '{self.name}': every row of its arrays sums to 1, as probabilities do, and arrays are read as "
+                "logits; return {'probabilities': ...}, 0 for illegal moves, or their logarithms")
+        return "logits"
+
+
+#: Conversions of positions for the layouts without planes.
+_FORMS = {
+    "positions": lambda positions: positions,
+    "keys": lambda positions: positions.own_keys,
+    "notations": lambda positions: positions.notations,
+}
+
+
+def _estimator(model, best):
+    """Returns the callable of a scikit-learn estimator, whose input is a row of planes for each position."""
+
+    def numbers_of(planes):
+        rows = planes.reshape(len(planes), -1)
+        if not hasattr(model, "predict_proba"):
+            return None, np.asarray(model.predict(rows))
+        found = np.asarray(model.predict_proba(rows))
+        if found.ndim != 2:
+            raise _core.PolicyError(f"{type(model).__name__}.predict_proba has {found.ndim} axes, expected (N, classes)")
+        return found, None
+
+    def estimator(planes, legal):
+        chances, predicted = numbers_of(planes)
+        if chances is None:
+            if predicted.ndim == 2:
+                return {"scores": predicted}  # a regressor: one value an action
+            return {"actions": predicted.astype(np.int64)}
+        whole = np.zeros(legal.shape)
+        whole[:, np.asarray(model.classes_, dtype=np.int64)] = chances
+        if best:
+            return {"scores": whole}
+        whole *= legal
+        # Moves that it has never seen share the probability where it knows no other.
+        whole = np.where(whole.sum(axis=1, keepdims=True) > 0, whole, legal)
+        return {"probabilities": whole / whole.sum(axis=1, keepdims=True)}
+
+    return estimator
+
+
+def _is_estimator(thing):
+    return any(callable(getattr(thing, name, None)) for name in ("predict_proba", "predict"))
+
+
+def _library(thing):
+    return (type(thing).__module__ or "").partition(".")[0]
+
+
+def _is_foreign(array):
+    """Returns ``True`` for an array of a library that compiles functions for each shape."""
+    return _library(array) in ("jax", "jaxlib", "tensorflow", "keras")
+
+
+def _is_compiled(policy):
+    """Returns ``True`` if a callable is, or uses, a function that is compiled for each shape."""
+    libraries = ("jax", "jaxlib", "tensorflow", "keras", "flax", "equinox", "haiku")
+    return "torch._dynamo" in type(policy).__module__ or any(_library(one) in libraries for one in [policy, *_held(policy)[0]])
+
+
+def _takes_two(function):
+    """Returns ``True`` if a callable takes the legal moves as a second argument."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    needed = [p for p in places if p.default is p.empty]
+    return len(needed) >= 2 or len(places) >= 2 and places[1].name in ("legal", "mask", "legal_actions", "action_mask")
+
+
+def _given(policies, names, layout, planes, move, game=None):
+    """Converts policies to the arguments of `_core`."""
+    if move not in ("sample", "best"):
+        raise ValueError(f"invalid move {move!r}: expected sample, best")
+
+    def one(policy, name):
+        if isinstance(policy, (str, os.PathLike)):
+            return str(policy)
+        if not callable(policy) and not _is_estimator(policy):
+            raise TypeError(f"invalid policy of type {type(policy).__name__}: expected a name, a callable or an estimator")
+        name = name or getattr(policy, "__name__", None) or type(policy).__name__
+        if layout == "pgx" and game is not None and game.name == "animal-shogi":
+            from .pgx import policy as of_pgx
+
+            policy = policy if isinstance(policy, of_pgx) else of_pgx(policy)
+        own = getattr(policy, "_yomikiri_layout", layout)
+        asked = _Asked(policy, name, own, move == "best")
+        return (name, asked, own, planes, asked.with_legal, asked.best)
+
+    given = [one(policy, name) for policy, name in zip(policies, names)]
+    if move == "best" and given and all(isinstance(policy, str) for policy in given):
+        raise ValueError("move 'best' applies to callables only; for names write 'onnx:FILE?move=best', "
+                         "'predictions:DIR?move=best' or 'exec:COMMAND?move=best'")
+    return given
+
+
+def _held(policy):
+    """Returns what a callable is or uses: the object itself, its arguments and variables; and with them their
+    attributes."""
+    target = inspect.unwrap(policy)
+    if isinstance(target, functools.partial):
+        held = [target.func, *target.args, *target.keywords.values()]
+    else:
+        held = [target, getattr(target, "__self__", None)]
+    function = getattr(target, "__func__", target)
+    if inspect.isfunction(function):
+        for cell in function.__closure__ or ():
+            with suppress(ValueError):  # the variable is not assigned yet
+                held.append(cell.cell_contents)
+        held += [function.__globals__.get(name) for name in function.__code__.co_names]
+    held = [one for one in held if not isinstance(one, (type, types.ModuleType))]
+    return held, held + [one for owner in held for one in getattr(owner, "__dict__", {}).values()]
+
+
+def _networks(policy):
+    """Returns the networks with a training mode that a callable is or uses."""
+    return [
+        one for one in _held(policy)[1]
+        if isinstance(getattr(one, "training", None), bool)
+        and callable(getattr(one, "eval", None)) and callable(getattr(one, "train", None))
+    ]
+
+
+@contextmanager
+def _evaluating(given):
+    """Switches networks to evaluation mode inside the block and restores the mode of every part
+    afterwards."""
+    before = []
+    try:
+        for policy in given:
+            for network in [] if isinstance(policy, str) else _networks(policy[1].policy):
+                parts = [*network.modules()] if hasattr(network, "modules") else [network]
+                modes = [(part, part.training) for part in parts if hasattr(part, "training")]
+                if not any(is_training for _, is_training in modes):
+                    continue
+                if not policy[1].is_warned:
+                    policy[1].is_warned = True
+                    warnings.warn(
+                        f"policy '{policy[0]}' is in training mode; it is measured in eval() and restored afterwards",
+                        RuntimeWarning, stacklevel=4)
+                before.append((network, network.training, modes))
+                network.eval()
+        yield
+    finally:
+        for network, is_training, modes in reversed(before):
+            if is_training:
+                network.train()
+            for part, is_training in modes:
+                if part.training != is_training:
+                    part.training = is_training
+
+
+def evaluate(
+    table: Table | Game | Positions | str | os.PathLike[str],
+    *policies: Policy,
+    names: Sequence[str | None] | None = None,
+    layout: str = "nchw",
+    planes: str | None = None,
+    split: str | None = None,
+    trained: str | None = None,
+    canonical: bool = False,
+    positions=None,
+    games: bool = True,
+    mistakes: int = 10,
+    move: str = "sample",
+    tables: str | os.PathLike[str] | None = None,
+    progress: bool | None = None,
+) -> Report:
+    """Measures policies in every position of a table whose value and moves are proven, without sampling.
+    ``table`` is a `Table`, or the name of a game or a table (`open_or_solve`). Given `Positions` instead
+    (``ym.game("othello-8x8").sample(1000)``), it finds their exact values by search and caches them in
+    ``tables/labels``; figures of a sample have confidence intervals.
+
+    A policy is a name as in ``solver report --policy`` (``random``, ``greedy``, ``alphabeta:4``,
+    ``mcts:100``, ``learned:NAME``, ``onnx:FILE``, ``perfect``…) or a callable ``policy(planes)`` or
+    ``policy(planes, legal)``. ``planes`` is ``float32`` of shape ``(N, …)``, see `Positions.planes` for
+    ``layout`` and ``planes``; ``legal`` is ``bool`` of shape ``(N, actions)``. For games without planes,
+    ``layout`` may be ``positions`` (`Positions`), ``keys`` (`Positions.own_keys`) or ``notations`` (a list of
+    texts). A ``torch.nn.Module`` takes and returns tensors; a network in training mode is measured in
+    ``eval()`` and set back, with a warning. The callable returns
+
+    * an array ``(N, actions)`` of logits (illegal moves are masked for you), or ``(N,)`` integers: actions;
+    * a tuple ``(logits, values)`` with values from -1 (the mover loses) to 1;
+    * a list of texts, the names of moves (`Position.moves`), with ``layout`` ``notations`` or ``positions``;
+    * or a dictionary with one of ``logits``, ``probabilities``, ``actions``, ``scores`` (the best moves are
+      chosen), and optionally ``values`` and ``final_scores`` (in discs).
+
+    An estimator of scikit-learn with ``predict_proba`` (its classes are actions) or ``predict`` is a policy
+    too; its input are flat planes.
+
+    With ``move="best"`` a callable plays the move of its highest number: for Q-networks, whose arrays would
+    otherwise be read as logits.
+
+    The callable runs on this thread with batches of up to 2048 positions. Its answer for a position must not
+    depend on the rest of the batch: a few positions of a few batches are repeated to check that. ``split``
+    restricts the measurement to ``train``, ``validation`` or ``test``, divided as in the training of the
+    policies if that is known, else by the defaults of ``states`` and ``solver export``. ``trained="train"``
+    (or ``"train:SEED"``, with the ``--split-seed`` of an export) declares that callables and other external
+    policies were trained on that part; they are then ranked by the other positions. ``positions``, anything
+    that `Game.positions` takes, restricts the measurement to these positions of the table, and keeps the
+    answers for ``report.to_pandas("positions")``; ``positions="all"`` keeps those of every position.
+    ``canonical`` measures
+    one of all mirror images (up to 16 times faster); ``games`` also plays the policies against perfect and
+    random moves and each other, if the table is complete; ``mistakes`` is the number of mistakes kept for
+    each policy. Raises `PolicyError` for an invalid answer, naming the row, and any exception of the
+    callable."""
+    if not policies:
+        raise ValueError("no policy: expected at least one")
+    names = list(names) if names is not None else [None] * len(policies)
+    if len(names) != len(policies):
+        raise ValueError(f"{len(names)} names, expected one for each of {len(policies)} policies")
+    if not isinstance(table, Positions):
+        table = open_or_solve(table, tables=tables, progress=progress)
+    given = _given(policies, names, layout, planes, move, table.game)
+    notes = [note for note in (getattr(policy, "_yomikiri_note", None) for policy in
+                               (one[1].policy for one in given if not isinstance(one, str))) if note]
+    keeps = positions is not None
+    chosen = None if isinstance(positions, str) and positions == "all" else positions
+    if isinstance(table, Positions):
+        if split is not None or canonical or chosen is not None:
+            raise ValueError("split, canonical and positions apply to tables only")
+        words = table._drawn or f"{len(table)} given ones"
+        with _Told(progress) as tell, _evaluating(given):
+            return Report(_core.evaluate_positions(
+                table._core, _directory(tables), given, words, table._drawn is not None, mistakes, trained, keeps, tell), notes)
+    chosen = None if chosen is None else table.game.positions(chosen)._core
+    with _Told(progress) as tell, _evaluating(given):
+        return Report(_core.evaluate(
+            table._core, given, canonical, games, mistakes, split, trained, chosen, keeps, tell), notes)
+
+
+class Report:
+    """Figures of the measured policies. ``report[name]`` are the metrics of one policy."""
+
+    def __init__(self, core: _core.Report | _Saved, notes: Sequence[str] = ()):
+        self._core = core
+        #: What a reader must know of the policies' input; printed first.
+        self.notes: list[str] = list(notes)
+
+    def __reduce__(self):
+        return Report, (_Saved.of(self._core), self.notes)
+
+    @cached_property
+    def json(self) -> dict:
+        """All figures, as in ``solver report --json`` (``docs/json.md``)."""
+        return json.loads(self._core.json())
+
+    @cached_property
+    def _metrics(self):
+        return json.loads(self._core.metrics())
+
+    @property
+    def policies(self) -> list[str]:
+        """Names of the policies in the order of the request."""
+        return [metrics["policy"] for metrics in self._metrics]
+
+    @property
+    def ranking(self) -> list[str]:
+        """Names of the policies, best first."""
+        return [self.policies[at] for at in self._core.order()]
+
+    @property
+    def metrics(self) -> Metrics:
+        """A few dozen numbers of the first policy, as in ``solver report --metrics``."""
+        return self._metrics[0]
+
+    def __getitem__(self, policy: str | int) -> Metrics:
+        return self._metrics[self._place(policy)]
+
+    def _place(self, policy):
+        if isinstance(policy, int):
+            return policy
+        if policy not in self.policies:
+            raise KeyError(f"{policy!r} is not in this report: expected one of {', '.join(self.policies)}")
+        return self.policies.index(policy)
+
+    def scalars(self, prefix: str = "ym/", policy: str | int = 0) -> dict[str, float]:
+        """Returns the numbers of a policy as floats by name, each with ``prefix``, for loggers. Figures that
+        the policy does not have are left out."""
+        return {
+            prefix + name: float(value) for name, value in self[policy].items()
+            if isinstance(value, (int, float)) and not isinstance(value, bool)
+        }
+
+    def __str__(self):
+        return self._noted(self._core.text(False))
+
+    def _noted(self, text):
+        return "".join(f"Input      {note}\n" for note in self.notes) + text
+
+    def __repr__(self):
+        return f"<yomikiri.Report: {', '.join(self.policies)}>"
+
+    @property
+    def full(self) -> str:
+        """The full report, as printed by ``solver report --full``."""
+        return self._noted(self._core.text(True))
+
+    def to_pandas(self, by: str | None = None):
+        """Returns a `pandas.DataFrame` with the metrics of each policy, one per row. With ``by`` (``layer``,
+        ``moves``, ``distance``, ``value``) a row is a policy and a group, with figures of all and of decisive
+        positions. With ``positions`` a row is a policy and a position, as in ``solver report --parquet``;
+        `evaluate` keeps these if it has ``positions=``."""
+        import pandas
+
+        if by is None:
+            return pandas.DataFrame(self._metrics).set_index("policy")
+        if by == "positions":
+            rows = self._core.judgements()
+            if rows is None:
+                raise ValueError("answers position by position were not kept: give evaluate(..., positions=\"all\")")
+            return pandas.DataFrame(json.loads(rows))
+        field = {"layer": "layers", "moves": "by_moves", "distance": "by_distance", "value": "by_value"}
+        if by not in field:
+            raise ValueError(f"invalid by {by!r}: expected {', '.join(field)} or positions")
+        rows = []
+        for policy in self.json["policies"]:
+            for group in policy[field[by]]:
+                key = next(value for name, value in group.items() if name != "figures")
+                row = {"policy": policy["policy"], by: key}
+                for kind in ("all", "decisive_outcome"):
+                    figures = group["figures"][kind]
+                    row |= {f"{kind}_{name}": number for name, number in figures.items() if np.isscalar(number)}
+                rows.append(row)
+        return pandas.DataFrame(rows)
+
+    def to_markdown(self, model: str | None = None) -> str:
+        """Returns a Hugging Face model card of the first policy: metadata with a ``model-index``, then its
+        figures as tables, or a leaderboard if there are several policies. ``model`` is the model's name."""
+        table, metrics = self.json["table"], self.scalars("")
+        quoted = functools.partial(json.dumps, ensure_ascii=False)
+        command = f"ym.evaluate({quoted(table['name'])}, {', '.join(self.policies)})"
+        lines = [
+            "---", "library_name: yomikiri", "tags:", "- reinforcement-learning", f"- {table['game']}", "model-index:",
+            f"- name: {quoted(model or self.policies[0])}", "  results:", "  - task:", "      type: reinforcement-learning",
+            f"      name: {quoted('exact evaluation on ' + table['game'])}", "    dataset:", f"      type: {table['game']}",
+            f"      name: {quoted(table['name'])}", "    metrics:",
+        ]
+        for name, value in metrics.items():
+            lines += [f"    - type: {name}", f"      value: {value!r}"]
+        return "\n".join([*lines, "---", "", self._core.markdown(command)])
+
+    def to_html(self, path: str | os.PathLike | None = None) -> str:
+        """Returns the report as one self-contained page, and writes it to ``path`` if given."""
+        date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
+        page = self._core.html("yomikiri.evaluate", date)
+        if path is not None:
+            Path(path).write_text(page, encoding="utf-8")
+        return page
+
+    def mistakes(self, count: int = 10, policy: str | int = 0) -> list[Mistake]:
+        """Returns a policy's costliest mistakes, costliest first, one of mirror images; at most the number
+        that the measurement kept."""
+        at = self._place(policy)
+        games = self.json["games"]
+        found = games["policies"][at]["costliest"] if games else self.json["policies"][at]["costliest"]
+        return [Mistake(one) for one in found[:count]]
+
+    def _repr_html_(self):
+        columns = [name for name in ("result_kept", "score_kept", "nll", "exploited_result") if name in self.metrics]
+        head = "".join(f"<th>{_html.escape(name)}</th>" for name in ["policy", *columns])
+        rows = ""
+        for name in self.ranking:
+            cells = (self[name][column] for column in columns)
+            cells = "".join(f"<td>{'' if cell is None else f'{cell:.4f}'}</td>" for cell in cells)
+            rows += f"<tr><td>{_html.escape(name)}</td>{cells}</tr>"
+        notes = "".join(f"<p>{_html.escape(note)}</p>" for note in self.notes)
+        return f"{notes}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+class _Saved:
+    """A report as text, without the compiled module: what a pickle contains."""
+
+    @classmethod
+    def of(cls, core):
+        if isinstance(core, cls):
+            return core
+        date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
+        saved = cls()
+        saved.texts = {
+            "json": core.json(), "metrics": core.metrics(), "order": core.order(), "text": core.text(False),
+            "full": core.text(True), "html": core.html("yomikiri.evaluate", date), "judgements": core.judgements(),
+            "markdown": core.markdown("\0"),
+        }
+        return saved
+
+    def json(self):
+        return self.texts["json"]
+
+    def metrics(self):
+        return self.texts["metrics"]
+
+    def order(self):
+        return self.texts["order"]
+
+    def judgements(self):
+        return self.texts["judgements"]
+
+    def text(self, full):
+        return self.texts["full" if full else "text"]
+
+    def html(self, command, date):
+        return self.texts["html"]
+
+    def markdown(self, command):
+        return self.texts["markdown"].replace("\0", command)
+
+
+class Mistake(dict):
+    """A position and a policy's moves there (``docs/json.md``); renders as a board in notebooks."""
+
+    def _repr_html_(self):
+        text = _html.escape
+        rows = "".join(
+            f"<tr{' style=font-weight:bold' if move['best'] else ''}><td>{text(move['move'])}</td>"
+            f"<td>{move['probability']:.1%}</td><td>{move.get('score', move['outcome'])}</td></tr>"
+            for move in self["moves"]
+        )
+        board = style_board(_core.board_svg(self["diagram"]))
+        return f"{board}<div>{text(self['mover'])} to move</div><table>{rows}</table>"
+
+
+class Comparison:
+    """Comparison of two policies position by position."""
+
+    def __init__(self, text: str, told: str):
+        #: The figures, as in ``solver compare --json``.
+        self.json: dict = json.loads(text)
+        self._text = told
+
+    def __str__(self):
+        return self._text
+
+    def __repr__(self):
+        return f"<yomikiri.Comparison: {', '.join(self.json['policies'])}>"
+
+    def _repr_html_(self):
+        return f"<pre>{_html.escape(self._text)}</pre>"
+
+
+def compare(
+    table: Table | Game | str | os.PathLike[str],
+    first: Policy,
+    second: Policy,
+    *,
+    layout: str = "nchw",
+    planes: str | None = None,
+    names: Sequence[str | None] = (None, None),
+    split: str | None = None,
+    trained: str | None = None,
+    worst: int = 10,
+    move: str = "sample",
+    tables: str | os.PathLike[str] | None = None,
+    progress: bool | None = None,
+) -> Comparison:
+    """Compares two policies in the same positions: where each loses less, and where they differ most."""
+    table = open_or_solve(table, tables=tables, progress=progress)
+    given = _given((first, second), names, layout, planes, move, table.game)
+    with _Told(progress) as tell, _evaluating(given):
+        return Comparison(*_core.compare(table._core, *given, split, trained, worst, tell))
+
+
+class Match:
+    """Results of games between two policies."""
+
+    def __init__(self, text: str, told: str):
+        #: The figures of the first policy, as in ``solver match --json``.
+        self.json: dict = json.loads(text)
+        self._text = told
+
+    @property
+    def results(self) -> BothResults:
+        """Results of games from the start: ``first`` and ``second`` (the first policy playing either side),
+        each with the probabilities ``win``, ``draw`` and ``loss`` and the expected ``score``."""
+        opening = self.json["openings"][0]
+        return {"first": opening["first"], "second": opening["second"]}
+
+    def __str__(self):
+        return self._text
+
+    def __repr__(self):
+        return f"<yomikiri.Match: {self._text.splitlines()[0] if self._text else ''}>"
+
+    def _repr_html_(self):
+        return f"<pre>{_html.escape(self._text)}</pre>"
+
+
+def match(
+    table: Table | Game | str | os.PathLike[str],
+    first: Policy,
+    second: Policy,
+    *,
+    layout: str = "nchw",
+    planes: str | None = None,
+    names: Sequence[str | None] = (None, None),
+    openings: int = 0,
+    move: str = "sample",
+    tables: str | os.PathLike[str] | None = None,
+    progress: bool | None = None,
+) -> Match:
+    """Computes games between two policies exactly, on a complete table; also after up to ``openings`` random
+    openings."""
+    table = open_or_solve(table, tables=tables, progress=progress)
+    given = _given((first, second), names, layout, planes, move, table.game)
+    with _Told(progress) as tell, _evaluating(given):
+        return Match(*_core.play_match(table._core, *given, openings, tell))
+
+
+def exploitability(
+    table: Table | Game | str | os.PathLike[str],
+    policy: Policy,
+    *,
+    layout: str = "nchw",
+    planes: str | None = None,
+    move: str = "sample",
+    tables: str | os.PathLike[str] | None = None,
+    progress: bool | None = None,
+) -> BothLost:
+    """Returns the exploitability of a policy on a complete table: ``first`` and ``second`` (the policy
+    playing either side), each with ``outcome_lost`` (0 to 2) and ``score_lost`` to a best response. Raises
+    `ValueError` if games cannot be played out on the table."""
+    table = open_or_solve(table, tables=tables, progress=progress)
+    report = evaluate(table, policy, layout=layout, planes=planes, mistakes=0, move=move, progress=progress)
+    if report.json["games"] is None:
+        raise ValueError(f"games cannot be computed on {table.name}")
+    return report.json["games"]["policies"][0]["exploitability"]

@@ -1,0 +1,662 @@
+"""Solved tables and their values."""
+
+from __future__ import annotations
+
+import builtins
+import html as _html
+import json
+import os
+import sys
+import time
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from . import _core
+from ._games import Game, Position, Positions
+from ._games import game as _game
+
+
+def _directory(tables) -> Path:
+    return Path(tables if tables is not None else os.environ.get("YOMIKIRI_TABLES", "tables"))
+
+
+def _progress(wanted):
+    """Returns a callback that draws a tqdm bar, or ``None`` without tqdm or without a terminal or
+    notebook."""
+    if wanted is False or wanted is None and not (sys.stderr.isatty() or "ipykernel" in sys.modules):
+        return None
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        if wanted:
+            raise
+        return None
+    bar, begun = None, time.monotonic()
+
+    def tell(what, done, total, answered=0):
+        nonlocal bar
+        if not wanted and time.monotonic() - begun < 0.5:
+            return  # Short work shows nothing.
+        if bar is None or bar.desc != what:
+            if bar is not None:
+                bar.close()
+            bar = tqdm(total=total, unit="states", unit_scale=True, leave=False)
+            bar.desc = what
+        bar.n = done if total is None else min(done, total)
+        if answered:
+            bar.set_postfix_str(f"{answered:,} positions answered", refresh=False)
+        bar.refresh()
+
+    tell.close = lambda: bar.close() if bar is not None else None
+    return tell
+
+
+class _Told:
+    """Shows progress while a block runs."""
+
+    def __init__(self, wanted):
+        self.tell = _progress(wanted)
+
+    def __enter__(self):
+        return self.tell
+
+    def __exit__(self, *_):
+        if self.tell is not None:
+            self.tell.close()
+
+
+def solve(
+    game: str | Game = "othello-4x4",
+    *,
+    tables: str | os.PathLike | None = None,
+    roots=None,
+    max_depth: int | None = None,
+    checks_only: bool = False,
+    force: bool = False,
+    progress: bool | None = None,
+) -> Table:
+    """Enumerates and solves a game, or opens the table if it exists.
+
+    ``tables`` is the directory of tables (default ``$YOMIKIRI_TABLES``, else ``tables``). ``roots`` are the
+    positions to begin at instead of the start (texts, or anything `Game.positions` takes), ``max_depth`` is
+    the ply after which no move is followed (required for minishogi), ``checks_only`` follows only checks by
+    the side to move at the roots. ``progress`` shows a tqdm bar; by default in terminals and notebooks if
+    tqdm is installed. Ctrl-C interrupts; the same call resumes. ``force`` starts even if memory or disk space
+    is expected not to suffice. Raises `ValueError`, `TableError`, `YomikiriError`."""
+    rules = game if isinstance(game, Game) else _game(game)
+    begin = None if roots is None else rules.positions(roots)._core
+    with _Told(progress) as tell:
+        core = _core.solve(rules._core, _directory(tables), begin, max_depth, checks_only, force, tell)
+    return Table(core)
+
+
+#: Tables that `open_or_solve` has opened by name, the latest last.
+_OPENED: dict[tuple[str, str], Table] = {}
+
+
+def open_or_solve(
+    table: str | os.PathLike[str] | Game | Table,
+    *,
+    tables: str | os.PathLike[str] | None = None,
+    progress: bool | None = None,
+) -> Table:
+    """Returns a table: of a game or its name, which is solved if it has none (`solve`); or by the name or path
+    of a table (`open`). A `Table` is returned as it is. Functions that take a table take all of these. Raises
+    `TableError`, `ValueError`, `YomikiriError`."""
+    if isinstance(table, Table):
+        return table
+    if not isinstance(table, (str, os.PathLike, Game)):
+        raise TypeError(f"invalid table of type {type(table).__name__}: expected a table, or the name of a game or a table")
+    key = str(_directory(tables).absolute()), str(table)
+    known = _OPENED.pop(key, None)
+    if known is None or not (known.path / "manifest.json").exists():
+        rules = table if isinstance(table, Game) else None
+        if rules is None and not Path(table).exists():
+            with suppress(ValueError):
+                rules = _game(str(table))
+        known = open(table, tables=tables) if rules is None else solve(rules, tables=tables, progress=progress)
+    _OPENED[key] = known
+    if len(_OPENED) > 4:
+        del _OPENED[next(iter(_OPENED))]
+    return known
+
+
+def open(name: str | os.PathLike = "othello-4x4", *, tables=None, check: bool = False) -> Table:
+    """Opens a solved table by name or path. Files are mapped, not read; ``check`` verifies all checksums.
+    Raises `TableError`."""
+    return Table(_core.open_table(str(name), _directory(tables), check))
+
+
+#: Columns that are masks.
+_MASKS = frozenset({"legal", "optimal", "optimal_outcome", "proven", "decisive_outcome", "decisive_score"})
+
+
+def _typed(found: dict, dtype=np.float32) -> dict:
+    """Returns columns in the types of the package: planes as ``dtype``, masks as ``bool``, values of actions as
+    ``float32`` with NaN; with ``dtype="stored"`` as exports have them."""
+    if isinstance(dtype, str) and dtype == "stored":
+        return found
+    return {name: _typed_column(name, column, dtype) for name, column in found.items()}
+
+
+def _typed_column(name, column, dtype=np.float32):
+    if name == "planes":
+        return column.astype(dtype, copy=False)
+    if name in _MASKS:
+        return column.astype(bool, copy=False)
+    if name.startswith("q_"):
+        return _with_nan(column)
+    return column
+
+
+class Batch(dict):
+    """Columns by name, each an array whose first axis is the position; ``batch.score`` is
+    ``batch["score"]``."""
+
+    if TYPE_CHECKING:  # The columns of `Table.columns`; a batch has those that were asked for.
+        planes: NDArray[np.float32]
+        mover: NDArray[np.uint64]
+        opponent: NDArray[np.uint64]
+        key: NDArray[np.uint64]
+        board: list[str]
+        side: NDArray[np.int8]
+        outcome: NDArray[np.int8]
+        score: NDArray[np.int8]
+        distance: NDArray[np.uint16]
+        legal: NDArray[np.bool_]
+        optimal: NDArray[np.bool_]
+        optimal_outcome: NDArray[np.bool_]
+        policy: NDArray[np.float32]
+        q_score: NDArray[np.float32]
+        q_outcome: NDArray[np.float32]
+        weight: NDArray[np.float32]
+        row: NDArray[np.uint32]
+        layer: NDArray[np.uint16]
+        proven: NDArray[np.bool_]
+        lower: NDArray[np.int8]
+        upper: NDArray[np.int8]
+        score_lower: NDArray[np.int8]
+        score_upper: NDArray[np.int8]
+        q_lower: NDArray[np.float32]
+        q_upper: NDArray[np.float32]
+        q_score_lower: NDArray[np.float32]
+        q_score_upper: NDArray[np.float32]
+        split: NDArray[np.uint8]
+        moves: list[str]
+
+    else:
+
+        def __getattr__(self, name):
+            try:
+                return self[name]
+            except KeyError:
+                raise AttributeError(f"unknown column {name!r}; expected {', '.join(self)}") from None
+
+    def __len__(self) -> int:
+        return len(next(iter(self.values()), ()))
+
+    @property
+    def q(self) -> NDArray[np.float32]:
+        """Exact value of each action for the mover: ``float32``, ``(N, actions)``, NaN where illegal or not
+        proven."""
+        name = "q_score" if "q_score" in self else "q_outcome"
+        return _with_nan(self[name])
+
+
+def _with_nan(numbers) -> NDArray[np.float32]:
+    if numbers.dtype == np.float32:
+        return numbers
+    out = numbers.astype(np.float32)
+    out[numbers == -128] = np.nan
+    return out
+
+
+class Table:
+    """A solved table with memory-mapped files. Created by `solve` and `open`."""
+
+    def __init__(self, core: _core.Table):
+        self._core = core
+        #: Name.
+        self.name: str = core.name
+        #: Directory.
+        self.path: Path = Path(core.path)
+        #: The rules.
+        self.game: Game = Game(core.game)
+        #: ``True`` if the table contains the whole game, without states cut off at a bound.
+        self.complete: bool = core.complete
+        #: ``True`` if values include a score.
+        self.has_scores: bool = core.has_scores
+
+    def __len__(self):
+        return self._core.rows
+
+    def __repr__(self):
+        return f"<yomikiri.Table {self.name}: {len(self):,} rows>"
+
+    def _repr_html_(self):
+        whole = "all positions" if self.complete else "bounded"
+        root = self.roots[0]
+        cells = {"table": self.name, "rows": f"{len(self):,}", "positions": whole, "path": str(self.path)}
+        rows = "".join(f"<tr><th>{name}</th><td>{_html.escape(cell)}</td></tr>" for name, cell in cells.items())
+        return f"<table>{rows}</table>{root._repr_html_()}"
+
+    def __reduce__(self):
+        return open, (str(self.path.absolute()),)
+
+    def __deepcopy__(self, _):
+        return self
+
+    @property
+    def manifest(self) -> dict:
+        """Contents of ``manifest.json``."""
+        return json.loads(self._core.manifest())
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Columns available to `states` and `lookup`, with descriptions (``docs/targets.md``)."""
+        return dict(self._core.columns())
+
+    @property
+    def roots(self) -> Positions:
+        """Root positions."""
+        return Positions(self._core.roots())
+
+    def position(self, text: str) -> Position:
+        """Parses a position; a transcript begins at the first root. Raises `PositionError`."""
+        return Position(self._core.parse([text]))
+
+    def lookup(
+        self,
+        positions,
+        *,
+        side=None,
+        form: str | None = None,
+        layout: str = "nchw",
+        missing: str = "raise",
+        progress: bool | None = None,
+    ) -> Values:
+        """Returns the exact values of positions, in any orientation, and of their moves.
+
+        ``positions``, ``side``, ``form`` and ``layout`` are those of `Game.positions`. ``missing`` is the
+        treatment of positions outside the table: ``raise`` raises `PositionError`; ``mask`` marks their
+        values as unknown; ``search`` finds exact values by search, however long that takes, in games that
+        always end (as `Positions.solve`), all but `Values.row` and `Values.distance`. Values that a bounded
+        table leaves open remain open. `Values.found` is false for masked and for searched positions."""
+        if missing not in ("raise", "mask", "search"):
+            raise ValueError(f"invalid missing {missing!r}: expected raise, mask, search")
+        if isinstance(positions, str):
+            positions = self.position(positions)
+        elif isinstance(positions, (list, tuple)) and len(positions) and isinstance(positions[0], str):
+            positions = Positions(self._core.parse(list(positions)))
+        given = self.game.positions(positions, side=side, form=form, layout=layout)
+        return Values(self, given, missing, progress, _Origin.of(positions))
+
+    def states(
+        self,
+        split: str | None = None,
+        *,
+        columns: Sequence[str] | None = None,
+        batch: int = 4096,
+        images: str = "canonical",
+        terminals: bool = False,
+        unproven: bool = False,
+        layout: str = "nchw",
+        dtype: DTypeLike | str = np.float32,
+        shuffle: int | None = None,
+        shard: tuple[int, int] = (0, 1),
+    ) -> Iterator[Batch]:
+        """Yields the table's positions with their exact values in batches, read on demand.
+
+        ``split`` is ``train``, ``validation``, ``test`` or ``None`` for all; mirror images of a position
+        belong to the same part. ``columns`` are names from `Table.columns`; by default ``planes``, ``side``,
+        ``outcome``, ``distance``, ``legal``, ``optimal``, ``weight``, and ``score`` and ``q_score``, or
+        ``q_outcome``. ``images`` is ``canonical`` (each row once, with the number of its positions as
+        ``weight``), ``all`` (every reachable orientation) or ``expanded`` (every symmetry). ``layout`` of
+        planes: as in `Game.positions`. Planes are ``float32``, masks (``legal``, ``optimal``, …) ``bool``,
+        values of actions ``float32`` with NaN; ``dtype`` is another type for planes, or ``stored`` for every
+        column as exports have it (bytes, -128 for NaN). ``shuffle`` is a seed: pieces of the table are read in random order
+        and mixed within some tens of thousands of rows. ``shard`` ``(k, n)`` yields the ``k``-th of ``n``
+        disjoint shares, one for each worker of a loader."""
+        if columns is None:
+            scores = ["score", "q_score"] if self.has_scores else ["q_outcome"]
+            columns = ["planes", "side", "outcome", "distance", "legal", "optimal", "weight", *scores]
+        if batch < 1:
+            raise ValueError("invalid batch: expected at least 1")
+        pieces = self._core.pieces
+        random = None if shuffle is None else np.random.default_rng(shuffle)
+        order = np.arange(len(pieces)) if random is None else random.permutation(len(pieces))
+        number, shares = shard
+        if not 0 <= number < shares:
+            raise ValueError(f"invalid shard {shard}: expected an index and a larger count")
+        order = order[number::shares]
+        held, count = [], 0
+        room = max(batch, 1 << 15) if random is not None else batch
+
+        def read(at):
+            found = self._core.read(list(columns), int(at), int(at) + 1, split, images, terminals, unproven, layout)
+            return Batch({name: found[name] for name in columns})
+
+        def taken(last):
+            nonlocal held, count
+            whole = held[0] if len(held) == 1 else _joined(held)
+            if random is not None:
+                whole = _at(whole, random.permutation(count))
+            end = count if last else count - count % batch
+            yield from (Batch(_typed(_at(whole, slice(at, at + batch)), dtype)) for at in range(0, end, batch))
+            held, count = ([_at(whole, slice(end, None))], count - end) if end < count else ([], 0)
+
+        for at in order:
+            piece = read(at)
+            if len(piece):
+                held.append(piece)
+                count += len(piece)
+            if count >= room:
+                yield from taken(False)
+        if count:
+            yield from taken(True)
+
+    def dataset(
+        self,
+        split: str | None = "train",
+        *,
+        columns: Sequence[str] | None = None,
+        images: str = "canonical",
+        terminals: bool = False,
+        unproven: bool = False,
+        layout: str = "nchw",
+        dtype: DTypeLike | str = np.float32,
+        progress: bool | None = None,
+    ) -> Dataset:
+        """Returns a map-style dataset for torch's ``DataLoader`` and the like, entirely in memory. Item ``i``
+        is ``(planes, policy, value, legal)`` with ``planes`` ``float32``, ``policy`` ``float32`` of shape
+        ``(actions,)`` (uniform on the best moves), ``value`` the mover's outcome as ``float32`` and ``legal``
+        ``bool``; with ``columns`` it is a tuple of these columns. Other options are those of `states`. Raises
+        `ValueError` if there are no positions."""
+        options = {"images": images, "terminals": terminals, "unproven": unproven, "layout": layout, "dtype": dtype}
+        return Dataset(self, split, columns, progress, options)
+
+    def export(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        columns: Sequence[str] | None = None,
+        split: str | None = None,
+        images: str = "canonical",
+        terminals: bool = False,
+        unproven: bool = False,
+        layout: str = "nchw",
+        progress: bool | None = None,
+    ) -> dict:
+        """Writes exact targets as ``solver export`` does: to a file ``.parquet``, ``.npz``, ``.jsonl``,
+        ``.csv`` or ``.obf``, with a data card beside it; or, if ``path`` has no extension, to a directory for
+        the Hugging Face Hub: ``data/train.parquet``, ``data/validation.parquet``, ``data/test.parquet`` and a
+        dataset card ``README.md`` (``split`` then chooses one of the three). Options are those of `states`.
+        Returns the data card, in a directory one for each split. Raises `ValueError`, `YomikiriError`."""
+        path = Path(path)
+        unknown = [name for name in columns or () if name not in self.columns]
+        if unknown:
+            raise ValueError(f"there is no column {unknown[0]!r}; there are {', '.join(self.columns)}")
+
+        def write(path, split):
+            with _Told(progress) as tell:
+                named = None if columns is None else list(columns)
+                return json.loads(self._core.export(path, named, split, images, terminals, unproven, layout, tell))
+
+        if path.suffix:
+            return write(path, split)
+        data = path / "data"
+        data.mkdir(parents=True, exist_ok=True)
+        parts = [split] if split else ["train", "validation", "test"]
+        cards = {part: write(data / f"{part}.parquet", part) for part in parts}
+        (path / "README.md").write_text(_dataset_card(self, cards), encoding="utf-8")
+        return cards
+
+
+def _dataset_card(table, cards):
+    """Returns the card of a dataset on the Hugging Face Hub: its files by split, then the first split's data
+    card."""
+    lines = [
+        "---", f"pretty_name: {json.dumps('Exact targets of ' + table.name)}", "task_categories:", "- reinforcement-learning",
+        "tags:", f"- {table.game.name}", "- exact-values", "configs:", "- config_name: default", "  data_files:",
+    ]
+    for split, card in cards.items():
+        lines += [f"  - split: {split}", f"    path: data/{split}.parquet"]
+    lines += ["---", "", f"# Exact targets of {table.name}", ""]
+    lines.append(
+        f"Positions of the solved game {table.game.name} with the exact value of every move, for the player to move. Mirror "
+        "images of a position belong to the same split.")
+    lines += ["", "| split | rows | positions |", "|---|--:|--:|"]
+    lines += [f"| {split} | {card['rows']:,} | {card['positions']:,.0f} |" for split, card in cards.items()]
+    lines += ["", "| column | type | shape of a row | meaning |", "|---|---|---|---|"]
+    for column in next(iter(cards.values()))["columns"]:
+        about = column["about"].replace("|", "\\|")
+        lines.append(f"| `{column['name']}` | `{column['dtype']}` | {column['shape']} | {about} |")
+    lines += ["", "Written by yomikiri; `data/*.parquet.json` contain the options and checksums.", ""]
+    return "\n".join(lines)
+
+
+class Dataset:
+    """A dataset in memory; see `Table.dataset`. ``data["score"]`` or ``data.score`` is a column."""
+
+    if TYPE_CHECKING:
+        #: ``(N, planes, rows, columns)``
+        planes: NDArray[np.float32]
+        #: ``(N, actions)``
+        policy: NDArray[np.float32]
+        #: ``(N,)``
+        value: NDArray[np.float32]
+        #: ``(N, actions)``
+        legal: NDArray[np.bool_]
+
+    def __init__(self, table: Table, split, columns, progress, options):
+        read = ["planes", "policy", "outcome", "legal"] if columns is None else list(columns)
+        if not read:
+            raise ValueError("columns: give at least one")
+        with _Told(progress) as tell:
+            parts, count = [], 0
+            for part in table.states(split, columns=read, **options):
+                parts.append(part)
+                count += len(part)
+                if tell is not None:
+                    tell(f"reading {table.name}", count, None)
+        if not parts:
+            raise ValueError(f"no positions of {table.name} in the split {split!r}")
+        whole = _joined(parts)
+        if columns is None:
+            whole["value"] = whole.pop("outcome").astype(np.float32)
+            whole = Batch({name: whole[name] for name in ("planes", "policy", "value", "legal")})
+        self._columns: Batch = whole
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns, in the order of an item."""
+        return list(self._columns)
+
+    def __getattr__(self, name: str):
+        if name == "_columns":
+            raise AttributeError(name)
+        return getattr(self._columns, name)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def __getitem__(self, at):
+        if isinstance(at, str):
+            return self._columns[at]
+        return tuple(column[at] for column in self._columns.values())
+
+
+def _joined(parts):
+    return Batch({
+        name: builtins.sum((part[name] for part in parts), []) if isinstance(parts[0][name], list)
+        else np.concatenate([part[name] for part in parts])
+        for name in parts[0]
+    })
+
+
+def _at(batch, at):
+    def take(column):
+        if isinstance(column, list) and not isinstance(at, slice):
+            return [column[place] for place in at]
+        return column[at]
+
+    return Batch({name: take(column) for name, column in batch.items()})
+
+
+class _Origin:
+    """Library and device of a tensor that was given."""
+
+    def __init__(self, library, device):
+        self.library, self.device = library, device
+
+    @classmethod
+    def of(cls, given):
+        library = (type(given).__module__ or "").partition(".")[0]
+        if isinstance(given, (np.ndarray, str, list, tuple)) or library not in ("torch", "jax", "jaxlib", "tensorflow"):
+            # Another library's tensor has torch's interface.
+            return cls(type(given), given.device) if hasattr(given, "detach") and hasattr(given, "device") else None
+        return cls(library, getattr(given, "device", None))
+
+    def tensor(self, array):
+        array = np.ascontiguousarray(array)
+        if self.library == "torch":
+            import torch
+
+            return torch.from_numpy(array).to(self.device)
+        if self.library == "tensorflow":
+            import tensorflow
+
+            with tensorflow.device(self.device):
+                return tensorflow.convert_to_tensor(array)
+        if self.library in ("jax", "jaxlib"):
+            import jax
+
+            return jax.device_put(array, self.device)
+        return self.library(array).to(self.device)
+
+
+class Values:
+    """Exact values of positions; the first axis of every array is the position. Arrays are computed on first
+    use. Unproven and missing values have the markers that each property names."""
+
+    def __init__(self, table: Table, positions: Positions, missing: str, progress=None, origin=None):
+        self._table, self._how, self._columns = table, missing, {}
+        self._progress, self._origin = progress, origin
+        #: The positions.
+        self.positions = positions
+        self._read(["score", "outcome", "distance"] if table.has_scores else ["outcome", "distance"])
+
+    def __len__(self):
+        return len(self.positions)
+
+    def __repr__(self):
+        return f"<exact values of {len(self)} positions of {self._table.name}>"
+
+    _FILL = {"row": 2**32 - 1, "distance": 65535, "layer": 65535}
+
+    def _read(self, names):
+        core = self._table._core
+        if self._how == "search":
+            with _Told(self._progress) as tell:
+                found, missing = core.look_up_or_search(self.positions._core, names, tell)
+        else:
+            found, missing = core.look_up(self.positions._core, names)
+        self._missing = missing
+        is_whole = len(next(iter(found.values()))) == len(self)
+        if not is_whole and self._how != "mask":
+            at = missing[0]
+            text = self.positions[at].notation
+            raise _core.PositionError(f"row {at}: '{text}' is not in {self._table.name}")
+        for name, column in found.items():
+            if not is_whole:
+                signed = column.dtype == np.int8 and name != "side"
+                fill = self._FILL.get(name, -128 if signed else 0)
+                whole = np.full((len(self), *column.shape[1:]), fill, column.dtype)
+                whole[self.found] = column
+                column = whole
+            self._columns[name] = column if isinstance(column, list) else _typed_column(name, column)
+
+    def tensor(self, name: str = "q"):
+        """Returns an array of these values (``q``, ``legal``, ``score``, …) in the library and on the device of
+        the tensor that was looked up; NumPy's if it was not a tensor."""
+        array = getattr(self, name, None) if hasattr(type(self), name) else self.column(name)
+        return array if self._origin is None else self._origin.tensor(array)
+
+    def column(self, name: str) -> np.ndarray:
+        """Returns any column of `Table.columns` by name, in the types of `Table.states`."""
+        if name not in self._columns:
+            moves = {"legal", "q_outcome", "q_score", "optimal", "optimal_outcome", "policy", "proven"}
+            if not self._table.has_scores:
+                moves.discard("q_score")
+            self._read(sorted(moves) if name in moves else [name])
+        return self._columns[name]
+
+    @cached_property
+    def found(self) -> NDArray[np.bool_]:
+        """``True`` for positions in the table, ``False`` for masked or searched ones: ``bool``, ``(N,)``."""
+        found = np.ones(len(self), bool)
+        found[self._missing] = False
+        return found
+
+    @property
+    def outcome(self) -> NDArray[np.int8]:
+        """The mover's outcome: 1 win, 0 draw, -1 loss, -128 not proven: ``int8``, ``(N,)``."""
+        return self.column("outcome")
+
+    @property
+    def score(self) -> NDArray[np.int8]:
+        """The mover's final score, -128 where not proven: ``int8``, ``(N,)``. Only in games with scores."""
+        return self.column("score")
+
+    @property
+    def distance(self) -> NDArray[np.uint16]:
+        """Plies to the end, 65535 where unknown or where play is infinite: ``uint16``, ``(N,)``."""
+        return self.column("distance")
+
+    @property
+    def row(self) -> NDArray[np.uint32]:
+        """Rows of the table, 2**32 - 1 for none: ``uint32``, ``(N,)``."""
+        return self.column("row")
+
+    @property
+    def q(self) -> NDArray[np.float32]:
+        """Exact value of each action for the mover, the score or in games without scores the outcome:
+        ``float32``, ``(N, actions)``; NaN where illegal or not proven."""
+        return self.column("q_score" if self._table.has_scores else "q_outcome")
+
+    @property
+    def legal(self) -> NDArray[np.bool_]:
+        """Legal actions: ``bool``, ``(N, actions)``."""
+        return self.column("legal")
+
+    @property
+    def optimal(self) -> NDArray[np.bool_]:
+        """Best moves: ``bool``, ``(N, actions)``: all with the best score; in games without scores those with
+        the best outcome, won soonest or lost latest. All false where a move is not proven."""
+        return self.column("optimal")
+
+    @property
+    def optimal_outcome(self) -> NDArray[np.bool_]:
+        """Moves that keep the outcome: ``bool``, ``(N, actions)``. All false where a move is not proven."""
+        return self.column("optimal_outcome")
+
+    @property
+    def policy(self) -> NDArray[np.float32]:
+        """Probabilities, uniform on `optimal`: ``float32``, ``(N, actions)``."""
+        return self.column("policy")
+
+    @property
+    def proven(self) -> NDArray[np.bool_]:
+        """``True`` where the value and those of all moves are proven: ``bool``, ``(N,)``."""
+        return self.column("proven")
+
+    @property
+    def bounds(self) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+        """Lower and upper bound of the mover's outcome: two arrays, ``int8``, ``(N,)``; equal where
+        proven."""
+        return self.column("lower"), self.column("upper")

@@ -1,0 +1,133 @@
+"""Games as OpenSpiel plays them, and OpenSpiel's policies and bots as policies.
+
+    game = ym.openspiel.game("othello-4x4")
+    bot = mcts.MCTSBot(game, 2, 100, mcts.RandomRolloutEvaluator())
+    ym.evaluate("othello-4x4", ym.openspiel.policy(bot))
+    exploitability.nash_conv(game, policy.UniformRandomPolicy(game))
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyspiel
+
+from ._games import Game, Position, Positions
+from ._games import game as _game
+
+
+class State(pyspiel.State):
+    """A state of `SpielGame`; ``state.position`` is the `Position`."""
+
+    def __init__(self, game, position: Position):
+        super().__init__(game)
+        self.position = position
+
+    def current_player(self):
+        """Returns the side to move, or ``pyspiel.PlayerId.TERMINAL``."""
+        return pyspiel.PlayerId.TERMINAL if self.position.over else self.position.side
+
+    def _legal_actions(self, player):
+        return self.position.legal if player == self.position.side else []
+
+    def _apply_action(self, action):
+        self.position = self.position.play(int(action))
+
+    def _action_to_string(self, player, action):
+        return self.position.game.action_name(int(action), player)
+
+    def is_terminal(self):
+        """Returns ``True`` if the game is over."""
+        return self.position.over
+
+    def returns(self):
+        """Returns the outcome for both players."""
+        if not self.position.over:
+            return [0.0, 0.0]
+        mine = float(self.position.outcome)
+        return [mine, -mine] if self.position.side == 0 else [-mine, mine]
+
+    def information_state_string(self, player=None):
+        """Returns the position in one line."""
+        return self.position.notation
+
+    def observation_string(self, player=None):
+        """Returns the position in one line."""
+        return self.position.notation
+
+    def __str__(self):
+        return self.position.notation
+
+
+class SpielGame(pyspiel.Game):
+    """A game of yomikiri with the interface of OpenSpiel's games. Created by `game`."""
+
+    def __init__(self, rules: Game, max_plies: int):
+        self.rules = rules
+        kind = pyspiel.GameType
+        super().__init__(
+            kind(
+                short_name="yomikiri_" + rules.name.replace("-", "_"),
+                long_name=rules.name,
+                dynamics=kind.Dynamics.SEQUENTIAL,
+                chance_mode=kind.ChanceMode.DETERMINISTIC,
+                information=kind.Information.PERFECT_INFORMATION,
+                utility=kind.Utility.ZERO_SUM,
+                reward_model=kind.RewardModel.TERMINAL,
+                max_num_players=2,
+                min_num_players=2,
+                provides_information_state_string=True,
+                provides_information_state_tensor=False,
+                provides_observation_string=True,
+                provides_observation_tensor=False,
+                parameter_specification={},
+            ),
+            pyspiel.GameInfo(
+                num_distinct_actions=rules.actions,
+                max_chance_outcomes=0,
+                num_players=2,
+                min_utility=-1.0,
+                max_utility=1.0,
+                utility_sum=0.0,
+                max_game_length=max_plies,
+            ),
+            {},
+        )
+
+    def new_initial_state(self, params=None):
+        """Returns the state of the start position."""
+        return State(self, self.rules.start)
+
+    def state(self, position: Position) -> State:
+        """Returns the state of a position."""
+        return State(self, position)
+
+
+def game(name: str | Game = "othello-4x4", *, max_plies: int = 512) -> SpielGame:
+    """Returns a game with the interface of OpenSpiel's. Its algorithms need games that end."""
+    return SpielGame(name if isinstance(name, Game) else _game(name), max_plies)
+
+
+class policy:
+    """A policy (with ``action_probabilities``) or bot (with ``step``) of OpenSpiel, made for a game of `game`,
+    as a policy for `yomikiri.evaluate`. It is asked position by position."""
+
+    _yomikiri_layout = "positions"
+
+    def __init__(self, of):
+        if not hasattr(of, "step") and not hasattr(of, "action_probabilities"):
+            raise TypeError(f"invalid policy of type {type(of).__name__}: expected a policy or a bot of OpenSpiel")
+        self.of, self.game = of, None
+        self.__name__ = type(of).__name__
+
+    def __call__(self, positions: Positions):
+        rules = positions.game
+        if self.game is None or self.game.rules != rules:
+            self.game = game(rules)
+        states = [self.game.state(position) for position in positions]
+        if hasattr(self.of, "action_probabilities"):
+            chances = np.zeros((len(states), rules.actions))
+            for row, state in enumerate(states):
+                for action, chance in self.of.action_probabilities(state).items():
+                    chances[row, action] = chance
+            return {"probabilities": chances}
+        return {"actions": np.array([self.of.step(state) for state in states], np.int64)}
