@@ -8,6 +8,7 @@ mod command;
 mod errors;
 mod games;
 mod measure;
+mod policies;
 mod tables;
 mod work;
 
