@@ -34,7 +34,7 @@ def test_figures_are_those_of_the_command(table, report, tables, tmp_path):
         check=True, capture_output=True, text=True,
     )
     theirs = json.loads(said.stdout)
-    assert theirs["table"].pop("taken") == f"--table {table.name}"
+    assert theirs["table"].pop("taken") == "as named"
     ours = ym.evaluate(table, "greedy", "perfect").json
     assert ours["table"].pop("taken") is None
     assert {name: theirs[name] for name in ours} == ours
