@@ -148,10 +148,7 @@ impl Policy<AnyGame> for Interruptible {
             let places: Vec<usize> = (begin..batch.len().min(begin + size)).collect();
             let (begun, mut some) = (Instant::now(), Answers::default());
             self.policy.answer(game, &batch.of(&places), &mut some)?;
-            answers.probabilities.extend(some.probabilities);
-            answers.scores.extend(some.scores);
-            answers.values.extend(some.values);
-            answers.final_scores.extend(some.final_scores);
+            answers.append(&mut some);
             self.state.answered(places.len());
             begin += places.len();
             if begun.elapsed() < Duration::from_millis(10) {

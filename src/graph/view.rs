@@ -266,7 +266,7 @@ impl Graph {
     }
 
     /// Returns the row of a position and the symmetries that bring it to its canonical form, as a bit set.
-    /// Where layers are plies, searches layers up to `ply`.
+    /// If layers are plies, searches layers up to `ply`.
     fn find_up_to<G: Game>(
         &self,
         game: &G,
@@ -681,7 +681,7 @@ pub struct Finder<'a, G: Game> {
 
 impl<G: Game> Finder<'_, G> {
     /// Returns the row of a position and the symmetries that bring it to its canonical form, as a bit set.
-    /// Where layers are plies, searches layers up to `ply`. In a layered game `guess` is compared first,
+    /// If layers are plies, searches layers up to `ply`. In a layered game `guess` is compared first,
     /// which is cheaper than a search if it is right.
     pub fn find(
         &self,

@@ -17,13 +17,14 @@ use super::error::{IoContext, TableError};
 pub struct PendingFile {
     place: PathBuf,
     part: PathBuf,
+    is_committed: bool,
 }
 
 impl PendingFile {
     /// Returns the part of a file. The caller creates and writes it.
     pub fn of(place: &Path) -> io::Result<PendingFile> {
         let part = std::path::absolute(place.with_added_extension("part"))?;
-        Ok(PendingFile { place: place.to_path_buf(), part })
+        Ok(PendingFile { place: place.to_path_buf(), part, is_committed: false })
     }
 
     /// Returns the path to write to.
@@ -34,19 +35,24 @@ impl PendingFile {
     /// Renames the part to its place, replacing any file there, without syncing: the file is complete
     /// after a kill, but perhaps not after a power loss.
     pub fn commit(self) -> io::Result<()> {
-        fs::rename(&self.part, &self.place)
+        let place = self.place.clone();
+        self.commit_to(&place)
     }
 
     /// Renames the part to another place, as [`PendingFile::commit`] does.
-    pub fn commit_to(self, place: &Path) -> io::Result<()> {
-        fs::rename(&self.part, place)
+    pub fn commit_to(mut self, place: &Path) -> io::Result<()> {
+        fs::rename(&self.part, place)?;
+        self.is_committed = true;
+        Ok(())
     }
 }
 
 impl Drop for PendingFile {
     fn drop(&mut self) {
-        // After a commit there is nothing left to remove.
-        let _ = fs::remove_file(&self.part);
+        // After a commit a file of this name belongs to the next writer.
+        if !self.is_committed {
+            let _ = fs::remove_file(&self.part);
+        }
     }
 }
 

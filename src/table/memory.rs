@@ -65,8 +65,17 @@ impl Memory {
     }
 }
 
-/// Creates a file and removes its name: its space is free again once it is closed or the process ends.
+/// Creates a file without a name: its space is free again once it is closed or the process ends.
 fn unnamed_file(dir: &Path) -> std::io::Result<File> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{Mode, OFlags};
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+        // Never has a name, so that a kill leaves nothing. Some file systems cannot do that.
+        if let Ok(file) = rustix::fs::open(dir, flags, Mode::RUSR | Mode::WUSR) {
+            return Ok(file.into());
+        }
+    }
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let path = dir.join(format!(".memory-{}-{number}.part", std::process::id()));

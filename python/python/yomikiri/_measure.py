@@ -569,22 +569,26 @@ class Mistake(dict):
         return f"{board}<div>{text(self['mover'])} to move</div><table>{rows}</table>"
 
 
-class Comparison:
-    """Comparison of two policies position by position."""
+class _Printed:
+    """Result with its JSON and its text for people."""
 
-    def __init__(self, text: str, told: str):
-        #: The figures, as in ``solver compare --json``.
+    def __init__(self, text: str, printed: str):
+        #: The figures, as the command of the same name has them with ``--json``.
         self.json: dict = json.loads(text)
-        self._text = told
+        self._text = printed
 
     def __str__(self):
         return self._text
 
-    def __repr__(self):
-        return f"<yomikiri.Comparison: {', '.join(self.json['policies'])}>"
-
     def _repr_html_(self):
         return f"<pre>{_html.escape(self._text)}</pre>"
+
+
+class Comparison(_Printed):
+    """Comparison of two policies position by position."""
+
+    def __repr__(self):
+        return f"<yomikiri.Comparison: {', '.join(self.json['policies'])}>"
 
 
 def compare(
@@ -609,13 +613,8 @@ def compare(
         return Comparison(*_core.compare(table._core, *given, split, trained, worst, tell))
 
 
-class Match:
-    """Results of games between two policies."""
-
-    def __init__(self, text: str, told: str):
-        #: The figures of the first policy, as in ``solver match --json``.
-        self.json: dict = json.loads(text)
-        self._text = told
+class Match(_Printed):
+    """Results of games between two policies; figures are those of the first."""
 
     @property
     def results(self) -> BothResults:
@@ -624,14 +623,8 @@ class Match:
         opening = self.json["openings"][0]
         return {"first": opening["first"], "second": opening["second"]}
 
-    def __str__(self):
-        return self._text
-
     def __repr__(self):
         return f"<yomikiri.Match: {self._text.splitlines()[0] if self._text else ''}>"
-
-    def _repr_html_(self):
-        return f"<pre>{_html.escape(self._text)}</pre>"
 
 
 def match(

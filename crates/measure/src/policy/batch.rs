@@ -122,6 +122,14 @@ impl Answers {
         self.final_scores.clear();
     }
 
+    /// Moves the answers to a later part of the batch behind these.
+    pub fn append(&mut self, later: &mut Answers) {
+        self.probabilities.append(&mut later.probabilities);
+        self.scores.append(&mut later.scores);
+        self.values.append(&mut later.values);
+        self.final_scores.append(&mut later.final_scores);
+    }
+
     /// Reserves capacity for the answers to a batch.
     pub fn reserve<S>(&mut self, batch: &Batch<S>) {
         self.probabilities.reserve(batch.actions().len());

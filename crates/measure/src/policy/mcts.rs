@@ -68,7 +68,7 @@ impl<G: Game> Policy<G> for Mcts {
 
 const ROOT: usize = 0;
 
-/// A state in the tree. The root is no child, so index 0 stands for no node.
+/// A state in the tree. The root is nobody's child, so index 0 means `None`.
 struct Node<S> {
     state: S,
     /// Action that led here.

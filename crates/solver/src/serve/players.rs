@@ -251,12 +251,8 @@ impl Policy<AnyGame> for Hurried {
                 let seconds = MISTAKES_WITHIN.as_secs();
                 return Err(Hinted::from(format!("it takes longer than {seconds} s")));
             }
-            some.clear();
             policy.answer(game, &batch.of(places), &mut some)?;
-            answers.probabilities.append(&mut some.probabilities);
-            answers.scores.append(&mut some.scores);
-            answers.values.append(&mut some.values);
-            answers.final_scores.append(&mut some.final_scores);
+            answers.append(&mut some);
         }
         Ok(())
     }
