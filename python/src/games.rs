@@ -266,7 +266,7 @@ impl Positions {
     fn svgs(&self) -> Vec<String> {
         self.all
             .iter()
-            .map(|position| yomikiri_measure::render::board(&self.game.diagram(position), &[]))
+            .map(|position| yomikiri_measure::render::board(&self.game.diagram(position)))
             .collect()
     }
 
@@ -424,5 +424,5 @@ pub(crate) fn encoding(
 /// Draws a textual board as SVG.
 #[pyfunction]
 pub(crate) fn board_svg(diagram: &str) -> String {
-    yomikiri_measure::render::board(diagram, &[])
+    yomikiri_measure::render::board(diagram)
 }

@@ -136,7 +136,10 @@ impl Report {
     }
 
     fn html(&self, command: String, date: String) -> String {
-        html(&self.report, &About { command, date, checksum: self.checksum.clone() })
+        html(
+            &self.report,
+            &About { command, date, checksum: self.checksum.clone(), ..About::default() },
+        )
     }
 }
 

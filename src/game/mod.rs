@@ -51,7 +51,7 @@ pub use capabilities::{
     ShogiBoards, Sides, Symmetries,
 };
 pub use conform::conform;
-pub use ext::{Drawn, GameExt, Held, MoveSquares, PieceKind};
+pub use ext::{BoardLayout, Drawn, GameExt, Held, MoveSquares, PieceKind};
 pub use planes::PlaneKinds;
 pub use search::{ScoreBounds, ScoreSearch, SearchLimits, SearchOptions, SearchWeights};
 pub(crate) use split::GAMMA;

@@ -1,13 +1,16 @@
-//! The report as a page, opened in a browser if there is one.
+//! The report as a page, opened in a browser if there is one by `tests/page/report.mjs`.
 
-use std::path::Path;
-use std::process::{Command, Output};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
 
 use crate::common::needs::is_there;
 use crate::common::tables::Tables;
 
 /// Arguments for every browser of a test: no network, no display.
-pub(super) const QUIETLY: [&str; 8] = [
+const QUIETLY: [&str; 8] = [
     "--headless",
     "--no-sandbox",
     "--disable-gpu",
@@ -17,126 +20,173 @@ pub(super) const QUIETLY: [&str; 8] = [
     "--disable-component-update",
     "--disable-sync",
 ];
+const BROWSERS: [&str; 3] =
+    ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
-const PLOTS: [&str; 2] = ["losses", "convergence"];
-const SECTIONS: [&str; 9] =
-    ["ranking", "turned", "where", "games", "values", "plots", "agreement", "mistakes", "figures"];
+/// Returns a command that runs a script of `tests/page` with some arguments, the packages and the browser;
+/// `None` if they are not there.
+pub(super) fn driven(script: &str, args: &[&Path]) -> Option<Command> {
+    let here = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let packages = here.join("target/ci-node/node_modules");
+    let browser = BROWSERS.iter().find(|browser| Path::new(browser).exists());
+    let has_node = Command::new("node").arg("--version").output().is_ok();
+    let has_packages =
+        ["playwright-core", "axe-core"].iter().all(|name| packages.join(name).exists());
+    let there = browser.is_some() && has_node && has_packages;
+    if !is_there("Chromium, Node, or Playwright and axe in target/ci-node", there) {
+        return None;
+    }
+    let mut command = Command::new("node");
+    command.arg(here.join("tests/page").join(script)).args(args);
+    command.arg(packages).arg(browser?).args(QUIETLY);
+    Some(command)
+}
+
+/// Runs such a command, which prints at its end what passed.
+pub(super) fn passes(mut command: Command) {
+    let driven = command.output().unwrap();
+    assert!(driven.status.success(), "{}", String::from_utf8_lossy(&driven.stderr));
+    assert!(String::from_utf8_lossy(&driven.stdout).ends_with(" passed\n"), "{driven:?}");
+}
+
+const POLICIES: &str = "random,greedy,n-least:1,mcts:20,perfect";
 
 /// Renders the page of a table that was swept several times, so that it has a plot of the sweeps.
-fn page(tables: &Tables) -> String {
+fn page(tables: &Tables) -> PathBuf {
     tables.ok(&["enumerate", "-q"]);
     tables.ok(&["value-iterate", "--order", "natural", "-q"]);
     let path = tables.root().join("report.html");
-    let policies = ["random", "n-least:1", "mcts:20", "perfect"];
-    let mut args = vec!["report", "--html", path.to_str().unwrap(), "-q"];
-    policies.iter().for_each(|policy| args.extend(["--policy", policy]));
+    let args = ["report", "-q", "--policy", POLICIES, "--html", path.to_str().unwrap()];
     // The date is on the page.
     let made = tables.solver(&args).env("SOURCE_DATE_EPOCH", "1700000000").output().unwrap();
     assert!(made.status.success(), "{made:?}");
-    std::fs::read_to_string(path).unwrap()
-}
-
-fn browse(dir: &Path, args: &[&str], page: &Path) -> Option<Output> {
-    let url = format!("file://{}", page.display());
-    let profile = format!("--user-data-dir={}", dir.join("profile").display());
-    let mut browsers = ["chromium", "chromium-browser", "google-chrome"].iter();
-    browsers.find_map(|browser| {
-        let mut command = Command::new(browser);
-        command.args(QUIETLY).arg(&profile).args(args).arg(&url);
-        command.output().ok()
-    })
+    path
 }
 
 #[test]
 fn the_page_stands_alone_and_shows_everything() {
     let tables = Tables::new();
-    let page = page(&tables);
+    let page = fs::read_to_string(page(&tables)).unwrap();
     assert!(page.starts_with("<!doctype html>") && page.trim_end().ends_with("</html>"));
-    for plot in PLOTS.iter().chain(&["reliability"]) {
+    for plot in ["losses", "convergence", "reliability"] {
         assert!(page.contains(&format!("<figure id=\"{plot}\">")), "{plot}");
     }
-    for section in SECTIONS {
+    for section in ["where", "ranking", "games", "mistakes", "agreement", "figures"] {
         assert!(page.contains(&format!("<h2 id=\"{section}\">")), "{section}");
         assert!(page.contains(&format!("<a href=\"#{section}\">")), "{section}");
     }
     let foot = page.split("<footer>").nth(1).unwrap();
-    for reported in ["2023-11-14", env!("CARGO_PKG_VERSION"), "solver report --html", "manifest "] {
+    for reported in ["2023-11-14", env!("CARGO_PKG_VERSION"), "solver report -q", "manifest "] {
         assert!(foot.contains(reported), "{reported}: {foot}");
     }
-    // Boards mark the best moves and the policy's move.
-    for mark in ["class=\"right\"", "class=\"wrong\"", "class=\"stack\"", "class=\"few\""] {
-        assert!(page.contains(mark), "{mark}");
-    }
+    // The best of the policies that are built in is brought out, for lack of others.
+    assert!(page.contains("<h1><span class=\"own"));
+    // Plots come before tables; links lead to the server on this machine, and nothing else leaves the page.
+    assert!(page.find("class=\"chart\"") < page.find("<table"));
+    assert!(page.contains("<a href=\"http://localhost:7878/#othello-4x4/"));
+    let rest =
+        page.replace("http://www.w3.org/2000/svg", "").replace("http://localhost:7878/#", "");
     for remote in ["http://", "https://", "<link", "src="] {
-        let found = page.replace("http://www.w3.org/2000/svg", "");
-        assert!(!found.contains(remote), "{remote}");
+        assert!(!rest.contains(remote), "{remote}");
     }
-    assert!(page.contains("class=\"board\"") && page.contains("n-least:1"));
+    assert!(page.len() < 1_000_000, "{}", page.len());
     // The same command writes the same page.
-    assert_eq!(page, self::page(&tables));
+    assert_eq!(page, fs::read_to_string(self::page(&tables)).unwrap());
 }
 
 #[test]
-fn a_browser_shows_the_page_without_complaint() {
+fn a_browser_shows_the_page_as_a_reader_uses_it() {
     let tables = Tables::new();
-    page(&tables);
-    let (dir, path) = (tables.root(), tables.root().join("report.html"));
-    let shown = browse(dir, &["--enable-logging=stderr", "--dump-dom"], &path);
-    if !is_there("Chromium", shown.is_some()) {
-        return;
-    }
-    let shown = shown.unwrap();
-    let (dom, printed) =
-        (String::from_utf8_lossy(&shown.stdout), String::from_utf8_lossy(&shown.stderr));
-    assert!(shown.status.success(), "{printed}");
-    assert!(!printed.contains("CONSOLE"), "{printed}");
-    // The script has turned table headings into buttons.
-    assert!(dom.matches("<button type=\"button\">").count() > 30);
-    for plot in PLOTS {
-        let figure = dom.split(&format!("<figure id=\"{plot}\">")).nth(1).unwrap_or_default();
-        let figure = figure.split("</figure>").next().unwrap_or_default();
-        let drawn = ["<circle", "<rect", "<polyline"].map(|mark| figure.matches(mark).count());
-        assert!(drawn.iter().sum::<usize>() > 2, "{plot}: {drawn:?}");
-    }
-    // A phone and a desktop; a blank picture would be smaller.
-    for (name, window) in [("phone", "400,2000"), ("desk", "1200,2000")] {
-        let picture = dir.join(format!("{name}.png"));
-        let to = format!("--screenshot={}", picture.display());
-        let window = format!("--window-size={window}");
-        browse(dir, &[&to, &window, "--hide-scrollbars"], &path).unwrap();
-        assert!(std::fs::metadata(&picture).unwrap().len() > 20_000, "{name}");
-    }
-    // A browser window cannot be as narrow as a phone; a frame can.
-    let page = std::fs::read_to_string(&path).unwrap();
-    for (width, scheme, paper) in [
-        (1280, 1, "rgb(255, 255, 255)"),
-        (390, 1, "rgb(255, 255, 255)"),
-        (1280, 0, "rgb(22, 24, 26)"),
-        (390, 0, "rgb(22, 24, 26)"),
-    ] {
-        let framed = dir.join("framed.html");
-        let source = page.replace('&', "&amp;").replace('"', "&quot;");
-        let frame =
-            format!("<iframe style=\"width:{width}px;border:0\" srcdoc=\"{source}\"></iframe>");
-        std::fs::write(&framed, format!("<!doctype html>{frame}<script>{SAY}</script>")).unwrap();
-        let scheme = format!("--blink-settings=preferredColorScheme={scheme}");
-        let shown = browse(dir, &["--dump-dom", "--hide-scrollbars", &scheme], &framed).unwrap();
-        let dom = String::from_utf8_lossy(&shown.stdout);
-        let printed = dom.rsplit("<pre>").next().unwrap().split("</pre>").next().unwrap();
-        assert_eq!(printed, format!("{width} {paper} random perfect"), "{scheme}");
+    let path = page(&tables);
+    if let Some(command) = driven("report.mjs", &[&path]) {
+        passes(command);
     }
 }
 
-/// Script that reports the framed page's scroll width, its background, and the policies that come first when
-/// the ranking is sorted upwards and downwards.
-const SAY: &str = "onload = () => {
-    const page = document.querySelector('iframe').contentDocument;
-    const view = page.defaultView;
-    const paper = view.getComputedStyle(page.body).backgroundColor;
-    const table = page.querySelector('#ranking ~ * table.sort');
-    const best = () => table.tBodies[0].rows[0].cells[1].textContent.trim();
-    const head = table.tHead.rows[0].cells[2].querySelector('button');
-    head.click(); const down = best(); head.click(); const up = best();
-    const said = [page.documentElement.scrollWidth, paper, up, down].join(' ');
-    document.body.append(Object.assign(document.createElement('pre'), { textContent: said }));
-}";
+#[test]
+fn checkpoints_of_a_run_are_a_learning_curve() {
+    let tables = Tables::new();
+    tables.ok(&["enumerate", "-q"]);
+    tables.ok(&["value-iterate", "-q"]);
+    let path = tables.root().join("report.html");
+    let mut args = vec!["report", "-q", "--policy", "random", "--html", path.to_str().unwrap()];
+    for label in ["run-5=n-least:1", "run-10=weights", "run-20=greedy"] {
+        args.extend(["--label", label]);
+    }
+    tables.ok(&args);
+    let page = fs::read_to_string(&path).unwrap();
+    assert!(page.contains("Learning curve of run-*"));
+    let curve =
+        page.split("<figure id=\"curve\">").nth(1).unwrap().split("</figure>").next().unwrap();
+    for point in [
+        "5 number in the name: 79.8%",
+        "10 number in the name: 64.4%",
+        "20 number in the name: 49.8%",
+    ] {
+        assert!(curve.contains(point), "{point}: {curve}");
+    }
+    // A name brings another policy out; an unknown one is refused.
+    tables.ok(&[&args[..], &["--highlight", "run-10"]].concat());
+    assert!(fs::read_to_string(&path).unwrap().contains("<title>run-10 on othello-4x4</title>"));
+    let refused = tables.run(&[&args[..], &["--highlight", "run-11"]].concat());
+    refused.ended(2, "did you mean `run-10`");
+}
+
+#[test]
+fn reports_are_compared_with_earlier_ones() {
+    let tables = Tables::new();
+    let file = |name: &str| tables.root().join(name);
+    let (then, path) = (file("then.json"), file("report.html"));
+    let (then_path, path_text) = (then.to_str().unwrap(), path.to_str().unwrap());
+    let report = |net: &str| {
+        let label = format!("net={net}");
+        let words =
+            ["report", "--size", "4", "-q", "--policy", "greedy", "--mistakes", "5", "--label"];
+        words.iter().map(|word| word.to_string()).chain([label]).collect::<Vec<String>>()
+    };
+    let run = |net: &str, more: &[&str]| {
+        let words = report(net);
+        let words: Vec<&str> =
+            words.iter().map(String::as_str).chain(more.iter().copied()).collect();
+        tables.run(&words)
+    };
+    let earlier = run("n-least:1", &["--json"]);
+    fs::write(&then, &earlier.stdout).unwrap();
+    let now = run("weights", &["--json", "--against", then_path, "--html", path_text]);
+    assert_eq!(now.code, 0, "{}", now.stderr);
+    let [earlier, now]: [Value; 2] =
+        [&earlier, &now].map(|ran| serde_json::from_str(&ran.stdout).unwrap());
+    // The changes are those of the figures in the two files.
+    let changes = &now["changes"]["policies"];
+    let kept = |report: &Value, at: usize| report["metrics"][at]["result_kept"].as_f64().unwrap();
+    let expected = kept(&now, 1) - kept(&earlier, 1);
+    let by = changes[1]["metrics"]["result_kept"].as_f64().unwrap();
+    assert!((by - expected).abs() < 1e-12 && by < -0.1, "{by} {expected}");
+    assert_eq!(changes[0]["metrics"]["result_kept"], 0.0);
+    assert!(changes[0]["groups"].as_array().unwrap().is_empty());
+    let groups = changes[1]["groups"].as_array().unwrap();
+    assert!(groups.iter().any(|group| group["now"].as_f64() < group["before"].as_f64()));
+    assert!(!changes[1]["new_mistakes"].as_array().unwrap().is_empty());
+    let page = fs::read_to_string(&path).unwrap();
+    assert!(
+        page.contains("<h2 id=\"changes\">")
+            && page.contains("<small class=\"worse\">−15.4</small>")
+    );
+    let text = run("weights", &["--against", then_path]);
+    let text = &text.stdout;
+    assert!(text.contains("Since ") && text.contains("net: keeps the result worse at"), "{text}");
+    // A condition on the earlier figure.
+    let fails = |net: &str, condition: &str| {
+        run(net, &["--against", then_path, "--fail-if", condition]).code
+    };
+    assert_eq!(fails("weights", "result_kept < baseline - 0.01"), 5);
+    assert_eq!(fails("n-least:1", "result_kept < baseline - 0.01"), 0);
+    let without = run("weights", &["--fail-if", "result_kept < baseline"]);
+    without.ended(2, "give one with --against FILE");
+    // Other positions, and files that are no reports, are refused.
+    let other = run("weights", &["--against", then_path, "--split", "test"]);
+    other.ended(2, "positions differs");
+    fs::write(file("bad.json"), "{}").unwrap();
+    let bad = run("weights", &["--against", file("bad.json").to_str().unwrap()]);
+    bad.ended(2, "not a report");
+}

@@ -8,6 +8,9 @@ mod cli;
 #[cfg(feature = "serve")]
 mod serve;
 
+/// Preferred port of the server if none is requested; reports link to it.
+pub(crate) const PORT: u16 = 7878;
+
 #[doc(hidden)]
 pub use cli::reference;
 #[cfg(feature = "schemas")]

@@ -40,6 +40,30 @@ pub struct PieceKind {
     pub japanese: Option<char>,
 }
 
+/// Board of a game without a position on it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct BoardLayout {
+    /// Rows of the board; 0 in games without one.
+    pub rows: usize,
+    /// Columns of the board.
+    pub columns: usize,
+    /// Names of the columns from the left, as the first player sees the board.
+    pub column_names: Vec<String>,
+    /// Names of the rows from the top.
+    pub row_names: Vec<String>,
+    /// Distinct kinds of pieces; empty if there is only one.
+    pub pieces: Vec<PieceKind>,
+}
+
+impl BoardLayout {
+    /// Returns the board of a game.
+    pub fn of<G: Game>(game: &G) -> BoardLayout {
+        let ((rows, columns), [column_names, row_names]) = (game.shape(), game.coordinates());
+        BoardLayout { rows, columns, column_names, row_names, pieces: game.piece_kinds() }
+    }
+}
+
 /// Squares of a move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]

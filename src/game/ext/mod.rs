@@ -3,7 +3,7 @@
 mod drawn;
 mod generic;
 
-pub use drawn::{Drawn, Held, MoveSquares, PieceKind};
+pub use drawn::{BoardLayout, Drawn, Held, MoveSquares, PieceKind};
 
 use super::{
     Action, Empties, End, Game, Group, Mobility, NotationError, Outcome, PlaneKinds, Position,

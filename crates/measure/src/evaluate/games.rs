@@ -60,6 +60,13 @@ impl PolicyGames {
         let mean = 0.5 * (first.outcome_lost + second.outcome_lost);
         if mean.abs() < 1e-12 { 0.0 } else { mean }
     }
+
+    /// Returns the exploitability in score: mean score lost to a best response over both sides.
+    pub fn exploited_score(&self) -> f64 {
+        let BothSides { first, second } = &self.exploitability;
+        let mean = 0.5 * (first.score_lost + second.score_lost);
+        if mean.abs() < 1e-9 { 0.0 } else { mean }
+    }
 }
 
 /// Something for a policy as the first and as the second player.

@@ -111,11 +111,7 @@ impl Metrics {
             }
         }
         self.push("exploited_result", games.map(PolicyGames::exploited));
-        let score = |games: &PolicyGames| {
-            let BothSides { first, second } = &games.exploitability;
-            0.5 * (first.score_lost + second.score_lost)
-        };
-        self.push("exploited_score", games.map(score));
+        self.push("exploited_score", games.map(PolicyGames::exploited_score));
     }
 }
 
@@ -128,5 +124,23 @@ impl Serialize for Metrics {
             map.serialize_entry(name, number)?;
         }
         map.end()
+    }
+}
+
+/// A flat object: `policy`, and numbers by name.
+#[cfg(feature = "schemas")]
+impl schemars::JsonSchema for Metrics {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Metrics".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "Figures of a policy, by name.",
+            "type": "object",
+            "properties": { "policy": { "type": "string" } },
+            "additionalProperties": { "type": ["number", "null"] },
+            "required": ["policy"],
+        })
     }
 }

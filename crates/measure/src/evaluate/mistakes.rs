@@ -10,7 +10,7 @@ use super::figures::{outcome_lost, score_lost};
 use super::play::Play;
 use crate::policy::Answers;
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, FoldedWords, GameExt, StateWords};
+use yomikiri::game::{Action, Drawn, FoldedWords, GameExt, MoveSquares, StateWords};
 use yomikiri::solved::SolvedTable;
 
 /// A position in which a policy loses something; it represents its mirror images too.
@@ -21,6 +21,8 @@ pub struct Mistake {
     pub position: String,
     /// Board as rows of text.
     pub diagram: String,
+    /// Content of its squares and hands.
+    pub board: Drawn,
     /// Name of the side to move.
     pub mover: String,
     /// Expected number of visits to the position or its images in a game, averaged over games of the policy
@@ -44,6 +46,9 @@ pub struct MoveFacts {
     /// Notation of the move.
     #[serde(rename = "move")]
     pub name: String,
+    /// Squares that it leaves and reaches.
+    #[serde(flatten)]
+    pub squares: MoveSquares,
     /// Probability with which the policy chooses it.
     pub probability: f64,
     /// Exact outcome for the player who makes it.
@@ -96,6 +101,7 @@ impl Mistake {
     ) -> Mistake {
         let facts = |(action, truth, probability): (Action, Truth, f64)| MoveFacts {
             name: game.action_name(position.side, action),
+            squares: game.move_squares(position.side, action),
             probability,
             outcome: truth.outcome.value(),
             score: truth.score.map(|score| score.0),
@@ -112,6 +118,7 @@ impl Mistake {
         Mistake {
             position: game.notation(position),
             diagram: game.diagram(position),
+            board: game.drawn(position),
             mover: game.side_name(position.side).to_string(),
             met,
             outcome_lost: lost.outcome,

@@ -40,6 +40,7 @@
 mod accuracy;
 mod arena;
 mod case;
+mod changes;
 mod compare;
 mod details;
 mod error;
@@ -64,6 +65,7 @@ mod values;
 pub use accuracy::{Measured, PolicyAccuracy, RowSink, measure, play_everywhere};
 pub use arena::{GameTally, REPEATED, Recorded, Sampling, arena, record};
 pub use case::{Case, Piece, Truth, Wanted};
+pub use changes::{Baseline, Changes, GroupChange, PolicyChanges};
 pub use compare::{Agreement, Comparison, Difference, Lost, Paired, Pairs};
 pub use details::{By, Details, Group, HeldOut, Key, Losses, Square, SquareFigures};
 pub use error::MeasureError;

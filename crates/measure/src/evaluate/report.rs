@@ -5,10 +5,12 @@ use std::cmp::Ordering;
 use serde::Serialize;
 
 use super::accuracy::{Measured, PolicyAccuracy};
+use super::changes::Changes;
 use super::compare::Agreement;
 use super::games::Games;
+use super::metrics::Metrics;
 use super::source::Judged;
-use yomikiri::game::{Game, GameExt, Outcome, Side};
+use yomikiri::game::{BoardLayout, Game, GameExt, Outcome, Side};
 use yomikiri::hint::Hint;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::{SweepRecord, TableError};
@@ -37,6 +39,13 @@ pub struct AccuracyReport {
     pub sweeps: Vec<SweepRecord>,
     /// Names and units of the game.
     pub words: Words,
+    /// Board of the game.
+    pub board: BoardLayout,
+    /// Figures of each policy as flat lists, which a later report is compared with.
+    pub metrics: Vec<Metrics>,
+    /// Changes against an earlier report, if one was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Changes>,
 }
 
 /// Names a game gives its players, layers and points.
@@ -205,6 +214,9 @@ impl AccuracyReport {
             seconds,
             sweeps: solution.map_or(Vec::new(), |solution| solution.sweeps.clone()),
             words: Words::of(source.table.game()),
+            board: BoardLayout::of(source.table.game()),
+            metrics: Vec::new(),
+            changes: None,
         })
     }
 }

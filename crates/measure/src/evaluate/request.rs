@@ -7,6 +7,7 @@ use super::error::MeasureError;
 use super::forced::ForcedFigures;
 use super::games::{BothSides, Match, Opening, Played, games};
 use super::kept::Kept;
+use super::metrics::Metrics;
 use super::mistakes::Costliest;
 use super::play::Play;
 use super::player::Player;
@@ -128,6 +129,7 @@ impl Request<'_> {
             progress.finish("games played");
         }
         table.table().check_read()?;
+        report.metrics = Metrics::of(&report);
         Ok(report)
     }
 }

@@ -13,13 +13,14 @@ use super::case::{Case, Piece, Truth};
 use super::error::MeasureError;
 use super::intervals::{Interval, Intervals};
 use super::labels::Labels;
+use super::metrics::Metrics;
 use super::mistakes::Costliest;
 use super::player::Player;
 use super::report::{AccuracyReport, TableFacts, Words};
 use super::source::Source;
 use crate::policy::{Answers, Policy};
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Empties, Game, GameExt, Side, mix};
+use yomikiri::game::{BoardLayout, Empties, Game, GameExt, Side, mix};
 use yomikiri::hint::Hinted;
 use yomikiri::progress::Progress;
 use yomikiri::solve::Value;
@@ -220,7 +221,7 @@ impl Searched {
             chosen: Some(words),
             roots: Vec::new(),
         };
-        Ok(AccuracyReport {
+        let mut report = AccuracyReport {
             perspective: "mover",
             table,
             policies,
@@ -230,7 +231,12 @@ impl Searched {
             seconds,
             sweeps: Vec::new(),
             words: Words::of(game),
-        })
+            board: BoardLayout::of(game),
+            metrics: Vec::new(),
+            changes: None,
+        };
+        report.metrics = Metrics::of(&report);
+        Ok(report)
     }
 }
 

@@ -22,7 +22,7 @@ const ROOTS_SHOWN: usize = 3;
 type Set = (&'static str, fn(&FiguresBySet) -> Option<&Figures>);
 
 /// Returns the sets of positions of a table; games without scores have no passes.
-fn sets(table: &TableFacts) -> Vec<Set> {
+pub(super) fn sets(table: &TableFacts) -> Vec<Set> {
     let all = match table.has_scores() {
         true => "All positions, forced moves and passes among them",
         false => "All positions, forced moves among them",
@@ -261,12 +261,8 @@ pub(super) fn header(report: &AccuracyReport) -> String {
         text += &format!("Rows       {} of {}, {symmetry}\n", thousands(table.rows), table.game);
         text += &positions(table);
     }
-    for root in table.roots.iter().take(ROOTS_SHOWN) {
-        text += &format!("Best play  {}\n", prospects(report, root));
-    }
-    if table.roots.len() > ROOTS_SHOWN {
-        let more = (table.roots.len() - ROOTS_SHOWN) as u64;
-        text += &format!("           and {} more\n", counted(more, "root"));
+    for line in best_play(report) {
+        text += &format!("Best play  {line}\n");
     }
     if let Some(name) = &table.repetition {
         let repetition = Repetition::of(name).unwrap_or(Repetition::Unknown);
@@ -345,6 +341,18 @@ pub(super) fn judged(table: &TableFacts) -> String {
         (None, false, false) => "those whose moves' results are all proven",
     };
     format!("{judged} of the {all} positions with a move to make:\n           {which}")
+}
+
+/// Returns the winner from each of the first roots, and by how much or how soon.
+pub(super) fn best_play(report: &AccuracyReport) -> Vec<String> {
+    let roots = &report.table.roots;
+    let mut lines: Vec<String> =
+        roots.iter().take(ROOTS_SHOWN).map(|root| prospects(report, root)).collect();
+    if roots.len() > ROOTS_SHOWN {
+        let more = (roots.len() - ROOTS_SHOWN) as u64;
+        lines.push(format!("and {} more", counted(more, "root")));
+    }
+    lines
 }
 
 /// Returns the winner from a root, and by how much or how soon.

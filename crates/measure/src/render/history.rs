@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use plotters::prelude::*;
+use super::chart::{Axis, COLOURS, Chart, Scale, Series, escaped};
 
-use super::plots::COLOURS;
-
-const SIZE: (u32, u32) = (860, 480);
+/// Size of a panel without its title and legend.
+const SIZE: (f64, f64) = (860.0, 440.0);
 /// Maximum number of points of a line; beyond it, means of neighbours are drawn.
 const POINTS: usize = 25;
 
@@ -77,71 +76,65 @@ pub fn history(title: &str, rows: &[BTreeMap<String, f64>]) -> Option<String> {
     Some(panels(&[panel]))
 }
 
-/// Plots panels below each other, each with a legend, on white.
+/// Plots panels below each other, each with a legend, as an SVG file on white.
 pub fn panels(panels: &[Panel<'_>]) -> String {
-    let mut svg = String::new();
-    let size = (SIZE.0, SIZE.1 * panels.len() as u32);
-    let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
-    let areas = area.split_evenly((panels.len(), 1));
-    let mut drawn = areas.iter().zip(panels).map(|(area, panel)| draw(area, panel));
-    drawn
-        .try_for_each(|panel| panel)
-        .and_then(|()| Ok(area.present()?))
-        .expect("a string takes every drawing");
-    drop((areas, area));
-    svg
+    let (mut top, mut inside) = (0.0, String::new());
+    for panel in panels {
+        inside += &format!("<g transform=\"translate(0 {top})\">{}</g>", drawn(panel));
+        top += height(panel);
+    }
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {top}\" color=\"#1b1a18\" font-family=\"sans-serif\" font-size=\"13\"><style>.chart text,.tick,.name,.legend{{fill:#1b1a18}}</style><rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>{inside}</svg>\n",
+        SIZE.0
+    )
 }
 
-fn draw(
-    area: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>,
-    panel: &Panel<'_>,
-) -> Result<(), Box<dyn std::error::Error>> {
+/// Returns the height of a panel with its title and legend.
+fn height(panel: &Panel<'_>) -> f64 {
+    SIZE.1 + 34.0 + 20.0 * panel.lines.len() as f64 + 16.0
+}
+
+fn drawn(panel: &Panel<'_>) -> String {
     let Panel { title, x, y, percent, lines } = *panel;
-    area.fill(&WHITE)?;
     let most = lines.iter().flat_map(|(_, points)| points).map(|point| point.0);
-    let mut chart = ChartBuilder::on(area)
-        .caption(title, ("sans-serif", 20))
-        .margin(10)
-        .margin_right(24)
-        .x_label_area_size(50)
-        .y_label_area_size(70)
-        .build_cartesian_2d(0.0..most.fold(1.0, f64::max), y.0..y.1)?;
-    chart
-        .configure_mesh()
-        .light_line_style(TRANSPARENT)
-        .bold_line_style(BLACK.mix(0.15))
-        .label_style(("sans-serif", 17))
-        .x_desc(x)
-        .y_labels(11)
-        .x_label_formatter(&|x| match *x >= 1e4 {
-            true => format!("{:.0}k", x / 1e3),
-            false => format!("{x:.0}"),
-        })
-        .y_label_formatter(&|y| match percent {
-            true => format!("{:.0}%", y * 100.0),
-            false => format!("{y:.1}"),
-        })
-        .draw()?;
-    for (at, (label, points)) in lines.iter().enumerate() {
-        let (r, g, b) = COLOURS[at % COLOURS.len()];
-        let style = RGBColor(r, g, b).stroke_width(2);
-        chart
-            .draw_series(LineSeries::new(points.iter().copied(), style))?
-            .label(label)
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], style));
+    let series = lines.iter().zip(COLOURS.iter().cycle()).map(|((name, points), colour)| Series {
+        name: name.clone(),
+        colour,
+        points: points.clone(),
+        ..Series::default()
+    });
+    let chart = Chart {
+        width: SIZE.0,
+        height: SIZE.1,
+        x: Axis {
+            name: x.to_string(),
+            from: 0.0,
+            to: most.fold(1.0, f64::max),
+            scale: Scale::Whole,
+        },
+        y: Axis {
+            name: String::new(),
+            from: y.0,
+            to: y.1,
+            scale: if percent { Scale::Percent } else { Scale::Number },
+        },
+        series: series.collect(),
+    };
+    let mut text = format!(
+        "<text x=\"10\" y=\"22\" font-size=\"18\">{}</text><g transform=\"translate(0 30)\">{}</g>",
+        escaped(title),
+        chart.inside()
+    );
+    for (at, series) in chart.series.iter().enumerate() {
+        let down = SIZE.1 + 44.0 + 20.0 * at as f64;
+        text += &format!(
+            "<path d=\"M50 {}h24\" stroke=\"{}\" stroke-width=\"3\"/><text x=\"82\" y=\"{down}\">{}</text>",
+            down - 4.0,
+            series.colour,
+            escaped(&series.name)
+        );
     }
-    chart
-        .configure_series_labels()
-        .position(if percent {
-            SeriesLabelPosition::LowerRight
-        } else {
-            SeriesLabelPosition::MiddleRight
-        })
-        .background_style(WHITE.mix(0.85))
-        .border_style(BLACK.mix(0.3))
-        .label_font(("sans-serif", 16))
-        .draw()?;
-    Ok(())
+    text
 }
 
 #[cfg(test)]
@@ -177,7 +170,7 @@ mod tests {
         assert!(svg.contains("points against random, mean of 4"));
         assert!(svg.contains("won as first against random"));
         assert!(!svg.contains("loss"));
-        assert!(svg.matches("<polyline").count() >= 2);
+        assert!(svg.matches("class=\"series\"").count() >= 2);
         assert_eq!(history("dqn", &rows(1)), None);
     }
 }

@@ -28,6 +28,7 @@ fn leaderboard(report: &AccuracyReport, command: &str) -> String {
         positions(table)
     );
     let lost = format!("{} lost", report.words.units);
+    let exploited = format!("in {}", report.words.units);
     let columns = [
         ("policy", ""),
         (
@@ -44,7 +45,8 @@ fn leaderboard(report: &AccuracyReport, command: &str) -> String {
         (&lost, "mean loss of the final score by a move, in all positions"),
         ("as first", "share of points in games against random moves, a draw counting half"),
         ("as second", "share of points as the second player"),
-        ("exploited", "mean outcome lost to a best response, 0 to 2"),
+        ("exploitability", "mean result lost to a best response, 0 to 2"),
+        (&exploited, "the same in the final score"),
     ];
     let row = |at: usize| {
         ranked(&report.policies[at], report.games.as_ref().map(|games| &games.policies[at]))
@@ -182,5 +184,8 @@ fn ranked(policy: &PolicyAccuracy, games: Option<&PolicyGames>) -> Vec<String> {
         first,
         second,
         games.map_or(String::new(), |games| amount(games.exploited())),
+        games
+            .filter(|_| total.all.means().optimal_by_score.is_some())
+            .map_or(String::new(), |games| format!("{:.2}", games.exploited_score())),
     ]
 }

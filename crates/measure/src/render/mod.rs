@@ -5,7 +5,7 @@
 //! * [`history()`] draws learning curves of a network, [`panels`] any curves;
 //! * [`comparison_text`] lays out two policies position by position;
 //! * [`markdown()`] formats a report as Markdown: a card of one policy, a leaderboard of several;
-//! * [`html`] renders it as a page, with [`plots`];
+//! * [`html`] renders it as a page; [`pictures`] draws its boards;
 //! * [`RowsFile`] writes the results position by position, as CSV or Parquet;
 //! * [`number`] formats numbers for all output.
 //!
@@ -35,6 +35,8 @@
 
 mod accuracy_text;
 mod board_text;
+mod changes_text;
+mod chart;
 mod columns;
 mod comparison_text;
 mod forced_text;
@@ -46,9 +48,12 @@ mod markdown;
 mod mistakes_text;
 mod names;
 pub mod number;
+pub mod pictures;
 mod plots;
+mod roles;
 mod rows;
 pub mod shown;
+mod still;
 mod summary;
 pub mod verdict;
 
@@ -57,9 +62,10 @@ pub use comparison_text::{Compared, comparison_text};
 pub use games_text::{games_text, match_text};
 pub use grid::Grid;
 pub use history::{Line, Panel, history, panels};
-pub use html::{About, board, html};
+pub use html::{About, html};
 pub use markdown::markdown;
 pub use number::no_room;
-pub use plots::{Plot, plots};
+pub use roles::policy_named;
 pub use rows::RowsFile;
+pub use still::board;
 pub use summary::summary;

@@ -1,6 +1,7 @@
 //! Summary of a report: one table of all policies, best first, with pointers to details.
 
 use super::accuracy_text::{by_words, header};
+use super::changes_text::changes_text;
 use super::columns::{or_none, share};
 use super::forced_text::forced_text;
 use super::grid::Grid;
@@ -32,6 +33,7 @@ pub fn summary(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
     } else {
         text += "\nIn none of these positions does the choice of the move decide the result\n";
     }
+    text += &changes_text(report, &order, &names);
     text += &forced_text(report, &order, &names.short);
     if !names.legend.is_empty() {
         text += &format!("\n{}", names.legend());
@@ -57,8 +59,14 @@ fn decisive(figures: &FiguresBySet) -> &Figures {
     &figures.decisive_outcome
 }
 
-/// A column of the table: its heading of two lines, and its source.
-type SummaryColumn = (String, String, ColumnSource);
+/// A column of the table of policies.
+pub(super) struct SummaryColumn {
+    /// Heading of two lines.
+    pub heading: [String; 2],
+    /// Name of its figure in [`Metrics`](crate::evaluate::Metrics).
+    pub metric: &'static str,
+    source: ColumnSource,
+}
 
 enum ColumnSource {
     /// Figures of decisive positions; of held-out ones if there are any.
@@ -69,66 +77,81 @@ enum ColumnSource {
     Games(fn(&PolicyGames) -> String),
 }
 
-impl ColumnSource {
-    fn cell(&self, policy: &PolicyAccuracy, games: Option<&PolicyGames>) -> String {
-        let cell = match self {
+impl SummaryColumn {
+    pub(super) fn cell(&self, report: &AccuracyReport, at: usize) -> String {
+        let policy = &report.policies[at];
+        let games = report.games.as_ref().map(|games| &games.policies[at]);
+        let cell = match &self.source {
             ColumnSource::Figures(of) => Some(of(decisive(policy.held_out()))),
-            ColumnSource::Learned(of) => policy.splits.map(|splits| of(decisive(&splits.train))),
+            ColumnSource::Learned(of) => policy
+                .splits
+                .filter(|splits| splits.train.all.states > 0)
+                .map(|splits| of(decisive(&splits.train))),
             ColumnSource::Games(of) => games.map(of),
         };
         cell.unwrap_or_default()
     }
 }
 
-fn columns(report: &AccuracyReport) -> Vec<SummaryColumn> {
-    let kept: fn(&Figures) -> String = |figures| share(figures.means().optimal_by_outcome);
+/// Returns the columns for which the report has figures.
+pub(super) fn columns(report: &AccuracyReport) -> Vec<SummaryColumn> {
+    let units = &report.words.units[..];
     let mut columns = Vec::new();
-    let mut add = |upper: &str, lower: &str, shown| {
-        columns.push((upper.to_string(), lower.to_string(), shown));
+    let mut add = |heading: [&str; 2], metric, source| {
+        columns.push(SummaryColumn { heading: heading.map(str::to_string), metric, source });
     };
-    add("result", "kept", ColumnSource::Figures(kept));
+    let kept: fn(&Figures) -> String = |figures| share(figures.means().optimal_by_outcome);
+    add(["result", "kept"], "result_kept", ColumnSource::Figures(kept));
     if report.policies.iter().any(has_learned) {
-        add("where", "learned", ColumnSource::Learned(kept));
+        add(["where", "learned"], "learned_result_kept", ColumnSource::Learned(kept));
     }
     if report.table.has_scores() {
-        add("score", "kept", ColumnSource::Figures(|of| share(of.means().optimal_by_score)));
-        let lost = |of: &Figures| or_none(of.means().expected_loss_score, amount);
-        add(&report.words.units, "lost", ColumnSource::Figures(lost));
+        let kept: fn(&Figures) -> String = |of| share(of.means().optimal_by_score);
+        add(["score", "kept"], "score_kept", ColumnSource::Figures(kept));
+        let lost: fn(&Figures) -> String = |of| or_none(of.means().expected_loss_score, amount);
+        add([units, "lost"], "score_lost", ColumnSource::Figures(lost));
     } else {
-        add("plies", "kept", ColumnSource::Figures(|of| share(of.means().optimal_by_distance)));
-        let lost = |of: &Figures| or_none(of.means().expected_loss_outcome, amount);
-        add("result", "lost", ColumnSource::Figures(lost));
+        let kept: fn(&Figures) -> String = |of| share(of.means().optimal_by_distance);
+        add(["plies", "kept"], "plies_kept", ColumnSource::Figures(kept));
+        let lost: fn(&Figures) -> String = |of| or_none(of.means().expected_loss_outcome, amount);
+        add(["result", "lost"], "result_lost", ColumnSource::Figures(lost));
     }
-    let lost = |of: &Figures| share(of.means().blunders.win_to_loss.share);
-    add("win→", "loss", ColumnSource::Figures(lost));
+    let lost: fn(&Figures) -> String = |of| share(of.means().blunders.win_to_loss.share);
+    add(["win→", "loss"], "win_to_loss", ColumnSource::Figures(lost));
     if report.games.is_some() {
         let [first, second] = report.words.sides.map(|side| format!("as {side}"));
-        add(
-            "perfect,",
-            &first,
-            ColumnSource::Games(|games| signed(games.against_perfect.first.score, 2)),
-        );
-        add(
-            "perfect,",
-            &second,
-            ColumnSource::Games(|games| signed(games.against_perfect.second.score, 2)),
-        );
-        add("", "exploited", ColumnSource::Games(|games| amount(games.exploited())));
+        let score: fn(&PolicyGames) -> String =
+            |games| signed(games.against_perfect.first.score, 2);
+        add(["perfect,", &first], "perfect_first_score", ColumnSource::Games(score));
+        let score: fn(&PolicyGames) -> String =
+            |games| signed(games.against_perfect.second.score, 2);
+        add(["perfect,", &second], "perfect_second_score", ColumnSource::Games(score));
+        let lost: fn(&PolicyGames) -> String = |games| amount(games.exploited());
+        add(["exploit.", "result"], "exploited_result", ColumnSource::Games(lost));
+        if report.table.has_scores() {
+            let lost: fn(&PolicyGames) -> String =
+                |games| format!("{:.2}", games.exploited_score());
+            add(["exploit.", units], "exploited_score", ColumnSource::Games(lost));
+        }
     }
     columns
 }
 
 fn ranked(report: &AccuracyReport, order: &[usize], names: &ShortNames) -> String {
     let columns = columns(report);
+    let heading = |column: &'_ SummaryColumn| -> (String, String) {
+        let [upper, lower] = column.heading.clone();
+        (upper, lower)
+    };
+    let headings: Vec<(String, String)> = columns.iter().map(heading).collect();
     let headings: Vec<(&str, &str)> =
-        columns.iter().map(|(upper, lower, _)| (&upper[..], &lower[..])).collect();
+        headings.iter().map(|(upper, lower)| (&upper[..], &lower[..])).collect();
     let mut grid = Grid::headed(&[&[("", "    policy")], &headings[..]].concat());
     for (place, &at) in order.iter().enumerate() {
         let policy = &report.policies[at];
-        let games = report.games.as_ref().map(|games| &games.policies[at]);
         let mark = if has_learned(policy) { " *" } else { "" };
         let mut row = vec![format!("{:>2}  {}{mark}", place + 1, names.short[at])];
-        row.extend(columns.iter().map(|(.., shown)| shown.cell(policy, games)));
+        row.extend(columns.iter().map(|column| column.cell(report, at)));
         grid.push(row);
     }
     grid.to_text()
@@ -177,8 +200,12 @@ fn meanings(report: &AccuracyReport) -> String {
     ));
     if report.games.is_some() {
         lines.push(("perfect", format!("{units} in games from the start against perfect moves")));
-        let taken = "exploitability: mean outcome lost to a best response, 0 to 2";
-        lines.push(("exploited", taken.to_string()));
+        let scores = match report.table.has_scores() {
+            true => format!(", and {units}"),
+            false => String::new(),
+        };
+        let taken = format!("exploitability: mean result lost to a best response, 0 to 2{scores}");
+        lines.push(("exploit.", taken));
         let games = report.games.as_ref();
         let endless = games.and_then(|games| games.most_plies.zip(games.endless()));
         lines.extend(endless.map(|(plies, endless)| {

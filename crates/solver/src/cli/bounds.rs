@@ -8,11 +8,13 @@ use yomikiri::hint::{Hinted, did_you_mean};
 use yomikiri::solved::SolvedTable;
 use yomikiri_measure::evaluate::{Choice, Metrics, Player};
 
-/// Condition that a figure of a policy is below or above a number.
+/// Condition that a figure of a policy is below or above a number, or the figure of an earlier report.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Condition {
     name: String,
     sign: &'static str,
+    /// `true` if the number is added to the figure of the earlier report.
+    from_baseline: bool,
     number: f64,
 }
 
@@ -29,7 +31,8 @@ impl FromStr for Condition {
 
     fn from_str(text: &str) -> Result<Condition, String> {
         let split = |(sign, _)| text.split_once(sign).map(|(name, number)| (name, sign, number));
-        let form = "expected NAME < NUMBER, or with <=, > or >=";
+        let form =
+            "expected NAME < NUMBER, or with <=, > or >=; with --against, NAME < baseline - NUMBER";
         let (name, sign, number) = SIGNS.into_iter().find_map(split).ok_or(form)?;
         let (name, number) = (name.trim(), number.trim());
         if Metrics::unknown().number(name).is_none() {
@@ -41,13 +44,24 @@ impl FromStr for Condition {
                 None => format!("unknown figure `{name}`; see 'solver report --metrics'"),
             });
         }
-        let (number, unit) = match number.strip_suffix('%') {
+        let after = number.strip_prefix("baseline").map(str::trim);
+        let (number, direction) = match after {
+            None => (number, 1.0),
+            Some("") => ("0", 1.0),
+            Some(rest) => match (rest.strip_prefix('-'), rest.strip_prefix('+')) {
+                (Some(number), _) => (number, -1.0),
+                (_, Some(number)) => (number, 1.0),
+                _ => return Err(form.to_string()),
+            },
+        };
+        let (number, unit) = match number.trim().strip_suffix('%') {
             Some(percent) => (percent, 0.01),
             None => (number, 1.0),
         };
+        let unit = direction * unit;
         let number = number.trim().parse::<f64>().ok().filter(|number| number.is_finite());
         let number = number.ok_or_else(|| form.to_string())? * unit;
-        Ok(Condition { name: name.to_string(), sign, number })
+        Ok(Condition { name: name.to_string(), sign, from_baseline: after.is_some(), number })
     }
 }
 
@@ -108,14 +122,28 @@ impl Condition {
         Ok(())
     }
 
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns whether it compares with an earlier report.
+    pub(super) fn needs_baseline(&self) -> bool {
+        self.from_baseline
+    }
+
     /// Returns whether its figure counts positions in which not all moves are proven.
     pub(super) fn is_forced(&self) -> bool {
         self.name.starts_with("forced_")
     }
 
-    /// Returns a line for each policy for which it holds; an error if the figure of one is unknown.
-    pub(super) fn found(&self, all: &[Metrics]) -> Result<Vec<String>, Hinted> {
-        let Condition { name, sign, number } = self;
+    /// Returns a line for each policy for which it holds; `baseline` returns a policy's figure in the earlier
+    /// report. An error if the figure of one is unknown.
+    pub(super) fn found(
+        &self,
+        all: &[Metrics],
+        baseline: &dyn Fn(&str, &str) -> Option<f64>,
+    ) -> Result<Vec<String>, Hinted> {
+        let Condition { name, sign, from_baseline, number } = self;
         let holds = SIGNS.iter().find(|(known, _)| known == sign).map_or(&[][..], |(_, on)| on);
         let mut found = Vec::new();
         for metrics in all {
@@ -124,8 +152,19 @@ impl Condition {
                 let what = format!("--fail-if {name}: no such figure of {policy} here");
                 Hinted::new(what, "see --metrics")
             })?;
-            if own.partial_cmp(number).is_some_and(|order| holds.contains(&order)) {
-                found.push(format!("{policy}: {name} is {own:.6}, {sign} {number}"));
+            let (mut bound, mut words) = (*number, number.to_string());
+            if *from_baseline {
+                let then = baseline(policy, name).ok_or_else(|| {
+                    let what = format!(
+                        "--fail-if {name}: the earlier report has no such figure of {policy}"
+                    );
+                    Hinted::new(what, "measure the policy there too, or compare with a number")
+                })?;
+                bound += then;
+                words = format!("{bound:.6} (baseline {then:.6})");
+            }
+            if own.partial_cmp(&bound).is_some_and(|order| holds.contains(&order)) {
+                found.push(format!("{policy}: {name} is {own:.6}, {sign} {words}"));
             }
         }
         Ok(found)
@@ -142,6 +181,7 @@ mod tests {
             policy: "net".to_string(),
             numbers: vec![("result_kept".to_string(), own)],
         };
+        let none = |_: &str, _: &str| None;
         for (text, own, holds) in [
             ("result_kept < 0.95", 0.94, true),
             ("result_kept<0.95", 0.95, false),
@@ -151,16 +191,37 @@ mod tests {
             ("result_kept>=0.1", 0.1, true),
         ] {
             let condition: Condition = text.parse().unwrap();
-            let found = condition.found(&[metrics(Some(own)), metrics(Some(own))]).unwrap();
+            let found = condition.found(&[metrics(Some(own)), metrics(Some(own))], &none).unwrap();
             assert_eq!(found.len(), if holds { 2 } else { 0 }, "{text}");
+        }
+        for (text, holds) in [
+            ("result_kept < baseline - 0.01", false),
+            ("result_kept < baseline-1%", false),
+            ("result_kept < baseline", true),
+            ("result_kept <= baseline - 0.005", true),
+            ("result_kept > baseline + 0.1", false),
+        ] {
+            let condition: Condition = text.parse().unwrap();
+            let then = |policy: &str, name: &str| {
+                (policy, name).eq(&("net", "result_kept")).then_some(0.5)
+            };
+            let found = condition.found(&[metrics(Some(0.495))], &then).unwrap();
+            assert_eq!(found.len(), usize::from(holds), "{text}: {found:?}");
+            assert!(condition.found(&[metrics(Some(0.495))], &none).is_err());
         }
         let condition: Condition = "result_kept < 0.95".parse().unwrap();
         assert_eq!(
-            condition.found(&[metrics(Some(0.5))]).unwrap(),
+            condition.found(&[metrics(Some(0.5))], &none).unwrap(),
             ["net: result_kept is 0.500000, < 0.95"]
         );
-        assert!(condition.found(&[metrics(None)]).is_err());
-        for text in ["result_kept", "result_kept = 1", "result_kept < x", "result_kept < NaN"] {
+        assert!(condition.found(&[metrics(None)], &none).is_err());
+        for text in [
+            "result_kept",
+            "result_kept = 1",
+            "result_kept < x",
+            "result_kept < NaN",
+            "result_kept < baseline * 2",
+        ] {
             assert!(text.parse::<Condition>().unwrap_err().contains("expected NAME <"), "{text}");
         }
         let unknown = |text: &str| text.parse::<Condition>().unwrap_err();

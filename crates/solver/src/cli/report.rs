@@ -11,20 +11,24 @@ use super::chosen::{ChosenArgs, ToSearch};
 use super::complete::{policies, tables};
 use super::context::{Context, command_line};
 use super::error::{code, say};
+use super::lines::text_of;
 use super::made::solved;
 use super::players::players;
 use super::table_args::{TableArgs, is_in_reach};
+use crate::PORT;
 use yomikiri::any::AnyGame;
 use yomikiri::game::{Divider, Empties};
 use yomikiri::hint::{Hint, Hinted, Kind};
 use yomikiri::solved::{Orienting, SolvedTable};
 use yomikiri::table::{TableError, fits_memory, writable};
 use yomikiri_measure::evaluate::{
-    AccuracyReport, By, Labels, MeasureError, Metrics, Piece, Player, Request, RowSink, Searched,
+    AccuracyReport, Baseline, By, Labels, MeasureError, Piece, Player, Request, RowSink, Searched,
     judgements,
 };
 use yomikiri_measure::policy::{Answers, PolicySpec};
-use yomikiri_measure::render::{About, RowsFile, accuracy_text, html, markdown, summary};
+use yomikiri_measure::render::{
+    About, RowsFile, accuracy_text, html, markdown, policy_named, summary,
+};
 
 /// Measure policies against the solution; a missing table is made
 ///
@@ -70,6 +74,12 @@ pub(super) struct Args {
     /// Write the report as a page with plots
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    /// Policy that the page brings out [default: the first that is not built in]
+    #[arg(long, value_name = "NAME", requires = "html")]
+    highlight: Option<String>,
+    /// Show what changed since an earlier report, a file that --json wrote
+    #[arg(long, value_name = "FILE")]
+    against: Option<PathBuf>,
     /// Write the results position by position as CSV
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
@@ -84,6 +94,8 @@ pub(super) struct Args {
     #[arg(long, conflicts_with_all = ["full", "by", "json", "metrics"])]
     markdown: bool,
     /// Exit with code 5 if a condition on a figure of --metrics holds, as in 'result_kept < 95%'
+    ///
+    /// With --against, 'baseline' is the figure of the earlier report: 'result_kept < baseline - 0.01'.
     #[arg(long, value_name = "CONDITION")]
     fail_if: Vec<Condition>,
     /// Play no games
@@ -156,6 +168,17 @@ fn by(name: &str) -> Result<By, String> {
 pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
     args.options = args.options.named(args.word.take());
     args.check_outputs()?;
+    let baseline = args.against.as_deref().map(read_baseline).transpose()?;
+    if let Some(condition) =
+        args.fail_if.iter().find(|of| of.needs_baseline() && baseline.is_none())
+    {
+        let what = format!("--fail-if {}: no earlier report", condition.name());
+        bail!(Hinted::new(what, "give one with --against FILE"));
+    }
+    if let Some(baseline) = &baseline {
+        // As many mistakes as it lists are compared.
+        args.mistakes = args.mistakes.max(baseline.mistakes());
+    }
     let outputs: Vec<PathBuf> = args.outputs().into_iter().map(Path::to_path_buf).collect();
     let (game, table) = args.options.game(context)?;
     // Policies that do not fit the game are rejected before its table is made.
@@ -170,7 +193,7 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
     // So are models that cannot be read.
     let players = players(&policies, &game, &context.store)?;
     let has_table = table.is_some() || is_in_reach(&game, context);
-    let (report, checksum) = match args.chosen.to_search(&game, has_table, context)? {
+    let (mut report, checksum) = match args.chosen.to_search(&game, has_table, context)? {
         Some(to_search) => {
             let report = measure_by_search(&args, &game, to_search, &labels, players, context)?;
             (report, String::new())
@@ -188,8 +211,16 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
             (report, table.table().manifest().checksum.clone())
         }
     };
+    if let (Some(baseline), Some(path)) = (&baseline, &args.against) {
+        let changes = baseline.changes(&report, path.display().to_string());
+        report.changes = Some(changes.map_err(|why| not_against(path, &why))?);
+    }
     if let Some(path) = &args.html {
-        let about = About { command: command_line(), date: today(), checksum };
+        let highlight =
+            args.highlight.as_ref().map(|name| policy_named(&report, name)).transpose()?;
+        let server = format!("http://localhost:{PORT}");
+        let (command, date) = (command_line(), today());
+        let about = About { command, date, checksum, highlight, server };
         write_whole(path, html(&report, &about).as_bytes())?;
     }
     for path in outputs {
@@ -198,7 +229,8 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
     if context.json {
         context.json("report", &report)?
     } else if args.metrics {
-        Metrics::of(&report)
+        report
+            .metrics
             .iter()
             .try_for_each(|metrics| context.raw(&(serde_json::to_string(metrics)? + "\n")))?
     } else if args.markdown {
@@ -217,8 +249,8 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
         }
         context.remark(what);
     }
-    let all = Metrics::of(&report);
-    let found = args.fail_if.iter().map(|condition| condition.found(&all));
+    let then = |policy: &str, name: &str| baseline.as_ref()?.figure(policy, &report, name);
+    let found = args.fail_if.iter().map(|condition| condition.found(&report.metrics, &then));
     let found = found.collect::<Result<Vec<_>, _>>()?.concat();
     if !found.is_empty() {
         context.flush()?;
@@ -226,6 +258,17 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
         context.code = code(Kind::Bound).into();
     }
     Ok(())
+}
+
+/// Reads an earlier report.
+fn read_baseline(path: &Path) -> anyhow::Result<Baseline> {
+    let text = text_of(path)?;
+    Ok(Baseline::read(&text).map_err(|why| not_against(path, &why))?)
+}
+
+fn not_against(path: &Path, why: &Hinted) -> Hinted {
+    let what = format!("--against {}: {why}", path.display());
+    Hinted::of(why).hint().map_or(Hinted::from(what.clone()), |hint| Hinted::new(what, hint))
 }
 
 /// Gives the last players these labels.

@@ -1,5 +1,6 @@
 //! The table and the policies that a command works on.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::bail;
@@ -234,6 +235,8 @@ impl TableArgs {
     ) -> anyhow::Result<Vec<PolicySpec>> {
         let limit = time_limit("--policy-timeout", self.policy_timeout)?;
         let parse = |name: &String| name.parse().map(|spec: PolicySpec| spec.within(limit));
+        let names =
+            names.iter().map(|name| matching(name)).collect::<Result<Vec<_>, _>>()?.concat();
         let mut policies = names.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
         if names.is_empty() {
             policies = PolicySpec::defaults(game);
@@ -245,6 +248,57 @@ impl TableArgs {
         policies.iter().try_for_each(|policy| players::check(policy, game, &context.store))?;
         Ok(policies)
     }
+}
+
+/// Returns the policies that a name stands for: `onnx:ckpt-*.onnx` for the models whose file names match, in
+/// the order of the numbers in them.
+fn matching(name: &str) -> Result<Vec<String>, Hinted> {
+    let Some(model) = name.strip_prefix("onnx:").filter(|model| model.contains('*')) else {
+        return Ok(vec![name.to_string()]);
+    };
+    let (path, options) = model.split_at(model.find('?').unwrap_or(model.len()));
+    let path = Path::new(path);
+    let (dir, pattern) = (path.parent(), path.file_name().unwrap_or_default().to_string_lossy());
+    let dir = dir.filter(|dir| !dir.as_os_str().is_empty());
+    let failed = |what: String| {
+        Hinted::new(
+            format!("{name}: {what}"),
+            "quote it, and name the file with `*` in place of a number",
+        )
+    };
+    let entries = std::fs::read_dir(dir.unwrap_or(Path::new(".")))
+        .map_err(|error| failed(error.to_string()))?;
+    let mut found = Vec::new();
+    for entry in entries.flatten() {
+        let file = entry.file_name().to_string_lossy().into_owned();
+        if fits(&file, &pattern) {
+            let path = dir.map_or(PathBuf::from(&file), |dir| dir.join(&file));
+            found.push((numbers(&file), format!("onnx:{}{options}", path.display())));
+        }
+    }
+    found.sort();
+    match found.is_empty() {
+        true => Err(failed("no file matches".to_string())),
+        false => Ok(found.into_iter().map(|(_, name)| name).collect()),
+    }
+}
+
+/// Returns whether a file's name fits a pattern, in which each `*` stands for any text.
+fn fits(file: &str, pattern: &str) -> bool {
+    match pattern.split_once('*') {
+        None => file == pattern,
+        Some((begin, rest)) => file.strip_prefix(begin).is_some_and(|file| {
+            file.char_indices()
+                .map(|(at, _)| at)
+                .chain([file.len()])
+                .any(|at| fits(&file[at..], rest))
+        }),
+    }
+}
+
+/// Returns the numbers in a name.
+fn numbers(name: &str) -> Vec<u64> {
+    name.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok()).collect()
 }
 
 /// Splits the words of a command on two policies, before which a table may be named.

@@ -15,7 +15,7 @@ use super::players::{Asked, Difference, MOST_MISTAKES, differences_of, refusal};
 use super::reply::{Refusal, json};
 use super::work::Kind;
 use yomikiri::any::AnyPosition;
-use yomikiri::game::{Drawn, Game, GameExt, NotationError, PieceKind, Side};
+use yomikiri::game::{BoardLayout, Drawn, Game, GameExt, NotationError, Side};
 use yomikiri::hint::{self, Hint, Hinted};
 use yomikiri::solved::{
     Answer, LONGEST_LINE, LayerValues, MoveAnswer, Oracle, SearchOracle, SolvedTable,
@@ -111,14 +111,8 @@ struct Line {
     max_states: Option<u64>,
     /// True if the player who moves at the roots plays only checks.
     checks_only: bool,
-    /// Rows of the board; 0 in games without one.
-    rows: usize,
-    /// Columns of the board.
-    columns: usize,
-    /// Names of the columns from the left, as the first player sees the board.
-    column_names: Vec<String>,
-    /// Names of the rows from the top.
-    row_names: Vec<String>,
+    #[serde(flatten)]
+    layout: BoardLayout,
     /// True if values include a score, else only outcomes and plies.
     has_scores: bool,
     /// Unit of scores: disc.
@@ -129,8 +123,6 @@ struct Line {
     repetition: &'static str,
     /// Names of the first and the second player.
     sides: [&'static str; 2],
-    /// Distinct kinds of pieces; empty if there is only one.
-    pieces: Vec<PieceKind>,
     /// Root positions with their values.
     roots: Vec<Root>,
     /// Player to move at the first root.
@@ -160,8 +152,6 @@ fn line(opened: &Opened, desk: &Desk) -> Line {
     if table.states().rows() <= COUNTED_AT_ONCE {
         opened.totals.get_or_init(|| table.totals());
     }
-    let (rows, columns) = game.shape();
-    let [column_names, row_names] = game.coordinates();
     let first = table.states().roots().ok().and_then(|roots| roots.first().copied());
     Line {
         table: opened.name.clone(),
@@ -172,16 +162,12 @@ fn line(opened: &Opened, desk: &Desk) -> Line {
         max_depth: identity.max_depth,
         max_states: identity.max_states,
         checks_only: identity.checks_only,
-        rows,
-        columns,
-        column_names,
-        row_names,
+        layout: BoardLayout::of(game),
         has_scores: table.has_scores(),
         score_unit: game.scores().filter(|_| table.has_scores()).map(|scores| scores.unit()),
         is_layered: game.layers().is_some(),
         repetition: table.values().repetition().name(),
         sides: Side::ALL.map(|side| game.side_name(side)),
-        pieces: game.piece_kinds(),
         roots: identity
             .roots
             .iter()

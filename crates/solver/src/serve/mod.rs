@@ -32,6 +32,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use tokio::sync::{Semaphore, watch};
 
+use crate::PORT;
 use hall::{Hall, Opened};
 use reply::{Refusal, typed};
 use work::{Kind, Workshop};
@@ -42,9 +43,6 @@ use yomikiri::table::Store;
 #[cfg(feature = "schemas")]
 pub(crate) use api::components;
 pub(crate) use players::Policies;
-
-/// Preferred port if none is requested.
-pub(crate) const PORT: u16 = 7878;
 
 /// Configuration of a server.
 pub(crate) struct Options {

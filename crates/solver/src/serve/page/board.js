@@ -1,11 +1,10 @@
 // The board: Othello's, shogi's and those of games with pieces of their own; legal moves with their values.
 
 import { el, svg } from "./dom.js";
-import { disc, lettered, shogi } from "./pieces.js";
-import { badge, grade, isOthello, isShogi, square, words } from "./values.js";
+import { EDGE, SIDE, drawn as shape, isFirst, isOthello, isShogi, kindOf, labels, piece, pointed, stars } from "./picture.js";
+import { lettered, shogi } from "./pieces.js";
+import { badge, grade, square, words } from "./values.js";
 
-const SIDE = 100;
-const EDGE = 40;
 // The letters of compared policies, as lines: text would be part of the name of a square.
 const GLYPHS = { A: "M-7 8L0 -8L7 8M-4 3H4", B: "M-5 -8V8H2a4.5 4.5 0 0 0 0 -9H-5M-5 -8H1a3.5 3.5 0 0 1 0 7" };
 
@@ -24,37 +23,8 @@ export function board(view) {
   );
 }
 
-// The board of the start page, without labels or moves.
-export function picture(table) {
-  const { rows, columns } = table;
-  const view = { table, answer: { board: table.board } };
-  const made = svg("svg", {
-    class: `board picture ${kindOf(table)}`,
-    viewBox: `-4 -4 ${columns * SIDE + 8} ${rows * SIDE + 8}`,
-    role: "img",
-    "aria-label": `first position of ${table.title}`,
-  });
-  table.board.cells.forEach((cell, at) => {
-    const place = [(at % columns) * SIDE, Math.floor(at / columns) * SIDE];
-    const group = svg("g", { transform: `translate(${place})` }, svg("rect", { class: "square", width: SIDE, height: SIDE }));
-    if (cell) group.append(drawn(view, cell));
-    made.append(group);
-  });
-  made.append(svg("rect", { class: "frame", width: columns * SIDE, height: rows * SIDE }));
-  return made;
-}
-
-const kindOf = (table) => (isShogi(table) ? "shogi" : isOthello(table) ? "othello" : "plain");
-
 function hasHands({ table, answer }) {
   return table.pieces.length > 0 && (isShogi(table) || answer.board.hands.some((held) => held.length));
-}
-
-// The first player's pieces are capital letters.
-const isFirst = (cell) => cell === cell.toUpperCase();
-
-function piece(table, cell) {
-  return table.pieces.find((kind) => kind.piece === cell.toUpperCase());
 }
 
 function content(table, cell) {
@@ -107,7 +77,7 @@ function squares(view) {
     const turned = view.flipped ? [rows - 1 - row, columns - 1 - column] : [row, column];
     return [EDGE + turned[1] * SIDE, EDGE + turned[0] * SIDE];
   };
-  labels(made, table, place, width);
+  labels(made, table, place);
   const tab = entry(view);
   for (let at = 0; at < rows * columns; at++) made.append(one(view, at, place(at), at === tab));
   made.append(svg("rect", { class: "frame", x: EDGE, y: EDGE, width: columns * SIDE, height: rows * SIDE }));
@@ -116,29 +86,10 @@ function squares(view) {
   return made;
 }
 
-// The four dots of an Othello board.
-function stars(made, { rows, columns }) {
-  for (const row of [2, rows - 2])
-    for (const column of [2, columns - 2])
-      made.append(svg("circle", { class: "star", cx: EDGE + column * SIDE, cy: EDGE + row * SIDE, r: 6 }));
-}
-
 // Arrows for the best moves; a ring where a move places something.
 function point(made, view, place) {
   for (const move of view.answer.moves.filter((one) => one.best && one.to !== null && grade(one) !== "open")) {
-    const [x, y] = place(move.to).map((edge) => edge + SIDE / 2);
-    if (move.from === null) {
-      made.append(svg("circle", { class: "arrow ring", cx: x, cy: y, r: 46 }));
-      continue;
-    }
-    const [fromX, fromY] = place(move.from).map((edge) => edge + SIDE / 2);
-    const length = Math.hypot(x - fromX, y - fromY);
-    const [dx, dy] = [(x - fromX) / length, (y - fromY) / length];
-    const [tipX, tipY] = [x - 12 * dx, y - 12 * dy];
-    const [baseX, baseY] = [tipX - 26 * dx, tipY - 26 * dy];
-    made.append(svg("path", { class: "arrow", d: `M${fromX + 30 * dx} ${fromY + 30 * dy}L${baseX} ${baseY}` }));
-    const corners = `${tipX} ${tipY}L${baseX - 15 * dy} ${baseY + 15 * dx}L${baseX + 15 * dy} ${baseY - 15 * dx}`;
-    made.append(svg("path", { class: "arrow-tip", d: `M${corners}Z` }));
+    made.append(...pointed(move, place));
   }
 }
 
@@ -157,17 +108,6 @@ function arrows(event, view) {
   all[at].setAttribute("tabindex", -1);
   all[row * columns + column].setAttribute("tabindex", 0);
   all[row * columns + column].focus({ preventScroll: true });
-}
-
-function labels(made, table, place, width) {
-  const write = (text, x, y) => made.append(svg("text", { class: "label", x, y, "aria-hidden": "true" }, text));
-  for (let column = 0; column < table.columns; column++) {
-    write(table.column_names[column], place(column)[0] + SIDE / 2, EDGE / 2);
-  }
-  for (let row = 0; row < table.rows; row++) {
-    const x = isShogi(table) ? width - EDGE / 2 : EDGE / 2;
-    write(table.row_names[row], x, place(row * table.columns)[1] + SIDE / 2);
-  }
 }
 
 function one(view, at, [x, y], isEntry) {
@@ -312,24 +252,14 @@ function mark(group, view, moves, cell) {
   );
 }
 
-// Shogi's pieces point to the opponent: those of the far side are upside down.
-function isTurned(view, cell) {
-  return isShogi(view.table) && isFirst(cell) === Boolean(view.flipped);
-}
-
+// Discs that were turned over turn as one looks, one after another.
 function drawn(view, cell, at) {
-  const kind = piece(view.table, cell);
-  if (!kind) {
-    const made = disc(cell === "X");
-    const isTurning = view.isAnimated && view.turnedOver.includes(at);
-    if (isTurning) {
-      made.classList.add(cell === "X" ? "to-black" : "to-white");
-      made.style.animationDelay = `${60 * view.distance(at)}ms`;
-    }
-    return made;
+  const made = shape(view.table, cell, { flipped: Boolean(view.flipped), kanji: view.kanji });
+  if (view.isAnimated && view.turnedOver.includes(at) && !piece(view.table, cell)) {
+    made.classList.add(cell === "X" ? "to-black" : "to-white");
+    made.style.animationDelay = `${60 * view.distance(at)}ms`;
   }
-  if (!isShogi(view.table)) return lettered(isFirst(cell), kind.piece);
-  return shogi({ kind, isFirst: isFirst(cell), isTurned: isTurned(view, cell), kanji: view.kanji });
+  return made;
 }
 
 // The pieces in a player's hand; one that can be dropped is a button.

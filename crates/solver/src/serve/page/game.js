@@ -2,7 +2,8 @@
 
 import { button, el, stone, svg } from "./dom.js";
 import { shares } from "./card.js";
-import { ahead, cost, isOthello, signed, verdict } from "./values.js";
+import { isOthello } from "./picture.js";
+import { ahead, cost, signed, verdict } from "./values.js";
 
 // A position of the tree, with the move that led to it and those played from it.
 const node = (answer, move, parent) => ({ answer, move, parent, next: [], chosen: 0 });

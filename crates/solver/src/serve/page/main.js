@@ -11,7 +11,8 @@ import { openings } from "./openings.js";
 import { bestMoves, chooser, nameOf, standIn, thought } from "./opponents.js";
 import { Setup, canWrite, images, paste } from "./setup.js";
 import { start } from "./start.js";
-import { grade, isShogi, verdict, words } from "./values.js";
+import { isShogi } from "./picture.js";
+import { grade, verdict, words } from "./values.js";
 
 const main = document.getElementById("main");
 const said = document.getElementById("said");

@@ -145,8 +145,3 @@ export function cost(best, made, unit) {
 export function square(table, at) {
   return table.column_names[at % table.columns] + table.row_names[Math.floor(at / table.columns)];
 }
-
-// Returns whether the pieces are those of shogi, with Japanese names, and point to the opponent.
-export const isShogi = (table) => table.pieces.some((kind) => kind.japanese);
-
-export const isOthello = (table) => table.game.startsWith("othello");

@@ -1,0 +1,66 @@
+//! Changes against an earlier report, as aligned text.
+
+use super::accuracy_text::by_words;
+use super::grid::Grid;
+use super::names::ShortNames;
+use super::number::signed;
+use super::summary::columns;
+use crate::evaluate::{AccuracyReport, By, GroupChange, PolicyChanges};
+
+/// Returns the change of a figure in percent points or units, and whether it is better; `None` if it rounds to
+/// nothing.
+pub(super) fn changed(of: &PolicyChanges, metric: &str) -> Option<(String, bool)> {
+    let by = *of.metrics.get(metric)?;
+    let is_share = metric.ends_with("_kept") || metric.starts_with("win_to");
+    let text = if is_share { signed(100.0 * by, 1) } else { signed(by, 3) };
+    let is_good = metric.ends_with("_kept") || metric.starts_with("perfect_");
+    text.starts_with(['+', '-']).then_some((text, (by > 0.0) == is_good))
+}
+
+/// Lays out what changed since the earlier report; empty without one.
+pub(super) fn changes_text(report: &AccuracyReport, order: &[usize], names: &ShortNames) -> String {
+    let Some(changes) = &report.changes else { return String::new() };
+    let columns = columns(report);
+    let headings: Vec<(&str, &str)> =
+        columns.iter().map(|column| (&column.heading[0][..], &column.heading[1][..])).collect();
+    let mut grid = Grid::headed(&[&[("", "policy")], &headings[..]].concat());
+    let (mut groups, mut missing) = (String::new(), Vec::new());
+    let by = match report.policies.iter().any(|policy| !policy.details.layers.is_empty()) {
+        true => By::Layer,
+        false => By::Distance,
+    };
+    for &at in order {
+        let name = &names.short[at];
+        let Some(of) = &changes.policies[at] else {
+            missing.push(&name[..]);
+            continue;
+        };
+        let cell = |metric| changed(of, metric).map_or("=".to_string(), |(text, _)| text);
+        let cells = columns.iter().map(|column| cell(column.metric));
+        grid.push([name.clone()].into_iter().chain(cells).collect());
+        let numbers = |is_better: bool| {
+            let some = of.groups.iter().filter(|group| (group.now > group.before) == is_better);
+            some.map(|group: &GroupChange| group.group.to_string()).collect::<Vec<_>>().join(", ")
+        };
+        for (word, numbers) in [("better", numbers(true)), ("worse", numbers(false))] {
+            if !numbers.is_empty() {
+                groups += &format!(
+                    "{name}: keeps the result {word} at {numbers} {}\n",
+                    by_words(report, by).1
+                );
+            }
+        }
+        for (words, positions) in [("new", &of.new_mistakes), ("gone", &of.gone_mistakes)] {
+            for position in positions {
+                groups += &format!("{name}: {words} among the costliest mistakes: {position}\n");
+            }
+        }
+    }
+    let mut text =
+        format!("\nSince {}: now minus then, shares in percent points\n\n", changes.file);
+    text += &grid.to_text();
+    if !missing.is_empty() {
+        text += &format!("not measured there on as many positions: {}\n", missing.join(", "));
+    }
+    if groups.is_empty() { text } else { text + "\n" + &groups }
+}

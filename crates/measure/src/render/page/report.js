@@ -1,0 +1,113 @@
+const root = document.documentElement;
+const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+root.classList.add("live");
+
+// Positions are drawn as on the page of the server.
+const game = JSON.parse(document.getElementById("game").textContent);
+for (const place of all(".shown")) {
+  const { board, moves, label } = place.dataset;
+  const position = JSON.parse(board);
+  if (!position.cells.length) continue;
+  const hands = position.hands.some((pieces) => pieces.length);
+  place.replaceChildren(
+    ...[hands && held(game, position, 1), picture(game, position, label, JSON.parse(moves)), hands && held(game, position, 0)].filter(Boolean),
+  );
+}
+
+// Policies chosen in the legend are brought out everywhere.
+const picked = new Set();
+function show() {
+  root.classList.toggle("picked", picked.size > 0);
+  for (const one of all("[data-p]")) one.classList.toggle("on", picked.has(one.dataset.p));
+  for (const button of all(".legend button")) button.ariaPressed = picked.has(button.parentNode.dataset.p);
+}
+for (const item of all(".legend li")) {
+  const button = el("button", { type: "button", "aria-pressed": "false" }, [...item.childNodes]);
+  button.onclick = () => {
+    if (!picked.delete(item.dataset.p)) picked.add(item.dataset.p);
+    show();
+  };
+  item.append(button);
+}
+addEventListener("keydown", ({ key }) => {
+  if (key !== "Escape") return;
+  picked.clear();
+  tell(null);
+  show();
+});
+
+// Values are shown on hover and on focus; in a plot the arrow keys go from point to point.
+const tip = document.getElementById("tip");
+let lit = null;
+function tell(one) {
+  lit?.classList.remove("lit");
+  lit = one;
+  tip.hidden = !one;
+  if (!one) return;
+  if (one.tagName === "circle") one.classList.add("lit");
+  const name = one.closest(".series")?.dataset.n;
+  tip.textContent = (name ? `${name}, ` : "") + one.dataset.t;
+  const at = one.getBoundingClientRect();
+  tip.style.top = `${Math.max(4, at.top - tip.offsetHeight - 8)}px`;
+  tip.style.left = `${Math.max(4, Math.min(innerWidth - tip.offsetWidth - 4, at.left - tip.offsetWidth / 2))}px`;
+}
+const seen = (point) => !root.classList.contains("picked") || point.closest(".on");
+addEventListener("pointermove", (event) => {
+  const chart = event.target.closest?.(".chart");
+  if (!chart) return tell(event.target.closest?.("[data-t]") ?? null);
+  const away = (point) => {
+    const { left, top, width } = point.getBoundingClientRect();
+    return Math.hypot(left + width / 2 - event.clientX, top + width / 2 - event.clientY);
+  };
+  const near = all("circle", chart).filter(seen).map((point) => [away(point), point]).sort(([a], [b]) => a - b)[0];
+  tell(near && near[0] < 30 ? near[1] : null);
+});
+for (const chart of all(".chart")) {
+  chart.onkeydown = (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const points = all("circle", chart).filter(seen);
+    if (!step || !points.length) return;
+    event.preventDefault();
+    const at = points.indexOf(lit);
+    tell(points[at < 0 ? 0 : (at + step + points.length) % points.length]);
+  };
+  chart.onfocus = () => tell(all("circle", chart).filter(seen)[0] ?? null);
+  chart.onblur = () => tell(null);
+}
+
+// Cells of the ranking have their headings where they stand in cards.
+for (const row of all(".rank tbody tr")) {
+  const heads = all(".rank thead th");
+  [...row.cells].forEach((cell, at) => {
+    if (at > 2) cell.dataset.l = heads[at].innerText.replace(/\s+/g, " ");
+  });
+}
+
+// Sorts a table by the column whose heading is pressed; again, the other way.
+for (const table of all("table.sort")) {
+  const heads = [...table.tHead.rows[0].cells];
+  heads.forEach((head, at) => {
+    if (!head.textContent) return;
+    const button = el("button", { type: "button" }, [...head.childNodes]);
+    head.append(button);
+    button.onclick = () => {
+      const down = head.ariaSort !== "descending";
+      for (const other of heads) other.ariaSort = null;
+      head.ariaSort = down ? "descending" : "ascending";
+      const of = (row) => {
+        const text = row.cells[at].firstChild?.textContent.trim().replace(/[,%<>]/g, "").replace("−", "-") ?? "";
+        return text === "" || isNaN(text) ? text : Number(text);
+      };
+      const rows = [...table.tBodies[0].rows];
+      rows.sort((a, b) => {
+        const [x, y] = [of(a), of(b)];
+        const less = typeof x === "number" && typeof y === "number" ? x - y : String(x).localeCompare(String(y));
+        return down ? -less : less;
+      });
+      table.tBodies[0].append(...rows);
+    };
+  });
+}
+
+// In print nothing is folded away.
+addEventListener("beforeprint", () => all("details").forEach((part) => (part.open = true)));

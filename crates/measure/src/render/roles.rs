@@ -1,0 +1,173 @@
+//! Roles of policies in a report's page: the reader's own, the references, the checkpoints of a run.
+
+use std::collections::BTreeMap;
+
+use super::chart::COLOURS;
+use super::names::ShortNames;
+use super::summary::has_learned;
+use crate::evaluate::{AccuracyReport, PolicyAccuracy};
+use crate::policy::PolicySpec;
+use yomikiri::hint::{Hinted, did_you_mean};
+
+/// Roles of a report's policies, by their indices.
+#[derive(Clone, Debug)]
+pub(super) struct Roles {
+    /// Policy that the page brings out.
+    pub highlight: Option<usize>,
+    /// Perfect and random moves, which are references and have no rank.
+    pub perfect: Option<usize>,
+    pub random: Option<usize>,
+    /// All others, best first.
+    pub ranked: Vec<usize>,
+    /// Short names in the order of the report.
+    pub short: Vec<String>,
+    /// Short names with a star where the policy has learned from some of the positions.
+    pub starred: Vec<String>,
+    /// Colours in the order of the report; empty for the text colour.
+    pub colours: Vec<&'static str>,
+    /// Series of policies.
+    pub curves: Vec<Curve>,
+}
+
+/// Policies whose names differ in one number, such as checkpoints of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Curve {
+    /// Name with `*` for the number.
+    pub name: String,
+    /// Numbers in ascending order, with the indices of the policies.
+    pub steps: Vec<(f64, usize)>,
+}
+
+impl Roles {
+    /// Returns the roles; `highlight` is the index of the policy to bring out.
+    pub(super) fn of(report: &AccuracyReport, highlight: Option<usize>) -> Roles {
+        let names: Vec<&str> = report.policies.iter().map(|policy| &policy.policy[..]).collect();
+        let find = |name: &str| names.iter().position(|known| *known == name);
+        let (perfect, random) = (find("perfect"), find("random"));
+        let mut ranked = report.ranking();
+        ranked.retain(|at| Some(*at) != perfect && Some(*at) != random);
+        let is_kept_here = |at: &&usize| names[**at].starts_with("learned:");
+        let own: Vec<usize> = (0..names.len()).filter(|&at| is_own(names[at])).collect();
+        let first = own.iter().find(|at| !is_kept_here(at)).or(own.first());
+        let highlight = highlight.or(first.copied()).or(ranked.first().copied());
+        let short = ShortNames::of(&report.table.game, names.iter().copied()).short;
+        let star = |policy: &PolicyAccuracy| if has_learned(policy) { " *" } else { "" };
+        let stars = report.policies.iter().map(star);
+        Roles {
+            starred: short.iter().zip(stars).map(|(name, star)| format!("{name}{star}")).collect(),
+            highlight,
+            perfect,
+            random,
+            ranked,
+            short,
+            colours: names.iter().map(|name| colour(name)).collect(),
+            curves: curves(&names),
+        }
+    }
+}
+
+/// Returns the index of the policy of this name.
+pub fn policy_named(report: &AccuracyReport, name: &str) -> Result<usize, Hinted> {
+    let names = || report.policies.iter().map(|policy| &policy.policy[..]);
+    names().position(|known| known == name).ok_or_else(|| {
+        let what = format!("--highlight: no policy `{name}` in the report");
+        let near = did_you_mean(name, names());
+        Hinted::new(what, near.unwrap_or_else(|| names().collect::<Vec<_>>().join(", ")))
+    })
+}
+
+/// Returns the colour of a policy, the same in all reports; empty for perfect moves, which have the text colour.
+pub(super) fn colour(name: &str) -> &'static str {
+    match name {
+        "perfect" => "",
+        "random" => "#74818c",
+        // FNV-1a; the offset spreads the policies of a report without options over the colours.
+        _ => {
+            let hash = name.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
+                (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+            });
+            COLOURS[(hash >> 16) as usize % COLOURS.len()]
+        }
+    }
+}
+
+/// Returns `true` for a policy that a user brought: a model, a program, predictions, or a name of its own.
+fn is_own(name: &str) -> bool {
+    !matches!(
+        name.parse(),
+        Ok(PolicySpec::Random
+            | PolicySpec::Greedy
+            | PolicySpec::Weights
+            | PolicySpec::Reads(..)
+            | PolicySpec::Plays(..)
+            | PolicySpec::Mate(_)
+            | PolicySpec::Perfect)
+    )
+}
+
+/// Returns the series of three or more own policies whose names differ in one number, the largest first.
+fn curves(names: &[&str]) -> Vec<Curve> {
+    let mut found: BTreeMap<(String, String), Vec<(f64, usize)>> = BTreeMap::new();
+    for (at, name) in names.iter().enumerate().filter(|(_, name)| is_own(name)) {
+        let mut rest = 0;
+        while let Some(begin) = name[rest..].find(|c: char| c.is_ascii_digit()).map(|n| n + rest) {
+            let digits = name[begin..].find(|c: char| !c.is_ascii_digit());
+            let end = digits.map_or(name.len(), |n| n + begin);
+            if let Ok(number) = name[begin..end].parse() {
+                let around = (name[..begin].to_string(), name[end..].to_string());
+                found.entry(around).or_default().push((number, at));
+            }
+            rest = end;
+        }
+    }
+    let mut all: Vec<Curve> = found
+        .into_iter()
+        .map(|((before, after), steps)| Curve { name: format!("{before}*{after}"), steps })
+        .collect();
+    all.sort_by_key(|curve| std::cmp::Reverse(curve.steps.len()));
+    let mut taken = vec![false; names.len()];
+    all.retain_mut(|curve| {
+        curve.steps.retain(|&(_, at)| !taken[at]);
+        curve.steps.sort_by(|a, b| a.0.total_cmp(&b.0));
+        curve.steps.dedup_by_key(|(step, _)| *step);
+        let is_series = curve.steps.len() > 2;
+        curve.steps.iter().filter(|_| is_series).for_each(|&(_, at)| taken[at] = true);
+        is_series
+    });
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checkpoints_of_a_run_are_a_series() {
+        let names = [
+            "alphabeta:2",
+            "alphabeta:4",
+            "alphabeta:6",
+            "onnx:a4/ckpt-100.onnx",
+            "onnx:a4/ckpt-20.onnx",
+            "onnx:a4/ckpt-3000.onnx",
+            "onnx:b.onnx",
+        ];
+        let steps = vec![(20.0, 4), (100.0, 3), (3000.0, 5)];
+        assert_eq!(curves(&names), [Curve { name: "onnx:a4/ckpt-*.onnx".into(), steps }]);
+        assert_eq!(curves(&names[..5]), []);
+    }
+
+    #[test]
+    fn common_policies_have_colours_of_their_own() {
+        let names = ["greedy", "weights", "mcts:100", "onnx:model.onnx", "alphabeta:4"];
+        let colours: std::collections::BTreeSet<&str> =
+            names.iter().map(|name| colour(name)).collect();
+        assert_eq!(colours.len(), names.len());
+        assert!(
+            is_own("onnx:model.onnx")
+                && is_own("my net")
+                && !is_own("mcts:10")
+                && !is_own("weights")
+        );
+    }
+}
