@@ -24,15 +24,16 @@ use yomikiri_measure::evaluate::{
     judgements,
 };
 use yomikiri_measure::policy::{Answers, PolicySpec};
+use yomikiri_measure::render::number::{seconds, thousands};
 use yomikiri_measure::render::{About, RowsFile, accuracy_text, html, markdown, summary};
 
 /// Measure policies against the solution; a missing table is made
 ///
-/// Every figure is an exact expectation; nothing is sampled unless --sample or --games-of asks for it. In games
-/// that always end (Othello) it is over all reachable positions, in every orientation in which they occur; in
-/// games that may go on for ever (shogi) it is over the rows of the table whose results, and whose moves' results,
-/// are proven. On a bounded table, the report also counts how often a move is played that is proven to win, or to
-/// lose, where other moves are not proven. Games longer than 512 plies count as infinite.
+/// Every figure is an exact expectation; nothing is sampled unless --sample or --games-of asks for it. In games that
+/// always end (Othello) it is over all reachable positions, in every orientation in which they occur; in games that
+/// may go on for ever (shogi) it is over the rows of the table whose results, and whose moves' results, are proven. On
+/// a bounded table, the report also counts how often policies play moves proven to win or to lose where other moves
+/// are not proven. Games longer than 512 plies count as infinite.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Table, game or size: othello-4x5, 4x5 [default: the table enumerated last, or 4x4]
@@ -268,6 +269,9 @@ fn measure_by_search(
     Ok(report)
 }
 
+/// Seconds above which the time of a report is printed before it starts.
+const LONG: f64 = 10.0;
+
 /// Measures players, of which the last have these labels.
 fn measure(
     args: &Args,
@@ -308,8 +312,15 @@ fn measure(
     let why = why_no_games.as_deref();
     let why = why.or((!request.games).then_some("leave out --no-games"));
     args.fail_if.iter().try_for_each(|condition| condition.check(&players, table, why))?;
-    if !args.canonical {
-        context.bars.advise("--canonical asks about each row once, which is up to 16 times faster");
+    if !context.quiet {
+        let expected = request.judging_seconds().map_err(|error| failed(table, error))?;
+        context.bars.expect(expected);
+        if expected > LONG {
+            let (rows, time) = (thousands(table.states().rows() as u64), seconds(expected));
+            let faster = "; --canonical asks about each row once, which is up to 16 times faster";
+            let faster = if args.canonical { "" } else { faster };
+            context.remark(format!("judging the policies in {rows} rows: about {time}{faster}"));
+        }
     }
     let report = request.report(sink, &context.bars);
     let mut report = report.map_err(|error| failed(table, error))?;
