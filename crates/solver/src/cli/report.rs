@@ -44,7 +44,7 @@ pub(super) struct Args {
     /// Policies, with commas or repeated; 'solver policies' lists them [default: those of the game]
     ///
     /// The default is random, greedy, in Othello weights, all networks that were trained here for the game, and
-    /// perfect. '?trained=train[:SEED]' behind onnx:, predictions: or exec: names the positions that the policy has
+    /// perfect. '?trained=train[:SEED]' after onnx:, predictions: or exec: names the positions that the policy has
     /// learned from: the training part of an export with that --split-seed.
     #[arg(long, value_name = "POLICY", add = policies())]
     policy: Vec<String>,
@@ -57,7 +57,7 @@ pub(super) struct Args {
     /// plies to the end.
     #[arg(long, value_name = "GROUP", value_delimiter = ',', value_parser = by)]
     by: Vec<By>,
-    /// Measure a policy under a name of your own too; may be repeated
+    /// Measure another policy, under a name of your own; may be repeated
     #[arg(long, value_name = "NAME=POLICY", value_parser = label, hide_short_help = true)]
     label: Vec<(String, String)>,
     #[command(flatten)]
@@ -92,8 +92,8 @@ pub(super) struct Args {
     no_games: bool,
     /// Show the N costliest mistakes of each policy
     ///
-    /// They are ordered by how often they are met in games, or without games by what they lose; one of mirror
-    /// images is shown.
+    /// Mistakes are ordered by how often games reach them, or without games by what they lose; of mirror images one is
+    /// shown.
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true,
         value_parser = RangedU64ValueParser::<usize>::new().range(..=1000))]
     mistakes: usize,
@@ -150,7 +150,7 @@ fn label(text: &str) -> Result<(String, String), String> {
 fn by(name: &str) -> Result<By, String> {
     let found = By::ALL.into_iter().find(|(known, _)| *known == name);
     let known = By::ALL.map(|(known, _)| known).join(", ");
-    let depth = if name == "depth" { "; depth is `layer`" } else { "" };
+    let depth = if name == "depth" { "; did you mean `layer`?" } else { "" };
     found.map(|(_, by)| by).ok_or_else(|| format!("expected {known}{depth}"))
 }
 
@@ -374,7 +374,7 @@ fn fixed_day() -> Option<DateTime<Utc>> {
 fn check_writable(path: &Path) -> anyhow::Result<()> {
     if path == Path::new("-") {
         let what = "cannot write to `-`: this option needs a file";
-        bail!(Hinted::new(what, "call a file of that name ./-"));
+        bail!(Hinted::new(what, "write `./-` for a file of that name"));
     }
     writable(path).map_err(|error| cannot_write(path, error))
 }
