@@ -72,7 +72,7 @@ fn states<G: Game>(game: &G) -> String {
     };
     let sides = match game.keeps_sides() {
         true => "the player to move is part of a state",
-        false => "a state stands for either player's being to move",
+        false => "a state stands for positions with either player to move",
     };
     format!("as the mover sees them; {fold}; {sides}")
 }

@@ -109,7 +109,7 @@ pub enum GraphError {
     #[error("roots in different layers")]
     MixedRoots,
     /// Bound below the number of states that the roots need.
-    #[error("invalid --max-states: the roots need {states} states")]
+    #[error("invalid --max-states: expected at least {states}, the number of roots")]
     NoRoom {
         /// Number of states in the roots' layer.
         states: u64,
@@ -170,7 +170,6 @@ impl Hint for GraphError {
                 "choose another --name or --tables, or see 'solver list'"
             }
             GraphError::MixedRoots => "enumerate each separately",
-            GraphError::NoRoom { .. } => "raise --max-states",
             GraphError::NoChecks { .. } => "--checks-only is for minishogi",
             GraphError::TwoAttackers => {
                 "with --checks-only all need the same player to move, who gives the checks"
@@ -178,9 +177,10 @@ impl Hint for GraphError {
             GraphError::TooManyMoves { .. } | GraphError::TooManyStates { .. } => {
                 "bound the enumeration with --max-depth or --max-states"
             }
-            GraphError::NoRoot | GraphError::NoRanks { .. } | GraphError::NoBlocks { .. } => {
-                return None;
-            }
+            GraphError::NoRoot
+            | GraphError::NoRoom { .. }
+            | GraphError::NoRanks { .. }
+            | GraphError::NoBlocks { .. } => return None,
         };
         Some(hint.into())
     }

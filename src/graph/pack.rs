@@ -24,7 +24,7 @@ pub enum PackError {
     #[error("{0} is packed already")]
     Already(String),
     /// Incomplete table: moves that were not followed cannot be derived from the rules.
-    #[error("{0} is not complete, and packed tables cannot store a frontier")]
+    #[error("cannot pack {0}: it is bounded, and packed tables store complete games only")]
     Incomplete(String),
     /// Table without a solution.
     #[error("{0} is not solved")]

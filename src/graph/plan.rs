@@ -50,7 +50,7 @@ pub struct Plan<S> {
     pub name: Option<String>,
 }
 
-/// Parses one position a line, dropping duplicates, empty lines and `#` comments. Fails if there is none.
+/// Parses one position per line, dropping duplicates, empty lines and `#` comments. Fails if there is none.
 pub fn read_roots<G: Game>(game: &G, text: &str) -> Result<Vec<Position<G::State>>, NotationError> {
     let (mut roots, mut known) = (Vec::new(), HashSet::new());
     for (number, line) in text.lines().enumerate() {

@@ -7,6 +7,9 @@ use crate::game::{Empties, Game, GameExt, Repetition, Score};
 use crate::hint::Hinted;
 use crate::table::{NoRoom, Solution, SweepRecord, Table, fits_memory};
 
+/// Advice for an option that bounded tables do not allow.
+const COMPLETE: &str = "expected a complete table, enumerated without --max-depth and --max-states";
+
 /// Order in which a layered game's states are swept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RowOrder {
@@ -145,13 +148,12 @@ impl Method {
                     format!("invalid discount {discount}: expected a number above 0, at most 1")
                         .into()
                 }
-                Some(_) if !complete => Hinted::new(
-                    "the table has a frontier, whose values are unknown",
-                    "discounted values need a complete table (leave --max-depth and --max-states out)",
-                ),
+                Some(_) if !complete => {
+                    Hinted::new("--discount does not apply to a bounded table", COMPLETE)
+                }
                 _ if self.order == RowOrder::Policies && !complete => Hinted::new(
-                    "the table has a frontier, where no policy has a value",
-                    "--method policy-iteration needs a complete table (leave --max-depth and --max-states out)",
+                    "--method policy-iteration does not apply to a bounded table",
+                    COMPLETE,
                 ),
                 _ => return Ok(()),
             },

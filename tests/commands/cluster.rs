@@ -217,7 +217,7 @@ fn processes_that_do_not_fit_together_say_so() {
     for one in both {
         let (code, printed) = ended(one);
         assert_eq!((code, printed.lines().count()), (Some(2), 1), "{printed}");
-        assert!(printed.contains("different jobs of processes"), "{printed}");
+        assert!(printed.contains("has another job"), "{printed}");
     }
     // Different numbers of workers: the called process reports it, the other loses its connection.
     let all = hosts(dir.path(), 2);

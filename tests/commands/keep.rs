@@ -69,9 +69,9 @@ fn the_list_describes_every_table() {
     assert_eq!(listed(&tables, "mine.partial")["bytes"], 200);
     // The message names the command that makes the draft.
     let summary = |name: &str| listed(&tables, name)["summary"].as_str().unwrap().to_string();
-    assert!(summary("mine.partial").contains("'solver enumerate' resumes"));
+    assert!(summary("mine.partial").contains("'solver enumerate' to resume"));
     fs::create_dir(tables.place(SHORT).join("solve.partial")).unwrap();
-    assert!(summary(SHORT).contains("'solver value-iterate' resumes"));
+    assert!(summary(SHORT).contains("'solver value-iterate' to resume"));
     fs::remove_dir(tables.place(SHORT).join("solve.partial")).unwrap();
     // `value-iterate` repeats this summary for a solved table.
     let words = whole["summary"].as_str().unwrap();

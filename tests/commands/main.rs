@@ -11,6 +11,7 @@ mod common;
 mod keep;
 mod manners;
 mod match_command;
+mod messages;
 mod own_games;
 mod pack_command;
 mod page;
@@ -30,4 +31,3 @@ mod shell;
 mod train;
 #[cfg(feature = "onnx")]
 mod train_minishogi;
-mod typed;

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use crate::common::tables::{Ran, Tables, copy_dir, files, forge, solved_4x4};
 use serde_json::Value;
-use yomikiri::table::Table;
 
 const START: &str = "-----OX--XO----- X;";
 
@@ -138,142 +137,27 @@ fn a_closed_pipe_is_no_error() {
     }
 }
 
-/// Command lines that are refused; the snapshot has the messages.
-const REFUSED: &str = "\
-enumerate --size 3
-enumerate --size 9x9
-enumerate --size 4x
-enumerate --size foo
-perft --size 4x4x4
-enumerate --size 6 --max-depth 0
-enumerate --max-states 0
-enumerate --root 'XO!?'
-enumerate --root 'c4 a1'
-perft --size 4 --root XXX
-report --size 4 --policy weights:/dev/zero
-enumerate --roots /dev/zero
-verify --check /dev/zero
-info nowhere
-verify nowhere
-value-iterate nowhere
-query nowhere start
-query othello-4x4-depth3 start
-query othello-4x4 -----OX--XO----
-query othello-4x4 10000021001200
-query othello-4x4 b4
-value-iterate othello-4x4 --theta 0
-value-iterate othello-4x4 --theta 2
-value-iterate othello-4x4 --theta nan
-value-iterate othello-4x4 --discount 1.5
-value-iterate othello-4x4 --discount 0
-value-iterate othello-4x4-depth3 --discount 0.9
-value-iterate othello-4x4-depth3 --method policy-iteration
-value-iterate othello-4x4 --method policy-iteration --order natural
-export --states nowhere
-verify --checksum nowhere
-verify --checksum othello-4x4-depth3
-info othello-4x4-depth3 --values
-remove nowhere
-enumerate --name a/b
-report --table othello-4x4 --policy predictions:nowhere
-report --label a=random --label a=greedy
-export othello-4x4 --out a.xyz --positions /dev/null
-";
-
-/// Splits a command line into words.
-fn words(line: &str) -> Vec<String> {
-    shlex::split(line).unwrap_or_else(|| panic!("{line}"))
-}
-
+/// The maximum depends on the machine.
 #[test]
-fn bad_input_is_one_line_and_changes_nothing() {
+fn the_number_of_threads_is_bounded() {
     let tables = Tables::new();
-    solved_4x4(&tables);
-    tables.ok(&["enumerate", "--max-depth", "3", "-q"]);
-    let list = || {
-        let entries = fs::read_dir(tables.root()).unwrap();
-        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
-        names.sort();
-        names
-    };
-    let before = (list(), files(tables.root()));
-    let mut printed = String::new();
-    for line in REFUSED.lines() {
-        let args = words(line);
-        let ran = tables.run(&args.iter().map(String::as_str).collect::<Vec<_>>());
-        printed += &format!("$ solver {line}\n{}", ran.refused(line));
-        assert!((list(), files(tables.root())) == before, "{line} changed the tables");
-    }
-    insta::assert_snapshot!("refused", printed.replace(tables.root().to_str().unwrap(), "TABLES"));
-    // The maximum depends on the machine.
     for count in ["0", "70000"] {
-        let ran = tables.run(&["info", "othello-4x4", "--threads", count]);
+        let ran = tables.run(&["list", "--threads", count]);
         assert!(ran.refused(count).contains("for each core"), "{ran:?}");
     }
-    // clap's own errors may take more than one line.
-    let usage: [&[&str]; 4] = [&[], &["fly"], &["enumerate", "--size"], &["perft", "--depth", "0"]];
-    for args in usage {
-        let ran = tables.run(args);
-        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{args:?}: {ran:?}");
-    }
+    let mut command = tables.solver(&["list"]);
+    let ran = Ran::of(command.env("RAYON_NUM_THREADS", "70000").output().unwrap());
+    assert!(ran.refused("the environment").contains("RAYON_NUM_THREADS 70000"), "{ran:?}");
 }
 
-/// Every kind of error has its exit code, and with `--json` is one line of JSON on stderr.
+/// A table that is complete but wrong is a result, not an error.
 #[test]
-fn errors_have_exit_codes_and_are_json_where_that_is_asked_for() {
+fn a_wrong_table_is_found_and_has_an_exit_code() {
     let tables = Tables::new();
     solved_4x4(&tables);
-    fs::write(tables.place("file"), "").unwrap();
-    let file = tables.place("file").display().to_string();
-    let damaged = tables.place("damaged");
-    copy_dir(&tables.place("othello-4x4"), &damaged);
-    let scores = Table::open(&damaged).unwrap().path_of("score");
-    let mut bytes = fs::read(&scores).unwrap();
-    *bytes.last_mut().unwrap() ^= 1;
-    fs::write(&scores, bytes).unwrap();
     let forged = tables.place("forged");
     copy_dir(&tables.place("othello-4x4"), &forged);
     forge(&forged, "score", |scores| scores[0] ^= 2);
-    let (inside, report) = (format!("{file}/x"), ["report", "--policy", "random", "--no-games"]);
-    let to = |option, path| [&report[..], &[option, path]].concat();
-    let (page, lines, nameless) = (to("--html", &inside), to("--csv", &inside), to("--html", "-"));
-    let cases: [(&[&str], i32, &str, &str); 13] = [
-        (&["enumerate", "--tables", &file], 1, "failure", "not a directory"),
-        (&["enumerate", "--tables", &inside], 1, "failure", "not a directory"),
-        (&page, 1, "failure", "cannot write"),
-        (&lines, 1, "failure", "cannot write"),
-        (&nameless, 2, "input", "./-"),
-        (&["fly"], 2, "usage", "`fly`"),
-        (&[], 2, "usage", "missing command"),
-        (&["info", "nowhere"], 2, "input", "no table, game or size"),
-        (&["report", "--size", "4", "--positions", &file], 2, "input", "no position in"),
-        (
-            &["value-iterate", "othello-4x4", "--repetition", "draw"],
-            2,
-            "input",
-            "--repetition does not apply",
-        ),
-        (&["verify", "damaged"], 3, "damaged", "checksum"),
-        (&["report", "--table", "damaged"], 3, "damaged", "checksum"),
-        (&["report", "--size", "4", "--policy", "exec:false"], 4, "policy", "exit status: 1"),
-    ];
-    for (args, code, kind, words) in cases {
-        let ran = tables.run(&[args, &["--json", "-q"]].concat());
-        let printed: Value = serde_json::from_str(ran.ended(code, &format!("{args:?}"))).unwrap();
-        let error = printed["error"].as_object().unwrap();
-        assert_eq!(error.keys().collect::<Vec<_>>(), ["hint", "kind", "message"], "{args:?}");
-        assert_eq!(error["kind"], kind, "{args:?}: {printed}");
-        assert!(printed.to_string().contains(words), "{args:?}: {printed}");
-        // The same in words, except clap's own errors, which take several lines.
-        let ran = tables.run(&[args, &["-q"]].concat());
-        assert_eq!((ran.code, ran.stdout.as_str()), (code, ""), "{args:?}");
-        {
-            let hint = error["hint"].as_str().map(|hint| format!("; {hint}")).unwrap_or_default();
-            let line = format!("solver: {}{hint}\n", error["message"].as_str().unwrap());
-            assert_eq!(ran.stderr, line, "{args:?}");
-        }
-    }
-    // A table that is complete but wrong is a result, not an error.
     let found = tables.run(&["verify", "forged", "--json"]);
     assert_eq!((found.code, found.stderr.as_str()), (3, ""));
     assert!(found.stdout.contains("\"proven\": false"), "{found:?}");
@@ -289,60 +173,7 @@ fn errors_have_exit_codes_and_are_json_where_that_is_asked_for() {
     let ran = tables.run(&["query"]);
     let printed = "solver: no default table in ";
     assert!(ran.ended(2, "query").starts_with(printed), "{ran:?}");
-    assert!(ran.stderr.ends_with("; expected one of damaged, forged, othello-4x4\n"), "{ran:?}");
-}
-
-const ERROR_KINDS: &str = "\
-report --policy 'exec:nope; x'
-report --policy exec:
-report --policy 'a; b'
-report --policy 'mcts:9:x; y'
-report --policy 'onnx:TABLES/x; y.onnx'
-report --policy 'weights:a; b'
-report --positions 'TABLES/a; b'
-query othello-4x4 'a9; b'
-query othello-4x4 b1a1b2
-info 'no; table'
-remove 'no; x'
-enumerate --size 4 --max-depth 0
-enumerate --game 'a; b'
-enumerate --size 4 --max-states 0
-pack bounded
-info damaged
-";
-
-/// Errors themselves separate message and hint; punctuation does not.
-#[test]
-fn hints_are_what_to_do_and_messages_keep_their_semicolons() {
-    let tables = Tables::new();
-    solved_4x4(&tables);
-    tables.ok(&["enumerate", "--size", "4x5", "--max-depth", "2", "--name", "bounded"]);
-    let write = |name: &str, text: &str| fs::write(tables.place(name), text).unwrap();
-    write("a; b", "zz\n");
-    write("x; y.onnx", "no model");
-    let damaged = tables.place("damaged");
-    copy_dir(&tables.place("othello-4x4"), &damaged);
-    fs::write(damaged.join("manifest.json"), "{").unwrap();
-    let (root, mut reported) = (tables.root().to_str().unwrap(), String::new());
-    for line in ERROR_KINDS.lines() {
-        let line = line.replace("TABLES", root);
-        let args = words(&line);
-        let args: Vec<&str> = args.iter().map(String::as_str).collect();
-        let ran = tables.run(&[&args[..], &["--json", "-q"]].concat());
-        let printed: Value = serde_json::from_str(&ran.stderr).unwrap();
-        let [message, hint] = ["message", "hint"].map(|field| &printed["error"][field]);
-        reported += &format!("$ solver {line}\nmessage: {message}\nhint:    {hint}\n");
-    }
-    insta::assert_snapshot!("error_kinds", reported.replace(root, "TABLES"));
-}
-
-/// The number of threads from the environment is bounded like that of the command line.
-#[test]
-fn too_many_threads_are_not_started() {
-    let tables = Tables::new();
-    let mut command = tables.solver(&["list"]);
-    let ran = Ran::of(command.env("RAYON_NUM_THREADS", "70000").output().unwrap());
-    assert!(ran.refused("the environment").contains("RAYON_NUM_THREADS 70000"), "{ran:?}");
+    assert!(ran.stderr.ends_with("; expected one of forged, othello-4x4\n"), "{ran:?}");
 }
 
 /// This refusal is for the memory of the stacks; other refusals of the system end the same way.

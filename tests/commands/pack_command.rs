@@ -83,7 +83,7 @@ fn what_packing_cannot_do_is_refused() {
     fs::rename(tables.place(FULL), tables.place("moved")).unwrap();
     let before = files(tables.root());
     let refused: [(&[&str], &str); 8] = [
-        (&["pack", short], "not complete"),
+        (&["pack", short], "it is bounded"),
         (&["pack", "nowhere"], "nowhere"),
         (&["pack", PACKED], "packed already"),
         (&["pack", "moved", "--name", PACKED, "--with", "distance"], "exists already"),

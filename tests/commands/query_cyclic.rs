@@ -272,7 +272,7 @@ fn what_cannot_be_answered_is_one_line() {
     let cases: [(&[&str], &str); 4] = [
         (
             &["query", "othello-4x4", "start", "--japanese"],
-            "--japanese means nothing for othello-4x4",
+            "--japanese does not apply to othello-4x4",
         ),
         (&["query", RANKED, "1a1b"], "`1a1b`"),
         (&["query", RANKED, "elc/3/CL b -"], "invalid board `elc/3/CL`: rank 3 (`CL`): 2 squares"),

@@ -107,10 +107,10 @@ fn what_cannot_be_solved_is_refused() {
         (&["solve", "4x4", "--time", "0"], "invalid --time `0`"),
         (
             &["solve", "minishogi", "--empties", "to-winner"],
-            "--empties means nothing for minishogi",
+            "--empties does not apply to minishogi",
         ),
-        (&["solve", "4x4", "--full-width"], "mean nothing for othello-4x4"),
-        (&["solve", "minishogi", "--all-moves"], "--all-moves means nothing for the search"),
+        (&["solve", "4x4", "--full-width"], "do not apply to othello-4x4"),
+        (&["solve", "minishogi", "--all-moves"], "--all-moves does not apply to the search"),
         (&["report", "--size", "4", "--sample", "5", "--canonical"], "--canonical needs a table"),
         (&["report", "--size", "8", "--empty-squares", "60..70"], "the start has 60"),
         (&["report", "--game", "minishogi", "--sample", "5"], "cannot be sampled by empty squares"),
@@ -215,7 +215,7 @@ fn a_report_by_search_judges_as_a_table_does() {
     let late = judged(&[&games[..], &["--empty-squares", "1..4"]].concat());
     assert!(late.lines().skip(1).all(|line| searched.contains(line.split(',').nth(4).unwrap())));
     assert!((5..30).contains(&as_by_table(&late)), "{late}");
-    let other = [&games[..], &["--policy", "random", "--against", "weights"]].concat();
+    let other = [&games[..], &["--policy", "random", "--opponent", "weights"]].concat();
     let words = tables.json(&other)["table"]["chosen"].as_str().unwrap().to_string();
     assert!(words.starts_with("those of greedy in 10 games against weights, "), "{words}");
     let run = tables.run(&["report", "--size", "4", "--games-of", "perfect"]);
@@ -399,7 +399,7 @@ fn proofs_are_made_and_checked() {
     let printed = tables.ok(&["check", path]);
     assert!(printed.contains("rest on the search that made the file"), "{printed}");
     let run = tables.run(&["prove", "minishogi", "--out", path]);
-    assert!(run.refused("a game without proofs").contains("minishogi has no such proofs"));
+    assert!(run.refused("a game without proofs").contains("cannot prove minishogi"));
 }
 
 /// The stored proofs hold: White wins 6×6 by 4 (784,172 moves), an endgame is won by 38 (27,811 moves).

@@ -373,8 +373,8 @@ fn programs_that_fail_are_a_bad_gateway() {
     };
     let greet = "read line; echo '{\"id\": 0}'; read line";
     let scripts = [
-        ("exit 3".to_string(), "it ended before it answered"),
-        (format!("{greet}; exit 3"), "it ended before it answered"),
+        ("exit 3".to_string(), "ended before it answered"),
+        (format!("{greet}; exit 3"), "ended before it answered"),
         ("sleep 100".to_string(), "within 0.7 s"),
         (format!("{greet}; sleep 100"), "within 0.7 s"),
     ];

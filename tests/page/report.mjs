@@ -21,7 +21,7 @@ for (const [width, colorScheme] of RENDERINGS) {
   const wrong = [];
   shown.on("pageerror", (error) => wrong.push(error.message));
   shown.on("console", (message) => message.type() === "error" && wrong.push(message.text()));
-  shown.on("request", ({ url }) => !url().startsWith("file:") && wrong.push(url()));
+  shown.on("request", (sent) => !sent.url().startsWith("file:") && wrong.push(sent.url()));
   await shown.goto(`file://${page}`);
   const of = (work) => shown.evaluate(work);
 

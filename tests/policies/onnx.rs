@@ -272,7 +272,7 @@ fn invalid_numbers_are_reported_with_their_position() {
 fn a_model_for_another_board_is_refused() {
     let spec = NetworkSpec::onnx(&fixture("nchw.onnx")).unwrap();
     let error = Onnx::load(&spec, String::new(), &named("othello-4x5")).err().unwrap().line();
-    assert!(error.contains("takes 32 numbers, the 4x5 board has 40 (2 planes of 20)"), "{error}");
+    assert!(error.contains("takes 32 numbers, the 4x5 board has 40: 2 planes of 20"), "{error}");
 }
 
 #[test]

@@ -42,8 +42,8 @@ fn fails_until_there_is_room(before: &[&[&str]], args: &[&str]) -> usize {
         let is_kept = |path: &Path| path.to_str().unwrap().contains(".partial/");
         let draft = now.iter().find(|(path, bytes)| is_kept(path) && !bytes.is_empty());
         let advice = match draft {
-            None => "nothing is kept: make room and run again",
-            Some(_) => "make room and run the same command again, or delete it",
+            None => "nothing was kept: free disk space and run the command again",
+            Some(_) => "free disk space and run the same command again to resume, or delete ",
         };
         assert!(
             ran.stderr.contains(advice),

@@ -124,7 +124,7 @@ fn what_cannot_be_packed_is_refused() {
     assert!(error.kind() == Kind::Input && error.line().contains("solver enumerate"), "{error}");
     let cut = Plan { max_depth: Some(5), ..standard(&game) };
     let (_dir, table) = solved(&game, &cut);
-    refused(&game, &table, "not complete");
+    refused(&game, &table, "it is bounded");
     let animal = named("animal-shogi-3x3");
     let (_dir, mut table) = enumerated(&animal, &Plan { index: Index::Keys, ..standard(&animal) });
     let options = SolveOptions { repetition: Some(Repetition::Unknown), ..Default::default() };

@@ -204,7 +204,7 @@ impl<'a> Post<'a> {
             if theirs != asked {
                 let what = Hinted::new(
                     format!(
-                        "different jobs of processes: worker {worker} has {theirs}, this one {asked}"
+                        "worker {worker} has another job ({theirs}) than this process ({asked})"
                     ),
                     "start all with the same program and arguments",
                 );

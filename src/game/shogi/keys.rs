@@ -259,8 +259,8 @@ impl<K: StateKey> Packing<K> {
                 Ending::Played => "a state is over when a king has been captured, or stands on its last rank where it cannot be captured",
             }.to_string()),
             ("history", match variant.ending {
-                Ending::Mate => "a state does not know how it was reached; the solution says what play without end counts as. Not seen: the fourfold repetition of a position inside a game, and the exception that who gives check all the while then loses",
-                _ => "a state does not know how it was reached; the solution says what play without end counts as (the rules: a threefold repetition is a draw)",
+                Ending::Mate => "a state does not know how it was reached; the solution records what infinite play counts as. Not represented: the fourfold repetition of a position inside a game, and the exception that a player who gives check throughout then loses",
+                _ => "a state does not know how it was reached; the solution records what infinite play counts as (the rules: a threefold repetition is a draw)",
             }.to_string()),
         ]
     }

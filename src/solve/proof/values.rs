@@ -192,7 +192,7 @@ impl ProofColumns {
             }
             if open && !self.layered && found.plies().is_none() && found != without_end {
                 return Err(format!(
-                    "its value is {bound}{found}, but infinite play counts as {without_end}"
+                    "its value is {bound}{found}, expected {without_end}, by the solution"
                 ));
             }
         }

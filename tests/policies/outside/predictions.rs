@@ -329,7 +329,7 @@ fn incomplete_directories_are_reported_in_one_line() {
     broken.refused(&broken.tables.place("nowhere"), &["nowhere", "no such directory"]);
     let dir = broken.fresh();
     fs::remove_file(dir.join("logits.npy")).unwrap();
-    broken.refused(&dir, &["no predictions", "logits.npy"]);
+    broken.refused(&dir, &["missing predictions", "logits.npy"]);
     let dir = broken.fresh();
     broken.array(&dir, "probabilities.npy", |_| {});
     broken.refused(&dir, &["logits.npy and probabilities.npy"]);

@@ -317,7 +317,7 @@ fn what_a_program_starts_ends_with_it() {
         let then = format!("{greeting}; read line; echo 'out of luck' >&2; {half}exit 3");
         let (policy, pid) = wrapper(&tables, &then);
         let begun = Instant::now();
-        refused(&tables, &policy, &[], &["it ended before it answered", "exit status: 3", "luck"]);
+        refused(&tables, &policy, &[], &["ended before it answered", "exit status: 3", "luck"]);
         assert!(begun.elapsed() < Duration::from_secs(30));
         ends_soon(&pid_in(&pid), "a death");
     }

@@ -38,19 +38,19 @@ const REPEATED: u8 = 4;
 /// Settings of games and of learning from them: options of the command too.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, clap::Args)]
 pub struct SelfPlay {
-    /// The games of an iteration.
+    /// Games of an iteration.
     #[arg(long, value_name = "N", default_value_t = 2_500, value_parser = number::<u64>(0, KEPT / 10))]
     pub games: u64,
-    /// The most random moves at the opening of a game.
+    /// Most random moves at the opening of a game.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = number::<usize>(0, OPENING))]
     pub random_plies: usize,
-    /// The plies after which a game ends without a result.
+    /// Plies after which a game ends without a result.
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = number::<usize>(1, AT_ONCE))]
     pub plies: usize,
-    /// The weight of the return in a target, 0 to 1; the rest is the network's value.
+    /// Weight of the return in a target, 0 to 1; the rest is the network's value.
     #[arg(long, value_name = "SHARE", default_value_t = 0.2, value_parser = narrow_share)]
     pub alpha: f32,
-    /// The weight of later positions in a return, 0 to 1; the rest is the next value.
+    /// Weight of later positions in a return, 0 to 1; the rest is the next value.
     #[arg(long, value_name = "SHARE", default_value_t = 0.8, value_parser = narrow_share)]
     pub gamma: f32,
 }

@@ -26,7 +26,7 @@ const PLAYERS: &str = "random,n-hand:2,n-hand-custom:2,n-least:2,n-most:2";
 /// The settings of training, which are options of the command too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, clap::Args)]
 pub struct Settings {
-    /// Players; each plays every one, itself included.
+    /// Players; each plays against every player, itself included.
     #[arg(long, value_name = "POLICIES", value_delimiter = ',', default_value = PLAYERS)]
     pub players: Vec<String>,
     /// Games of each pair.

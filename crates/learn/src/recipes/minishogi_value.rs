@@ -30,42 +30,42 @@ use yomikiri_measure::policy::{ByRule, Random};
 /// The settings of training, which are options of the command too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, clap::Args)]
 pub struct Settings {
-    /// The units of each hidden layer.
+    /// Units of each hidden layer.
     #[arg(long, value_name = "UNITS", value_delimiter = ',', default_value = "256", value_parser = number::<usize>(1, UNITS))]
     pub hidden: Vec<usize>,
-    /// The training positions at mate.
+    /// Training positions at mate.
     #[arg(long, value_name = "N", default_value_t = 1_800_000, value_parser = number::<usize>(0, KEPT))]
     pub mates: usize,
-    /// The held-out positions at mate.
+    /// Held-out positions at mate.
     #[arg(long, value_name = "N", default_value_t = 96_554, value_parser = number::<usize>(0, KEPT))]
     pub held_out: usize,
-    /// The epochs of the mates.
+    /// Epochs of the mates.
     #[arg(long, value_name = "N", default_value_t = 4)]
     pub mate_epochs: u64,
-    /// The iterations of self-play after them.
+    /// Iterations of self-play after them.
     #[arg(long, value_name = "N", default_value_t = 40)]
     pub iterations: u64,
     /// Settings of games.
     #[command(flatten)]
     #[serde(flatten)]
     pub play: SelfPlay,
-    /// The epochs of an iteration's positions.
+    /// Epochs of an iteration's positions.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub epochs: u64,
-    /// The mates mixed in for each position of self-play, 0 to 1.
+    /// Mates mixed in for each position of self-play, 0 to 1.
     #[arg(long, value_name = "SHARE", default_value_t = 0.5, value_parser = share)]
     pub mate_share: f64,
-    /// The batch size.
+    /// Batch size.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = number::<usize>(1, AT_ONCE))]
     pub batch: usize,
-    /// The initial learning rate.
+    /// Initial learning rate.
     #[arg(long, value_name = "RATE", default_value_t = 0.001, value_parser = share)]
     pub learning_rate: f64,
-    /// The final learning rate, at the end of the mates and in self-play, as a share of the initial
+    /// Final learning rate, at the end of the mates and in self-play, as a share of the initial
     /// one.
     #[arg(long, value_name = "SHARE", default_value_t = 0.05, value_parser = share)]
     pub final_rate: f64,
-    /// The seed.
+    /// Seed of all random numbers.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 }

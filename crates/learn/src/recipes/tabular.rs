@@ -54,19 +54,19 @@ impl Algorithm {
 /// The settings of learning, which are options of the command too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, clap::Args)]
 pub struct Settings {
-    /// The games.
+    /// Games to learn from.
     #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = number::<u64>(1, 1 << 40))]
     pub games: u64,
-    /// The games between two measurements.
+    /// Games between two measurements.
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = number::<u64>(1, 1 << 40))]
     pub every: u64,
-    /// ε, the share of random moves; of the games of off-policy learning too.
+    /// ε: share of random moves, also in the games of off-policy learning.
     #[arg(long, value_name = "ε", default_value_t = 0.1, value_parser = share)]
     pub epsilon: f64,
-    /// α, the step of td, sarsa and q-learning; the others take means.
+    /// α: step size of td, sarsa and q-learning; the others average.
     #[arg(long, value_name = "α", default_value_t = 0.1, value_parser = share)]
     pub alpha: f64,
-    /// The seed.
+    /// Seed of all random numbers.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 }

@@ -27,25 +27,25 @@ use yomikiri::progress::Progress;
 /// The settings of training, which are options of the command too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, clap::Args)]
 pub struct Settings {
-    /// The units of the hidden layer.
+    /// Units of the hidden layer.
     #[arg(long, value_name = "N", default_value_t = 40, value_parser = number::<usize>(1, UNITS))]
     pub hidden: usize,
-    /// The games of self-play.
+    /// Games of self-play.
     #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = number::<u64>(1, u64::MAX))]
     pub games: u64,
-    /// The games of an iteration.
+    /// Games of an iteration.
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = number::<u64>(1, u64::MAX))]
     pub games_per_iteration: u64,
-    /// The games that are played in parallel.
+    /// Games that are played in parallel.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = number::<usize>(1, AT_ONCE))]
     pub parallel_games: usize,
-    /// The probability of a random move.
+    /// Probability of a random move.
     #[arg(long, value_name = "P", default_value_t = 0.1, value_parser = share)]
     pub epsilon: f64,
-    /// The initial learning rate (SGD); it falls linearly to a twentieth.
+    /// Initial learning rate (SGD); it falls linearly to a twentieth.
     #[arg(long, value_name = "RATE", default_value_t = 1.0, value_parser = rate)]
     pub learning_rate: f64,
-    /// The seed.
+    /// Seed of all random numbers.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 }

@@ -141,6 +141,35 @@ pub fn measure(
     Ok(Measured { judged, asked, seconds, policies })
 }
 
+/// Estimates the seconds that [`measure`] takes, from positions of the piece in the middle: from four where policies
+/// are slow, from up to 2048 where they are fast.
+pub(super) fn judging_seconds(
+    source: &dyn Source,
+    wanted: Option<&Wanted<'_>>,
+    players: &[Player],
+) -> Result<f64, MeasureError> {
+    let begun = Instant::now();
+    let (pieces, rows) = source.fill(source.pieces() / 2).map_err(MeasureError::damaged)?;
+    let is_wanted = |piece: &Piece, at| wanted.is_none_or(|wanted| wanted(piece, at));
+    let of_piece =
+        |piece: &Arc<Piece>| (0..piece.cases.len()).filter(|&at| is_wanted(piece, at)).count();
+    let positions: usize = pieces.iter().map(of_piece).sum();
+    let (filling, mut each) = (begun.elapsed().as_secs_f64(), 0.0);
+    let dividers: Vec<_> = players.iter().map(|player| player.divider(source.game())).collect();
+    for (step, piece) in [512, 64, 8, 1].into_iter().zip(pieces.iter().cycle()) {
+        let some = piece.only(&|piece, at| at % step == 0 && is_wanted(piece, at));
+        let (begun, count) = (Instant::now(), some.batch.len());
+        judge(source, Arc::new(some), players, &dividers, false)?;
+        let taken = begun.elapsed().as_secs_f64();
+        each = taken / count.max(1) as f64;
+        if taken > 0.1 {
+            break;
+        }
+    }
+    let row = (filling + each * positions as f64) / rows.max(1) as f64;
+    Ok(row * source.rows() as f64 / rayon::current_num_threads() as f64)
+}
+
 /// Results for a piece.
 struct PieceResult {
     judged: u64,

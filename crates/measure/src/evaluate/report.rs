@@ -116,7 +116,7 @@ pub struct TableFacts {
     pub nonterminal_states: u64,
     /// Number of nonterminal positions in which policies were judged.
     pub judged_states: u64,
-    /// Number of positions policies were asked about: one a row with `--canonical`, else all judged ones.
+    /// Number of positions policies were asked about: one per row with `--canonical`, else all judged ones.
     pub asked_states: u64,
     /// Description of the positions selected; `None` for all whose values are proven.
     pub chosen: Option<String>,

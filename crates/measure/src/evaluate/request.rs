@@ -1,6 +1,6 @@
 //! Requests for reports: all inputs of a report, and the function that makes it.
 
-use super::accuracy::{RowSink, gather, measure, play_everywhere};
+use super::accuracy::{RowSink, gather, judging_seconds, measure, play_everywhere};
 use super::case::{Piece, Wanted};
 use super::compare::Agreement;
 use super::error::MeasureError;
@@ -59,6 +59,12 @@ impl Request<'_> {
     /// Estimates the memory that games take, in bytes.
     pub fn bytes_of_games(&self) -> f64 {
         games_bytes(self.table.table().manifest(), self.players.len())
+    }
+
+    /// Estimates the seconds in which all threads judge the policies, from the time of a few positions.
+    pub fn judging_seconds(&self) -> Result<f64, MeasureError> {
+        let wanted = self.chosen.as_ref().map(|(wanted, _)| *wanted);
+        judging_seconds(&Judged::new(self.table, self.orienting), wanted, self.players)
     }
 
     /// Makes the report; `sink` receives every piece with each player's answers.

@@ -2,11 +2,10 @@
 
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-use super::error::to_stderr;
 use yomikiri::progress::Progress;
 use yomikiri_measure::render::number::{seconds, thousands};
 use yomikiri_measure::render::shown::shown;
@@ -20,17 +19,10 @@ pub(super) struct Bars {
 
 #[derive(Default)]
 struct Held {
-    bar: Option<(ProgressBar, Instant)>,
+    bar: Option<ProgressBar>,
     /// Seconds that the next task is expected to take.
     expected: Option<f64>,
-    /// Advice for a task that takes long, until it has been printed.
-    advice: Option<String>,
 }
-
-/// Time after which the length of a task can be estimated from its progress.
-const LOOK: Duration = Duration::from_secs(3);
-/// Seconds above which a task is long.
-const LONG: f64 = 30.0;
 
 impl Bars {
     pub(super) fn new(quiet: bool) -> Bars {
@@ -42,15 +34,10 @@ impl Bars {
         self.held().expected = Some(seconds);
     }
 
-    /// Prints how long the next task takes, and this advice, once it turns out to be long.
-    pub(super) fn advise(&self, advice: &str) {
-        self.held().advice = Some(advice.to_string());
-    }
-
     /// Removes the current bar.
     pub(super) fn clear(&self) {
         let bar = self.held().bar.take();
-        bar.iter().for_each(|(bar, _)| bar.finish_and_clear());
+        bar.iter().for_each(ProgressBar::finish_and_clear);
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
@@ -97,21 +84,12 @@ impl Progress for Bars {
             bar.set_style(style.with_key("left", left));
         }
         bar.enable_steady_tick(Duration::from_millis(200));
-        self.held().bar = Some((bar, Instant::now()));
+        self.held().bar = Some(bar);
     }
 
     fn advance(&self, units: u64) {
-        let mut held = self.held();
-        let Some((bar, began)) = &held.bar else { return };
-        bar.inc(units);
-        if held.advice.is_none() || began.elapsed() < LOOK {
-            return;
-        }
-        let done = bar.position() as f64 / bar.length().unwrap_or(1).max(1) as f64;
-        let left = to_go(done, began.elapsed().as_secs_f64(), None).unwrap_or(0.0);
-        let bar = bar.clone();
-        if let Some(advice) = held.advice.take().filter(|_| left > LONG) {
-            bar.suspend(|| to_stderr(format!("about {} to go; {advice}", seconds(left))));
+        if let Some(bar) = &self.held().bar {
+            bar.inc(units);
         }
     }
 
@@ -120,7 +98,7 @@ impl Progress for Bars {
     }
 
     fn note(&self, what: &str) {
-        if let Some((bar, _)) = &self.held().bar {
+        if let Some(bar) = &self.held().bar {
             bar.set_prefix(format!("({what})"));
         }
     }

@@ -22,8 +22,7 @@ use yomikiri_measure::evaluate::{Piece, Player, Sampling, Wanted, drawn, met, of
 pub(super) struct ChosenArgs {
     /// Measure one part of the positions: those to train on, to validate or to test, or all
     ///
-    /// Positions are divided as for the training of the network that is measured, or else as 'solver export' divides
-    /// them by default.
+    /// Positions are divided as in the training of the measured network, or else by the defaults of 'solver export'.
     #[arg(
         long,
         value_name = "PART",
@@ -32,14 +31,14 @@ pub(super) struct ChosenArgs {
         conflicts_with = "positions"
     )]
     split: Option<Part>,
-    /// Measure the positions of a file, one a line, with their mirror images
+    /// Measure the positions of a file, one per line, with their mirror images
     ///
     /// Lines are read as by 'solver export --positions'; a directory of 'solver export --states' works too.
     #[arg(long, value_name = "FILE")]
     positions: Option<PathBuf>,
     /// Measure N positions of random games, solved by search: for boards too large for a table
     ///
-    /// The positions are distinct. On such boards, positions of --positions are searched too. [default with
+    /// The positions are distinct. Positions of --positions are searched too on such boards. [default with
     /// --empty-squares: 1000]
     #[arg(long, value_name = "N", conflicts_with_all = ["split", "positions"],
         value_parser = RangedU64ValueParser::<usize>::new().range(1..=10_000_000))]
@@ -52,14 +51,14 @@ pub(super) struct ChosenArgs {
     games_of: Option<String>,
     /// Opponent in these games [default: random]
     #[arg(long, value_name = "POLICY", requires = "games_of", add = policies(), hide_short_help = true)]
-    against: Option<String>,
+    opponent: Option<String>,
     /// Number of these games with each side [default: 10]
     #[arg(long, value_name = "N", requires = "games_of", hide_short_help = true,
         value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     games: Option<u64>,
     /// Empty squares of positions that are searched: 8..16 [default: 8..12]
     ///
-    /// In games of --games-of the default is all, on boards of more than 36 squares those up to 16.
+    /// With --games-of the default is all; on boards of more than 36 squares, up to 16.
     #[arg(long, value_name = "FROM..TO", value_parser = range, conflicts_with_all = ["split", "positions"],
         hide_short_help = true)]
     empty_squares: Option<(u32, u32)>,
@@ -142,7 +141,7 @@ impl ChosenArgs {
             positions.push(position);
         }
         if positions.is_empty() {
-            bail!(Hinted::new(format!("no position in {}", file.display()), "write one a line"));
+            bail!(Hinted::new(format!("no position in {}", file.display()), "write one per line"));
         }
         let words = format!("those of {}", file.display());
         Ok(Some(ToSearch { positions, words, is_sample: false }))
@@ -152,7 +151,7 @@ impl ChosenArgs {
     fn of_games(&self, name: &str, game: &AnyGame, context: &Context) -> anyhow::Result<ToSearch> {
         let hint = "name a policy that needs no table";
         let named = |name: &str| policy(&name.parse()?, game, hint, context);
-        let [own, opponent] = [named(name)?, named(self.against.as_deref().unwrap_or("random"))?];
+        let [own, opponent] = [named(name)?, named(self.opponent.as_deref().unwrap_or("random"))?];
         let (rows, columns) = game.shape();
         let range = self.empty_squares.or((rows * columns > LARGE).then_some((1, 16)));
         let sampling = Sampling {
@@ -198,7 +197,7 @@ fn of_file(file: &Path, table: &SolvedTable) -> anyhow::Result<Chosen> {
         bail!(wrong.with_hint("correct it or leave it out"));
     }
     if rows.is_empty() {
-        bail!(Hinted::new(format!("no position in {}", file.display()), "write one a line"));
+        bail!(Hinted::new(format!("no position in {}", file.display()), "write one per line"));
     }
     let words = format!("those of {} and their images", file.display());
     let wanted = move |piece: &Piece, at: usize| rows.contains(&piece.cases[at].row);

@@ -52,13 +52,13 @@ pub(super) const UNFIT: [(&str, &[&str]); 2] = [
 pub(super) struct ClusterArgs {
     /// Spread the work over N processes on this machine, each with --threads workers
     ///
-    /// Several processes enumerate whole boards of Othello with derived moves; 'solver gather' makes the table of
-    /// what they write.
+    /// This works for whole boards of Othello, with derived moves; 'solver gather' joins the parts into a table.
     #[arg(long, value_name = "N", conflicts_with = "hosts", hide_short_help = true)]
     processes: Option<usize>,
-    /// Spread the work over the processes of a file of addresses (host:port, one a line), this one among them
+    /// Spread the work over the processes of a file of addresses, this one among them
     ///
-    /// '-' is stdin, where an empty line may end the addresses: then this process ends when stdin does.
+    /// An address is host:port, one per line. '-' is stdin, where an empty line ends the list; the process then ends
+    /// when stdin closes.
     #[arg(long, value_name = "FILE", requires = "process", hide_short_help = true)]
     hosts: Option<PathBuf>,
     /// Line of this process in the file of hosts, counted from 0
@@ -73,7 +73,7 @@ impl ClusterArgs {
     }
 }
 
-/// Make the table of what several processes have written, with values if all have them
+/// Join the parts that several processes have written into a table
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Size or game whose parts are on this machine, or the directories of the parts [default: 4x4]

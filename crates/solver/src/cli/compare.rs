@@ -19,12 +19,12 @@ use yomikiri_measure::render::{Compared, comparison_text};
 
 /// Compare two policies position by position
 ///
-/// Both answer in every position, as in 'solver report', and the comparison sets side by side what their moves
-/// lose. With --seeds a policy may contain '{}' in place of a seed, as in 'mcts:100:{}' or 'learned:net-{}': it is
-/// measured with every seed, and the means are compared.
+/// Both answer in every position, as in 'solver report'; the comparison shows what the moves of each lose. With
+/// --seeds a policy may contain '{}' in place of a seed, as in 'mcts:100:{}' or 'learned:net-{}': it is measured with
+/// every seed, and the means are compared.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Two policies of 'solver policies'; before them a table, game or size, if one is meant
+    /// Two policies of 'solver policies', after an optional table, game or size
     #[arg(value_name = "POLICY", num_args = 2..=3, required = true, add = policies())]
     words: Vec<String>,
     #[command(flatten)]

@@ -76,17 +76,19 @@ fn positions_text(game: &AnyGame, manifest: &Manifest) -> String {
     let (counts, rows) = (&manifest.counts, &manifest.counts.table);
     let reachable = counts.reachable();
     let folding = match identity.symmetry_order {
-        1 if game.with_folding(true).is_none() => "the same: no symmetries are known".to_string(),
-        1 => "mover-relative states up to the board's symmetries".to_string(),
-        n => format!("mover-relative states up to the board's {n} symmetries: the table's rows"),
+        1 if game.with_folding(true).is_none() => {
+            "the same: the game has no symmetries".to_string()
+        }
+        1 => "mover-relative, mirror images counted once".to_string(),
+        n => format!("mover-relative, {n} symmetries counted once: rows of the table"),
     };
     let mut facts = vec![
         (reachable.states, "reachable states", "a board and the side to move"),
-        (counts.distinct_boards(), "distinct boards", "whoever is to move"),
+        (counts.distinct_boards(), "distinct boards", "with either side to move"),
         (
             counts.mover_relative(),
             "mover-relative states",
-            "boards as the mover sees them, colours forgotten",
+            "boards as the mover sees them, without colours",
         ),
         (counts.canonical(), "canonical states", &folding),
         (reachable.terminals, "terminals", "reachable states in which the game is over"),

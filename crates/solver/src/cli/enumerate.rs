@@ -29,7 +29,7 @@ pub(super) struct Args {
     /// Begin at this position: a board, an OBF line, digits, SFEN or a transcript
     #[arg(long, value_name = "POSITION", conflicts_with_all = ["start", "roots"], allow_hyphen_values = true)]
     root: Option<String>,
-    /// Begin at every position of a file, one a line; the table is the union of their subtrees
+    /// Begin at every position of a file, one per line; the table is the union of their subtrees
     #[arg(long, value_name = "FILE", conflicts_with = "start")]
     roots: Option<PathBuf>,
     /// Player to move at the standard start, in games that always end [default: first]
@@ -41,7 +41,7 @@ pub(super) struct Args {
     /// Index of the rows [default: rank, where a game is enumerated whole and can be ranked]
     #[arg(long, value_name = "INDEX", value_enum, hide_short_help = true)]
     index: Option<IndexArg>,
-    /// Store the moves, or derive them from the rules: a third of the size (Othello, whole)
+    /// Store the moves, or derive them from the rules for a third of the size (Othello, whole)
     ///
     /// [default: stored, unless that does not fit on the disk]
     #[arg(long, value_name = "HOW", value_enum, hide_possible_values = true)]
@@ -57,13 +57,13 @@ pub(super) struct Args {
     max_states: Option<u64>,
     /// Name of the table [default: derived from the game and the options]
     ///
-    /// Commands that make the whole table of a game look for its derived name alone.
+    /// Commands that build a missing table look for the derived name only.
     #[arg(long)]
     name: Option<String>,
     /// Memory limit: 4G [default: the free memory]
     ///
-    /// The rest is kept in files beside the table until it is finished (whole boards of Othello), or is
-    /// made in slices (everything else).
+    /// Beyond it, whole boards of Othello use files beside the table until it is finished; other games are enumerated
+    /// in slices.
     #[arg(long, value_name = "BYTES")]
     memory: Option<MemoryArg>,
     /// Begin even if it is not expected to fit
@@ -161,7 +161,7 @@ fn plan(args: &Args, game: &AnyGame) -> anyhow::Result<Plan<AnyState>> {
         (args.transitions.is_some() && !layered, "--transitions"),
     ];
     if let Some((_, option)) = unfit.into_iter().find(|(unfit, _)| *unfit) {
-        bail!(Hinted::from(format!("{option} means nothing for {name}")));
+        bail!(Hinted::from(format!("{option} does not apply to {name}")));
     }
     if *max_depth == Some(0) {
         bail!(Hinted::new(
@@ -190,7 +190,7 @@ fn plan(args: &Args, game: &AnyGame) -> anyhow::Result<Plan<AnyState>> {
     if matches!(start, Some(Start::Both)) {
         let state = game
             .swapped(&standard.state)
-            .ok_or_else(|| Hinted::from(format!("--start both means nothing for {name}")))?;
+            .ok_or_else(|| Hinted::from(format!("--start both does not apply to {name}")))?;
         plan.start = "both".to_string();
         plan.roots = vec![standard, AnyPosition { state, side: standard.side.other() }];
     }

@@ -9,7 +9,7 @@ use clap_mangen::roff::{Roff, bold, roman};
 
 use super::{Cli, program};
 
-/// Examples, one a line: the command and its result. `tests/commands` runs or reads each.
+/// Examples, one per line: the command and its result. `tests/commands` runs or reads each.
 const EXAMPLES: &str = "
 solver solve 4x5 # the value of a game, by its table
 solver solve 6x6 # by search

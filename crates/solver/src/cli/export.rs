@@ -17,16 +17,16 @@ use yomikiri_measure::render::number::{bytes, thousands};
 
 /// Write exact values for training, or positions for policies to answer
 ///
-/// Targets are one row a state with the exact values of all its moves: docs/targets.md describes the columns and
-/// formats. With --states, the directory gets planes.npy, legal.npy, side.npy, row.npy, positions.txt and
+/// Targets are one row per state, with the exact values of all its moves; docs/targets.md describes the columns and
+/// formats. With --states, the directory contains planes.npy, legal.npy, side.npy, row.npy, positions.txt and
 /// states.json, which describes them. Write logits.npy, probabilities.npy, actions.npy or scores.npy beside them, a
-/// row for each position, and measure them with 'solver report --policy predictions:DIR'. With --positions, the
-/// values of positions of your own are written.
+/// row for each position, and measure them with 'solver report --policy predictions:DIR'. With --positions, the values
+/// of your own positions are written.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     table: OneTable,
-    /// Write the positions in which a move is to be chosen, for predictions
+    /// Write positions with a move to choose, for predictions
     #[arg(long)]
     states: bool,
     /// Output: a directory of arrays, or a file .npz, .parquet, .jsonl, .csv or .obf
@@ -34,7 +34,7 @@ pub(super) struct Args {
     /// The default is TABLE-targets beside the table; with --states, TABLE-states or TABLE-states-canonical.
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
-    /// Positions to write: all orientations, or one a row
+    /// Positions to write: all orientations, or one per row
     ///
     /// The default is canonical for targets, and all for --states.
     #[arg(long, value_name = "WHICH", value_enum)]

@@ -24,11 +24,11 @@ use yomikiri_measure::render::number::thousands;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Positions of your own")]
 pub(super) struct PositionArgs {
-    /// Write the values of the positions of a file, one a line ('-' is stdin)
+    /// Write the values of the positions of a file, one per line ('-' is stdin)
     ///
-    /// A line is a board, an OBF line, SFEN, digits, or a transcript of moves from the root of the table, all of
-    /// whose positions are meant. On a board without a table (8x8), positions with at most 24 empty squares are
-    /// solved by search. --out is a file .jsonl, .csv, .obf or .parquet [default: JSON lines on stdout].
+    /// A line is a board, an OBF line, SFEN, digits, or a transcript of moves from the root of the table, which stands
+    /// for all its positions. On a board without a table (8x8), positions with at most 24 empty squares are solved by
+    /// search. --out is a file .jsonl, .csv, .obf or .parquet [default: JSON lines on stdout].
     #[arg(long, value_name = "FILE")]
     pub positions: Option<PathBuf>,
     /// Take only the final position of a transcript

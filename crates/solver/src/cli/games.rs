@@ -62,8 +62,8 @@ pub(super) fn run(_: Args, context: &mut Context) -> anyhow::Result<()> {
                 None => "-".to_string(),
             };
             let method = match (line.method, line.has_table) {
-                ("table", true) => "its table, which is here",
-                ("table", false) => "its table, made when asked for",
+                ("table", true) => "its table, stored here",
+                ("table", false) => "its table, made on request",
                 ("search", _) => "search",
                 _ => "a bounded table",
             };

@@ -110,10 +110,12 @@ pub(super) fn with_left(error: anyhow::Error, dir: &Path) -> anyhow::Error {
     }
     let (kept, place) = (bytes_in(dir), dir.display());
     let hint = match kept {
-        0 => "nothing is kept: make room and run again".to_string(),
+        0 => "nothing was kept: free disk space and run the command again".to_string(),
         kept => {
             let size = bytes(kept as f64);
-            format!("{place} keeps {size}: make room and run the same command again, or delete it")
+            format!(
+                "free disk space and run the same command again to resume, or delete {place} ({size})"
+            )
         }
     };
     Hinted::new(format!("{error:#}"), hint).of_kind(Kind::Failure).into()

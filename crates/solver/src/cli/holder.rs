@@ -68,7 +68,7 @@ pub(super) fn holder(
         tried.push("none is solved there; see 'solver list'".to_string());
     }
     let (tables, tried) = (context.store.root().display(), tried.join("; "));
-    bail!(Hinted::from(format!("`{text}` is in no solved table of {tables} ({tried})")))
+    bail!(Hinted::from(format!("no solved table in {tables} contains `{text}` ({tried})")))
 }
 
 fn listed(names: BTreeSet<String>) -> String {

@@ -225,8 +225,8 @@ fn page(table: &SolvedTable, totals: &Totals, distances: &ByDistance) -> anyhow:
         text += &Grid::of(&headings, rows).to_markdown();
     }
     text += &format!(
-        "\n### By {}\n\n*States* are the rows of the table: states as the mover sees them, those that a symmetry \
-         carries into each other counted once. Moves and values are theirs, values the mover's.\n\n{}",
+        "\n### By {}\n\n*States* are the rows of the table: positions as the mover sees them, mirror images \
+         counted once. Moves are those of the rows; values are the mover's.\n\n{}",
         game.layers().map_or("ply", |layers| layers.unit()),
         by_layer(game, manifest, Some((&totals.layers, &totals.all))).to_markdown()
     );
@@ -245,7 +245,7 @@ fn scores_text(histogram: &BTreeMap<i8, u64>) -> String {
         (1..=most as i8).map(|by| vec![by.to_string(), thousands(of(-by)), thousands(of(by))]);
     let grid = Grid::of(&["by", "lost", "won"], rows);
     format!(
-        "\n### By score\n\nStates that the mover loses and wins by so much; {} are drawn.\n\n{}",
+        "\n### By score\n\nStates that the mover loses or wins by each score; {} are drawn.\n\n{}",
         thousands(of(0)),
         grid.to_markdown()
     )

@@ -1,4 +1,4 @@
-//! Positions, one a line: of a file, or as they come.
+//! Positions, one per line: of a file, or as they come.
 
 use std::fs::File;
 use std::io::{self, BufRead};
@@ -16,7 +16,7 @@ const MOST: u64 = 1 << 34;
 /// Reads a file of text, which is not large.
 pub(super) fn text_of(path: &Path) -> Result<String, Hinted> {
     let text = File::open(path).and_then(input::text);
-    text.map_err(|error| format!("{} cannot be read: {error}", path.display()).into())
+    text.map_err(|error| format!("cannot read {}: {error}", path.display()).into())
 }
 
 /// Reads a file of positions; `-` is stdin.
@@ -25,10 +25,10 @@ pub(super) fn read(file: &Path) -> anyhow::Result<String> {
         Some("-") => ("stdin".to_string(), input::all(std::io::stdin(), MOST)),
         _ => (file.display().to_string(), input::file(file, MOST)),
     };
-    let wrong = |what: String| Hinted::from(format!("{name} {what}"));
-    let bytes = bytes.map_err(|error| wrong(format!("cannot be read: {error}")))?;
+    let bytes = bytes.map_err(|error| Hinted::from(format!("cannot read {name}: {error}")))?;
     let text = String::from_utf8(bytes);
-    Ok(text.map_err(|_| wrong("is not text: expected a position a line".to_string()))?)
+    Ok(text
+        .map_err(|_| Hinted::from(format!("{name} is not text: expected one position per line")))?)
 }
 
 /// A position and the number of the line that it comes from.

@@ -6,10 +6,11 @@ use super::context::Context;
 use super::counts::title;
 use super::error::hinted;
 use super::value_iterate::root_text;
-use yomikiri::hint::Hint;
+use yomikiri::hint::{Hint, shortened};
 use yomikiri::table::{Entry, Holds, RootValue, Scratch, Table};
 use yomikiri_measure::render::Grid;
 use yomikiri_measure::render::number::{bytes, thousands};
+use yomikiri_measure::render::shown::{BOLD, GREEN, RED, styled};
 
 /// List the tables, each with its size and the value of its root
 #[derive(Debug, clap::Args)]
@@ -68,21 +69,23 @@ pub(super) fn run(_: Args, context: &mut Context) -> anyhow::Result<()> {
     });
     // A sentence is set to the left, behind the grid.
     let grid = Grid::of(&["table", "game", "states", "size"], cells).to_text();
-    // Names of other tables than the whole one of a game are hard to read.
-    let titles: Vec<Option<String>> = tables
-        .iter()
-        .map(|line| line.title.clone().filter(|_| line.game.as_ref() != Some(&line.table)))
-        .collect();
-    let heading = "value of the root".to_string();
-    let last = [heading].into_iter().chain(tables.into_iter().map(|line| line.summary));
-    let titles = [None].into_iter().chain(titles);
-    for ((row, last), title) in grid.lines().zip(last).zip(titles) {
-        let lines = match row.chars().count() + 2 + last.chars().count() <= WIDTH {
-            true => format!("{row}  {last}"),
-            false => format!("{row}\n  {last}"),
+    let mut rows = grid.lines();
+    let heading = rows.next().unwrap_or_default();
+    context.line(format!("{heading}  {}", styled("value of the root", BOLD)))?;
+    for (row, line) in rows.zip(tables) {
+        let fits = row.chars().count() + 2 + line.summary.chars().count() <= WIDTH;
+        let style = match line.state {
+            "solved" => GREEN,
+            "enumerated" | "unfinished" => YELLOW,
+            _ => RED,
         };
-        context.line(lines)?;
-        title.map_or(Ok(()), |title| context.line(format!("  {title}")))?;
+        let apart = if fits { "  " } else { "\n  " };
+        let summary = styled(&shortened(&line.summary, WIDTH / 2 - 3), style);
+        context.line(format!("{row}{apart}{summary}"))?;
+        // Names of other tables than the whole one of a game are hard to read.
+        if let Some(title) = line.title.filter(|_| line.game.as_ref() != Some(&line.table)) {
+            context.line(format!("  {title}"))?;
+        }
     }
     if let Some(latest) = latest {
         context.line(format!("\nenumerated last: {latest}"))?;
@@ -92,6 +95,8 @@ pub(super) fn run(_: Args, context: &mut Context) -> anyhow::Result<()> {
 
 /// Most characters in a line.
 const WIDTH: usize = 100;
+/// Style of tables that are not solved.
+const YELLOW: &str = "\x1b[33m";
 
 fn line(Entry { name, bytes, holds }: Entry, context: &Context) -> Line {
     let mut line = Line {
@@ -117,7 +122,9 @@ fn line(Entry { name, bytes, holds }: Entry, context: &Context) -> Line {
                 None => {
                     line.state = "enumerated";
                     line.summary = match Scratch::of(table.dir()).dir().is_dir() {
-                        true => "not solved: the same 'solver value-iterate' resumes".to_string(),
+                        true => {
+                            "not solved; run the same 'solver value-iterate' to resume".to_string()
+                        }
                         false => "not solved".to_string(),
                     };
                 }
@@ -134,13 +141,13 @@ fn line(Entry { name, bytes, holds }: Entry, context: &Context) -> Line {
             line.state = "unfinished";
             line.game = identity.map(|identity| identity.game);
             line.summary = match command {
-                None => "not finished: the same 'solver enumerate' resumes".to_string(),
-                Some(command) => format!("not finished: the same 'solver {command}' starts again"),
+                None => "not finished; run the same 'solver enumerate' to resume".to_string(),
+                Some(command) => format!("not finished; run the same 'solver {command}' again"),
             };
         }
         Holds::Remains => {
             line.state = "half removed";
-            line.summary = format!("half removed: 'solver remove {}' finishes", line.table);
+            line.summary = format!("half removed; run 'solver remove {}' to finish", line.table);
         }
     }
     line

@@ -15,11 +15,11 @@ use yomikiri_measure::render::match_text;
 /// Play two policies against each other, exactly
 ///
 /// The results are computed by dynamic programming over all positions of a solved table, which is made if it is
-/// missing; no game is sampled unless --sample asks for it. In games that may go on for ever (shogi) games longer
-/// than 512 plies count as infinite, and a repeated position does not end a game.
+/// missing; no game is sampled unless --sample asks for it. In cyclic games (shogi), games longer than 512 plies count
+/// as infinite, and a repeated position does not end a game.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Two policies of 'solver policies'; before them a table, game or size, if one is meant
+    /// Two policies of 'solver policies', after an optional table, game or size
     #[arg(value_name = "POLICY", num_args = 2..=3, required = true, add = policies())]
     words: Vec<String>,
     #[command(flatten)]
@@ -32,12 +32,12 @@ pub(super) struct Args {
     #[arg(long, value_name = "GAMES",
         value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     sample: Option<u64>,
-    /// Begin each sampled game with this many random plies (at most 100): without them deterministic
-    /// policies play the same game again and again
+    /// Begin each sampled game with this many random plies (at most 100): without them deterministic policies repeat
+    /// one game
     #[arg(long, value_name = "PLIES", default_value_t = 0, requires = "sample",
         value_parser = clap::value_parser!(u32).range(..=100))]
     random_plies: u32,
-    /// The seed of sampled games
+    /// Seed of sampled games
     #[arg(long, value_name = "N", default_value_t = 0, requires = "sample")]
     seed: u64,
 }

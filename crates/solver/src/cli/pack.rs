@@ -16,15 +16,15 @@ use yomikiri_measure::render::number::bytes;
 
 /// Compress a solved table; every command reads the result
 ///
-/// A packed table keeps positions and values in compressed blocks and makes moves from the rules.
+/// A packed table stores positions and values in compressed blocks and derives moves from the rules.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     table: OneTable,
-    /// Keep more than outcome and score
+    /// Keep a column beside outcome and score
     #[arg(long, value_enum, value_name = "WHAT")]
     with: Option<With>,
-    /// The name of the packed table [default: the table's with .packed]
+    /// Name of the packed table [default: TABLE.packed]
     #[arg(long)]
     name: Option<String>,
 }

@@ -47,11 +47,12 @@ fn changed_rules(game: &AnyGame, args: &Args) -> Result<Option<Variant>, Hinted>
         return Ok(None);
     }
     let name = game.name();
-    let means_nothing = |flag, why| Hinted::from(format!("{flag} means nothing for {name}: {why}"));
+    let does_not_apply =
+        |flag, why| Hinted::from(format!("{flag} does not apply to {name}: {why}"));
     let drop_mates =
-        || means_nothing("--count-drop-mates", "only minishogi forbids mates by a pawn drop");
+        || does_not_apply("--count-drop-mates", "only minishogi forbids mates by a pawn drop");
     let captures =
-        || means_nothing("--play-captures", "only in animal shogi can the king be captured");
+        || does_not_apply("--play-captures", "only in animal shogi can the king be captured");
     let Some(named) = Variant::named(&name) else {
         return Err(if args.count_drop_mates { drop_mates() } else { captures() });
     };

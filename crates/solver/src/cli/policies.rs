@@ -9,6 +9,7 @@ use super::table_args::{Meant, TableOption};
 use yomikiri::any::AnyGame;
 use yomikiri_measure::policy::PolicySpec;
 use yomikiri_measure::render::Grid;
+use yomikiri_measure::render::shown::{BOLD, styled};
 
 /// List the policies, and the networks that were trained here
 #[derive(Debug, clap::Args)]
@@ -89,7 +90,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         let text = heading + &lines.collect::<String>();
         match output.learned.is_empty() {
             true => text,
-            false => format!("{text}\nTrained here\n{}\n", output.learned.join("\n")),
+            false => {
+                format!("{text}\n{}\n{}\n", styled("Trained here", BOLD), output.learned.join("\n"))
+            }
         }
     })
 }

@@ -27,25 +27,24 @@ use yomikiri_measure::render::verdict::{Mover, verdict};
 
 /// Prove the value of an Othello position in a file that 'solver check' verifies
 ///
-/// The file contains one move for each position in which the side that it proves a bound for must choose,
-/// for either side; positions with few empty squares are left to whoever checks it.
+/// The file proves a lower bound for each side: it contains one move for every position in which that side must
+/// choose. Positions with few empty squares are left out; 'solver check' searches them.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A size: 6x6
+    /// Size: 6x6
     #[arg(value_name = "SIZE")]
     size: String,
-    /// A board, an OBF line or a transcript [default: the start]
+    /// Board, OBF line or transcript [default: the start]
     #[arg(value_name = "POSITION", allow_hyphen_values = true)]
     position: Vec<String>,
-    /// The file to write
+    /// File to write
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Store the values of all positions that the best moves of either side reach, not bounds alone
-    /// (semi-strong): two hours for 6x6; the same command resumes
+    /// Store the value of every position that either side can reach by its best moves (semi-strong), not bounds alone:
+    /// two hours for 6x6; the same command resumes
     #[arg(long)]
     semi_strong: bool,
-    /// Most empty squares of positions that are searched instead of stored [default: 12, or 13 with
-    /// --semi-strong]
+    /// Empty squares up to which positions are searched instead of stored [default: 12, or 13 with --semi-strong]
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u32>::new().range(0..=20))]
     leaves: Option<u32>,
     /// Rule for empty squares at the end of a game [default: uncounted]
@@ -57,10 +56,10 @@ pub(super) struct Args {
     memory: Option<MemoryArg>,
 }
 
-/// Check a file that 'solver prove' wrote, by the rules and a plain search alone
+/// Check a file of 'solver prove' by the rules and a plain search alone
 #[derive(Debug, clap::Args)]
 pub(super) struct CheckArgs {
-    /// The file
+    /// File of 'solver prove'
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }
@@ -103,7 +102,10 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let (rows, columns) = game.shape();
     let squares = game.squares(&position.state);
     let Some((own, other)) = squares.filter(|_| game.name().starts_with("othello-")) else {
-        bail!(Hinted::new(format!("{} has no such proofs", game.name()), "give a size of Othello"));
+        bail!(Hinted::new(
+            format!("cannot prove {}", game.name()),
+            "expected a size of Othello, such as 6x6"
+        ));
     };
     let [mover, opponent] = [own, other].map(|set| grid_of(set, columns));
     let empties = args.empties.unwrap_or_default();
@@ -120,7 +122,10 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let white_to_move = position.side == Side::Second;
     let root = Board { mover, opponent };
     if BoardRules::new(rows, columns, empties).is_over(root) {
-        bail!(Hinted::new("the game is over in this position", "give one with a move to make"));
+        bail!(Hinted::new(
+            "the game is over in this position",
+            "expected a position with a legal move"
+        ));
     }
     let problem = Problem { root, white_to_move, leaf_depth, options };
     let made = match args.semi_strong {
@@ -154,7 +159,7 @@ pub(super) fn check(args: CheckArgs, context: &mut Context) -> anyhow::Result<()
     let CheckArgs { file } = args;
     let shown = file.display();
     let bytes = yomikiri::input::file(&file, 1 << 30)
-        .map_err(|error| Hinted::from(format!("{shown} cannot be read: {error}")))?;
+        .map_err(|error| Hinted::from(format!("cannot read {shown}: {error}")))?;
     let damaged = |error: String| Hinted::from(format!("{shown}: {error}")).of_kind(Kind::Damaged);
     let began = Instant::now();
     let (header, is_semi_strong) = Header::of(&bytes).map_err(damaged)?;

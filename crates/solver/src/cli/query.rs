@@ -20,12 +20,11 @@ use yomikiri::table::Table;
 
 /// Show the value of a position and of each of its moves
 ///
-/// Without a position the first root of the table is shown, which is the start of a whole game; without a table and
-/// a position, the root of the table enumerated last. Without a table the position is looked up in all solved
-/// tables; among those that contain it one that proves it exactly is preferred, then a complete one, then the first
-/// by name. A position that fits several games, such as 'start' or a transcript (which then begins at the start of
-/// a game), is one of the game of the table enumerated last. A position of a game that always ends (Othello) which
-/// no table contains is searched for at most 10 s, and the last line reports it.
+/// Without a position, the first root of the table is shown: the start, if the whole game was enumerated. Without a
+/// table, the position is looked up in all solved tables: one that proves it exactly answers, else a complete one,
+/// else the first by name. Without both, the root of the table enumerated last is shown. Text that fits several games,
+/// such as 'start' or a transcript, is read in the game of that table. A position of a layered game (Othello) that no
+/// table contains is searched for at most 10 s; the last line then reports the search.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Table, game or size (8x8); any other word begins the position
@@ -35,19 +34,19 @@ pub(super) struct Args {
     // Takes one value that may begin with a hyphen: more of them would swallow the options after.
     #[arg(value_name = "POSITION", allow_hyphen_values = true)]
     second: Option<String>,
-    /// The rest of a position that is not quoted
+    /// Rest of a position that is not quoted
     #[arg(hide = true)]
     rest: Vec<String>,
     #[command(flatten)]
     option: TableOption,
-    /// Read the parts that several processes have written, without a table; repeated for each host
+    /// Read the parts that several processes have written, instead of a table; repeat it for each host
     #[cfg(feature = "cluster")]
     #[arg(long, value_name = "DIR", hide_short_help = true, conflicts_with = "table")]
     parts: Vec<std::path::PathBuf>,
     /// Draw the board with the Japanese names of the pieces (shogi)
     #[arg(long)]
     japanese: bool,
-    /// Answer each position on stdin, one a line as text or JSON, with a line of JSON
+    /// Answer each position on stdin, one per line as text or JSON, with a line of JSON
     #[arg(long, conflicts_with_all = ["japanese", "second", "rest"])]
     batch: bool,
 }
@@ -92,12 +91,12 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     };
     if args.batch {
         let Some(table) = table else {
-            let hint = "--batch reads the positions of one from stdin";
+            let hint = "--batch reads positions from stdin, and needs a table";
             bail!(unknown_table(&text, context).with_hint(hint));
         };
         return batch(&table, context);
     }
-    let unread = |error| Hinted::from(format!("stdin cannot be read: {error}"));
+    let unread = |error| Hinted::from(format!("cannot read stdin: {error}"));
     if text == "-" {
         text = input::text(std::io::stdin()).map_err(unread)?;
     }
@@ -154,7 +153,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let mut answer = oracle.answer(position)?;
     if args.japanese {
         let game = oracle.game();
-        let nothing = || Hinted::from(format!("--japanese means nothing for {}", game.name()));
+        let nothing = || Hinted::from(format!("--japanese does not apply to {}", game.name()));
         answer.board.diagram = game.diagram_japanese(&position).ok_or_else(nothing)?;
     }
     let colour = context.colour;
@@ -168,7 +167,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
 fn batch(table: &SolvedTable, context: &mut Context) -> anyhow::Result<()> {
     let mut stdin = BufReader::with_capacity(1 << 16, io::stdin().lock());
     let mut line = Vec::new();
-    let unread = |error| Hinted::from(format!("stdin cannot be read: {error}"));
+    let unread = |error| Hinted::from(format!("cannot read stdin: {error}"));
     while next_line(&mut stdin, &mut line).map_err(unread)? {
         if !line.trim_ascii().is_empty() {
             context.raw(&(table.answer_line(&String::from_utf8_lossy(&line)) + "\n"))?;

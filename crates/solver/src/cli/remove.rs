@@ -66,7 +66,10 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
     {
         let names = context.store.names();
         let near = did_you_mean(&name, names.iter().map(String::as_str));
-        bail!(near.into_iter().fold(Hinted::of(&error), Hinted::with_hint));
+        bail!(match near {
+            Some(near) => Hinted::new(format!("no table `{name}`"), near),
+            None => Hinted::of(&error),
+        });
     }
     missing.iter().for_each(|(name, _)| context.remark(format!("{name} is missing")));
     let mut removed = Vec::new();

@@ -26,17 +26,18 @@ use yomikiri_measure::evaluate::{
     judgements,
 };
 use yomikiri_measure::policy::{Answers, PolicySpec};
+use yomikiri_measure::render::number::{seconds, thousands};
 use yomikiri_measure::render::{
     About, RowsFile, accuracy_text, html, markdown, policy_named, summary,
 };
 
 /// Measure policies against the solution; a missing table is made
 ///
-/// Every figure is an exact expectation; nothing is sampled unless --sample or --games-of asks for it. In games
-/// that always end (Othello) it is over all reachable positions, in every orientation in which they occur; in
-/// games that may go on for ever (shogi) it is over the rows of the table whose results, and whose moves' results,
-/// are proven. On a bounded table, the report also counts how often a move is played that is proven to win, or to
-/// lose, where other moves are not proven. Games longer than 512 plies count as infinite.
+/// Every figure is an exact expectation; nothing is sampled unless --sample or --games-of asks for it. In games that
+/// always end (Othello) it is over all reachable positions, in every orientation in which they occur; in games that
+/// may go on for ever (shogi) it is over the rows of the table whose results, and whose moves' results, are proven. On
+/// a bounded table, the report also counts how often policies play moves proven to win or to lose where other moves
+/// are not proven. Games longer than 512 plies count as infinite.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Table, game or size: othello-4x5, 4x5 [default: the table enumerated last, or 4x4]
@@ -47,7 +48,7 @@ pub(super) struct Args {
     /// Policies, with commas or repeated; 'solver policies' lists them [default: those of the game]
     ///
     /// The default is random, greedy, in Othello weights, all networks that were trained here for the game, and
-    /// perfect. '?trained=train[:SEED]' behind onnx:, predictions: or exec: names the positions that the policy has
+    /// perfect. '?trained=train[:SEED]' after onnx:, predictions: or exec: names the positions that the policy has
     /// learned from: the training part of an export with that --split-seed.
     #[arg(long, value_name = "POLICY", add = policies())]
     policy: Vec<String>,
@@ -60,7 +61,7 @@ pub(super) struct Args {
     /// plies to the end.
     #[arg(long, value_name = "GROUP", value_delimiter = ',', value_parser = by)]
     by: Vec<By>,
-    /// Measure a policy under a name of your own too; may be repeated
+    /// Measure another policy, under a name of your own; may be repeated
     #[arg(long, value_name = "NAME=POLICY", value_parser = label, hide_short_help = true)]
     label: Vec<(String, String)>,
     #[command(flatten)]
@@ -103,8 +104,8 @@ pub(super) struct Args {
     no_games: bool,
     /// Show the N costliest mistakes of each policy
     ///
-    /// They are ordered by how often they are met in games, or without games by what they lose; one of mirror
-    /// images is shown.
+    /// Mistakes are ordered by how often games reach them, or without games by what they lose; of mirror images one is
+    /// shown.
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true,
         value_parser = RangedU64ValueParser::<usize>::new().range(..=1000))]
     mistakes: usize,
@@ -161,7 +162,7 @@ fn label(text: &str) -> Result<(String, String), String> {
 fn by(name: &str) -> Result<By, String> {
     let found = By::ALL.into_iter().find(|(known, _)| *known == name);
     let known = By::ALL.map(|(known, _)| known).join(", ");
-    let depth = if name == "depth" { "; depth is `layer`" } else { "" };
+    let depth = if name == "depth" { "; did you mean `layer`?" } else { "" };
     found.map(|(_, by)| by).ok_or_else(|| format!("expected {known}{depth}"))
 }
 
@@ -311,6 +312,9 @@ fn measure_by_search(
     Ok(report)
 }
 
+/// Seconds above which the time of a report is printed before it starts.
+const LONG: f64 = 10.0;
+
 /// Measures players, of which the last have these labels.
 fn measure(
     args: &Args,
@@ -351,8 +355,15 @@ fn measure(
     let why = why_no_games.as_deref();
     let why = why.or((!request.games).then_some("leave out --no-games"));
     args.fail_if.iter().try_for_each(|condition| condition.check(&players, table, why))?;
-    if !args.canonical {
-        context.bars.advise("--canonical asks about each row once, which is up to 16 times faster");
+    if !context.quiet {
+        let expected = request.judging_seconds().map_err(|error| failed(table, error))?;
+        context.bars.expect(expected);
+        if expected > LONG {
+            let (rows, time) = (thousands(table.states().rows() as u64), seconds(expected));
+            let faster = "; --canonical asks about each row once, which is up to 16 times faster";
+            let faster = if args.canonical { "" } else { faster };
+            context.remark(format!("judging the policies in {rows} rows: about {time}{faster}"));
+        }
     }
     let report = request.report(sink, &context.bars);
     let mut report = report.map_err(|error| failed(table, error))?;
@@ -406,7 +417,7 @@ fn fixed_day() -> Option<DateTime<Utc>> {
 fn check_writable(path: &Path) -> anyhow::Result<()> {
     if path == Path::new("-") {
         let what = "cannot write to `-`: this option needs a file";
-        bail!(Hinted::new(what, "call a file of that name ./-"));
+        bail!(Hinted::new(what, "write `./-` for a file of that name"));
     }
     writable(path).map_err(|error| cannot_write(path, error))
 }

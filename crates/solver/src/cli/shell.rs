@@ -9,7 +9,7 @@ use super::context::Context;
 use super::examples::{command, page, pages};
 use super::program;
 
-/// Print a shell's completions, which know the names of tables, games and policies
+/// Print completions for a shell, with the names of tables, games and policies
 ///
 /// Put the line into the shell's start-up file: source <(solver completions bash), source <(solver
 /// completions zsh), solver completions fish | source. Names of tables and trained networks are

@@ -148,7 +148,7 @@ fn explained(error: &Error, words: &[&str]) -> (String, String) {
         }
         ErrorKind::TooFewValues | ErrorKind::WrongNumberOfValues => {
             let usage = called[called.len() - 1].clone().render_usage().to_string();
-            (format!("too few words: expected {}", usage.trim_start_matches("Usage: ").trim()), see)
+            (format!("missing words: expected {}", usage.trim_start_matches("Usage: ").trim()), see)
         }
         ErrorKind::MissingRequiredArgument => (format!("missing {option}"), see),
         ErrorKind::MissingSubcommand => ("missing command".to_string(), see),
@@ -180,6 +180,6 @@ fn of_another_build(error: &Error) -> Option<(String, String)> {
     let (feature, ..) = features.iter().find(has)?;
     Some((
         format!("'{word}' is not in this build of {}", program::name()),
-        format!("build it in with 'cargo install --path . --features {feature}'"),
+        format!("build it in with 'cargo install --path crates/solver --features {feature}'"),
     ))
 }

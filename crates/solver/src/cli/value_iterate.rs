@@ -21,8 +21,8 @@ use yomikiri_measure::render::verdict::{Mover, proven_text, verdict};
 
 /// Solve a table by value iteration: value, score and distance of every state
 ///
-/// A layered game always ends, and every move leads to a later layer (Othello); in a cyclic game play may go on for
-/// ever (shogi).
+/// In a layered game (Othello) every move leads to a later layer, so that it always ends; a cyclic game (shogi) may
+/// never end.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -36,7 +36,7 @@ pub(super) struct Args {
     /// Store outcomes discounted by γ a ply too, as 32-bit floats in the column 'value'
     #[arg(long, value_name = "γ")]
     discount: Option<f64>,
-    /// Whom empty squares count for in final scores (Othello) [default: uncounted]
+    /// Rule for empty squares in final scores (Othello) [default: uncounted]
     #[arg(long, value_name = "RULE", value_parser = PossibleValuesParser::new(["uncounted", "to-winner"])
         .map(|name| Empties::named(&name).unwrap_or_default()))]
     empties: Option<Empties>,
@@ -52,7 +52,7 @@ pub(super) struct Args {
     repetition: Option<Repetition>,
     /// Memory limit: 4G [default: the free memory]
     ///
-    /// Values of layered games that do not fit are kept in files beside the table until it is solved.
+    /// Beyond it, values of layered games use files beside the table until it is solved.
     #[arg(long, value_name = "BYTES")]
     memory: Option<MemoryArg>,
     /// Begin even if it is not expected to fit
@@ -94,8 +94,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     }
     let order = match (args.method, args.order) {
         (Some(MethodArg::PolicyIteration), Some(_)) => {
-            let what = "--order is that of the sweeps of value iteration";
-            bail!(Hinted::new(what, "leave it or --method out"))
+            let what = "--order does not apply to policy iteration";
+            bail!(Hinted::new(what, "leave out --order or --method"))
         }
         (Some(MethodArg::PolicyIteration), None) => Some(RowOrder::Policies),
         (Some(MethodArg::ValueIteration), _) if is_taken_back(&table, context)? => {
@@ -103,7 +103,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
             let what = format!(
                 "{name} is solved by retrograde analysis, as all tables by rank without layers are"
             );
-            bail!(Hinted::new(what, "leave --method out"))
+            bail!(Hinted::new(what, "leave out --method"))
         }
         (_, order) => order.map(|order| match order {
             OrderArg::Topological => RowOrder::Topological,

@@ -14,11 +14,11 @@ use yomikiri::game::{GameExt, Side};
 use yomikiri::hint::{Hint, Hinted, Kind};
 use yomikiri_measure::export::{self, read_checksums};
 use yomikiri_measure::render::number::{bytes, thousands};
+use yomikiri_measure::render::shown::{GREEN, RED, styled};
 
 /// Read every byte of a table and prove every move and value from the rules
 ///
-/// The exit code is 0 if everything holds, and 3 if a file is damaged or the files are whole but a
-/// row is wrong; the first such row is shown.
+/// The exit code is 0 if everything holds, and 3 if a file is damaged or a row is wrong; the first wrong row is shown.
 ///
 /// --checksum hashes every position with its outcome, score and distance, and the origin of the table; the index,
 /// the order of the rows and stored moves do not change it.
@@ -26,7 +26,7 @@ use yomikiri_measure::render::number::{bytes, thousands};
 pub(super) struct Args {
     #[command(flatten)]
     table: OneTable,
-    /// Print the checksum of the contents, and prove nothing
+    /// Print the checksum of the contents instead of proving them
     #[arg(long)]
     checksum: bool,
     /// Compare checksums with a file of such lines; exit code 3 if a table differs or is missing
@@ -110,16 +110,16 @@ fn text(output: &Output, mover: Option<&str>) -> String {
     if let Some(Counterexample { row, state, what }) = &output.counterexample {
         let shown = mover.map(|name| format!(" (the mover shown as {name})"));
         let shown = shown.unwrap_or_default();
-        return format!("{read}row {row} is wrong: {what}\n  {state}{shown}\n");
+        let wrong = styled(&format!("row {row} is wrong: {what}"), RED);
+        return format!("{read}{wrong}\n  {state}{shown}\n");
     }
     let values = match output.solved {
         true => "every value follows from its successors",
-        false => "it has no values yet",
+        false => "the table has no values yet",
     };
     let [states, edges] = [output.states, output.edges].map(thousands);
-    format!(
-        "{read}{states} states, {edges} edges: every move regenerated from the rules, {values}\n"
-    )
+    let moves = format!("{states} states, {edges} edges: every move follows from the rules");
+    format!("{read}{}\n{}\n", styled(&moves, GREEN), styled(values, GREEN))
 }
 
 #[derive(Serialize)]

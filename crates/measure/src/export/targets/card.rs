@@ -206,7 +206,7 @@ impl Card {
         }
         writeln!(
             text,
-            "| moves | examples with so many legal | with so many optimal |\n|---|---|---|"
+            "| moves | examples with as many legal | with as many optimal |\n|---|---|---|"
         )?;
         let numbers: BTreeSet<u32> =
             by_legal_moves.keys().chain(by_optimal_moves.keys()).copied().collect();

@@ -340,7 +340,7 @@ fn describe(
         ("actions", from_table("actions")),
         ("passes", from_table("passes")),
         ("empties at the end", empties),
-        ("play without end", repetition),
+        ("infinite play", repetition),
         ("missing", Some(format!("{MISSING} in columns of values, {NO_DISTANCE} in distance; null in Parquet and JSON, empty in CSV"))),
         ("split", Some("h = seed; for w in [fnv1a64(game), key...]: h = splitmix64(h ^ w); (h >> 11) / 2^53 below the first fraction is train, below the first two validation".to_string())),
         ("sample", Some("the rows with the smallest splitmix64(h), among equal ones the first".to_string())),

@@ -472,7 +472,7 @@ fn encoding<G: Game>(
             let planes = planes.map_or(2, <[Plane]>::len);
             return Hinted::new(
                 format!(
-                    "the model takes {numbers} numbers, the {rows}x{columns} board has {} ({planes} planes of {squares})",
+                    "the model takes {numbers} numbers, the {rows}x{columns} board has {}: {planes} planes of {squares}",
                     planes * squares
                 ),
                 "measure it on the board that it was trained for",

@@ -139,7 +139,13 @@ struct PredictionFiles {
 impl PredictionFiles {
     fn open<G: Game>(game: &G, dir: &Path) -> Result<PredictionFiles, Hinted> {
         if !dir.is_dir() {
-            return Err(wrong(dir, "no such directory of predictions"));
+            return Err(wrong(
+                dir,
+                Hinted::new(
+                    "no such directory",
+                    "expected one of 'solver export --states', with predictions in it",
+                ),
+            ));
         }
         check_game(game, dir)?;
         let place = |name: &str| dir.join(format!("{name}.npy"));
@@ -151,12 +157,12 @@ impl PredictionFiles {
                 let names = Dense::ALL.map(|(name, _)| format!("{name}.npy")).join(", ");
                 let (what, hint) = match dir.join("targets.json").exists() {
                     true => (
-                        "contains targets, not predictions",
+                        "expected predictions, found targets",
                         format!(
                             "export positions with 'solver export --states' and write one of {names} beside them"
                         ),
                     ),
-                    false => ("contains no predictions", format!("write one of {names} there")),
+                    false => ("missing predictions", format!("write one of {names} there")),
                 };
                 return Err(wrong(dir, Hinted::new(what, hint)));
             }
@@ -257,7 +263,7 @@ fn positions<G: Game>(
     }
 }
 
-/// Reads the positions of a text, one a line.
+/// Reads the positions of a text, one per line.
 fn written<G: Game>(game: &G, path: &Path, file: File) -> Result<Vec<Position<G::State>>, Hinted> {
     // No position is longer, so a truncated line is invalid.
     const LONGEST: u64 = 1 << 16;

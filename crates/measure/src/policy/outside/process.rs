@@ -142,11 +142,10 @@ impl Process {
             }
             Err(RecvTimeoutError::Disconnected) => {
                 let how = match self.end() {
-                    Some(status) => status.to_string(),
-                    None => "it closed its output and was stopped".to_string(),
+                    Some(status) => format!("the program ended before it answered, {status}"),
+                    None => "the program closed its output before it answered".to_string(),
                 };
-                let last = self.last_words();
-                Err(format!("it ended before it answered: {how}{last}").into())
+                Err((how + &self.last_words()).into())
             }
         }
     }

@@ -61,8 +61,8 @@ pub(in crate::cli) struct Args {
 
 pub(in crate::cli) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     if context.json {
-        let hint = "for programs there are 'solver query --batch' and 'solver serve'";
-        bail!(Hinted::new("play has no --json", hint));
+        let hint = "programs use 'solver query --batch' or 'solver serve'";
+        bail!(Hinted::new("--json does not apply to play", hint));
     }
     let options = args.options.named(args.word);
     let (game, table) = options.game(context)?;

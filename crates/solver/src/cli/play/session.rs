@@ -397,11 +397,11 @@ impl Session<'_> {
     /// Prints how the last move of a person, number `at`, has changed the proven value.
     fn tell_cost(&mut self, at: usize) -> io::Result<()> {
         let Some((best, found)) = self.values_of(&self.record.moves[at]) else {
-            return self.context.line("The effect of that is unknown.");
+            return self.context.line("Its effect on the result is unknown.");
         };
         let same = best.outcome() == found.outcome() && best.score() == found.score();
         match (best.outcome(), found.outcome()) {
-            (Some(_), Some(_)) if same => self.context.line("That is as good as any."),
+            (Some(_), Some(_)) if same => self.context.line("No move is better."),
             (Some(could), Some(did)) => {
                 let scored = self.table.as_ref().is_some_and(SolvedTable::has_scores);
                 let scores = match scored {
@@ -414,7 +414,7 @@ impl Session<'_> {
                 };
                 self.context.line(what)
             }
-            _ => self.context.line("The effect of that is not proven."),
+            _ => self.context.line("Its effect on the result is not proven."),
         }
     }
 
@@ -425,7 +425,7 @@ impl Session<'_> {
                 && !self.game.must_pass(&before.state)
         };
         let Some(at) = self.record.moves.iter().rposition(chosen) else {
-            self.context.line("There is no move of yours to take back.")?;
+            self.context.line("There is no move of yours to undo.")?;
             return Ok(Effect::Stayed);
         };
         while self.record.moves.len() > at {
@@ -438,7 +438,7 @@ impl Session<'_> {
     /// Plays moves that were taken back again, until a person is to move.
     fn redo(&mut self, undone: &mut Vec<Action>) -> anyhow::Result<Effect> {
         let Some(action) = undone.pop() else {
-            self.context.line("There is nothing to play again.")?;
+            self.context.line("There is no move to redo.")?;
             return Ok(Effect::Stayed);
         };
         self.record.play(&self.game, action);

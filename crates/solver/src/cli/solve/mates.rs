@@ -24,7 +24,7 @@ pub(super) struct MateArgs {
     /// Find the shortest forced win with every move, not a mate by checks alone (shogi)
     #[arg(long)]
     full_width: bool,
-    /// Find a win within so many plies (shogi) [default: 9 with --full-width, else any number]
+    /// Find a win within N plies (shogi) [default: 9 with --full-width, else any number]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=125))]
     plies: Option<u32>,
 }
@@ -35,7 +35,7 @@ impl MateArgs {
         if (self.full_width || self.plies.is_some()) && game.shogi_boards().is_none() {
             let name = game.name();
             bail!(Hinted::from(format!(
-                "--full-width and --plies mean nothing for {name}: they are for shogi"
+                "--full-width and --plies do not apply to {name}, only to shogi"
             )));
         }
         Ok(())
@@ -93,7 +93,7 @@ impl<'a> Mates<'a> {
             [(args.all_moves, "--all-moves"), (args.outcome_only, "--outcome-only")]
         {
             if given {
-                bail!(Hinted::from(format!("{option} means nothing for the search for a mate")));
+                bail!(Hinted::from(format!("{option} does not apply to the search for a mate")));
             }
         }
         let MateArgs { full_width, plies } = args.mates;

@@ -27,10 +27,9 @@ use yomikiri::table::Table;
 
 /// Solve a game, a size, a table or a position
 ///
-/// A solved table that contains the position answers. A game whose table takes at most about two minutes is
-/// enumerated and solved. Everything else is searched; where a limit stops the search, the answer is proven bounds.
-/// Shogi is searched for a mate by checks, or with --full-width for a forced win of few plies. The last line names
-/// the method.
+/// A solved table that contains the position answers. A game whose table takes at most about two minutes is enumerated
+/// and solved. Everything else is searched; if a limit stops the search, the answer is proven bounds. Shogi is
+/// searched for a mate by checks, or with --full-width for a forced win of few plies. The last line names the method.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Game, size (6x6) or table; any other word begins the position
@@ -39,7 +38,7 @@ pub(super) struct Args {
     /// Board, OBF line, SFEN or transcript; or a file of positions, '-' for stdin [default: the start]
     #[arg(value_name = "POSITION", allow_hyphen_values = true)]
     second: Option<String>,
-    /// The rest of a position that is not quoted
+    /// Rest of a position that is not quoted
     #[arg(hide = true)]
     rest: Vec<String>,
     #[command(flatten)]
@@ -53,14 +52,14 @@ pub(super) struct Args {
     /// Find the value of each move
     #[arg(long)]
     all_moves: bool,
-    /// Whom empty squares count for in final scores (Othello) [default: uncounted]
+    /// Rule for empty squares in final scores (Othello) [default: uncounted]
     #[arg(long, value_name = "RULE", value_parser = PossibleValuesParser::new(["uncounted", "to-winner"])
         .map(|name| Empties::named(&name).unwrap_or_default()))]
     empties: Option<Empties>,
-    /// Time limit for a position; the answer is then proven bounds
+    /// Time limit for a position; past it the answer is proven bounds
     #[arg(long, value_name = "SECONDS")]
     time: Option<f64>,
-    /// Limit of searched positions; the answer is then proven bounds
+    /// Limit of searched positions; past it the answer is proven bounds
     #[arg(long, value_name = "N")]
     nodes: Option<u64>,
     /// File of 'solver train evaluation' that orders moves, or 'none' [default: built in]
@@ -98,7 +97,7 @@ pub(super) struct Output<'a> {
 enum Question {
     /// A position of a game.
     Position(AnyPosition),
-    /// The positions of a text, one a line.
+    /// The positions of a text, one per line.
     Lines(String),
 }
 
@@ -111,7 +110,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let empties = args.empties.unwrap_or_default();
     if args.empties.is_some() && game.scores().is_none() {
         bail!(Hinted::from(format!(
-            "--empties means nothing for {}: it has no scores",
+            "--empties does not apply to {}: it has no scores",
             game.name()
         )));
     }
@@ -344,11 +343,15 @@ impl Args {
         }
         let wrong = |what: String| Hinted::from(format!("--evaluation {}: {what}", file.display()));
         let bytes = yomikiri::input::file(file, 1 << 24);
-        let bytes = bytes.map_err(|error| wrong(format!("it cannot be read: {error}")))?;
+        let bytes = bytes.map_err(|error| wrong(format!("cannot be read: {error}")))?;
         let evaluation = Evaluation::read(&bytes).map_err(wrong)?;
         if evaluation.shape() != game.shape() || !game.name().starts_with("othello-") {
             let (rows, columns) = evaluation.shape();
-            return Err(wrong(format!("it is of {rows}x{columns} Othello")).into());
+            return Err(wrong(format!(
+                "made for othello-{rows}x{columns}, not for {}",
+                game.name()
+            ))
+            .into());
         }
         Ok(SearchWeights::File(bytes.into()))
     }
@@ -367,7 +370,7 @@ impl Args {
         Ok(oracle.ok_or_else(|| {
             let name = game.name();
             Hinted::new(
-                format!("{name} cannot be searched to its ends: play may go round in circles"),
+                format!("cannot search {name} to its ends: its games may be infinite"),
                 format!("run 'solver enumerate --game {name}' and 'solver value-iterate'"),
             )
         })?)

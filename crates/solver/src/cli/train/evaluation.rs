@@ -22,7 +22,7 @@ use yomikiri_measure::render::number::{thousands, took};
 pub(super) struct Args {
     #[command(flatten)]
     size: SizeArg,
-    /// The file to write; its card is FILE.json
+    /// File to write; its card is FILE.json
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// Positions of each stage of the game, of 4 empty squares

@@ -53,7 +53,7 @@ const FIVE: &str = "random,n-hand:1,n-hand-custom:1,n-least:1,n-most:1";
 /// Q-learning from games against five simple players
 #[derive(Debug, clap::Args)]
 pub(super) struct DqnArgs {
-    /// The opponents, each played from both sides
+    /// Opponents, each played from both sides
     #[arg(long, value_name = "POLICIES", value_delimiter = ',', default_value = FIVE)]
     opponents: Vec<String>,
     /// Iterations: games, then the fit to the replay buffer
