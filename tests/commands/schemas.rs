@@ -166,7 +166,12 @@ fn every_field_and_column_of_results_is_explained() {
         "match greedy random --openings 1",
         "match greedy random --game othello-4x4 --sample 2",
     ] {
-        fields(&tables.json(&line.split(' ').collect::<Vec<_>>()), &mut met);
+        let mut printed = tables.json(&line.split(' ').collect::<Vec<_>>());
+        // Their names are those of `--metrics`, with prefixes.
+        if let Some(metrics) = printed.get_mut("metrics") {
+            assert!(metrics.take()[1]["all_result_kept"].is_number());
+        }
+        fields(&printed, &mut met);
     }
     let rows = fs::read_to_string(csv).unwrap();
     let columns = rows.lines().next().unwrap().split(',').map(String::from);
