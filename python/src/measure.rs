@@ -460,7 +460,9 @@ impl Asked {
         let game = game.game.clone();
         let table = table.map(|table| table.table.clone());
         let (player, raised, is_slow) = match hold_one(&game, policy)? {
-            HeldPolicy::Named(spec) => (named(&spec, &game, &tables)?, None, is_search(&spec)),
+            HeldPolicy::Named(spec) | HeldPolicy::Renamed(_, spec) => {
+                (named(&spec, &game, &tables)?, None, is_search(&spec))
+            }
             HeldPolicy::Asked(asking) => {
                 let raised = Arc::<Raised>::default();
                 (asking.player(Asks::Here(raised.clone())), Some(raised), false)
