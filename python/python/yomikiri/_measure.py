@@ -243,7 +243,7 @@ def _given(policies, names, layout, planes, move, game=None):
         if layout == "pgx" and game is not None and game.name == "animal-shogi":
             from .pgx import policy as of_pgx
 
-            policy = policy if isinstance(policy, of_pgx) else of_pgx(policy)
+            policy = policy if isinstance(policy, of_pgx) else of_pgx(policy, name=name)
         own = getattr(policy, "_yomikiri_layout", layout)
         asked = _Asked(policy, name, own, move == "best")
         return (name, asked, own, planes, asked.with_legal, asked.best)

@@ -130,14 +130,15 @@ def legal(positions: Positions) -> NDArray[np.bool_]:
 class policy:
     """A network for Pgx's animal shogi as a policy: a function or module from observations to logits
     ``(N, 132)``, to ``(logits, values)`` or to a dictionary as `yomikiri.evaluate` takes it. ``history``,
-    ``colour`` and ``step`` are those of `observations`."""
+    ``colour`` and ``step`` are those of `observations`; ``name`` is shown in reports."""
 
     _yomikiri_layout = "positions"
 
-    def __init__(self, network: Callable[..., object], *, history: str = "start", colour: int | None = None, step: int = 0):
+    def __init__(self, network: Callable[..., object], *, history: str = "start", colour: int | None = None, step: int = 0,
+                 name: str | None = None):
         self.network = network
         self.see = functools.partial(observations, history=history, colour=colour, step=step)
-        self.__name__ = getattr(network, "__name__", None) or type(network).__name__
+        self.__name__ = name or getattr(network, "__name__", None) or type(network).__name__
         self.asked = _Asked(network, self.__name__, "nchw", False)
         boards = {"start": "the seven past boards are empty", "repeat": "the seven past boards are the current one"}
         side = "the side to move" if colour is None else f"always {colour}"
