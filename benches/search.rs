@@ -16,6 +16,7 @@ use serde_json::Value;
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::game::shogi::{Board, MINISHOGI, Shogi};
 use yomikiri::game::{Empties, Game, GameExt, Score, SearchLimits, SearchOptions, Side, WideKey};
+use yomikiri::progress::Silent;
 use yomikiri::registry::othello;
 use yomikiri::search::mates::{MateOptions, MateRules, MateSearch, MateVerdict};
 use yomikiri::search::{SearchResult, SearchTask, Searcher};
@@ -98,7 +99,7 @@ fn start() {
 fn random(empties: usize, count: usize, moves: bool) {
     let game = othello("8").expect("a board");
     let range = Some((empties as u32, empties as u32));
-    let (positions, _) = drawn(&game, range, count, 1).expect("positions");
+    let (positions, _) = drawn(&game, range, count, 1, &Silent).expect("positions");
     let search = searcher(&game, Empties::Uncounted);
     let exact = |state: &AnyState| {
         search.search(&game, state, &SearchTask::EXACT, &SearchLimits::default())
@@ -184,7 +185,7 @@ fn stored(games: usize) {
 fn outside(count: usize) {
     let game = othello("6").expect("a board");
     let solution = game.searcher(&SearchOptions::default()).expect("Othello is searched");
-    let (positions, _) = drawn(&game, Some((14, 31)), 2 * count, 1).expect("positions");
+    let (positions, _) = drawn(&game, Some((14, 31)), 2 * count, 1, &Silent).expect("positions");
     let mut times = Vec::new();
     let one = SearchLimits { nodes: Some(1), ..SearchLimits::default() };
     for position in &positions {

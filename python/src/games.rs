@@ -13,6 +13,7 @@ use yomikiri::game::{
     Action, Empties, Game as _, GameExt as _, NotationError, Outcome, Position, Side, Symmetry,
 };
 use yomikiri::hint::Hint as _;
+use yomikiri_measure::evaluate::drawn;
 
 use crate::errors::{position_error, value_error};
 use crate::work::{detached, run};
@@ -96,10 +97,11 @@ impl Game {
         count: usize,
         empty_squares: Option<(u32, u32)>,
         seed: u64,
+        progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(Positions, String)> {
         let game = self.game.clone();
-        let (all, words) = run(py, None, move |_, _| {
-            let drawn = yomikiri_measure::evaluate::drawn(&game, empty_squares, count, seed);
+        let (all, words) = run(py, progress, move |state, _| {
+            let drawn = drawn(&game, empty_squares, count, seed, &**state);
             drawn.map_err(|wrong| value_error(wrong.line()))
         })?;
         Ok((self.of(all), words))

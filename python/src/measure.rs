@@ -148,6 +148,8 @@ struct Chosen {
     positions: Positions,
     by_row: bool,
     keys: HashSet<(WideKey, usize)>,
+    /// Rows of the positions, in ascending order.
+    rows: Vec<usize>,
 }
 
 impl Chosen {
@@ -159,14 +161,15 @@ impl Chosen {
         }
         let positions = Positions { game: positions.game.clone(), all: positions.all.clone() };
         let by_row = !table.states().has_orientations();
-        let mut chosen = Chosen { positions, by_row, keys: HashSet::new() };
+        let mut chosen = Chosen { positions, by_row, keys: HashSet::new(), rows: Vec::new() };
         for (at, position) in chosen.positions.all.clone().iter().enumerate() {
-            if table.states().find(position).is_none() {
-                return Err(chosen.missing(table, at));
-            }
+            let row = table.states().find(position);
+            chosen.rows.push(row.ok_or_else(|| chosen.missing(table, at))?);
             let key = chosen.key(position);
             chosen.keys.insert(key);
         }
+        chosen.rows.sort_unstable();
+        chosen.rows.dedup();
         Ok(chosen)
     }
 
@@ -253,6 +256,7 @@ pub(crate) fn evaluate<'py>(
             players: &players,
             orienting: if canonical { Orienting::First } else { Orienting::All },
             chosen: words.map(|words| (&wanted as &Wanted<'_>, words)),
+            rows: given.as_ref().map(|given| given.rows.as_slice()),
             games,
             mistakes,
             agreement: players.len() > 1,
@@ -463,7 +467,9 @@ impl Asked {
         let game = game.game.clone();
         let table = table.map(|table| table.table.clone());
         let (player, raised, is_slow) = match hold_one(&game, policy)? {
-            HeldPolicy::Named(spec) => (named(&spec, &game, &tables)?, None, is_search(&spec)),
+            HeldPolicy::Named(spec) | HeldPolicy::Renamed(_, spec) => {
+                (named(&spec, &game, &tables)?, None, is_search(&spec))
+            }
             HeldPolicy::Asked(asking) => {
                 let raised = Arc::<Raised>::default();
                 (asking.player(Asks::Here(raised.clone())), Some(raised), false)

@@ -32,12 +32,15 @@ enum InputForm {
 /// Layouts without planes, available for every game.
 const WITHOUT_PLANES: [&str; 3] = ["positions", "keys", "notations"];
 
-/// A policy as the package passes it: a name, or a callable with its name, its layout, the planes of the
-/// layout, whether it takes the legal moves, and whether it plays the move it ranks highest.
+/// A policy as the package passes it: a name, a name with another to show, or a callable with its name, its
+/// layout, the planes of the layout, whether it takes the legal moves, and whether it plays the move it ranks
+/// highest.
 #[derive(FromPyObject)]
 pub(crate) enum Given<'py> {
     /// A policy of the solver.
     Named(String),
+    /// `(shown name, policy of the solver)`.
+    Renamed(String, String),
     /// `(name, callable, layout, planes, legal, best)`.
     Asked(String, Bound<'py, PyAny>, String, Option<String>, bool, bool),
 }
@@ -50,6 +53,7 @@ fn refused(error: Hinted) -> PyErr {
 /// A policy without references to the interpreter, for the measuring thread.
 pub(crate) enum HeldPolicy {
     Named(PolicySpec),
+    Renamed(String, PolicySpec),
     Asked(Asking),
 }
 
@@ -69,12 +73,14 @@ pub(crate) fn hold(game: &AnyGame, given: Vec<Given<'_>>) -> PyResult<Vec<HeldPo
 }
 
 pub(crate) fn hold_one(game: &AnyGame, given: Given<'_>) -> PyResult<HeldPolicy> {
+    let spec = |text: String| -> PyResult<PolicySpec> {
+        let spec: PolicySpec = text.parse().map_err(refused)?;
+        spec.check(game).map_err(refused)?;
+        Ok(spec)
+    };
     match given {
-        Given::Named(text) => {
-            let spec: PolicySpec = text.parse().map_err(refused)?;
-            spec.check(game).map_err(refused)?;
-            Ok(HeldPolicy::Named(spec))
-        }
+        Given::Named(text) => Ok(HeldPolicy::Named(spec(text)?)),
+        Given::Renamed(name, text) => Ok(HeldPolicy::Renamed(name, spec(text)?)),
         Given::Asked(name, callable, layout, planes, with_legal, is_best) => {
             let form = match WITHOUT_PLANES.contains(&&*layout) {
                 true => InputForm::Positions,
@@ -97,13 +103,17 @@ pub(crate) fn players(
     tables: &std::path::Path,
     (state, asks): (&Arc<WorkState>, &Sender<work::PythonRequest>),
 ) -> PyResult<Vec<Player>> {
-    let one = |held| match held {
-        HeldPolicy::Named(spec) => Ok(match named(&spec, game, tables)? {
-            Player::Policy(policy) if is_search(&spec) => {
+    let by_name = |spec: &PolicySpec| {
+        Ok(match named(spec, game, tables)? {
+            Player::Policy(policy) if is_search(spec) => {
                 Player::Policy(Box::new(Interruptible { policy, state: state.clone() }))
             }
             player => player,
-        }),
+        })
+    };
+    let one = |held| match held {
+        HeldPolicy::Named(spec) => by_name(&spec),
+        HeldPolicy::Renamed(name, spec) => Ok(Player::Named(name, Box::new(by_name(&spec)?))),
         HeldPolicy::Asked(asking) => Ok(asking.player(Asks::Sent(Mutex::new(asks.clone())))),
     };
     held.into_iter().map(one).collect()

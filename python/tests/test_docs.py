@@ -36,6 +36,19 @@ network = StandIn()
 
 def step(planes, policy):
     network.weights += 1e-3 * planes.reshape(len(planes), -1).T @ (policy - 1 / 17)
+
+q_network, target = StandIn().eval(), StandIn().eval()
+
+def q_values(network, planes):
+    return network(planes)
+
+def learn(planes, actions, goals):
+    rows = np.zeros((len(planes), 17), np.float32)
+    rows[range(len(planes)), actions] = goals - q_network(planes)[range(len(planes)), actions]
+    q_network.weights += 1e-3 * planes.reshape(len(planes), -1).T @ rows
+
+def update_target():
+    target.weights = q_network.weights.copy()
 '''
 
 
@@ -57,3 +70,4 @@ def test_code_of_a_page_runs(page, tmp_path, monkeypatch):
         exec(compile(block, page, "exec"), names)
     if page == "docs/python.md":
         assert names["curve"][-1] > 0.4 and names["scalars"]["ym/result_kept"] == names["curve"][-1]
+        assert len(names["q_curve"]) == 4 and names["q_curve"][-1] > 0.4, names["q_curve"]

@@ -500,3 +500,11 @@ def test_compiled_functions_are_asked_in_few_sizes(table):
 
     ym.evaluate(table, late, games=False)
     assert len(sizes) <= 3, sizes
+
+
+def test_policies_by_name_get_the_name_that_is_given(table):
+    own = ym.evaluate(table, "greedy", "perfect", "alphabeta:2", games=False)
+    named = ym.evaluate(table, "greedy", "perfect", "alphabeta:2", games=False, names=["a", "b", None])
+    assert named.policies == ["a", "b", "alphabeta:2"]
+    assert [{**named[at], "policy": own.policies[at]} for at in range(3)] == [own[at] for at in range(3)]
+    assert ym.compare(table, "greedy", "random", names=["a", None]).json["policies"] == ["a", "random"]

@@ -315,6 +315,7 @@ def test_threads_look_up_together(table, everything):
 
 
 LONG = {
+    "sample": 'ym.game("othello-8x8").sample(10_000_000, progress=False)',
     "solve": 'ym.solve("minishogi", max_depth=7, tables=tables, progress=False)',
     "search by playouts": 'ym.evaluate(table, "mcts:20000", progress=False)',
     "deep search": 'ym.match(table, "alphabeta:9", "mcts:20000", progress=False)',
@@ -348,13 +349,17 @@ def test_ctrl_c_ends_the_work_and_leaves_all_well(work, tmp_path, table):
                 {LONG[work]}
             except KeyboardInterrupt:
                 print("ended", time.monotonic() - sent[0])
+            begun = time.monotonic()
             print(len(ym.solve("animal-shogi-3x3", tables=tables)) > 0)
+            print(time.monotonic() - begun)
         """)],
         check=True, capture_output=True, text=True, timeout=100,
     )
-    ended, took, solved = said.stdout.split()
+    ended, took, solved, next_took = said.stdout.split()
     # 0.3 s on a machine that does nothing else.
     assert ended == "ended" and float(took) < 1 and solved == "True", said.stdout
+    # The next call does not wait for what was interrupted, unless that is the search for one move.
+    assert float(next_took) < 5 or work == "opponent", said.stdout
     with pytest.raises(ym.TableError):
         ym.open("minishogi-depth7", tables=tmp_path)
 

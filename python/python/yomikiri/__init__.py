@@ -12,6 +12,11 @@ All values are from the view of the player to move (the mover): an outcome is 1 
 Othello, where a1 (top left) is 0, and the number of squares for a pass.
 """
 
+from __future__ import annotations
+
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 try:
     from ._core import PolicyError, PositionError, TableError, YomikiriError, __version__
 except ModuleNotFoundError as error:
@@ -32,29 +37,35 @@ if __name__ == "yomikiri":  # not a package that `bind` made
 del register_with_import
 
 
-def env(game_or_table="othello-4x4", **options):
-    """Returns a Gymnasium environment of one player; see `yomikiri.envs.SinglePlayer`."""
-    from .envs import single_player
+if TYPE_CHECKING:
+    from . import envs as envs
+    from . import openspiel as openspiel
+    from . import pgx as pgx
+    from .envs import SinglePlayer as env
+    from .envs import TwoPlayers as aec_env
+else:
 
-    return single_player(game_or_table, **options)
+    def env(game_or_table="othello-4x4", **options):
+        """Returns a Gymnasium environment of one player; see `yomikiri.envs.SinglePlayer`."""
+        from .envs import SinglePlayer
+
+        return SinglePlayer(game_or_table, **options)
+
+    def aec_env(game_or_table="othello-4x4", **options):
+        """Returns a PettingZoo AEC environment of both players; see `yomikiri.envs.TwoPlayers`."""
+        from .envs import TwoPlayers
+
+        return TwoPlayers(game_or_table, **options)
+
+    def __getattr__(name):
+        if name in ("envs", "openspiel", "pgx"):  # These import more than NumPy.
+            import importlib
+
+            return importlib.import_module(f".{name}", __name__)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def aec_env(game_or_table="othello-4x4", **options):
-    """Returns a PettingZoo AEC environment of both players; see `yomikiri.envs.TwoPlayers`."""
-    from .envs import TwoPlayers
-
-    return TwoPlayers(game_or_table, **options)
-
-
-def __getattr__(name):
-    if name in ("envs", "openspiel", "pgx"):  # These import more than NumPy.
-        import importlib
-
-        return importlib.import_module(f".{name}", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def bind(core, name: str | None = None):
+def bind(core: ModuleType, name: str | None = None) -> ModuleType:
     """Returns a package like this one, named ``name``, that also knows the games of ``core``: a module made
     by ``yomikiri_python::module`` (``docs/python.md``)."""
     import importlib.util
@@ -65,8 +76,9 @@ def bind(core, name: str | None = None):
     if name not in sys.modules:
         here = Path(__file__)
         spec = importlib.util.spec_from_file_location(name, here, submodule_search_locations=[str(here.parent)])
+        assert spec is not None and spec.loader is not None
         package = importlib.util.module_from_spec(spec)
-        sys.modules[name], sys.modules[f"{name}._core"], package._core = package, core, core
+        sys.modules[name], sys.modules[f"{name}._core"], vars(package)["_core"] = package, core, core
         spec.loader.exec_module(package)
     return sys.modules[name]
 

@@ -1,18 +1,20 @@
 """Conversion of arrays and tensors to NumPy."""
 
+from __future__ import annotations
+
 import numpy as np
+from numpy.typing import NDArray
 
 
-def numpy_of(array):
+def numpy_of(array: object) -> NDArray[np.generic]:
     """Returns any array (NumPy, PyTorch, JAX, TensorFlow) as NumPy's, without a copy if possible."""
     if isinstance(array, np.ndarray):
         return array
     if hasattr(array, "detach"):  # a PyTorch tensor, possibly on another device or with a gradient
-        array = array.detach().cpu()
-        if hasattr(array, "resolve_conj"):
-            array = array.resolve_conj()
-        if str(array.dtype) == "torch.bfloat16":
-            array = array.float()
+        tensor = array.detach().cpu()
+        if hasattr(tensor, "resolve_conj"):
+            tensor = tensor.resolve_conj()
+        array = tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor
     if hasattr(array, "__array__"):
         return np.asarray(array)
     if hasattr(array, "__dlpack__"):
@@ -20,9 +22,11 @@ def numpy_of(array):
     return np.asarray(array)
 
 
-def numbers(array):
+def numbers(array: object) -> NDArray[np.float32] | NDArray[np.float64]:
     """Returns any array as ``float32`` or ``float64`` in C order. Raises `TypeError` if it is not numeric."""
-    array = numpy_of(array)
-    if array.dtype.kind not in "biuf" and str(array.dtype) not in ("bfloat16", "float8_e4m3fn"):
-        raise TypeError(f"invalid array of {array.dtype}: expected numbers")
-    return np.ascontiguousarray(array, dtype=np.float32 if array.dtype == np.float32 else np.float64)
+    found = numpy_of(array)
+    if found.dtype.kind not in "biuf" and str(found.dtype) not in ("bfloat16", "float8_e4m3fn"):
+        raise TypeError(f"invalid array of {found.dtype}: expected numbers")
+    if found.dtype == np.float32:
+        return np.ascontiguousarray(found, dtype=np.float32)
+    return np.ascontiguousarray(found, dtype=np.float64)

@@ -6,6 +6,8 @@ from typing import Callable, final
 import numpy as np
 from numpy.typing import NDArray
 
+from ._progress import Tell as _Progress
+
 __all__: list[str]
 __version__: str
 
@@ -15,8 +17,8 @@ class PositionError(ValueError): ...
 class PolicyError(YomikiriError): ...
 
 _Column = NDArray[np.generic] | list[str]
-_Progress = Callable[[str, int, int | None, int], None]
-_Given = str | tuple[str, Callable[..., dict[str, NDArray[np.float64]]], str, str | None, bool, bool]
+_Answer = dict[str, NDArray[np.float32] | NDArray[np.float64]]
+_Given = str | tuple[str, str] | tuple[str, Callable[..., _Answer], str, str | None, bool, bool]
 
 @final
 class Game:
@@ -30,7 +32,9 @@ class Game:
     symmetries: int
     has_scores: bool
     has_bitboards: bool
-    def sample(self, count: int, empty_squares: tuple[int, int] | None, seed: int) -> tuple[Positions, str]: ...
+    def sample(
+        self, count: int, empty_squares: tuple[int, int] | None, seed: int, progress: _Progress | None,
+    ) -> tuple[Positions, str]: ...
     def start(self) -> Positions: ...
     def parse(self, texts: list[str]) -> Positions: ...
     def of_bitboards(self, boards: NDArray[np.uint64], sides: NDArray[np.uint8]) -> Positions: ...

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Iterator, Sequence, TypeVar, overload
+
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _core
 from ._arrays import numpy_of
+from ._progress import Told, directory
+from ._types import PathLike, PositionsLike, Sides
 
 
 def game(name: str = "othello-4x4") -> Game:
@@ -34,19 +39,19 @@ class Game:
         #: ``True`` if games end with a score besides the outcome.
         self.has_scores: bool = core.has_scores
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"yomikiri.game({self.name!r})"
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Game) and self.name == other.name
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self.name)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[object, ...]:
         return game, (self.name,)
 
-    def __deepcopy__(self, _):
+    def __deepcopy__(self, _: object) -> Game:
         return self
 
     @property
@@ -58,11 +63,13 @@ class Game:
         """Parses a position: a board, OBF, SFEN, or a transcript from the start. Raises `PositionError`."""
         return Position(self._core.parse([text]))
 
-    def sample(self, count: int = 1000, *, empty_squares: tuple[int, int] | None = None, seed: int = 0) -> Positions:
+    def sample(self, count: int = 1000, *, empty_squares: tuple[int, int] | None = None, seed: int = 0,
+               progress: bool | None = None) -> Positions:
         """Draws ``count`` distinct positions from games of random moves, with ``empty_squares`` empty squares
         (from, to; default 8 to 12). The same seed gives the same positions. For `evaluate` and
         `Positions.solve` on boards too large for a table."""
-        core, words = self._core.sample(int(count), empty_squares, seed)
+        with Told(progress) as tell:
+            core, words = self._core.sample(int(count), empty_squares, seed, tell)
         positions = Positions(core)
         positions._drawn = words
         return positions
@@ -71,7 +78,7 @@ class Game:
         """Returns the written form of an action: ``c4``, ``pass``, ``P-3c``."""
         return self._core.action_name(side, int(action))
 
-    def positions(self, given, *, side=None, form: str | None = None, layout: str = "nchw") -> Positions:
+    def positions(self, given: PositionsLike, *, side: Sides = None, form: str | None = None, layout: str = "nchw") -> Positions:
         """Reads many positions at once. ``given`` is one of
 
         * a list of texts, as `position` reads them, or one text;
@@ -123,12 +130,12 @@ class Game:
             raise ValueError(f"invalid form {form!r}: expected planes, bitboards, keys")
         return Positions(core.of_planes(self._own_planes(array, layout), sides))
 
-    def _same(self, given):
+    def _same(self, given: Position | Positions) -> Positions:
         if given._core.game.name != self.name:
             raise ValueError(f"invalid positions of {given._core.game.name}: expected {self.name}")
         return Positions(given._core)
 
-    def _sides(self, side, count):
+    def _sides(self, side: Sides, count: int) -> NDArray[np.uint8]:
         if side is None:
             return np.zeros(count, np.uint8)
         sides = np.broadcast_to(numpy_of(side), (count,))
@@ -136,7 +143,7 @@ class Game:
             raise ValueError("invalid side: expected 0 or 1")
         return np.ascontiguousarray(sides, dtype=np.uint8)
 
-    def _own_planes(self, array, layout):
+    def _own_planes(self, array: NDArray[np.generic], layout: str) -> NDArray[np.uint8]:
         (rows, columns), count = self.shape, len(array)
         own = len(self.planes)
         shapes = {
@@ -161,12 +168,15 @@ class Game:
         return _whole(array, np.uint8, "planes").reshape(count, -1)
 
 
-def _whole(array, dtype, form):
+_Unsigned = TypeVar("_Unsigned", np.uint8, np.uint64)
+
+
+def _whole(array: NDArray[np.generic], dtype: type[_Unsigned], form: str) -> NDArray[_Unsigned]:
     """Returns the array as ``dtype``. Raises `PositionError` if a number changes by the conversion."""
     if array.dtype == dtype:
-        return np.ascontiguousarray(array)
+        return np.ascontiguousarray(array, dtype=dtype)
     with np.errstate(invalid="ignore"):
-        whole = np.ascontiguousarray(array.astype(dtype))
+        whole: NDArray[_Unsigned] = np.ascontiguousarray(array.astype(dtype))
     bad = np.argwhere((whole != array).reshape(len(array), -1).any(axis=1))
     if len(bad):
         raise _core.PositionError(f"row {bad[0, 0]}: invalid number in {form}")
@@ -183,42 +193,49 @@ class Positions:
     def __init__(self, core: _core.Positions):
         self._core = core
 
-    def solve(self, *, tables=None, progress: bool | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def solve(self, *, tables: PathLike | None = None, progress: bool | None = None) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Finds exact values by search; for games that always end. Returns ``(score, q_score)``, ``float32``
         of shapes ``(N,)`` and ``(N, actions)``: the mover's scores (outcomes in games without scores), NaN
         for illegal actions. Endgames of 8×8 Othello with 12 empty squares take a few milliseconds each, with
         14 ten times that. Results are cached in ``tables/labels``."""
-        from ._tables import _directory, _Told
-
-        with _Told(progress) as tell:
-            return _core.solve_positions(self._core, _directory(tables), tell)
+        with Told(progress) as tell:
+            return _core.solve_positions(self._core, directory(tables), tell)
 
     @property
     def game(self) -> Game:
         """The rules."""
         return Game(self._core.game)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._core)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<{len(self)} positions of {self._core.game.name}>"
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[object, ...]:
         return _positions, (self.game, self.notations, self._drawn)
 
-    def __deepcopy__(self, _):
+    def __deepcopy__(self, _: object) -> Positions:
         return self
 
-    def __getitem__(self, at):
+    @overload
+    def __getitem__(self, at: int | np.integer) -> Position: ...
+
+    @overload
+    def __getitem__(self, at: slice | Sequence[int] | NDArray[np.generic]) -> Positions: ...
+
+    def __getitem__(self, at: int | np.integer | slice | Sequence[int] | NDArray[np.generic]) -> Position | Positions:
         if isinstance(at, (int, np.integer)):
             at = int(at) + len(self) if at < 0 else int(at)
             return Position(self._core.take(np.array([at], np.int64)))
         places = np.arange(len(self))[at]
         return Positions(self._core.take(np.ascontiguousarray(places, dtype=np.int64)))
 
+    def __iter__(self) -> Iterator[Position]:
+        return (self[at] for at in range(len(self)))
+
     @property
-    def side(self) -> np.ndarray:
+    def side(self) -> NDArray[np.uint8]:
         """Sides to move: ``uint8`` of shape ``(N,)``, 0 or 1."""
         return self._core.sides()
 
@@ -228,42 +245,43 @@ class Positions:
         return self._core.notations()
 
     @property
-    def bitboards(self) -> np.ndarray:
+    def bitboards(self) -> NDArray[np.uint64]:
         """The mover's squares and the opponent's: ``uint64``, ``(N, 2)`` (Othello only)."""
         return self._core.bitboards()
 
     @property
-    def keys(self) -> np.ndarray:
+    def keys(self) -> NDArray[np.uint64]:
         """Canonical keys under all symmetries: ``uint64``, ``(N,)``, or ``(N, 2)`` for games with keys of two
         words."""
         keys = self._core.keys(True)
         return keys[:, 0] if keys.shape[1] == 1 else keys
 
     @property
-    def own_keys(self) -> np.ndarray:
+    def own_keys(self) -> NDArray[np.uint64]:
         """Keys of the positions as they stand, different for each symmetric image; shaped like `keys`. They
         do not contain the side to move."""
         keys = self._core.keys(False)
         return keys[:, 0] if keys.shape[1] == 1 else keys
 
     @property
-    def legal(self) -> np.ndarray:
+    def legal(self) -> NDArray[np.bool_]:
         """Legal actions: ``bool``, ``(N, actions)``; all false where the game is over."""
         return self._core.legal()
 
     @property
-    def over(self) -> np.ndarray:
+    def over(self) -> NDArray[np.bool_]:
         """``True`` where the game is over: ``bool``, ``(N,)``."""
-        return self._core.results() != 2
+        over: NDArray[np.bool_] = self._core.results() != 2
+        return over
 
-    def planes(self, layout: str = "nchw", planes: str | None = None) -> np.ndarray:
+    def planes(self, layout: str = "nchw", planes: str | None = None) -> NDArray[np.float32]:
         """Returns network input: ``float32``, ``(N, planes, rows, columns)`` or by ``layout`` (``nhwc``,
         ``pgx``, ``flat``, ``interleaved``, ``signed``, ``openspiel``, ``openspiel-nhwc``). In Othello
         ``planes`` replaces the default ``mover+opponent``; further planes are empty, legal, black, white,
         black-to-move, ones, zeros."""
         return self._core.encode(layout, planes)
 
-    def play(self, actions) -> Positions:
+    def play(self, actions: Sequence[int] | NDArray[np.integer]) -> Positions:
         """Plays one action in each position; ``actions`` has shape ``(N,)``. Raises `PositionError` if one is
         illegal."""
         return Positions(self._core.play(np.ascontiguousarray(numpy_of(actions), dtype=np.int64).reshape(-1)))
@@ -335,38 +353,39 @@ class Position:
         """Returns the image under a board symmetry, 0 (identity) to `Game.symmetries` - 1."""
         return Position(self._core.transform(symmetry))
 
-    def planes(self, layout: str = "nchw", planes: str | None = None) -> np.ndarray:
+    def planes(self, layout: str = "nchw", planes: str | None = None) -> NDArray[np.float32]:
         """Returns network input as `Positions.planes` does, without the first axis."""
-        return self._core.encode(layout, planes)[0]
+        found: NDArray[np.float32] = self._core.encode(layout, planes)[0]
+        return found
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Position) and (self.game, self.notation) == (other.game, other.notation)
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self.notation)
 
-    def __str__(self):
+    def __str__(self) -> str:
         board = self._core.diagrams()[0].rstrip("\n")
         return board if self.over else f"{board}\n{self.mover} to move"
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<{self._core.game.name}: {self.notation}>"
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[object, ...]:
         return _position, (self._core.game.name, self.notation)
 
-    def __deepcopy__(self, _):
+    def __deepcopy__(self, _: object) -> Position:
         return self
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return style_board(self._core.svgs()[0]) + ("" if self.over else f"<div>{self.mover} to move</div>")
 
 
-def _position(name, notation):
+def _position(name: str, notation: str) -> Position:
     return game(name).position(notation)
 
 
-def _positions(rules, notations, drawn):
+def _positions(rules: Game, notations: list[str], drawn: str | None) -> Positions:
     positions = rules.positions(notations) if notations else Positions(rules._core.parse([]))
     positions._drawn = drawn
     return positions

@@ -1,7 +1,12 @@
 """Ids of the environments, registered with Gymnasium as soon as both packages are imported."""
 
+from __future__ import annotations
+
 import importlib.util
 import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Sequence
 
 #: Game of each id.
 GAMES = {
@@ -16,7 +21,7 @@ GAMES = {
 }
 
 
-def register():
+def register() -> None:
     """Registers all ids."""
     from gymnasium.envs import registration
 
@@ -29,7 +34,7 @@ class _Finder:
     """Registers the ids after Gymnasium is imported, which takes longer than this package."""
 
     @classmethod
-    def find_spec(cls, name, path=None, target=None):
+    def find_spec(cls, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
         """Finds Gymnasium as it would be found without this class."""
         if name != "gymnasium":
             return None
@@ -38,15 +43,15 @@ class _Finder:
         if spec is not None and spec.loader is not None:
             execute = spec.loader.exec_module
 
-            def exec_module(module):
+            def exec_module(module: ModuleType) -> None:
                 execute(module)
                 register()
 
-            spec.loader.exec_module = exec_module
+            setattr(spec.loader, "exec_module", exec_module)
         return spec
 
 
-def register_with_import():
+def register_with_import() -> None:
     """Registers all ids, now or when Gymnasium is imported."""
     if sys.modules.get("gymnasium") is not None:
         register()

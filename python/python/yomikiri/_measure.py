@@ -15,63 +15,74 @@ import warnings
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Sequence
+from typing import TYPE_CHECKING, Callable, Iterator, Mapping, Sequence, Union
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _core
 from ._arrays import numbers, numpy_of
 from ._games import Game, Positions, style_board
-from ._tables import Table, _directory, _Told, open_or_solve
-from ._types import BothLost, BothResults, Metrics, Policy
+from ._progress import Told, directory
+from ._tables import Table, open_or_solve
+from ._types import BothLost, BothResults, Json, Metrics, Move, PathLike, Policy, PositionsLike
+
+if TYPE_CHECKING:
+    import pandas
 
 
 #: Numbers of positions in a batch of a function that is compiled for each shape.
 _SIZES = (32, 512)
 
 
+#: Arrays by what they are: ``logits``, ``values``, …
+_Answer = dict[str, Union[NDArray[np.float32], NDArray[np.float64]]]
+
+
 class _Asked:
     """A callable policy. Converts its return values to arrays for the solver."""
 
-    def __init__(self, policy, name, layout, best):
+    def __init__(self, policy: object, name: str, layout: str, best: bool):
         self.policy, self.name, self.best = policy, name, best
-        if not callable(policy):
-            policy = _estimator(policy, best)
+        call = policy if callable(policy) else _estimator(policy, best)
         self.form = _FORMS.get(layout)
         self.is_warned = False
-        self.as_probabilities = 0
-        self.tensor = None
+        #: Number of rows that may be probabilities; `None` once one is not.
+        self.as_probabilities: int | None = 0
         torch = sys.modules.get("torch")
-        if torch is not None and isinstance(policy, torch.nn.Module):
-            self.tensor = torch
-        self.call = policy
-        self.with_legal = _takes_two(policy.forward if self.tensor else policy)
+        #: PyTorch, if the policy is a module of it.
+        self.torch = torch if torch is not None and isinstance(call, torch.nn.Module) else None
+        self.call: Callable[..., object] = call
+        self.with_legal = _takes_two(call.forward if hasattr(call, "forward") and self.torch else call)
         #: ``True`` if every shape of a batch costs a compilation.
-        self.is_compiled = _is_compiled(policy)
+        self.is_compiled = _is_compiled(call)
+        #: Size of the largest batch so far.
+        self.size = 0
 
-    def __call__(self, shown, legal):
+    def __call__(self, shown, legal) -> _Answer:
         positions = Positions(shown) if self.form else None
         shown = self.form(positions) if self.form else shown
         if self.is_compiled and isinstance(shown, np.ndarray):
             return self._in_sizes(shown, legal, positions)
         return self._answer(shown, legal, positions)
 
-    def _in_sizes(self, shown, legal, positions):
+    def _in_sizes(self, shown, legal, positions) -> _Answer:
         """Asks in batches of few sizes; the last one is filled up with its first position."""
         parts, count = [], len(shown)
         for begin in range(0, count, _SIZES[-1]):
             end = min(begin + _SIZES[-1], count)
-            size = next(size for size in _SIZES if size >= end - begin)
+            # A size that was compiled costs less than another compilation.
+            self.size = size = max(self.size, next(size for size in _SIZES if size >= end - begin))
             filled = np.r_[begin:end, np.full(size - end + begin, begin)]
             part = self._answer(shown[filled], None if legal is None else legal[filled],
                                 positions and positions[filled])
             parts.append({name: column[: end - begin] for name, column in part.items()})
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
-    def _answer(self, shown, legal, positions):
+    def _answer(self, shown, legal, positions) -> _Answer:
         given = (shown, legal) if self.with_legal else (shown,)
-        if self.tensor is not None:
-            with self.tensor.no_grad():
+        if self.torch is not None:
+            with self.torch.no_grad():
                 told = self.call(*map(self._tensor_of, given))
         else:
             told = self.call(*given)
@@ -108,8 +119,9 @@ class _Asked:
         """Returns an array on the device and in the precision of the module's weights."""
         if not isinstance(array, np.ndarray):
             return array
+        assert self.torch is not None and hasattr(self.policy, "parameters")
         weights = next(self.policy.parameters(), None)
-        tensor = self.tensor.from_numpy(array)
+        tensor = self.torch.from_numpy(array)
         if weights is None:
             return tensor
         dtype = weights.dtype if weights.is_floating_point() and tensor.is_floating_point() else tensor.dtype
@@ -224,20 +236,20 @@ def _given(policies, names, layout, planes, move, game=None):
 
     def one(policy, name):
         if isinstance(policy, (str, os.PathLike)):
-            return str(policy)
+            return str(policy) if name is None else (name, str(policy))
         if not callable(policy) and not _is_estimator(policy):
             raise TypeError(f"invalid policy of type {type(policy).__name__}: expected a name, a callable or an estimator")
         name = name or getattr(policy, "__name__", None) or type(policy).__name__
         if layout == "pgx" and game is not None and game.name == "animal-shogi":
             from .pgx import policy as of_pgx
 
-            policy = policy if isinstance(policy, of_pgx) else of_pgx(policy)
+            policy = policy if isinstance(policy, of_pgx) else of_pgx(policy, name=name)
         own = getattr(policy, "_yomikiri_layout", layout)
         asked = _Asked(policy, name, own, move == "best")
         return (name, asked, own, planes, asked.with_legal, asked.best)
 
     given = [one(policy, name) for policy, name in zip(policies, names)]
-    if move == "best" and given and all(isinstance(policy, str) for policy in given):
+    if move == "best" and given and not any(isinstance(policy[1], _Asked) for policy in given):
         raise ValueError("move 'best' applies to callables only; for names write 'onnx:FILE?move=best', "
                          "'predictions:DIR?move=best' or 'exec:COMMAND?move=best'")
     return given
@@ -271,13 +283,13 @@ def _networks(policy):
 
 
 @contextmanager
-def _evaluating(given):
+def _evaluating(given) -> Iterator[None]:
     """Switches networks to evaluation mode inside the block and restores the mode of every part
     afterwards."""
     before = []
     try:
         for policy in given:
-            for network in [] if isinstance(policy, str) else _networks(policy[1].policy):
+            for network in _networks(policy[1].policy) if isinstance(policy[1], _Asked) else []:
                 parts = [*network.modules()] if hasattr(network, "modules") else [network]
                 modes = [(part, part.training) for part in parts if hasattr(part, "training")]
                 if not any(is_training for _, is_training in modes):
@@ -300,7 +312,7 @@ def _evaluating(given):
 
 
 def evaluate(
-    table: Table | Game | Positions | str | os.PathLike[str],
+    table: Table | Game | Positions | PathLike,
     *policies: Policy,
     names: Sequence[str | None] | None = None,
     layout: str = "nchw",
@@ -308,11 +320,11 @@ def evaluate(
     split: str | None = None,
     trained: str | None = None,
     canonical: bool = False,
-    positions=None,
+    positions: PositionsLike | None = None,
     games: bool = True,
     mistakes: int = 10,
-    move: str = "sample",
-    tables: str | os.PathLike[str] | None = None,
+    move: Move = "sample",
+    tables: PathLike | None = None,
     progress: bool | None = None,
 ) -> Report:
     """Measures policies in every position of a table whose value and moves are proven, without sampling.
@@ -361,21 +373,21 @@ def evaluate(
     if not isinstance(table, Positions):
         table = open_or_solve(table, tables=tables, progress=progress)
     given = _given(policies, names, layout, planes, move, table.game)
-    notes = [note for note in (getattr(policy, "_yomikiri_note", None) for policy in
-                               (one[1].policy for one in given if not isinstance(one, str))) if note]
+    asked = [one[1].policy for one in given if isinstance(one[1], _Asked)]
+    notes = [policy._yomikiri_note for policy in asked if hasattr(policy, "_yomikiri_note")]
     keeps = positions is not None
     chosen = None if isinstance(positions, str) and positions == "all" else positions
     if isinstance(table, Positions):
         if split is not None or canonical or chosen is not None:
             raise ValueError("split, canonical and positions apply to tables only")
         words = table._drawn or f"{len(table)} given ones"
-        with _Told(progress) as tell, _evaluating(given):
+        with Told(progress) as tell, _evaluating(given):
             return Report(_core.evaluate_positions(
-                table._core, _directory(tables), given, words, table._drawn is not None, mistakes, trained, keeps, tell), notes)
-    chosen = None if chosen is None else table.game.positions(chosen)._core
-    with _Told(progress) as tell, _evaluating(given):
+                table._core, directory(tables), given, words, table._drawn is not None, mistakes, trained, keeps, tell), notes)
+    only = None if chosen is None else table.game.positions(chosen)._core
+    with Told(progress) as tell, _evaluating(given):
         return Report(_core.evaluate(
-            table._core, given, canonical, games, mistakes, split, trained, chosen, keeps, tell), notes)
+            table._core, given, canonical, games, mistakes, split, trained, only, keeps, tell), notes)
 
 
 class Report:
@@ -386,17 +398,19 @@ class Report:
         #: What a reader must know of the policies' input; printed first.
         self.notes: list[str] = list(notes)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[object, ...]:
         return Report, (_Saved.of(self._core), self.notes)
 
     @cached_property
-    def json(self) -> dict:
+    def json(self) -> Json:
         """All figures, as in ``solver report --json`` (``docs/json.md``)."""
-        return json.loads(self._core.json())
+        document: Json = json.loads(self._core.json())
+        return document
 
     @cached_property
-    def _metrics(self):
-        return json.loads(self._core.metrics())
+    def _metrics(self) -> list[Metrics]:
+        metrics: list[Metrics] = json.loads(self._core.metrics())
+        return metrics
 
     @property
     def policies(self) -> list[str]:
@@ -416,7 +430,7 @@ class Report:
     def __getitem__(self, policy: str | int) -> Metrics:
         return self._metrics[self._place(policy)]
 
-    def _place(self, policy):
+    def _place(self, policy: str | int) -> int:
         if isinstance(policy, int):
             return policy
         if policy not in self.policies:
@@ -431,13 +445,13 @@ class Report:
             if isinstance(value, (int, float)) and not isinstance(value, bool)
         }
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self._noted(self._core.text(False))
 
-    def _noted(self, text):
+    def _noted(self, text: str) -> str:
         return "".join(f"Input      {note}\n" for note in self.notes) + text
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<yomikiri.Report: {', '.join(self.policies)}>"
 
     @property
@@ -445,7 +459,7 @@ class Report:
         """The full report, as printed by ``solver report --full``."""
         return self._noted(self._core.text(True))
 
-    def to_pandas(self, by: str | None = None):
+    def to_pandas(self, by: str | None = None) -> pandas.DataFrame:
         """Returns a `pandas.DataFrame` with the metrics of each policy, one per row. With ``by`` (``layer``,
         ``moves``, ``distance``, ``value``) a row is a policy and a group, with figures of all and of decisive
         positions. With ``positions`` a row is a policy and a position, as in ``solver report --parquet``;
@@ -489,7 +503,7 @@ class Report:
             lines += [f"    - type: {name}", f"      value: {value!r}"]
         return "\n".join([*lines, "---", "", self._core.markdown(command)])
 
-    def to_html(self, path: str | os.PathLike | None = None) -> str:
+    def to_html(self, path: PathLike | None = None) -> str:
         """Returns the report as one self-contained page, and writes it to ``path`` if given."""
         date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
         page = self._core.html("yomikiri.evaluate", date)
@@ -505,13 +519,14 @@ class Report:
         found = games["policies"][at]["costliest"] if games else self.json["policies"][at]["costliest"]
         return [Mistake(one) for one in found[:count]]
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         columns = [name for name in ("result_kept", "score_kept", "nll", "exploited_result") if name in self.metrics]
         head = "".join(f"<th>{_html.escape(name)}</th>" for name in ["policy", *columns])
         rows = ""
         for name in self.ranking:
-            cells = (self[name][column] for column in columns)
-            cells = "".join(f"<td>{'' if cell is None else f'{cell:.4f}'}</td>" for cell in cells)
+            metrics: Mapping[str, object] = self[name]
+            found = (metrics[column] for column in columns)
+            cells = "".join(f"<td>{'' if cell is None else f'{cell:.4f}'}</td>" for cell in found)
             rows += f"<tr><td>{_html.escape(name)}</td>{cells}</tr>"
         notes = "".join(f"<p>{_html.escape(note)}</p>" for note in self.notes)
         return f"{notes}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
@@ -520,18 +535,19 @@ class Report:
 class _Saved:
     """A report as text, without the compiled module: what a pickle contains."""
 
+    def __init__(self, texts: Mapping[str, str | None]):
+        self.texts = texts
+
     @classmethod
     def of(cls, core):
         if isinstance(core, cls):
             return core
         date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
-        saved = cls()
-        saved.texts = {
+        return cls({
             "json": core.json(), "metrics": core.metrics(), "order": core.order(), "text": core.text(False),
             "full": core.text(True), "html": core.html("yomikiri.evaluate", date), "judgements": core.judgements(),
             "markdown": core.markdown("\0"),
-        }
-        return saved
+        })
 
     def json(self):
         return self.texts["json"]
@@ -552,13 +568,13 @@ class _Saved:
         return self.texts["html"]
 
     def markdown(self, command):
-        return self.texts["markdown"].replace("\0", command)
+        return (self.texts["markdown"] or "").replace("\0", command)
 
 
-class Mistake(dict):
+class Mistake(Json):
     """A position and a policy's moves there (``docs/json.md``); renders as a board in notebooks."""
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         text = _html.escape
         rows = "".join(
             f"<tr{' style=font-weight:bold' if move['best'] else ''}><td>{text(move['move'])}</td>"
@@ -574,25 +590,25 @@ class _Printed:
 
     def __init__(self, text: str, printed: str):
         #: The figures, as the command of the same name has them with ``--json``.
-        self.json: dict = json.loads(text)
+        self.json: Json = json.loads(text)
         self._text = printed
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self._text
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return f"<pre>{_html.escape(self._text)}</pre>"
 
 
 class Comparison(_Printed):
     """Comparison of two policies position by position."""
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<yomikiri.Comparison: {', '.join(self.json['policies'])}>"
 
 
 def compare(
-    table: Table | Game | str | os.PathLike[str],
+    table: Table | Game | PathLike,
     first: Policy,
     second: Policy,
     *,
@@ -602,15 +618,15 @@ def compare(
     split: str | None = None,
     trained: str | None = None,
     worst: int = 10,
-    move: str = "sample",
-    tables: str | os.PathLike[str] | None = None,
+    move: Move = "sample",
+    tables: PathLike | None = None,
     progress: bool | None = None,
 ) -> Comparison:
     """Compares two policies in the same positions: where each loses less, and where they differ most."""
     table = open_or_solve(table, tables=tables, progress=progress)
     given = _given((first, second), names, layout, planes, move, table.game)
-    with _Told(progress) as tell, _evaluating(given):
-        return Comparison(*_core.compare(table._core, *given, split, trained, worst, tell))
+    with Told(progress) as tell, _evaluating(given):
+        return Comparison(*_core.compare(table._core, given[0], given[1], split, trained, worst, tell))
 
 
 class Match(_Printed):
@@ -623,12 +639,12 @@ class Match(_Printed):
         opening = self.json["openings"][0]
         return {"first": opening["first"], "second": opening["second"]}
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<yomikiri.Match: {self._text.splitlines()[0] if self._text else ''}>"
 
 
 def match(
-    table: Table | Game | str | os.PathLike[str],
+    table: Table | Game | PathLike,
     first: Policy,
     second: Policy,
     *,
@@ -636,26 +652,26 @@ def match(
     planes: str | None = None,
     names: Sequence[str | None] = (None, None),
     openings: int = 0,
-    move: str = "sample",
-    tables: str | os.PathLike[str] | None = None,
+    move: Move = "sample",
+    tables: PathLike | None = None,
     progress: bool | None = None,
 ) -> Match:
     """Computes games between two policies exactly, on a complete table; also after up to ``openings`` random
     openings."""
     table = open_or_solve(table, tables=tables, progress=progress)
     given = _given((first, second), names, layout, planes, move, table.game)
-    with _Told(progress) as tell, _evaluating(given):
-        return Match(*_core.play_match(table._core, *given, openings, tell))
+    with Told(progress) as tell, _evaluating(given):
+        return Match(*_core.play_match(table._core, given[0], given[1], openings, tell))
 
 
 def exploitability(
-    table: Table | Game | str | os.PathLike[str],
+    table: Table | Game | PathLike,
     policy: Policy,
     *,
     layout: str = "nchw",
     planes: str | None = None,
-    move: str = "sample",
-    tables: str | os.PathLike[str] | None = None,
+    move: Move = "sample",
+    tables: PathLike | None = None,
     progress: bool | None = None,
 ) -> BothLost:
     """Returns the exploitability of a policy on a complete table: ``first`` and ``second`` (the policy
@@ -665,4 +681,5 @@ def exploitability(
     report = evaluate(table, policy, layout=layout, planes=planes, mistakes=0, move=move, progress=progress)
     if report.json["games"] is None:
         raise ValueError(f"games cannot be computed on {table.name}")
-    return report.json["games"]["policies"][0]["exploitability"]
+    lost: BothLost = report.json["games"]["policies"][0]["exploitability"]
+    return lost

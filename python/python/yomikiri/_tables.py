@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import builtins
 import html as _html
 import json
 import os
-import sys
-import time
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Iterator, Sequence
+from typing import TYPE_CHECKING, Iterator, Sequence, TypedDict, Union, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -19,62 +16,15 @@ from numpy.typing import DTypeLike, NDArray
 from . import _core
 from ._games import Game, Position, Positions
 from ._games import game as _game
-
-
-def _directory(tables) -> Path:
-    return Path(tables if tables is not None else os.environ.get("YOMIKIRI_TABLES", "tables"))
-
-
-def _progress(wanted):
-    """Returns a callback that draws a tqdm bar, or ``None`` without tqdm or without a terminal or
-    notebook."""
-    if wanted is False or wanted is None and not (sys.stderr.isatty() or "ipykernel" in sys.modules):
-        return None
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        if wanted:
-            raise
-        return None
-    bar, begun = None, time.monotonic()
-
-    def tell(what, done, total, answered=0):
-        nonlocal bar
-        if not wanted and time.monotonic() - begun < 0.5:
-            return  # Short work shows nothing.
-        if bar is None or bar.desc != what:
-            if bar is not None:
-                bar.close()
-            bar = tqdm(total=total, unit="states", unit_scale=True, leave=False)
-            bar.desc = what
-        bar.n = done if total is None else min(done, total)
-        if answered:
-            bar.set_postfix_str(f"{answered:,} positions answered", refresh=False)
-        bar.refresh()
-
-    tell.close = lambda: bar.close() if bar is not None else None
-    return tell
-
-
-class _Told:
-    """Shows progress while a block runs."""
-
-    def __init__(self, wanted):
-        self.tell = _progress(wanted)
-
-    def __enter__(self):
-        return self.tell
-
-    def __exit__(self, *_):
-        if self.tell is not None:
-            self.tell.close()
+from ._progress import Told, directory
+from ._types import Json, PathLike, PositionsLike, Sides
 
 
 def solve(
     game: str | Game = "othello-4x4",
     *,
-    tables: str | os.PathLike | None = None,
-    roots=None,
+    tables: PathLike | None = None,
+    roots: PositionsLike | None = None,
     max_depth: int | None = None,
     checks_only: bool = False,
     force: bool = False,
@@ -90,8 +40,8 @@ def solve(
     is expected not to suffice. Raises `ValueError`, `TableError`, `YomikiriError`."""
     rules = game if isinstance(game, Game) else _game(game)
     begin = None if roots is None else rules.positions(roots)._core
-    with _Told(progress) as tell:
-        core = _core.solve(rules._core, _directory(tables), begin, max_depth, checks_only, force, tell)
+    with Told(progress) as tell:
+        core = _core.solve(rules._core, directory(tables), begin, max_depth, checks_only, force, tell)
     return Table(core)
 
 
@@ -100,9 +50,9 @@ _OPENED: dict[tuple[str, str], Table] = {}
 
 
 def open_or_solve(
-    table: str | os.PathLike[str] | Game | Table,
+    table: PathLike | Game | Table,
     *,
-    tables: str | os.PathLike[str] | None = None,
+    tables: PathLike | None = None,
     progress: bool | None = None,
 ) -> Table:
     """Returns a table: of a game or its name, which is solved if it has none (`solve`); or by the name or path
@@ -112,31 +62,37 @@ def open_or_solve(
         return table
     if not isinstance(table, (str, os.PathLike, Game)):
         raise TypeError(f"invalid table of type {type(table).__name__}: expected a table, or the name of a game or a table")
-    key = str(_directory(tables).absolute()), str(table)
+    key = str(directory(tables).absolute()), str(table)
     known = _OPENED.pop(key, None)
     if known is None or not (known.path / "manifest.json").exists():
         rules = table if isinstance(table, Game) else None
-        if rules is None and not Path(table).exists():
+        if not isinstance(table, Game) and not Path(table).exists():
             with suppress(ValueError):
                 rules = _game(str(table))
-        known = open(table, tables=tables) if rules is None else solve(rules, tables=tables, progress=progress)
+        known = solve(rules, tables=tables, progress=progress) if rules else open(str(table), tables=tables)
     _OPENED[key] = known
     if len(_OPENED) > 4:
         del _OPENED[next(iter(_OPENED))]
     return known
 
 
-def open(name: str | os.PathLike = "othello-4x4", *, tables=None, check: bool = False) -> Table:
+def open(name: PathLike = "othello-4x4", *, tables: PathLike | None = None, check: bool = False) -> Table:
     """Opens a solved table by name or path. Files are mapped, not read; ``check`` verifies all checksums.
     Raises `TableError`."""
-    return Table(_core.open_table(str(name), _directory(tables), check))
+    return Table(_core.open_table(str(name), directory(tables), check))
 
+
+#: Values of a column, or their texts.
+_Column = Union[NDArray[np.generic], list[str]]
+
+#: Columns by name.
+_Columns = dict[str, _Column]
 
 #: Columns that are masks.
 _MASKS = frozenset({"legal", "optimal", "optimal_outcome", "proven", "decisive_outcome", "decisive_score"})
 
 
-def _typed(found: dict, dtype=np.float32) -> dict:
+def _typed(found: _Columns, dtype: DTypeLike = np.float32) -> _Columns:
     """Returns columns in the types of the package: planes as ``dtype``, masks as ``bool``, values of actions as
     ``float32`` with NaN; with ``dtype="stored"`` as exports have them."""
     if isinstance(dtype, str) and dtype == "stored":
@@ -144,7 +100,9 @@ def _typed(found: dict, dtype=np.float32) -> dict:
     return {name: _typed_column(name, column, dtype) for name, column in found.items()}
 
 
-def _typed_column(name, column, dtype=np.float32):
+def _typed_column(name: str, column: _Column, dtype: DTypeLike = np.float32) -> _Column:
+    if isinstance(column, list):
+        return column
     if name == "planes":
         return column.astype(dtype, copy=False)
     if name in _MASKS:
@@ -154,7 +112,7 @@ def _typed_column(name, column, dtype=np.float32):
     return column
 
 
-class Batch(dict):
+class Batch(dict[str, _Column]):
     """Columns by name, each an array whose first axis is the position; ``batch.score`` is
     ``batch["score"]``."""
 
@@ -191,7 +149,7 @@ class Batch(dict):
 
     else:
 
-        def __getattr__(self, name):
+        def __getattr__(self, name: str) -> _Column:
             try:
                 return self[name]
             except KeyError:
@@ -205,13 +163,13 @@ class Batch(dict):
         """Exact value of each action for the mover: ``float32``, ``(N, actions)``, NaN where illegal or not
         proven."""
         name = "q_score" if "q_score" in self else "q_outcome"
-        return _with_nan(self[name])
+        return _with_nan(getattr(self, name))
 
 
-def _with_nan(numbers) -> NDArray[np.float32]:
+def _with_nan(numbers: NDArray[np.generic]) -> NDArray[np.float32]:
+    out = numbers.astype(np.float32, copy=False)
     if numbers.dtype == np.float32:
-        return numbers
-    out = numbers.astype(np.float32)
+        return out
     out[numbers == -128] = np.nan
     return out
 
@@ -232,29 +190,30 @@ class Table:
         #: ``True`` if values include a score.
         self.has_scores: bool = core.has_scores
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._core.rows
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<yomikiri.Table {self.name}: {len(self):,} rows>"
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         whole = "all positions" if self.complete else "bounded"
         root = self.roots[0]
         cells = {"table": self.name, "rows": f"{len(self):,}", "positions": whole, "path": str(self.path)}
         rows = "".join(f"<tr><th>{name}</th><td>{_html.escape(cell)}</td></tr>" for name, cell in cells.items())
         return f"<table>{rows}</table>{root._repr_html_()}"
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[object, ...]:
         return open, (str(self.path.absolute()),)
 
-    def __deepcopy__(self, _):
+    def __deepcopy__(self, _: object) -> Table:
         return self
 
     @property
-    def manifest(self) -> dict:
+    def manifest(self) -> Json:
         """Contents of ``manifest.json``."""
-        return json.loads(self._core.manifest())
+        manifest: Json = json.loads(self._core.manifest())
+        return manifest
 
     @property
     def columns(self) -> dict[str, str]:
@@ -272,9 +231,9 @@ class Table:
 
     def lookup(
         self,
-        positions,
+        positions: PositionsLike,
         *,
-        side=None,
+        side: Sides = None,
         form: str | None = None,
         layout: str = "nchw",
         missing: str = "raise",
@@ -306,7 +265,7 @@ class Table:
         terminals: bool = False,
         unproven: bool = False,
         layout: str = "nchw",
-        dtype: DTypeLike | str = np.float32,
+        dtype: DTypeLike = np.float32,
         shuffle: int | None = None,
         shard: tuple[int, int] = (0, 1),
     ) -> Iterator[Batch]:
@@ -334,14 +293,15 @@ class Table:
         if not 0 <= number < shares:
             raise ValueError(f"invalid shard {shard}: expected an index and a larger count")
         order = order[number::shares]
-        held, count = [], 0
+        held: list[Batch] = []
+        count = 0
         room = max(batch, 1 << 15) if random is not None else batch
 
-        def read(at):
+        def read(at: int) -> Batch:
             found = self._core.read(list(columns), int(at), int(at) + 1, split, images, terminals, unproven, layout)
             return Batch({name: found[name] for name in columns})
 
-        def taken(last):
+        def taken(last: bool) -> Iterator[Batch]:
             nonlocal held, count
             whole = held[0] if len(held) == 1 else _joined(held)
             if random is not None:
@@ -369,7 +329,7 @@ class Table:
         terminals: bool = False,
         unproven: bool = False,
         layout: str = "nchw",
-        dtype: DTypeLike | str = np.float32,
+        dtype: DTypeLike = np.float32,
         progress: bool | None = None,
     ) -> Dataset:
         """Returns a map-style dataset for torch's ``DataLoader`` and the like, entirely in memory. Item ``i``
@@ -377,7 +337,7 @@ class Table:
         ``(actions,)`` (uniform on the best moves), ``value`` the mover's outcome as ``float32`` and ``legal``
         ``bool``; with ``columns`` it is a tuple of these columns. Other options are those of `states`. Raises
         `ValueError` if there are no positions."""
-        options = {"images": images, "terminals": terminals, "unproven": unproven, "layout": layout, "dtype": dtype}
+        options: _Options = {"images": images, "terminals": terminals, "unproven": unproven, "layout": layout, "dtype": dtype}
         return Dataset(self, split, columns, progress, options)
 
     def export(
@@ -391,7 +351,7 @@ class Table:
         unproven: bool = False,
         layout: str = "nchw",
         progress: bool | None = None,
-    ) -> dict:
+    ) -> Json:
         """Writes exact targets as ``solver export`` does: to a file ``.parquet``, ``.npz``, ``.jsonl``,
         ``.csv`` or ``.obf``, with a data card beside it; or, if ``path`` has no extension, to a directory for
         the Hugging Face Hub: ``data/train.parquet``, ``data/validation.parquet``, ``data/test.parquet`` and a
@@ -402,10 +362,11 @@ class Table:
         if unknown:
             raise ValueError(f"there is no column {unknown[0]!r}; there are {', '.join(self.columns)}")
 
-        def write(path, split):
-            with _Told(progress) as tell:
+        def write(path: Path, split: str | None) -> Json:
+            with Told(progress) as tell:
                 named = None if columns is None else list(columns)
-                return json.loads(self._core.export(path, named, split, images, terminals, unproven, layout, tell))
+                card: Json = json.loads(self._core.export(path, named, split, images, terminals, unproven, layout, tell))
+                return card
 
         if path.suffix:
             return write(path, split)
@@ -417,7 +378,7 @@ class Table:
         return cards
 
 
-def _dataset_card(table, cards):
+def _dataset_card(table: Table, cards: Json) -> str:
     """Returns the card of a dataset on the Hugging Face Hub: its files by split, then the first split's data
     card."""
     lines = [
@@ -440,6 +401,14 @@ def _dataset_card(table, cards):
     return "\n".join(lines)
 
 
+class _Options(TypedDict):
+    images: str
+    terminals: bool
+    unproven: bool
+    layout: str
+    dtype: DTypeLike
+
+
 class Dataset:
     """A dataset in memory; see `Table.dataset`. ``data["score"]`` or ``data.score`` is a column."""
 
@@ -453,11 +422,18 @@ class Dataset:
         #: ``(N, actions)``
         legal: NDArray[np.bool_]
 
-    def __init__(self, table: Table, split, columns, progress, options):
+    else:
+
+        def __getattr__(self, name: str) -> _Column:
+            if name == "_columns":
+                raise AttributeError(name)
+            return getattr(self._columns, name)
+
+    def __init__(self, table: Table, split: str | None, columns: Sequence[str] | None, progress: bool | None, options: _Options):
         read = ["planes", "policy", "outcome", "legal"] if columns is None else list(columns)
         if not read:
             raise ValueError("columns: give at least one")
-        with _Told(progress) as tell:
+        with Told(progress) as tell:
             parts, count = [], 0
             for part in table.states(split, columns=read, **options):
                 parts.append(part)
@@ -468,7 +444,7 @@ class Dataset:
             raise ValueError(f"no positions of {table.name} in the split {split!r}")
         whole = _joined(parts)
         if columns is None:
-            whole["value"] = whole.pop("outcome").astype(np.float32)
+            whole["value"] = whole.outcome.astype(np.float32)
             whole = Batch({name: whole[name] for name in ("planes", "policy", "value", "legal")})
         self._columns: Batch = whole
 
@@ -477,52 +453,63 @@ class Dataset:
         """Names of the columns, in the order of an item."""
         return list(self._columns)
 
-    def __getattr__(self, name: str):
-        if name == "_columns":
-            raise AttributeError(name)
-        return getattr(self._columns, name)
-
     def __len__(self) -> int:
         return len(self._columns)
 
-    def __getitem__(self, at):
+    @overload
+    def __getitem__(self, at: str) -> _Column: ...
+
+    @overload
+    def __getitem__(self, at: int | slice | NDArray[np.generic]) -> tuple[_Column | str, ...]: ...
+
+    def __getitem__(self, at: str | int | slice | NDArray[np.generic]) -> _Column | tuple[_Column | str, ...]:
         if isinstance(at, str):
             return self._columns[at]
-        return tuple(column[at] for column in self._columns.values())
+        return tuple(_item(column, at) for column in self._columns.values())
 
 
-def _joined(parts):
-    return Batch({
-        name: builtins.sum((part[name] for part in parts), []) if isinstance(parts[0][name], list)
-        else np.concatenate([part[name] for part in parts])
-        for name in parts[0]
-    })
+def _joined(parts: Sequence[Batch]) -> Batch:
+    def join(columns: list[_Column]) -> _Column:
+        if isinstance(columns[0], list):
+            return [text for column in columns for text in column]
+        return np.concatenate(columns)
+
+    return Batch({name: join([part[name] for part in parts]) for name in parts[0]})
 
 
-def _at(batch, at):
-    def take(column):
-        if isinstance(column, list) and not isinstance(at, slice):
-            return [column[place] for place in at]
-        return column[at]
+@overload
+def _item(column: _Column, at: slice | NDArray[np.generic]) -> _Column: ...
 
-    return Batch({name: take(column) for name, column in batch.items()})
+
+@overload
+def _item(column: _Column, at: int | slice | NDArray[np.generic]) -> _Column | str: ...
+
+
+def _item(column: _Column, at: int | slice | NDArray[np.generic]) -> _Column | str:
+    if isinstance(column, list) and isinstance(at, np.ndarray):
+        return [column[place] for place in at]
+    return column[at]
+
+
+def _at(batch: Batch, at: slice | NDArray[np.integer]) -> Batch:
+    return Batch({name: _item(column, at) for name, column in batch.items()})
 
 
 class _Origin:
     """Library and device of a tensor that was given."""
 
-    def __init__(self, library, device):
+    def __init__(self, library: str | type, device: object):
         self.library, self.device = library, device
 
     @classmethod
-    def of(cls, given):
+    def of(cls, given: object) -> _Origin | None:
         library = (type(given).__module__ or "").partition(".")[0]
         if isinstance(given, (np.ndarray, str, list, tuple)) or library not in ("torch", "jax", "jaxlib", "tensorflow"):
             # Another library's tensor has torch's interface.
             return cls(type(given), given.device) if hasattr(given, "detach") and hasattr(given, "device") else None
         return cls(library, getattr(given, "device", None))
 
-    def tensor(self, array):
+    def tensor(self, array: _Column) -> object:
         array = np.ascontiguousarray(array)
         if self.library == "torch":
             import torch
@@ -537,6 +524,7 @@ class _Origin:
             import jax
 
             return jax.device_put(array, self.device)
+        assert isinstance(self.library, type)
         return self.library(array).to(self.device)
 
 
@@ -544,25 +532,27 @@ class Values:
     """Exact values of positions; the first axis of every array is the position. Arrays are computed on first
     use. Unproven and missing values have the markers that each property names."""
 
-    def __init__(self, table: Table, positions: Positions, missing: str, progress=None, origin=None):
-        self._table, self._how, self._columns = table, missing, {}
+    def __init__(self, table: Table, positions: Positions, missing: str, progress: bool | None = None,
+                 origin: _Origin | None = None):
+        self._table, self._how = table, missing
+        self._columns = Batch()
         self._progress, self._origin = progress, origin
         #: The positions.
         self.positions = positions
         self._read(["score", "outcome", "distance"] if table.has_scores else ["outcome", "distance"])
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.positions)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<exact values of {len(self)} positions of {self._table.name}>"
 
     _FILL = {"row": 2**32 - 1, "distance": 65535, "layer": 65535}
 
-    def _read(self, names):
+    def _read(self, names: list[str]) -> None:
         core = self._table._core
         if self._how == "search":
-            with _Told(self._progress) as tell:
+            with Told(self._progress) as tell:
                 found, missing = core.look_up_or_search(self.positions._core, names, tell)
         else:
             found, missing = core.look_up(self.positions._core, names)
@@ -573,21 +563,21 @@ class Values:
             text = self.positions[at].notation
             raise _core.PositionError(f"row {at}: '{text}' is not in {self._table.name}")
         for name, column in found.items():
-            if not is_whole:
+            if not is_whole and not isinstance(column, list):
                 signed = column.dtype == np.int8 and name != "side"
                 fill = self._FILL.get(name, -128 if signed else 0)
                 whole = np.full((len(self), *column.shape[1:]), fill, column.dtype)
                 whole[self.found] = column
                 column = whole
-            self._columns[name] = column if isinstance(column, list) else _typed_column(name, column)
+            self._columns[name] = _typed_column(name, column)
 
-    def tensor(self, name: str = "q"):
+    def tensor(self, name: str = "q") -> object:
         """Returns an array of these values (``q``, ``legal``, ``score``, …) in the library and on the device of
         the tensor that was looked up; NumPy's if it was not a tensor."""
-        array = getattr(self, name, None) if hasattr(type(self), name) else self.column(name)
+        array = getattr(self, name) if hasattr(type(self), name) else self.column(name)
         return array if self._origin is None else self._origin.tensor(array)
 
-    def column(self, name: str) -> np.ndarray:
+    def column(self, name: str) -> _Column:
         """Returns any column of `Table.columns` by name, in the types of `Table.states`."""
         if name not in self._columns:
             moves = {"legal", "q_outcome", "q_score", "optimal", "optimal_outcome", "policy", "proven"}
@@ -595,6 +585,10 @@ class Values:
                 moves.discard("q_score")
             self._read(sorted(moves) if name in moves else [name])
         return self._columns[name]
+
+    def _with(self, name: str) -> Batch:
+        self.column(name)
+        return self._columns
 
     @cached_property
     def found(self) -> NDArray[np.bool_]:
@@ -606,57 +600,57 @@ class Values:
     @property
     def outcome(self) -> NDArray[np.int8]:
         """The mover's outcome: 1 win, 0 draw, -1 loss, -128 not proven: ``int8``, ``(N,)``."""
-        return self.column("outcome")
+        return self._with("outcome").outcome
 
     @property
     def score(self) -> NDArray[np.int8]:
         """The mover's final score, -128 where not proven: ``int8``, ``(N,)``. Only in games with scores."""
-        return self.column("score")
+        return self._with("score").score
 
     @property
     def distance(self) -> NDArray[np.uint16]:
         """Plies to the end, 65535 where unknown or where play is infinite: ``uint16``, ``(N,)``."""
-        return self.column("distance")
+        return self._with("distance").distance
 
     @property
     def row(self) -> NDArray[np.uint32]:
         """Rows of the table, 2**32 - 1 for none: ``uint32``, ``(N,)``."""
-        return self.column("row")
+        return self._with("row").row
 
     @property
     def q(self) -> NDArray[np.float32]:
         """Exact value of each action for the mover, the score or in games without scores the outcome:
         ``float32``, ``(N, actions)``; NaN where illegal or not proven."""
-        return self.column("q_score" if self._table.has_scores else "q_outcome")
+        return self._with("q_score" if self._table.has_scores else "q_outcome").q
 
     @property
     def legal(self) -> NDArray[np.bool_]:
         """Legal actions: ``bool``, ``(N, actions)``."""
-        return self.column("legal")
+        return self._with("legal").legal
 
     @property
     def optimal(self) -> NDArray[np.bool_]:
         """Best moves: ``bool``, ``(N, actions)``: all with the best score; in games without scores those with
         the best outcome, won soonest or lost latest. All false where a move is not proven."""
-        return self.column("optimal")
+        return self._with("optimal").optimal
 
     @property
     def optimal_outcome(self) -> NDArray[np.bool_]:
         """Moves that keep the outcome: ``bool``, ``(N, actions)``. All false where a move is not proven."""
-        return self.column("optimal_outcome")
+        return self._with("optimal_outcome").optimal_outcome
 
     @property
     def policy(self) -> NDArray[np.float32]:
         """Probabilities, uniform on `optimal`: ``float32``, ``(N, actions)``."""
-        return self.column("policy")
+        return self._with("policy").policy
 
     @property
     def proven(self) -> NDArray[np.bool_]:
         """``True`` where the value and those of all moves are proven: ``bool``, ``(N,)``."""
-        return self.column("proven")
+        return self._with("proven").proven
 
     @property
     def bounds(self) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
         """Lower and upper bound of the mover's outcome: two arrays, ``int8``, ``(N,)``; equal where
         proven."""
-        return self.column("lower"), self.column("upper")
+        return self._with("lower").lower, self._with("upper").upper

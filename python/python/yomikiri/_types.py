@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import Callable, Mapping, Protocol, Sequence, TypedDict, Union
+from typing import TYPE_CHECKING, Any, Callable, Literal, Mapping, Protocol, Sequence, TypedDict, Union
+
+if TYPE_CHECKING:
+    from ._games import Position, Positions
 
 
 class Array(Protocol):
@@ -16,7 +19,7 @@ class Array(Protocol):
 class Estimator(Protocol):
     """An estimator of scikit-learn."""
 
-    def predict(self, X, /): ...
+    def predict(self, X: object, /) -> object: ...
 
 
 #: What a callable may return.
@@ -24,6 +27,22 @@ Answer = Union[Array, tuple[Array, Array], Mapping[str, Array], Sequence[str]]
 
 #: A policy: a name as in ``solver report --policy``, a callable, or an estimator.
 Policy = Union[str, "os.PathLike[str]", Callable[..., object], Estimator]
+
+
+#: Positions as `Game.positions` takes them.
+PositionsLike = Union[str, "Position", "Positions", Sequence["Position"], Sequence[str], Array]
+
+#: Side to move of some positions: one for all, or one for each.
+Sides = Union[int, Sequence[int], Array, None]
+
+#: A document of ``docs/json.md``, or part of one.
+Json = dict[str, Any]
+
+#: A directory or a file.
+PathLike = Union[str, "os.PathLike[str]"]
+
+#: Form in which a policy's answer decides the move.
+Move = Literal["sample", "best"]
 
 
 class Lost(TypedDict):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import copy
 import os
+from typing import Literal, Mapping
 
 import gymnasium
 import numpy as np
 from gymnasium import spaces
+from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
 from . import _core
@@ -16,6 +18,16 @@ from ._games import Game, Position
 from ._games import game as _game
 from ._measure import _evaluating, _given
 from ._tables import Table, solve
+from ._types import Move, Policy, PositionsLike
+
+#: ``observation`` and ``action_mask``.
+Observation = dict[str, NDArray[np.generic]]
+
+#: ``position``, ``player`` and, after an illegal action, ``illegal``.
+Info = dict[str, object]
+
+#: ``position``: where a game begins.
+Options = Mapping[str, PositionsLike]
 
 
 class _Opponent:
@@ -25,7 +37,7 @@ class _Opponent:
         self._arguments = policy, game, table, layout, move
         self.given = _given([policy], [None], layout, None, move, game)
         tables = table._core.tables if table else os.environ.get("YOMIKIRI_TABLES", "tables")
-        self.asked = _core.Asked(game._core, *self.given, table._core if table else None, tables)
+        self.asked = _core.Asked(game._core, self.given[0], table._core if table else None, tables)
 
     def __reduce__(self):
         return _Opponent, self._arguments
@@ -42,7 +54,7 @@ def _of(game_or_table):
     return (game_or_table if isinstance(game_or_table, Game) else _game(game_or_table)), None
 
 
-def _spaces(game, layout):
+def _spaces(game: Game, layout: str) -> spaces.Dict:
     planes = game.start.planes(layout)
     most = 1.0 if len(game.planes) == 2 else 255.0
     least = -1.0 if layout == "signed" else 0.0
@@ -57,19 +69,19 @@ def _check_render_mode(mode):
         raise ValueError(f"invalid render_mode {mode!r}: expected 'ansi' or None")
 
 
-def _rendered(env):
+def _rendered(env: SinglePlayer | TwoPlayers) -> str | None:
     if env.render_mode is None:
         gymnasium.logger.warn("render() needs render_mode: ym.env(..., render_mode=\"ansi\")")
         return None
     return str(env.position)
 
 
-def _observed(position, layout):
+def _observed(position: Position, layout: str) -> Observation:
     mask = position._core.legal()[0].astype(np.int8)
     return {"observation": position.planes(layout), "action_mask": mask}
 
 
-class SinglePlayer(gymnasium.Env):
+class SinglePlayer(gymnasium.Env[Observation, np.int64]):
     """One player against a policy (Gymnasium).
 
     ``opponent`` is the name of a policy (``perfect`` solves the game or opens its table) or a callable with
@@ -86,8 +98,18 @@ class SinglePlayer(gymnasium.Env):
 
     metadata = {"render_modes": ["ansi"], "render_fps": 1}
 
-    def __init__(self, game_or_table="othello-4x4", *, opponent="random", side=0, layout="nchw", reward="outcome",
-                 max_plies=512, move="sample", render_mode=None):
+    def __init__(
+        self,
+        game_or_table: str | Game | Table = "othello-4x4",
+        *,
+        opponent: Policy = "random",
+        side: Literal[0, 1] | None = 0,
+        layout: str = "nchw",
+        reward: Literal["outcome", "score"] = "outcome",
+        max_plies: int = 512,
+        move: Move = "sample",
+        render_mode: Literal["ansi"] | None = None,
+    ):
         self.game, table = _of(game_or_table)
         if opponent == "perfect" and table is None:
             table = solve(self.game)
@@ -99,13 +121,19 @@ class SinglePlayer(gymnasium.Env):
         self.opponent = _Opponent(opponent, self.game, table, layout, move)
         self.side, self.layout = side, layout
         self.reward, self.max_plies, self.render_mode = reward, max_plies, render_mode
-        self.observation_space = _spaces(self.game, layout)
+        # What `gymnasium.make` would set.
+        ids = {game: name for name, game in GAMES.items()}
+        self.spec = gymnasium.envs.registration.EnvSpec(
+            ids.get(self.game.name, f"yomikiri/{self.game.name}-v0"), entry_point="yomikiri.envs:SinglePlayer",
+            kwargs={"game_or_table": game_or_table, "opponent": opponent, "side": side, "layout": layout, "reward": reward,
+                    "max_plies": max_plies, "move": move, "render_mode": render_mode})
+        self.observation_space = _spaces(self.game, layout)  # type: ignore[assignment]
         self.action_space = spaces.Discrete(self.game.actions)
         self.position, self.player, self.plies = self.game.start, 0, 0
         #: ``False`` before `reset` and after the end of a game.
         self._is_running = False
 
-    def reset(self, *, seed=None, options=None):
+    def reset(self, *, seed: int | None = None, options: Options | None = None) -> tuple[Observation, Info]:
         """Starts a game, at ``options["position"]`` if given. Returns observation and info."""
         super().reset(seed=seed)
         begin = (options or {}).get("position")
@@ -115,7 +143,7 @@ class SinglePlayer(gymnasium.Env):
         self._reply()
         return _observed(self.position, self.layout), self._info()
 
-    def step(self, action):
+    def step(self, action: int | np.integer) -> tuple[Observation, float, bool, bool, Info]:
         """Plays an action and the opponent's replies. Returns observation, reward, terminated, truncated and
         info."""
         if not self._is_running:
@@ -133,7 +161,7 @@ class SinglePlayer(gymnasium.Env):
         self._is_running = not (over or is_cut)
         return _observed(self.position, self.layout), self._reward(), over, is_cut, self._info()
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[int, object]) -> SinglePlayer:
         new = type(self).__new__(type(self))
         memo[id(self)] = new
         for name, value in vars(self).items():
@@ -141,9 +169,10 @@ class SinglePlayer(gymnasium.Env):
             new.__dict__[name] = value if name in ("opponent", "spec", "_cached_spec") else copy.deepcopy(value, memo)
         return new
 
-    def action_masks(self):
+    def action_masks(self) -> NDArray[np.bool_]:
         """Returns the legal actions, ``bool`` of shape ``(actions,)``: for MaskablePPO of sb3-contrib."""
-        return self.position._core.legal()[0]
+        mask: NDArray[np.bool_] = self.position._core.legal()[0]
+        return mask
 
     def _is_cut(self):
         return self.plies >= self.max_plies
@@ -162,19 +191,9 @@ class SinglePlayer(gymnasium.Env):
     def _info(self):
         return {"position": self.position.notation, "player": self.player}
 
-    def render(self):
+    def render(self) -> str | None:
         """Returns the board as text with ``render_mode="ansi"``, else ``None``."""
         return _rendered(self)
-
-
-def single_player(game_or_table, **options):
-    """Returns a `SinglePlayer` with the ``spec`` that `gymnasium.make` would set, without its wrappers."""
-    env = SinglePlayer(game_or_table, **options)
-    known = {game: name for name, game in GAMES.items()}
-    name = known.get(env.game.name, f"yomikiri/{env.game.name}-v0")
-    env.spec = gymnasium.envs.registration.EnvSpec(
-        name, entry_point="yomikiri.envs:SinglePlayer", kwargs={"game_or_table": game_or_table, **options})
-    return env
 
 
 class TwoPlayers(AECEnv):
@@ -183,26 +202,35 @@ class TwoPlayers(AECEnv):
 
     metadata = {"render_modes": ["ansi"], "name": "yomikiri_v0", "is_parallelizable": False}
 
-    def __init__(self, game_or_table="othello-4x4", *, layout="nchw", max_plies=512, render_mode=None):
+    def __init__(
+        self,
+        game_or_table: str | Game | Table = "othello-4x4",
+        *,
+        layout: str = "nchw",
+        max_plies: int = 512,
+        render_mode: Literal["ansi"] | None = None,
+    ):
         super().__init__()
         self.game, _ = _of(game_or_table)
         _check_render_mode(render_mode)
         self.layout, self.max_plies, self.render_mode = layout, max_plies, render_mode
-        self.agents, self.position = [], self.game.start
+        self.agents: list[str] = []
+        self.position = self.game.start
         self.possible_agents = ["player_0", "player_1"]
         space = _spaces(self.game, layout)
         self.observation_spaces = {agent: space for agent in self.possible_agents}
         self.action_spaces = {agent: spaces.Discrete(self.game.actions) for agent in self.possible_agents}
 
-    def observation_space(self, agent):
+    def observation_space(self, agent: str) -> spaces.Dict:
         """Returns the observation space, equal for both agents."""
-        return self.observation_spaces[agent]
+        space: spaces.Dict = self.observation_spaces[agent]
+        return space
 
-    def action_space(self, agent):
+    def action_space(self, agent: str) -> spaces.Discrete:
         """Returns the action space, equal for both agents."""
         return self.action_spaces[agent]
 
-    def reset(self, seed=None, options=None):
+    def reset(self, seed: int | None = None, options: Options | None = None) -> None:
         """Starts a game, at ``options["position"]`` if given."""
         begin = (options or {}).get("position")
         self.position = self.game.start if begin is None else self.game.positions(begin)[0]
@@ -212,21 +240,22 @@ class TwoPlayers(AECEnv):
         self._cumulative_rewards = dict.fromkeys(self.agents, 0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self.infos = {agent: {} for agent in self.agents}
+        self.infos: dict[str, Info] = {agent: {} for agent in self.agents}
         self.agent_selection = self.agents[self.position.side]
 
-    def action_masks(self):
+    def action_masks(self) -> NDArray[np.bool_]:
         """Returns the legal actions of the player to move, ``bool`` of shape ``(actions,)``."""
-        return self.position._core.legal()[0]
+        mask: NDArray[np.bool_] = self.position._core.legal()[0]
+        return mask
 
-    def observe(self, agent):
+    def observe(self, agent: str) -> Observation:
         """Returns the board as the player to move sees it; the other agent has no legal action."""
         seen = _observed(self.position, self.layout)
         if self.possible_agents.index(agent) != self.position.side:
             seen["action_mask"] = np.zeros_like(seen["action_mask"])
         return seen
 
-    def step(self, action):
+    def step(self, action: int | np.integer | None) -> None:
         """Plays an action of the player to move."""
         if not self.agents:
             raise gymnasium.error.ResetNeeded("call reset() before step(): no game is running")
@@ -236,7 +265,7 @@ class TwoPlayers(AECEnv):
             return
         self._cumulative_rewards[agent] = 0
         self._clear_rewards()
-        if int(action) not in self.position.legal:
+        if action is None or int(action) not in self.position.legal:
             self._end([-1, 1] if agent == "player_0" else [1, -1])
             self.infos[agent]["illegal"] = True
         else:
@@ -254,9 +283,9 @@ class TwoPlayers(AECEnv):
         self.rewards = dict(zip(self.agents, rewards))
         self.terminations = dict.fromkeys(self.agents, True)
 
-    def render(self):
+    def render(self) -> str | None:
         """Returns the board as text with ``render_mode="ansi"``, else ``None``."""
         return _rendered(self)
 
-    def close(self):
+    def close(self) -> None:
         """Does nothing: no resources are held."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 import pyspiel
+from numpy.typing import NDArray
 
 from ._games import Game, Position, Positions
 from ._games import game as _game
@@ -18,11 +19,11 @@ from ._games import game as _game
 class State(pyspiel.State):
     """A state of `SpielGame`; ``state.position`` is the `Position`."""
 
-    def __init__(self, game, position: Position):
+    def __init__(self, game: SpielGame, position: Position):
         super().__init__(game)
         self.position = position
 
-    def current_player(self):
+    def current_player(self) -> int:
         """Returns the side to move, or ``pyspiel.PlayerId.TERMINAL``."""
         return pyspiel.PlayerId.TERMINAL if self.position.over else self.position.side
 
@@ -35,26 +36,26 @@ class State(pyspiel.State):
     def _action_to_string(self, player, action):
         return self.position.game.action_name(int(action), player)
 
-    def is_terminal(self):
+    def is_terminal(self) -> bool:
         """Returns ``True`` if the game is over."""
         return self.position.over
 
-    def returns(self):
+    def returns(self) -> list[float]:
         """Returns the outcome for both players."""
         if not self.position.over:
             return [0.0, 0.0]
-        mine = float(self.position.outcome)
+        mine = float(self.position.outcome or 0)
         return [mine, -mine] if self.position.side == 0 else [-mine, mine]
 
-    def information_state_string(self, player=None):
+    def information_state_string(self, player: int | None = None) -> str:
         """Returns the position in one line."""
         return self.position.notation
 
-    def observation_string(self, player=None):
+    def observation_string(self, player: int | None = None) -> str:
         """Returns the position in one line."""
         return self.position.notation
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.position.notation
 
 
@@ -93,7 +94,7 @@ class SpielGame(pyspiel.Game):
             {},
         )
 
-    def new_initial_state(self, params=None):
+    def new_initial_state(self, params: object = None) -> State:
         """Returns the state of the start position."""
         return State(self, self.rules.start)
 
@@ -113,13 +114,14 @@ class policy:
 
     _yomikiri_layout = "positions"
 
-    def __init__(self, of):
+    def __init__(self, of: object):
         if not hasattr(of, "step") and not hasattr(of, "action_probabilities"):
             raise TypeError(f"invalid policy of type {type(of).__name__}: expected a policy or a bot of OpenSpiel")
-        self.of, self.game = of, None
+        self.of = of
+        self.game: SpielGame | None = None
         self.__name__ = type(of).__name__
 
-    def __call__(self, positions: Positions):
+    def __call__(self, positions: Positions) -> dict[str, NDArray[np.float64] | NDArray[np.int64]]:
         rules = positions.game
         if self.game is None or self.game.rules != rules:
             self.game = game(rules)
@@ -130,4 +132,5 @@ class policy:
                 for action, chance in self.of.action_probabilities(state).items():
                     chances[row, action] = chance
             return {"probabilities": chances}
+        assert hasattr(self.of, "step")
         return {"actions": np.array([self.of.step(state) for state in states], np.int64)}

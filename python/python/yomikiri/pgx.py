@@ -12,6 +12,9 @@ draw; in the table infinite play is a draw.
 
 from __future__ import annotations
 
+import functools
+from typing import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,7 +36,7 @@ _DIRECTIONS = [(-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1,
 def _labels() -> NDArray[np.int64]:
     """Returns Pgx's action for each action of ours, -1 for steps that no piece makes."""
 
-    def square(place):
+    def square(place: int) -> int:
         row, column = divmod(place, 3)
         return (2 - column) * 4 + row
 
@@ -53,7 +56,7 @@ def _labels() -> NDArray[np.int64]:
 LABELS: NDArray[np.int64] = _labels()
 
 
-def _boards(positions: Positions):
+def _boards(positions: Positions) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Returns boards ``(N, 12)`` and hands ``(N, 6)`` in Pgx's numbers, as the mover sees them."""
     planes = positions._core.encode("nchw", None)
     # Columns are counted from the right, and squares column by column.
@@ -64,8 +67,8 @@ def _boards(positions: Positions):
     return board, squares[:, 10:16, 0].astype(np.int64)
 
 
-def _turned(boards):
-    turned = np.where(boards < 0, -1, (boards + 5) % 10)
+def _turned(boards: NDArray[np.int64]) -> NDArray[np.int64]:
+    turned: NDArray[np.int64] = np.where(boards < 0, -1, (boards + 5) % 10)
     return turned[..., ::-1]
 
 
@@ -127,14 +130,15 @@ def legal(positions: Positions) -> NDArray[np.bool_]:
 class policy:
     """A network for Pgx's animal shogi as a policy: a function or module from observations to logits
     ``(N, 132)``, to ``(logits, values)`` or to a dictionary as `yomikiri.evaluate` takes it. ``history``,
-    ``colour`` and ``step`` are those of `observations`."""
+    ``colour`` and ``step`` are those of `observations`; ``name`` is shown in reports."""
 
     _yomikiri_layout = "positions"
 
-    def __init__(self, network, *, history: str = "start", colour: int | None = None, step: int = 0):
+    def __init__(self, network: Callable[..., object], *, history: str = "start", colour: int | None = None, step: int = 0,
+                 name: str | None = None):
         self.network = network
-        self.options = {"history": history, "colour": colour, "step": step}
-        self.__name__ = getattr(network, "__name__", None) or type(network).__name__
+        self.see = functools.partial(observations, history=history, colour=colour, step=step)
+        self.__name__ = name or getattr(network, "__name__", None) or type(network).__name__
         self.asked = _Asked(network, self.__name__, "nchw", False)
         boards = {"start": "the seven past boards are empty", "repeat": "the seven past boards are the current one"}
         side = "the side to move" if colour is None else f"always {colour}"
@@ -142,17 +146,17 @@ class policy:
             f"{self.__name__} sees Pgx's planes: {boards.get(history, history)}, no repetition, colour is {side}, {step} plies "
             "played; figures are exact for this input and the table's rules")
 
-    def __call__(self, positions: Positions, _legal=None):
-        seen = observations(positions, **self.options)
+    def __call__(self, positions: Positions, _legal: object = None) -> dict[str, NDArray[np.float32] | NDArray[np.float64]]:
+        seen = self.see(positions)
         may = legal(positions)
         theirs = np.zeros((len(may), ACTIONS), bool)
         rows, actions = np.nonzero(may)
         theirs[rows, LABELS[actions]] = True
         told = self.asked(seen, theirs)
         # Where every move is into check, Pgx's game is over; the moves share the probability.
-        lost = ~may.any(axis=1)
+        lost: NDArray[np.bool_] = np.logical_not(may.any(axis=1))
         may[lost] = positions.legal[lost]
-        out = {}
+        out: dict[str, NDArray[np.float32] | NDArray[np.float64]] = {}
         for name, numbers in told.items():
             if name in ("logits", "scores", "probabilities"):
                 if numbers.shape != (len(may), ACTIONS):

@@ -60,6 +60,9 @@ impl Player {
                 let amendment = Amendment { trained: Some(trained), ..Amendment::default() };
                 Player::Policy(Box::new(Amended { name: policy.name(), policy, amendment }))
             }
+            Player::Named(name, player) => {
+                Player::Named(name, Box::new(player.with_training(trained)))
+            }
             other => other,
         }
     }

@@ -31,6 +31,8 @@ pub struct Request<'a> {
     pub orienting: Orienting,
     /// Filter of the positions to measure, with its description for the report; `None` for all.
     pub chosen: Option<(&'a Wanted<'a>, String)>,
+    /// Rows that contain all chosen positions, in ascending order; `None` if it may be any.
+    pub rows: Option<&'a [usize]>,
     /// `true` to play out games between the players, if [`Request::why_no_games`] allows it.
     pub games: bool,
     /// Number of costliest mistakes to keep for each policy.
@@ -82,7 +84,7 @@ impl Request<'_> {
             true => Some(kept.unfolded(table.states()).map_err(MeasureError::damaged)?),
             false => None,
         };
-        let judged = Judged::new(table, orienting).kept_in(self.kept);
+        let judged = Judged::new(table, orienting).kept_in(self.kept).only(self.rows);
         let wanted = self.chosen.as_ref().map(|(wanted, _)| *wanted);
         // If rows record their orientations, the judged positions are those that games reach.
         let gathers = unfolded.is_some() && table.states().has_orientations();
@@ -107,7 +109,7 @@ impl Request<'_> {
         let measured = measure(&judged, wanted, players, collect, progress)?;
         let mut report = AccuracyReport::new(&judged, measured)?;
         if !table.table().manifest().complete {
-            let forced = Judged::forced(table, orienting);
+            let forced = Judged::forced(table, orienting).only(self.rows);
             let measured = measure(&forced, wanted, players, None, progress)?.policies;
             for (policy, measured) in report.policies.iter_mut().zip(&measured) {
                 policy.forced = Some(ForcedFigures::of(&measured.details));

@@ -36,6 +36,7 @@ pub fn drawn(
     range: Option<(u32, u32)>,
     count: usize,
     seed: u64,
+    progress: &dyn Progress,
 ) -> Result<(Vec<AnyPosition>, String), Hinted> {
     let squares = squares_of_discs(game)?;
     let most = squares - game.layer(&game.start().state) - 1;
@@ -45,7 +46,7 @@ pub fn drawn(
             format!("invalid range of {from} to {to} empty squares: the start has {}", most + 1);
         return Err(Hinted::new(what, "expected two smaller numbers in ascending order"));
     }
-    let found = at_layers(game, squares - to..=squares - from, count, seed);
+    let found = at_layers(game, squares - to..=squares - from, count, seed, progress);
     if found.is_empty() {
         return Err(Hinted::new("no position was sampled", "allow more empty squares"));
     }
@@ -108,9 +109,11 @@ fn at_layers(
     layers: RangeInclusive<u32>,
     count: usize,
     seed: u64,
+    progress: &dyn Progress,
 ) -> Vec<AnyPosition> {
     let span = u64::from(layers.end() - layers.start()) + 1;
     let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
+    progress.begin_with("sampling", Some(count as u64), "positions");
     for number in 0..20 * count as u64 {
         if found.len() == count {
             break;
@@ -127,10 +130,14 @@ fn at_layers(
             position = game.advance(&position, actions[at as usize]);
         }
         let is_wanted = game.layer(&position.state) == layer && !game.is_terminal(&position.state);
-        if is_wanted && seen.insert(position) {
+        let is_new = is_wanted && seen.insert(position);
+        if is_new {
             found.push(position);
         }
+        // Also where nothing is new, so that it can be cancelled.
+        progress.advance(u64::from(is_new));
     }
+    progress.finish("positions sampled");
     found
 }
 

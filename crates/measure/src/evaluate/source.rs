@@ -6,6 +6,7 @@
 //! asked about, and counts for all. In other tables every row counts once: for a state and its mirror images
 //! if states are folded, and for either side to move if sides are not kept.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::case::{Case, Piece, Truth};
@@ -15,6 +16,9 @@ use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::game::{Action, GameExt, Position, Side};
 use yomikiri::graph::StateKind;
 use yomikiri::solved::{Orienting, SolvedTable};
+
+/// Number of rows in a piece of chosen rows.
+const ROWS: usize = 1 << 13;
 
 /// Judged positions piece by piece, always the same in the same order.
 pub trait Source: Sync {
@@ -45,12 +49,14 @@ pub struct Judged<'a> {
     unfolded: Option<&'a Unfolded>,
     /// `true` for positions in which only some moves are proven.
     forced: bool,
+    /// Rows to read, in ascending order; `None` for all.
+    only: Option<&'a [usize]>,
 }
 
 impl<'a> Judged<'a> {
     /// Returns the judged positions of a table.
     pub fn new(table: &'a SolvedTable, orienting: Orienting) -> Judged<'a> {
-        Judged { table, orienting, kept: None, unfolded: None, forced: false }
+        Judged { table, orienting, kept: None, unfolded: None, forced: false, only: None }
     }
 
     /// Returns the positions of a bounded table in which it proves only some moves.
@@ -61,6 +67,11 @@ impl<'a> Judged<'a> {
     /// Caches pieces in `kept`, which must be of this table alone.
     pub fn kept_in(self, kept: Option<&'a Kept>) -> Judged<'a> {
         Judged { kept, ..self }
+    }
+
+    /// Reads only some rows, in ascending order.
+    pub fn only(self, rows: Option<&'a [usize]>) -> Judged<'a> {
+        Judged { only: rows, ..self }
     }
 
     /// Returns all positions that games on a table reach, in the order of the unfolded table.
@@ -75,37 +86,53 @@ impl Source for Judged<'_> {
     }
 
     fn pieces(&self) -> usize {
-        self.table.states().pieces().len()
+        match self.only {
+            None => self.table.states().pieces().len(),
+            Some(rows) => rows.len().div_ceil(ROWS),
+        }
     }
 
     fn rows(&self) -> u64 {
-        self.table.states().rows() as u64
+        self.only.map_or(self.table.states().rows(), <[usize]>::len) as u64
     }
 
     fn fill(&self, piece: usize) -> Result<(Vec<Arc<Piece>>, u64), String> {
-        let rows = self.table.states().pieces()[piece].rows.len() as u64;
+        let pieces = self.table.states().pieces();
+        if let Some(rows) = self.only {
+            let rows = &rows[piece * ROWS..rows.len().min((piece + 1) * ROWS)];
+            let alone = rows.iter().map(|&row| {
+                let layer = pieces[pieces.partition_point(|piece| piece.rows.end <= row)].layer;
+                (layer, row..row + 1)
+            });
+            return Ok((self.parts(alone)?, rows.len() as u64));
+        }
+        let rows = &pieces[piece].rows;
+        let parts = || self.parts([(pieces[piece].layer, rows.clone())]);
         let parts = match self.kept {
-            Some(kept) => {
-                kept.pieces(self.table.states(), (self.orienting, piece), || self.parts(piece))?
-            }
-            None => self.parts(piece)?,
+            Some(kept) => kept.pieces(self.table.states(), (self.orienting, piece), parts)?,
+            None => parts()?,
         };
-        Ok((parts, rows))
+        Ok((parts, rows.len() as u64))
     }
 }
 
 impl Judged<'_> {
-    fn parts(&self, piece: usize) -> Result<Vec<Arc<Piece>>, String> {
+    /// Returns the judged positions of ranges of rows, each with its layer.
+    fn parts(
+        &self,
+        ranges: impl IntoIterator<Item = (Option<u32>, Range<usize>)>,
+    ) -> Result<Vec<Arc<Piece>>, String> {
         let (states, game) = (self.table.states(), self.table.game());
-        let piece = &states.pieces()[piece];
         let (mut parts, mut moves) = (Vec::new(), Vec::new());
-        states.visit(piece.rows.clone(), |row, position| {
-            let out = Piece::with_room(&mut parts);
-            match self.forced {
-                true => self.forced_row((row, piece.layer), position, out),
-                false => self.row(row, piece.layer, position, &mut moves, out),
-            }
-        })?;
+        for (layer, rows) in ranges {
+            states.visit(rows, |row, position| {
+                let out = Piece::with_room(&mut parts);
+                match self.forced {
+                    true => self.forced_row((row, layer), position, out),
+                    false => self.row(row, layer, position, &mut moves, out),
+                }
+            })?;
+        }
         if self.unfolded.is_some() && !states.has_orientations() && !game.keeps_sides() {
             // To policies the first player is to move, as in the rows of such tables.
             let first = |position: &Position<AnyState>| Position { side: Side::First, ..*position };

@@ -23,6 +23,7 @@
 //!     players: &players,
 //!     orienting: Orienting::All,
 //!     chosen: None,
+//!     rows: None,
 //!     games: true,
 //!     mistakes: 0,
 //!     agreement: false,

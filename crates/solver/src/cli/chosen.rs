@@ -14,6 +14,7 @@ use super::sampled::policy;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Game, GameExt, Split};
 use yomikiri::hint::Hinted;
+use yomikiri::progress::Silent;
 use yomikiri::solved::SolvedTable;
 use yomikiri_measure::evaluate::{Piece, Player, Sampling, Wanted, drawn, met, of_split};
 
@@ -124,7 +125,7 @@ impl ChosenArgs {
         }
         if self.sample.is_some() || self.empty_squares.is_some() || self.seed.is_some() {
             let (count, seed) = (self.sample.unwrap_or(1000), self.seed.unwrap_or(0));
-            let (positions, words) = drawn(game, self.empty_squares, count, seed)
+            let (positions, words) = drawn(game, self.empty_squares, count, seed, &Silent)
                 .map_err(|wrong| wrong.map(|what| format!("--sample: {what}")))?;
             return Ok(Some(ToSearch { positions, words, is_sample: true }));
         }

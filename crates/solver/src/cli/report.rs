@@ -340,6 +340,7 @@ fn measure(
         players: &players,
         orienting: if args.canonical { Orienting::First } else { Orienting::All },
         chosen: chosen.as_ref().map(|chosen| (chosen.wanted.as_ref(), chosen.words.clone())),
+        rows: None,
         games: !args.no_games,
         // A page has room for some mistakes of each policy.
         mistakes: if page { args.mistakes.max(3) } else { args.mistakes },

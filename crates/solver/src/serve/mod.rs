@@ -153,7 +153,7 @@ impl Server {
 }
 
 /// OpenAPI description of the answers.
-const OPENAPI: &str = include_str!("../../../../docs/openapi.json");
+const OPENAPI: &str = include_str!("openapi.json");
 
 fn router(desk: Arc<Desk>) -> Router {
     let openapi = || async { typed(StatusCode::OK, "application/json", Body::from(OPENAPI)) };
