@@ -4,9 +4,8 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::accuracy::PolicyAccuracy;
 use super::figures::{Figures, FiguresBySet};
-use super::games::{BothSides, PolicyGames};
+use super::games::{BothSides, Games, PolicyGames};
 use super::play::Expected;
-use super::report::AccuracyReport;
 
 /// Named numbers of one policy; `None` for a mean over no positions, or if the game has no such number.
 /// `docs/json.md` defines them.
@@ -19,10 +18,10 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Returns the metrics of every policy of a report, in its order.
-    pub fn of(report: &AccuracyReport) -> Vec<Metrics> {
-        let games = |at: usize| report.games.as_ref().map(|games| &games.policies[at]);
-        let policies = report.policies.iter().enumerate();
+    /// Returns the metrics of policies, in their order, with their games if they were played out.
+    pub fn of(policies: &[PolicyAccuracy], games: Option<&Games>) -> Vec<Metrics> {
+        let games = |at: usize| games.map(|games| &games.policies[at]);
+        let policies = policies.iter().enumerate();
         policies.map(|(at, policy)| Metrics::of_policy(policy, games(at))).collect()
     }
 
@@ -138,7 +137,7 @@ impl schemars::JsonSchema for Metrics {
         schemars::json_schema!({
             "description": "Figures of a policy, by name.",
             "type": "object",
-            "properties": { "policy": { "type": "string" } },
+            "properties": { "policy": { "type": "string", "description": "Name of the policy." } },
             "additionalProperties": { "type": ["number", "null"] },
             "required": ["policy"],
         })

@@ -40,6 +40,7 @@
 
 mod accuracy;
 mod arena;
+mod baseline;
 mod case;
 mod changes;
 mod compare;
@@ -65,8 +66,9 @@ mod values;
 
 pub use accuracy::{Measured, PolicyAccuracy, RowSink, measure, play_everywhere};
 pub use arena::{GameTally, REPEATED, Recorded, Sampling, arena, record};
+pub use baseline::Baseline;
 pub use case::{Case, Piece, Truth, Wanted};
-pub use changes::{Baseline, Changes, GroupChange, PolicyChanges};
+pub use changes::{Changes, GroupChange, PolicyChanges};
 pub use compare::{Agreement, Comparison, Difference, Lost, Paired, Pairs};
 pub use details::{By, Details, Group, HeldOut, Key, Losses, Square, SquareFigures};
 pub use error::MeasureError;

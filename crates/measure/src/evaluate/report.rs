@@ -9,6 +9,7 @@ use super::changes::Changes;
 use super::compare::Agreement;
 use super::games::Games;
 use super::metrics::Metrics;
+use super::mistakes::Mistake;
 use super::source::Judged;
 use yomikiri::game::{BoardLayout, Game, GameExt, Outcome, Side};
 use yomikiri::hint::Hint;
@@ -154,6 +155,12 @@ impl TableFacts {
 }
 
 impl AccuracyReport {
+    /// Returns the costliest mistakes of a policy: in games, if they are played out.
+    pub fn costliest(&self, at: usize) -> &[Mistake] {
+        let games = self.games.as_ref().map(|games| &games.policies[at]);
+        games.map_or(&self.policies[at].costliest, |games| &games.costliest)
+    }
+
     /// Returns the indices of the policies, the best first. They are ordered by how often they keep the
     /// outcome in positions whose moves differ in it (held-out ones, if known); ties are broken by how often
     /// they keep the score or the plies there, then by the lower loss of score, then by their order in the

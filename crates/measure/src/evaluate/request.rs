@@ -137,7 +137,7 @@ impl Request<'_> {
             progress.finish("games played");
         }
         table.table().check_read()?;
-        report.metrics = Metrics::of(&report);
+        report.metrics = Metrics::of(&report.policies, report.games.as_ref());
         Ok(report)
     }
 }

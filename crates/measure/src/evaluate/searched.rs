@@ -242,7 +242,7 @@ impl Searched {
             metrics: Vec::new(),
             changes: None,
         };
-        report.metrics = Metrics::of(&report);
+        report.metrics = Metrics::of(&report.policies, report.games.as_ref());
         Ok(report)
     }
 }

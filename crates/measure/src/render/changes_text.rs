@@ -4,7 +4,7 @@ use super::accuracy_text::by_words;
 use super::grid::Grid;
 use super::names::ShortNames;
 use super::number::signed;
-use super::summary::columns;
+use super::ranking::columns;
 use crate::evaluate::{AccuracyReport, By, GroupChange, PolicyChanges};
 
 /// Returns the change of a figure in percent points or units, and whether it is better; `None` if it rounds to

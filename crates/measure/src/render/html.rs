@@ -10,8 +10,8 @@ use super::columns::{KEPT, RANKED, cells, headings, or_none};
 use super::number::{amount, counted, percent, signed, thousands};
 use super::pictures::{BOARD_CSS, scripts};
 use super::plots::{convergence, cost, learning, losses, reliability, small_multiples};
+use super::ranking::{columns, has_learned};
 use super::roles::Roles;
-use super::summary::{columns, has_learned};
 use crate::evaluate::{AccuracyReport, BothSides, By, Expected, FiguresBySet, Mistake, MoveFacts};
 use yomikiri::game::Split;
 
@@ -90,7 +90,7 @@ struct PolicyView {
     mark: Option<String>,
     /// Lane of its name in the strip.
     lane: Option<usize>,
-    /// Which side of the mark its name stands.
+    /// `true` if its mark stands left of its name.
     is_left: bool,
     /// Shares thrown away, in percent of the widest bar: win to draw, draw to loss, win to loss.
     thrown: [String; 3],

@@ -51,6 +51,7 @@ mod names;
 pub mod number;
 pub mod pictures;
 mod plots;
+mod ranking;
 mod roles;
 mod rows;
 pub mod shown;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::chart::COLOURS;
 use super::names::ShortNames;
-use super::summary::has_learned;
+use super::ranking::has_learned;
 use crate::evaluate::{AccuracyReport, PolicyAccuracy};
 use crate::policy::PolicySpec;
 use yomikiri::hint::{Hinted, did_you_mean};
