@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     import pandas
 
 
-#: Numbers of positions in a batch of a function that is compiled for each shape.
-_SIZES = (32, 512)
+#: Number of positions in a batch of a function that is compiled for each shape.
+_SIZE = 128
 
 
 #: Arrays by what they are: ``logits``, ``values``, …
@@ -56,24 +56,22 @@ class _Asked:
         self.with_legal = _takes_two(call.forward if hasattr(call, "forward") and self.torch else call)
         #: ``True`` if every shape of a batch costs a compilation.
         self.is_compiled = _is_compiled(call)
-        #: Size of the largest batch so far.
-        self.size = 0
+        #: Number of positions in a batch, then.
+        self.size = _SIZE
 
     def __call__(self, shown, legal) -> _Answer:
         positions = Positions(shown) if self.form else None
         shown = self.form(positions) if self.form else shown
         if self.is_compiled and isinstance(shown, np.ndarray):
-            return self._in_sizes(shown, legal, positions)
+            return self._in_batches(shown, legal, positions)
         return self._answer(shown, legal, positions)
 
-    def _in_sizes(self, shown, legal, positions) -> _Answer:
-        """Asks in batches of few sizes; the last one is filled up with its first position."""
+    def _in_batches(self, shown, legal, positions) -> _Answer:
+        """Asks in batches of one size; the last one is filled up with its first position."""
         parts, count = [], len(shown)
-        for begin in range(0, count, _SIZES[-1]):
-            end = min(begin + _SIZES[-1], count)
-            # A size that was compiled costs less than another compilation.
-            self.size = size = max(self.size, next(size for size in _SIZES if size >= end - begin))
-            filled = np.r_[begin:end, np.full(size - end + begin, begin)]
+        for begin in range(0, count, self.size):
+            end = min(begin + self.size, count)
+            filled = np.r_[begin:end, np.full(self.size - end + begin, begin)]
             part = self._answer(shown[filled], None if legal is None else legal[filled],
                                 positions and positions[filled])
             parts.append({name: column[: end - begin] for name, column in part.items()})

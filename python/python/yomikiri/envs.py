@@ -16,7 +16,7 @@ from . import _core
 from ._gymnasium import GAMES
 from ._games import Game, Position
 from ._games import game as _game
-from ._measure import _evaluating, _given
+from ._measure import _Asked, _evaluating, _given
 from ._tables import Table, solve
 from ._types import Move, Policy, PositionsLike
 
@@ -36,6 +36,8 @@ class _Opponent:
     def __init__(self, policy, game, table, layout, move):
         self._arguments = policy, game, table, layout, move
         self.given = _given([policy], [None], layout, None, move, game)
+        if isinstance(asked := self.given[0][1], _Asked):
+            asked.size = 1  # an opponent is asked about one position at a time
         tables = table._core.tables if table else os.environ.get("YOMIKIRI_TABLES", "tables")
         self.asked = _core.Asked(game._core, self.given[0], table._core if table else None, tables)
 
