@@ -10,17 +10,18 @@ use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Divider, Empties, Game as _, GameExt as _, Split, WideKey};
-use yomikiri::hint::Hint as _;
+use yomikiri::hint::{Hint as _, Hinted};
 use yomikiri::solved::{Orienting, SolvedTable};
 use yomikiri::table::fits_memory;
 use yomikiri_measure::evaluate::{
-    AccuracyReport, Comparison, Judged, Judgement, Match, Metrics, Piece, Player, Request, RowSink,
-    Searched, Wanted, Words, games_bytes, judgements, measure, of_split, playable, unfolded_bytes,
+    AccuracyReport, Baseline, Comparison, Judged, Judgement, Match, Piece, Player, Request,
+    RowSink, Searched, Wanted, Words, games_bytes, judgements, measure, of_split, playable,
+    unfolded_bytes,
 };
 use yomikiri_measure::free_memory;
 use yomikiri_measure::policy::{Answers, Batch, TrainedOn, TrainedSpec};
 use yomikiri_measure::render::{
-    About, accuracy_text, comparison_text, html, markdown, match_text, summary,
+    About, accuracy_text, comparison_text, html, markdown, match_text, policy_named, summary,
 };
 use yomikiri_measure::render::{Compared, no_room};
 
@@ -120,8 +121,7 @@ impl Report {
     }
 
     fn metrics(&self) -> PyResult<String> {
-        serde_json::to_string(&Metrics::of(&self.report))
-            .map_err(|error| value_error(error.to_string()))
+        serde_json::to_string(&self.report.metrics).map_err(|error| value_error(error.to_string()))
     }
 
     fn order(&self) -> Vec<usize> {
@@ -135,11 +135,25 @@ impl Report {
         }
     }
 
-    fn html(&self, command: String, date: String) -> String {
-        html(
-            &self.report,
-            &About { command, date, checksum: self.checksum.clone(), ..About::default() },
-        )
+    /// Returns the page; `against` is the name and the JSON of an earlier report.
+    fn html(
+        &self,
+        command: String,
+        date: String,
+        highlight: Option<&str>,
+        against: Option<(String, String)>,
+    ) -> PyResult<String> {
+        let wrong = |why: Hinted| value_error(why.line());
+        let mut report = self.report.clone();
+        if let Some((name, text)) = against {
+            let changes = Baseline::read(&text).and_then(|earlier| earlier.changes(&report, name));
+            report.changes = Some(changes.map_err(wrong)?);
+        }
+        let highlight = highlight.map(|name| policy_named(&report, name));
+        let highlight = highlight.transpose().map_err(wrong)?;
+        let checksum = self.checksum.clone();
+        let about = About { command, date, checksum, highlight, ..About::default() };
+        Ok(html(&report, &about))
     }
 }
 

@@ -60,6 +60,12 @@ def test_a_report_has_every_form(report, tmp_path):
     assert layers[layers.policy == "greedy"].all_states.sum() == 56_621
     page = report.to_html(tmp_path / "r.html")
     assert page.startswith("<!doctype html>") and (tmp_path / "r.html").read_text() == page
+    assert "<title>greedy on" in report.to_html(highlight="greedy")
+    with pytest.raises(ValueError, match="did you mean `greedy`"):
+        report.to_html(highlight="gredy")
+    (tmp_path / "earlier.json").write_text(json.dumps(report.json))
+    for earlier in (report, tmp_path / "earlier.json"):
+        assert "No figure changed." in report.to_html(against=earlier)
     assert "result" in str(report) and "<table>" in report._repr_html_()
     mistakes = report.mistakes(3)
     assert len(mistakes) == 3 and "<svg" in mistakes[0]._repr_html_()

@@ -149,9 +149,9 @@ fn heat_maps_are_of_what_was_not_learned() {
     let page = fs::read_to_string(page).unwrap();
     let map = page.split("<h2 id=\"where\">").nth(1).unwrap().split("</table>").next().unwrap();
     let row = |name: &str| -> Vec<String> {
-        let row = map.split("<tr>").find(|row| row.contains(name)).unwrap();
+        let row = map.split("<tr").skip(1).find(|row| row.contains(name)).unwrap();
         let cell = |cell: &str| cell.split("</td>").next()?.rsplit('>').next().map(String::from);
-        row.split("<td").skip(2).filter_map(cell).filter(|cell| !cell.is_empty()).collect()
+        row.split("<td").skip(1).filter_map(cell).filter(|cell| cell != "–").collect()
     };
     let kept = |groups: &Value| -> Vec<String> {
         let figures = groups.as_array().unwrap().iter().map(|group| &group["figures"]);

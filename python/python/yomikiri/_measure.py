@@ -501,10 +501,19 @@ class Report:
             lines += [f"    - type: {name}", f"      value: {value!r}"]
         return "\n".join([*lines, "---", "", self._core.markdown(command)])
 
-    def to_html(self, path: PathLike | None = None) -> str:
-        """Returns the report as one self-contained page, and writes it to ``path`` if given."""
+    def to_html(
+        self, path: PathLike | None = None, *, highlight: str | None = None, against: Report | PathLike | None = None
+    ) -> str:
+        """Returns the report as one self-contained page, and writes it to ``path`` if given. It brings the policy
+        ``highlight`` out (by default the first that is not built in), and shows what changed since ``against``: an
+        earlier report, or a file of one's JSON."""
         date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
-        page = self._core.html("yomikiri.evaluate", date)
+        earlier = None
+        if isinstance(against, Report):
+            earlier = ("the earlier report", against._core.json())
+        elif against is not None:
+            earlier = (str(against), Path(against).read_text(encoding="utf-8"))
+        page = self._core.html("yomikiri.evaluate", date, highlight, earlier)
         if path is not None:
             Path(path).write_text(page, encoding="utf-8")
         return page
@@ -543,7 +552,7 @@ class _Saved:
         date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
         return cls({
             "json": core.json(), "metrics": core.metrics(), "order": core.order(), "text": core.text(False),
-            "full": core.text(True), "html": core.html("yomikiri.evaluate", date), "judgements": core.judgements(),
+            "full": core.text(True), "html": core.html("yomikiri.evaluate", date, None, None), "judgements": core.judgements(),
             "markdown": core.markdown("\0"),
         })
 
@@ -562,7 +571,9 @@ class _Saved:
     def text(self, full):
         return self.texts["full" if full else "text"]
 
-    def html(self, command, date):
+    def html(self, command, date, highlight, against):
+        if highlight is not None or against is not None:
+            raise ValueError("a report that was pickled has its page as it was: leave highlight and against out")
         return self.texts["html"]
 
     def markdown(self, command):

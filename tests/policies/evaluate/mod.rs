@@ -71,6 +71,7 @@ impl Opened {
             games: false,
             mistakes: 0,
             agreement: false,
+            rows: None,
             kept: None,
         };
         request.report(None, &Silent).unwrap()

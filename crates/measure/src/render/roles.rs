@@ -81,9 +81,9 @@ pub(super) fn colour(name: &str) -> &'static str {
     match name {
         "perfect" => "",
         "random" => "#74818c",
-        // FNV-1a; the offset spreads the policies of a report without options over the colours.
+        // FNV-1a, with an offset by which common policies have different colours.
         _ => {
-            let hash = name.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
+            let hash = name.bytes().fold(0x811c_9dda_u32, |hash, byte| {
                 (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
             });
             COLOURS[(hash >> 16) as usize % COLOURS.len()]
@@ -159,7 +159,14 @@ mod tests {
 
     #[test]
     fn common_policies_have_colours_of_their_own() {
-        let names = ["greedy", "weights", "mcts:100", "onnx:model.onnx", "alphabeta:4"];
+        let mut names = vec!["greedy", "weights", "mcts:100", "alphabeta:4", "onnx:model.onnx"];
+        names.extend([
+            "learned:td-othello-4x4",
+            "learned:dqn-othello-4x4",
+            "learned:disc-regression-othello-4x4",
+            "learned:q-mlp-othello-4x4",
+            "learned:supervised-othello-4x4",
+        ]);
         let colours: std::collections::BTreeSet<&str> =
             names.iter().map(|name| colour(name)).collect();
         assert_eq!(colours.len(), names.len());
