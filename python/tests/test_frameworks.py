@@ -212,6 +212,24 @@ def test_torchrl_wraps_the_environments(table):
     assert {"player_0", "player_1"} <= set(both.reset().keys())
 
 
+def test_shimmy_wraps_openspiels_game():
+    pytest.importorskip("shimmy")
+    from shimmy import OpenSpielCompatibilityV0
+
+    env = OpenSpielCompatibilityV0(env=ym.openspiel.game("othello-4x4"))
+    env.reset(seed=0)
+    plies, position = 0, ym.game("othello-4x4").start
+    for agent in env.agent_iter():
+        _, reward, is_over, is_cut, info = env.last()
+        if is_over or is_cut:
+            env.step(None)
+            continue
+        assert np.flatnonzero(info["action_mask"]).tolist() == position.legal
+        env.step(position.legal[0])
+        position, plies = position.play(position.legal[0]), plies + 1
+    assert position.over and plies > 5
+
+
 def test_lightning_logs_exact_figures(torch, table, tmp_path):
     lightning = pytest.importorskip("lightning")
     logged = {}

@@ -104,8 +104,18 @@ class SpielGame(pyspiel.Game):
 
 
 def game(name: str | Game = "othello-4x4", *, max_plies: int = 512) -> SpielGame:
-    """Returns a game with the interface of OpenSpiel's. Its algorithms need games that end."""
-    return SpielGame(name if isinstance(name, Game) else _game(name), max_plies)
+    """Returns a game with the interface of OpenSpiel's, and registers it there, so that ``pyspiel.load_game`` and
+    Shimmy find it by its short name. OpenSpiel's algorithms need games that end."""
+    rules = name if isinstance(name, Game) else _game(name)
+
+    # A class, as in OpenSpiel's own games: a function would be freed after the interpreter's end, which crashes.
+    class Registered(SpielGame):
+        def __init__(self, _: object = None):
+            super().__init__(rules, max_plies)
+
+    made = Registered()
+    pyspiel.register_game(made.get_type(), Registered)
+    return made
 
 
 class policy:
