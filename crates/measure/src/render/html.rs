@@ -839,7 +839,6 @@ fn groups(report: &AccuracyReport, roles: &Roles) -> Vec<Value> {
                         }
                     })
                     .collect(),
-                ..TableView::default()
             })
         };
         let tables: Vec<TableView> =
