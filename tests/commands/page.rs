@@ -119,9 +119,9 @@ fn checkpoints_of_a_run_are_a_learning_curve() {
     let curve =
         page.split("<figure id=\"curve\">").nth(1).unwrap().split("</figure>").next().unwrap();
     for point in [
-        "5 number in the name: 79.8%",
-        "10 number in the name: 64.4%",
-        "20 number in the name: 49.8%",
+        "step: 5; result kept: 79.8%",
+        "step: 10; result kept: 64.4%",
+        "step: 20; result kept: 49.8%",
     ] {
         assert!(curve.contains(point), "{point}: {curve}");
     }

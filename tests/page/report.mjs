@@ -47,7 +47,7 @@ for (const [width, colorScheme] of RENDERINGS) {
   const before = await shown.textContent("#tip");
   await shown.keyboard.press("ArrowRight");
   const after = await shown.textContent("#tip");
-  assert.match(after, /: [\d.<>]+%/);
+  assert.match(after, /, discs: \d+; [\d.<>]+% of/);
   assert.notEqual(before, after);
 
   // A heading sorts, on wide screens where headings are shown.

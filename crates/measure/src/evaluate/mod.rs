@@ -29,7 +29,6 @@
 //!     games: true,
 //!     mistakes: 0,
 //!     agreement: false,
-//!     rows: None,
 //!     kept: None,
 //! };
 //! let report = request.report(None, &Silent)?;

@@ -24,8 +24,8 @@ type Set = (&'static str, fn(&FiguresBySet) -> Option<&Figures>);
 /// Returns the sets of positions of a table; games without scores have no passes.
 pub(super) fn sets(table: &TableFacts) -> Vec<Set> {
     let all = match table.has_scores() {
-        true => "All positions, forced moves and passes among them",
-        false => "All positions, forced moves among them",
+        true => "All positions, including forced moves and passes",
+        false => "All positions, including forced moves",
     };
     let mut sets: Vec<Set> = vec![
         (all, |sets| Some(&sets.all)),
@@ -145,7 +145,7 @@ pub(super) fn named_details(
     [(policy.policy.clone(), &policy.details)].into_iter().chain(held_out)
 }
 
-fn capitalised(word: &str) -> String {
+pub(super) fn capitalised(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }

@@ -57,10 +57,13 @@ pub(super) fn changes_text(report: &AccuracyReport, order: &[usize], names: &Sho
         }
     }
     let mut text =
-        format!("\nSince {}: now minus then, shares in percent points\n\n", changes.file);
+        format!("\nSince {}: now minus then, shares in percentage points\n\n", changes.file);
     text += &grid.to_text();
     if !missing.is_empty() {
-        text += &format!("not measured there on as many positions: {}\n", missing.join(", "));
+        text += &format!(
+            "not compared (absent there, or measured in other positions): {}\n",
+            missing.join(", ")
+        );
     }
     if groups.is_empty() { text } else { text + "\n" + &groups }
 }

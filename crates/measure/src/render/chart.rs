@@ -243,8 +243,9 @@ impl Series {
         }
         for (number, &point) in points.iter().enumerate().filter(|_| !is_reference) {
             let (at, to) = place(point);
-            let mut words =
-                format!("{} {}: {}", x.scale.exactly(point.0), x.name, y.scale.exactly(point.1));
+            let of_y = if y.name.is_empty() { String::new() } else { format!("{}: ", y.name) };
+            let (at_x, at_y) = (x.scale.exactly(point.0), y.scale.exactly(point.1));
+            let mut words = format!("{}: {at_x}; {of_y}{at_y}", x.name);
             let mut faint = "";
             if let Some(&positions) = self.positions.get(number) {
                 words += &format!(" of {}", counted(positions, "position"));
@@ -301,7 +302,7 @@ mod tests {
         };
         let svg = chart.svg("kept");
         assert!(
-            svg.contains("data-t=\"15 discs: 100.0%\"") && svg.contains("cx=\"446.0\" cy=\"8.0\""),
+            svg.contains("data-t=\"discs: 15; 100.0%\"") && svg.contains("cx=\"446.0\" cy=\"8.0\""),
             "{svg}"
         );
         assert!(svg.contains("data-p=\"1\" data-n=\"&lt;a&gt;\"") && !svg.contains("<a>"), "{svg}");

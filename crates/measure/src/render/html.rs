@@ -1,19 +1,23 @@
 //! The accuracy report as one self-contained page.
 
+use std::cmp::Ordering;
+
 use minijinja::{Environment, Value, context};
 use serde::Serialize;
 
 use super::accuracy_text::{by_words, judged, may_have_learned};
 use super::changes_text::changed;
-use super::chart::FEW;
-use super::columns::{KEPT, RANKED, cells, headings, or_none};
+use super::columns::or_none;
 use super::number::{amount, counted, percent, signed, thousands};
+use super::page_tables::{
+    CellView, ChangeView, RowView, TableView, agreement, by_group, figures, forced, games, groups,
+    squares, takers, typographic,
+};
 use super::pictures::{BOARD_CSS, scripts};
 use super::plots::{convergence, cost, learning, losses, reliability, small_multiples};
 use super::ranking::{columns, has_learned};
 use super::roles::Roles;
-use crate::evaluate::{AccuracyReport, BothSides, By, Expected, FiguresBySet, Mistake, MoveFacts};
-use yomikiri::game::Split;
+use crate::evaluate::{AccuracyReport, By, FiguresBySet, Mistake, MoveFacts};
 
 /// Origin of a page, and what it brings out.
 #[derive(Clone, Debug, Default)]
@@ -32,46 +36,6 @@ pub struct About {
 
 /// Lanes of names above the strip.
 const LANES: usize = 6;
-
-/// A table with a row for each policy, or for each group.
-#[derive(Default, Serialize)]
-struct TableView {
-    title: String,
-    note: String,
-    /// Headings of the columns after the name; lines end with line breaks.
-    head: Vec<String>,
-    rows: Vec<RowView>,
-}
-
-#[derive(Default, Serialize)]
-struct RowView {
-    /// Index of the policy, if the row is one.
-    at: Option<usize>,
-    name: String,
-    cells: Vec<CellView>,
-}
-
-#[derive(Default, Serialize)]
-struct CellView {
-    text: String,
-    /// Depth of the background, 0 to 1.
-    depth: Option<String>,
-    class: &'static str,
-    /// Change against an earlier report.
-    change: Option<ChangeView>,
-}
-
-#[derive(Serialize)]
-struct ChangeView {
-    text: String,
-    is_better: bool,
-}
-
-impl From<String> for CellView {
-    fn from(text: String) -> CellView {
-        CellView { text: typographic(&text), ..CellView::default() }
-    }
-}
 
 /// A policy in the strip, in the ranking and in the legend.
 #[derive(Serialize)]
@@ -134,7 +98,7 @@ pub fn html(report: &AccuracyReport, about: &About) -> String {
     let small = small.into_iter().map(|(at, svg)| context! { at, svg }).collect::<Vec<_>>();
     let plots = [losses(report, &roles), cost(report, &roles), reliability(report, &roles)];
     let curves = roles.curves.iter().map(|curve| {
-        context! { name => curve.name, plots => Value::from_serialize(learning(report, curve)) }
+        context! { name => curve.name, plots => Value::from_serialize(learning(report, &roles, curve)) }
     });
     let columns = columns(report);
     let heads = columns.iter().map(|column| column.heading.join("\n").trim().to_string());
@@ -151,6 +115,7 @@ pub fn html(report: &AccuracyReport, about: &About) -> String {
         reference => roles.random.is_some(),
         decisive => thousands(decisive),
         ranked => decisive > 0,
+        judged => report.table.judged_states > 0,
         interval => report.policies.iter().any(|policy| policy.intervals.is_some()),
         learned => report.policies.iter().any(has_learned),
         units => report.words.units,
@@ -171,20 +136,17 @@ pub fn html(report: &AccuracyReport, about: &About) -> String {
         groups => groups(report, &roles),
         convergence => Value::from_serialize(convergence(report)),
         game => game(report),
-        server => about.server,
+        server => served(report, about),
         about => context! { command => about.command, date => about.date, checksum => about.checksum },
         version => env!("CARGO_PKG_VERSION"),
     });
     page.unwrap_or_else(|error| panic!("the template fits the report: {error:#}"))
 }
 
-/// Replaces the minus sign of numbers by the typographic one, and a missing number by a dash.
-fn typographic(text: &str) -> String {
-    match text {
-        "-" => "–".to_string(),
-        _ if text.starts_with('-') => text.replacen('-', "−", 1),
-        _ => text.to_string(),
-    }
+/// Returns the address of the server that links lead to; `None` if there is no table that it could open.
+fn served<'a>(report: &AccuracyReport, about: &'a About) -> Option<&'a str> {
+    let is_served = report.table.searched.is_none() && !about.server.is_empty();
+    is_served.then_some(&about.server[..])
 }
 
 /// Returns the game as JSON for the script that draws boards.
@@ -219,7 +181,10 @@ fn hero(report: &AccuracyReport, roles: &Roles) -> Value {
         kept => of_hundred(share),
         chance => random.and_then(|at| kept(&report.policies[at].total)).map(of_hundred),
         interval,
-        held_out => has_learned(&report.policies[at]),
+        held_out => has_learned(&report.policies[at]).then(|| {
+            [report.policies[at].held_out(), &report.policies[at].total]
+                .map(|sets| thousands(sets.decisive_outcome.states))
+        }),
     }
 }
 
@@ -233,6 +198,7 @@ fn facts(report: &AccuracyReport) -> Vec<(String, String)> {
         "Figures",
         match table.searched {
             Some(_) => format!("{judged}; values by exact search"),
+            None if table.judged_states == 0 => format!("of {judged}"),
             None => format!("of {judged}; nothing is sampled"),
         },
     );
@@ -362,7 +328,7 @@ fn changes(report: &AccuracyReport, roles: &Roles) -> Option<serde_json::Value> 
     let policy = |&at: &usize| {
         let of = changes.policies.get(at)?.as_ref()?;
         let mut rows = TableView {
-            head: ["n", "earlier", "now", "change"].map(str::to_string).to_vec(),
+            head: ["positions", "earlier", "now", "change"].map(str::to_string).to_vec(),
             ..TableView::default()
         };
         rows.rows = of
@@ -379,8 +345,8 @@ fn changes(report: &AccuracyReport, roles: &Roles) -> Option<serde_json::Value> 
                 RowView { name: group.group.to_string(), cells, ..RowView::default() }
             })
             .collect();
-        let is_changed = of.metrics.values().any(|by| by.abs() > 1e-9);
-        (is_changed || !of.new_mistakes.is_empty()).then(|| {
+        let is_listed = of.new_mistakes.len() + of.gone_mistakes.len() + of.groups.len() > 0;
+        is_listed.then(|| {
             serde_json::json!({
                 "at": at, "name": roles.short[at], "earlier": of.earlier, "renamed": of.earlier != report.policies[at].policy,
                 "groups": rows, "new": of.new_mistakes, "gone": of.gone_mistakes,
@@ -393,199 +359,10 @@ fn changes(report: &AccuracyReport, roles: &Roles) -> Option<serde_json::Value> 
         "file": changes.file,
         "policies": order.filter_map(policy).collect::<Vec<_>>(),
         "missing": missing.join(", "),
+        "is_same": (0..report.policies.len()).all(|at| {
+            columns(report).iter().all(|column| change(report, at, column.metric).is_none())
+        }),
     }))
-}
-
-/// Returns the result kept by groups of positions, a row for each policy.
-fn by_group(report: &AccuracyReport, roles: &Roles, by: By) -> TableView {
-    let first = report.policies.first().map_or(&[][..], |policy| policy.details.groups(by));
-    let decisive = |at: usize, key| {
-        let found =
-            report.policies[at].held_out_details().groups(by).iter().find(|group| group.key == key);
-        found.map(|group| group.figures.decisive_outcome)
-    };
-    let used: Vec<_> =
-        first.iter().filter(|group| group.figures.decisive_outcome.states > 0).collect();
-    let count =
-        |group: &&crate::evaluate::Group| thousands(group.figures.decisive_outcome.states).into();
-    let mut table = TableView {
-        head: used.iter().map(|group| group.key.number().to_string()).collect(),
-        rows: rows(roles, |at| {
-            let cell = |group: &&crate::evaluate::Group| {
-                let figures = decisive(at, group.key);
-                let share = figures.and_then(|of| of.means().optimal_by_outcome);
-                let is_few = figures.is_none_or(|of| of.states < FEW);
-                CellView {
-                    depth: share.map(|share| format!("{share:.3}")),
-                    class: if is_few { "few" } else { "" },
-                    ..CellView::from(or_none(share, |share| format!("{:.0}", 100.0 * share)))
-                }
-            };
-            Some(used.iter().map(cell).collect())
-        }),
-        ..TableView::default()
-    };
-    table.rows.push(RowView {
-        name: "positions".into(),
-        cells: used.iter().map(count).collect(),
-        at: None,
-    });
-    table
-}
-
-/// Returns a row for each policy for which `cells` has some: ranked ones, then references.
-fn rows(roles: &Roles, cells: impl Fn(usize) -> Option<Vec<CellView>>) -> Vec<RowView> {
-    let order = roles.ranked.iter().chain(&roles.perfect).chain(&roles.random);
-    let row = |&at: &usize| {
-        Some(RowView { at: Some(at), name: roles.starred[at].clone(), cells: cells(at)? })
-    };
-    order.filter_map(row).collect()
-}
-
-fn texts<const N: usize>(all: [String; N]) -> Option<Vec<CellView>> {
-    Some(all.into_iter().map(CellView::from).collect())
-}
-
-fn forced(report: &AccuracyReport, roles: &Roles) -> Option<TableView> {
-    let first = report.policies.first()?.forced?;
-    Some(TableView {
-        note: format!(
-            "Where the table proves something of some moves only: {} positions won by force, {} neither won nor lost, as far as it is proven, with a move that is proven to lose.",
-            thousands(first.won),
-            thousands(first.at_risk)
-        ),
-        head: ["proven win\nkept", "thrown into\na proven loss", "proven loss\ntaken"]
-            .map(String::from)
-            .to_vec(),
-        rows: rows(roles, |at| {
-            let of = report.policies[at].forced?;
-            texts(
-                [of.won_kept, of.won_thrown, of.at_risk_lost].map(|share| or_none(share, percent)),
-            )
-        }),
-        ..TableView::default()
-    })
-}
-
-/// Returns what a best response takes of each policy, as bars: index, share of the widest, text.
-fn takers(report: &AccuracyReport, roles: &Roles) -> Vec<(usize, String, String)> {
-    let Some(games) = &report.games else { return Vec::new() };
-    let has_scores = report.table.has_scores();
-    let of = |at: usize| match has_scores {
-        true => games.policies[at].exploited_score(),
-        false => games.policies[at].exploited(),
-    };
-    let order: Vec<usize> =
-        roles.ranked.iter().chain(&roles.perfect).chain(&roles.random).copied().collect();
-    let most = order.iter().map(|&at| of(at)).fold(1e-9, f64::max);
-    let text = |lost: f64| if has_scores { format!("{lost:.2}") } else { amount(lost) };
-    order
-        .into_iter()
-        .map(|at| (at, format!("{:.2}", 100.0 * of(at) / most), text(of(at))))
-        .collect()
-}
-
-/// Returns the tables of games.
-fn games(report: &AccuracyReport, roles: &Roles) -> Vec<TableView> {
-    let Some(games) = &report.games else { return Vec::new() };
-    let [first, second] = report.words.sides;
-    let units = &report.words.units;
-    let both = |of: &BothSides<Expected>| [of.first, of.second];
-    let shares =
-        |of: Expected| [percent(of.win), percent(of.draw), percent(of.loss), signed(of.score, 2)];
-    let endless = games.most_plies.map_or(String::new(), |plies| {
-        let share =
-            games.endless().map_or("none of those between two policies".to_string(), |share| {
-                format!("{} of those between two policies at most", percent(share))
-            });
-        format!("A game longer than {plies} plies counts as infinite: {share}.")
-    });
-    let against = |opponent: &str, of: &dyn Fn(usize) -> BothSides<Expected>| TableView {
-        title: format!("Against {opponent} moves, from the start"),
-        note: endless.clone(),
-        head: [first, second]
-            .iter()
-            .flat_map(|side| {
-                ["win", "draw", "loss", units].map(|what| format!("as {side}\n{what}"))
-            })
-            .collect(),
-        rows: rows(roles, |at| {
-            let cells = both(&of(at)).into_iter().flat_map(shares);
-            Some(cells.map(CellView::from).collect())
-        }),
-    };
-    let most = games.table.iter().flatten().map(|of| of.score.abs()).fold(1.0, f64::max);
-    let order: Vec<usize> =
-        roles.ranked.iter().chain(&roles.perfect).chain(&roles.random).copied().collect();
-    let between = TableView {
-        title: "Against each other".into(),
-        note: format!(
-            "{units} that the row, playing {first}, scores against the column, playing {second}."
-        ),
-        head: order.iter().map(|&at| roles.short[at].clone()).collect(),
-        rows: rows(roles, |at| {
-            let cell = |&other: &usize| {
-                let score = games.table[at][other].score;
-                CellView {
-                    depth: Some(format!("{:.3}", score.abs() / most)),
-                    class: if score < 0.0 { "against" } else { "" },
-                    ..CellView::from(signed(score, 1))
-                }
-            };
-            Some(order.iter().map(cell).collect())
-        }),
-    };
-    let exploited = TableView {
-        title: "Exploitability, and mistakes in a game".into(),
-        note: "Lost to a best response from the start, on either side; expected moves in a game that lose some of the result.".into(),
-        head: [first, second]
-            .iter()
-            .flat_map(|side| ["result", units].map(|what| format!("as {side}\n{what}")))
-            .chain(["itself", "random", "perfect"].map(|opponent| format!("mistakes\nvs {opponent}")))
-            .collect(),
-        rows: rows(roles, |at| {
-            let of = &games.policies[at];
-            let lost = [&of.exploitability.first, &of.exploitability.second];
-            let lost = lost.into_iter().flat_map(|of| [amount(of.outcome_lost.max(0.0)), amount(of.score_lost.max(0.0))]);
-            let mistakes = of.mistakes.iter().map(|of| amount(of.outcome_mistakes));
-            Some(lost.chain(mistakes).map(CellView::from).collect())
-        }),
-    };
-    vec![
-        exploited,
-        against("random", &|at| games.policies[at].against_random),
-        against("perfect", &|at| games.policies[at].against_perfect),
-        between,
-    ]
-}
-
-/// Returns what moves to each square give away, a table for each policy.
-fn squares(report: &AccuracyReport, roles: &Roles) -> Vec<TableView> {
-    let view = |&at: &usize| {
-        let policy = &report.policies[at];
-        let squares = &policy.held_out_details().squares;
-        let most = squares.iter().map(|square| square.figures.score_lost).fold(0.0, f64::max);
-        let columns = squares.iter().map(|square| square.column + 1).max()?;
-        let states = policy.held_out().all.states.max(1) as f64;
-        let cell = |square: &crate::evaluate::Square| CellView {
-            text: format!("{:.0}", 1000.0 * square.figures.score_lost / states),
-            depth: Some(format!("{:.3}", square.figures.score_lost / most)),
-            class: "against",
-            change: None,
-        };
-        let rows = squares.chunks(columns).map(|row| RowView {
-            cells: row.iter().map(cell).collect(),
-            name: row[0].square.trim_start_matches(char::is_alphabetic).to_string(),
-            at: None,
-        });
-        (most > 0.0).then(|| TableView {
-            title: roles.short[at].clone(),
-            head: report.board.column_names.clone(),
-            rows: rows.collect(),
-            note: String::new(),
-        })
-    };
-    roles.ranked.iter().filter_map(view).collect()
 }
 
 /// Returns the mistakes of each policy, the reader's own first.
@@ -607,7 +384,15 @@ fn mistake_view(report: &AccuracyReport, mistake: &Mistake, about: &About) -> Mi
     let words = &report.words;
     let of = |facts: &MoveFacts| result_words(report, &mistake.mover, facts);
     let best = mistake.moves.iter().find(|facts| facts.best);
-    let wrong = mistake.moves.iter().find(|facts| !facts.best);
+    // The move that costs the most: probability times loss, then loss.
+    let loss = |facts: &MoveFacts| match (best.and_then(|best| best.score), facts.score) {
+        (Some(best), Some(score)) => f64::from(best) - f64::from(score),
+        _ => best.map_or(0.0, |best| f64::from(best.outcome - facts.outcome)),
+    };
+    let cost = |facts: &MoveFacts| [facts.probability * loss(facts), loss(facts)];
+    let others = mistake.moves.iter().filter(|facts| !facts.best);
+    let wrong =
+        others.rev().max_by(|a, b| cost(a).partial_cmp(&cost(b)).unwrap_or(Ordering::Equal));
     let what = match (best, wrong) {
         (Some(best), Some(wrong)) => {
             let names = |outcome: i8| ["loss", "draw", "win"][(outcome.clamp(-1, 1) + 1) as usize];
@@ -619,7 +404,8 @@ fn mistake_view(report: &AccuracyReport, mistake: &Mistake, about: &About) -> Mi
                     let lost = u64::from(best.abs_diff(wrong));
                     format!("gives away {}", counted(lost, words.unit))
                 }
-                (false, ..) => "takes longer than needed, or loses sooner".to_string(),
+                (false, ..) if best.outcome > 0 => "takes longer than needed to win".to_string(),
+                (false, ..) => "loses sooner than needed".to_string(),
             };
             format!("{} ({}) {lost}", wrong.name, percent(wrong.probability))
         }
@@ -636,14 +422,14 @@ fn mistake_view(report: &AccuracyReport, mistake: &Mistake, about: &About) -> Mi
         (Some(lost), true) => format!("{} {}", amount(lost), words.units),
         _ => format!("{} of the result", amount(mistake.outcome_lost)),
     };
-    let met = mistake
-        .met
-        .map_or(String::new(), |met| format!("Met in {} of its games; ", percent(met.min(1.0))));
+    let met = mistake.met.map_or(String::new(), |met| match met > 1.0 {
+        true => format!("Met {met:.2} times in a game; "),
+        false => format!("Met in {} of its games; ", percent(met)),
+    });
     let marked =
         best.iter().map(|facts| (facts, "right")).chain(wrong.iter().map(|facts| (facts, "wrong")));
     let marked: Vec<_> = marked.map(|(facts, kind)| (facts.squares, kind)).collect();
     let shown = mistake.moves.iter().filter(|facts| facts.best || facts.probability > 0.0005);
-    let is_served = report.table.searched.is_none() && !about.server.is_empty();
     MistakeView {
         board: serde_json::to_string(&mistake.board).unwrap_or_default(),
         moves: serde_json::to_string(&marked).unwrap_or_default(),
@@ -651,14 +437,10 @@ fn mistake_view(report: &AccuracyReport, mistake: &Mistake, about: &About) -> Mi
         label: format!("{}, {} to move", mistake.position, mistake.mover),
         what,
         details,
-        note: format!("{met}{lost} lost by its moves here, on average."),
-        link: is_served.then(|| {
-            format!(
-                "{}/#{}/{}",
-                about.server,
-                encoded(&report.table.name),
-                encoded(&mistake.position)
-            )
+        note: format!("{met}expected loss here: {lost}."),
+        link: served(report, about).map(|server| {
+            let (table, position) = (encoded(&report.table.name), encoded(&mistake.position));
+            format!("{server}/#{table}/{position}")
         }),
         table: TableView {
             head: ["chosen", "then"].map(String::from).to_vec(),
@@ -707,145 +489,6 @@ fn encoded(text: &str) -> String {
         _ => format!("%{byte:02X}"),
     };
     text.bytes().map(byte).collect()
-}
-
-fn agreement(report: &AccuracyReport, roles: &Roles) -> Option<TableView> {
-    let agreement = report.agreement.as_ref().filter(|_| report.policies.len() > 1)?;
-    let order: Vec<usize> =
-        roles.ranked.iter().chain(&roles.perfect).chain(&roles.random).copied().collect();
-    let cell = |at: usize, other: usize| {
-        let share = agreement.of(at, other);
-        CellView {
-            text: format!("{:.0}", 100.0 * share),
-            depth: Some(format!("{share:.3}")),
-            ..CellView::default()
-        }
-    };
-    Some(TableView {
-        note: "How alike two policies choose, in percent: Σ min(p, q), on average over all positions with a choice.".into(),
-        head: order.iter().map(|&at| roles.short[at].clone()).collect(),
-        rows: rows(roles, |at| Some(order.iter().map(|&other| cell(at, other)).collect())),
-        ..TableView::default()
-    })
-}
-
-/// Returns all figures of all sets of positions, then those of values and worst cases.
-fn figures(report: &AccuracyReport, roles: &Roles) -> Vec<TableView> {
-    let head = || {
-        let kept = headings(report, KEPT);
-        kept.into_iter()
-            .chain(headings(report, RANKED))
-            .map(|(upper, lower)| format!("{upper}\n{lower}").trim().to_string())
-    };
-    let mut all = Vec::new();
-    for (title, of) in super::accuracy_text::sets(&report.table) {
-        let row = |name: String, at: Option<usize>, sets: &FiguresBySet| {
-            let figures = of(sets).copied().unwrap_or_default();
-            let cells = [KEPT, RANKED]
-                .into_iter()
-                .flat_map(|columns| cells(&report.table, columns, &figures));
-            RowView { at, name, cells: cells.map(CellView::from).collect() }
-        };
-        let mut table =
-            TableView { title: title.to_string(), head: head().collect(), ..TableView::default() };
-        for &at in roles.ranked.iter().chain(&roles.perfect).chain(&roles.random) {
-            let policy = &report.policies[at];
-            table.rows.push(row(roles.short[at].clone(), Some(at), &policy.total));
-            for split in Split::ALL {
-                let sets = policy.splits.as_ref().map(|splits| splits.of(split));
-                if let Some(sets) = sets.filter(|sets| sets.all.states > 0) {
-                    let positions = of(sets).map_or(0, |figures| figures.states);
-                    table.rows.push(row(
-                        format!("{} ({})", split.name(), thousands(positions)),
-                        None,
-                        sets,
-                    ));
-                }
-            }
-        }
-        let positions =
-            report.policies.first().and_then(|policy| of(&policy.total)).map_or(0, |of| of.states);
-        table.title = format!("{title} ({})", thousands(positions));
-        all.push(table);
-    }
-    let valued = TableView {
-        title: "Values that policies predict, against the exact outcome (a win is 1, a loss −1)"
-            .into(),
-        head: ["mean\nerror", "right\nsign", "Brier\nscore", "calibration\nerror"]
-            .map(String::from)
-            .to_vec(),
-        rows: rows(roles, |at| {
-            let values = report.policies[at].held_out_details().values?.means();
-            texts([
-                or_none(values.mean_error, amount),
-                or_none(values.sign_accuracy, percent),
-                or_none(values.brier, amount),
-                or_none(values.calibration_error, amount),
-            ])
-        }),
-        ..TableView::default()
-    };
-    let units = &report.words.units;
-    let worst = TableView {
-        title: format!("{units} lost by a move in the worst cases, and the time for an answer"),
-        head: [&format!("99 % lose\nat most {units}"), "worst", "µs an\nanswer"]
-            .map(String::from)
-            .to_vec(),
-        rows: rows(roles, |at| {
-            let losses = report.policies[at].details.losses.as_ref();
-            let number = |n: Option<usize>| n.map_or("-".to_string(), |n| n.to_string());
-            let seconds = report.seconds.get(at).copied().flatten();
-            texts([
-                number(losses.and_then(|losses| losses.percentile(0.99))),
-                number(losses.and_then(|losses| losses.worst())),
-                or_none(seconds.map(|seconds| 1e6 * seconds), |micro| format!("{micro:.2}")),
-            ])
-        }),
-        ..TableView::default()
-    };
-    all.extend([valued, worst].into_iter().filter(|table| !table.rows.is_empty()));
-    all
-}
-
-/// Returns the figures by moves, distance and value of each policy.
-fn groups(report: &AccuracyReport, roles: &Roles) -> Vec<Value> {
-    let of = |&at: &usize| {
-        let details = report.policies[at].held_out_details();
-        let table = |by: By| {
-            let groups = details.groups(by);
-            let columns = |figures: &crate::evaluate::Figures| cells(&report.table, KEPT, figures);
-            let kept = headings(report, KEPT)
-                .into_iter()
-                .map(|(a, b)| format!("{a}\n{b}").trim().to_string());
-            (!groups.is_empty()).then(|| TableView {
-                title: format!("By {}", by_words(report, by).1),
-                note: by_words(report, by).0.to_string(),
-                head: ["positions".to_string()]
-                    .into_iter()
-                    .chain(kept)
-                    .chain(["decisive".into(), "result\nkept".into()])
-                    .collect(),
-                rows: groups
-                    .iter()
-                    .map(|group| {
-                        let (all, decisive) = (&group.figures.all, &group.figures.decisive_outcome);
-                        let cells = [thousands(all.states)].into_iter().chain(columns(all));
-                        let kept = or_none(decisive.means().optimal_by_outcome, percent);
-                        let cells = cells.chain([thousands(decisive.states), kept]);
-                        RowView {
-                            name: typographic(&group.key.number().to_string()),
-                            cells: cells.map(CellView::from).collect(),
-                            at: None,
-                        }
-                    })
-                    .collect(),
-            })
-        };
-        let tables: Vec<TableView> =
-            [By::Moves, By::Distance, By::Value].into_iter().filter_map(table).collect();
-        context! { at, name => roles.short[at], tables => Value::from_serialize(tables) }
-    };
-    roles.ranked.iter().chain(&roles.random).map(of).collect()
 }
 
 #[cfg(test)]

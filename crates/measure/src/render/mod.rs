@@ -27,7 +27,6 @@
 //!     games: true,
 //!     mistakes: 0,
 //!     agreement: false,
-//!     rows: None,
 //!     kept: None,
 //! };
 //! let report = request.report(None, &Silent)?;
@@ -50,6 +49,7 @@ mod markdown;
 mod mistakes_text;
 mod names;
 pub mod number;
+mod page_tables;
 pub mod pictures;
 mod plots;
 mod ranking;

@@ -1,6 +1,6 @@
 //! Plots of a report's page.
 
-use super::accuracy_text::by_words;
+use super::accuracy_text::{by_words, capitalised};
 use super::chart::{Axis, Chart, Scale, Series};
 use super::roles::{Curve, Roles};
 use crate::evaluate::{AccuracyReport, By, Figures, Losses, PolicyAccuracy};
@@ -43,7 +43,7 @@ pub(super) fn losses(report: &AccuracyReport, roles: &Roles) -> Option<Plot> {
     let units = &report.words.units;
     let axes = [
         Axis {
-            name: format!("{units} lost or more"),
+            name: format!("{units} lost, at least"),
             from: 1.0,
             to: most.max(2.0),
             scale: Scale::Whole,
@@ -51,9 +51,9 @@ pub(super) fn losses(report: &AccuracyReport, roles: &Roles) -> Option<Plot> {
         Axis { name: "positions".into(), from: 0.0, to: highest.max(0.1), scale: Scale::Percent },
     ];
     let note = format!(
-        "Where moves differ in score: share of positions in which so many {units} or more are lost."
+        "Share of the positions whose moves differ in score in which the policy loses at least so many {units}."
     );
-    Some(plot("losses", format!("How many {units} go at once"), note, axes, series))
+    Some(plot("losses", format!("{} lost by a move", capitalised(units)), note, axes, series))
 }
 
 /// Plots the share of good moves by the time for an answer.
@@ -95,6 +95,10 @@ pub(super) fn reliability(report: &AccuracyReport, roles: &Roles) -> Option<Plot
         .collect()
     });
     range(&series, |point| point.0)?;
+    for (line, policy) in series.iter_mut().zip(&report.policies) {
+        let bins = policy.held_out_details().values.iter().flat_map(|values| &values.bins);
+        line.positions = bins.map(|bin| bin.states).filter(|&states| states > 0).collect();
+    }
     series.push(Series {
         name: "perfect calibration".into(),
         points: vec![(0.0, 0.0), (1.0, 1.0)],
@@ -122,7 +126,7 @@ pub(super) fn convergence(report: &AccuracyReport) -> Option<Plot> {
         Axis { name: "sweep".into(), from: 1.0, to: last.max(2.0), scale: Scale::Whole },
         Axis { name: "power of 10".into(), from: 0.0, to: highest.max(1.0), scale: Scale::Number },
     ];
-    let note = "States whose value a sweep of the solution changed, and one more.";
+    let note = "States whose value a sweep of the solution changed: the decimal logarithm of their number plus one.";
     Some(plot("convergence", "Convergence of the solution".into(), note.into(), axes, series))
 }
 
@@ -164,7 +168,7 @@ pub(super) fn small_multiples(
 }
 
 /// Plots figures of the policies of a series, such as checkpoints of a run, by their number.
-pub(super) fn learning(report: &AccuracyReport, curve: &Curve) -> Vec<Plot> {
+pub(super) fn learning(report: &AccuracyReport, roles: &Roles, curve: &Curve) -> Vec<Plot> {
     let has_scores = report.table.has_scores();
     let units = &report.words.units;
     let lost = if has_scores {
@@ -181,13 +185,13 @@ pub(super) fn learning(report: &AccuracyReport, curve: &Curve) -> Vec<Plot> {
         let number =
             |&(step, at): &(f64, usize)| Some((step, report.metrics.get(at)?.number(metric)??));
         let points: Vec<(f64, f64)> = curve.steps.iter().filter_map(number).collect();
-        let colour = super::roles::colour(&curve.name);
+        let colour = curve.steps.last().map_or("", |&(_, at)| roles.colours[at]);
         let series = vec![Series { name: curve.name.clone(), colour, points, ..Series::default() }];
         let (from, to) = range(&series, |point| point.0)?;
         let (least, most) = range(&series, |point| point.1)?;
         let is_share = metric == "result_kept";
         let axes = [
-            Axis { name: "number in the name".into(), from, to, scale: Scale::Whole },
+            Axis { name: "step".into(), from, to, scale: Scale::Whole },
             Axis {
                 name: title.clone(),
                 from: if is_share { floor(least) } else { 0.0 },

@@ -49,7 +49,14 @@ impl Roles {
         let is_kept_here = |at: &&usize| names[**at].starts_with("learned:");
         let own: Vec<usize> = (0..names.len()).filter(|&at| is_own(names[at])).collect();
         let first = own.iter().find(|at| !is_kept_here(at)).or(own.first());
-        let highlight = highlight.or(first.copied()).or(ranked.first().copied());
+        let curves = curves(&names);
+        // The last checkpoint stands for its run.
+        let last = |&at: &usize| {
+            let mut runs = curves.iter().filter(|run| run.steps.iter().any(|step| step.1 == at));
+            runs.next().and_then(|run| run.steps.last()).map_or(at, |step| step.1)
+        };
+        let highlight = highlight.or(first.map(last)).or(ranked.first().copied());
+        let order: Vec<usize> = highlight.iter().chain(&own).chain(&ranked).copied().collect();
         let short = ShortNames::of(&report.table.game, names.iter().copied()).short;
         let star = |policy: &PolicyAccuracy| if has_learned(policy) { " *" } else { "" };
         let stars = report.policies.iter().map(star);
@@ -60,9 +67,16 @@ impl Roles {
             random,
             ranked,
             short,
-            colours: names.iter().map(|name| colour(name)).collect(),
-            curves: curves(&names),
+            colours: colours(&names, &order),
+            curves,
         }
+    }
+}
+
+impl Roles {
+    /// Returns all policies: ranked ones, best first, then the references.
+    pub(super) fn order(&self) -> Vec<usize> {
+        self.ranked.iter().chain(&self.perfect).chain(&self.random).copied().collect()
     }
 }
 
@@ -76,7 +90,27 @@ pub fn policy_named(report: &AccuracyReport, name: &str) -> Result<usize, Hinted
     })
 }
 
-/// Returns the colour of a policy, the same in all reports; empty for perfect moves, which have the text colour.
+/// Returns the colours of policies. Each has that of its name, in all reports, unless another that comes before it in
+/// `order` has it; it then has the next that is free, while there are free ones.
+fn colours(names: &[&str], order: &[usize]) -> Vec<&'static str> {
+    let mut colours: Vec<&str> = names.iter().map(|name| colour(name)).collect();
+    let mut done: Vec<usize> = Vec::new();
+    for &at in order {
+        let is_taken = |colour: &str| done.iter().any(|&other| colours[other] == colour);
+        let own = COLOURS.iter().position(|colour| *colour == colours[at]).unwrap_or(0);
+        let mut from_own = COLOURS.iter().cycle().skip(own).take(COLOURS.len());
+        if let (false, Some(free)) = (done.contains(&at), from_own.find(|colour| !is_taken(colour)))
+        {
+            colours[at] = free;
+        }
+        if !done.contains(&at) {
+            done.push(at);
+        }
+    }
+    colours
+}
+
+/// Returns the colour of a policy by its name; empty for perfect moves, which have the text colour.
 pub(super) fn colour(name: &str) -> &'static str {
     match name {
         "perfect" => "",
@@ -170,6 +204,12 @@ mod tests {
         let colours: std::collections::BTreeSet<&str> =
             names.iter().map(|name| colour(name)).collect();
         assert_eq!(colours.len(), names.len());
+        // Where two names share a colour the later one in the order gives way.
+        let other =
+            (0..).map(|n| format!("mcts:{n}:0")).find(|name| colour(name) == colour("greedy"));
+        let both = ["greedy", &other.unwrap()];
+        let shown = super::colours(&both, &[1, 0]);
+        assert!(shown[1] == colour("greedy") && shown[0] != shown[1], "{shown:?}");
         assert!(
             is_own("onnx:model.onnx")
                 && is_own("my net")

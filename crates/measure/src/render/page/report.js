@@ -63,15 +63,18 @@ addEventListener("pointermove", (event) => {
   tell(near && near[0] < 30 ? near[1] : null);
 });
 for (const chart of all(".chart")) {
+  const lines = () => all(".series", chart).map((line) => all("circle", line).filter(seen)).filter((points) => points.length);
   chart.onkeydown = (event) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    const points = all("circle", chart).filter(seen);
-    if (!step || !points.length) return;
+    const [along, across] = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] }[event.key] ?? [];
+    const found = lines();
+    if (along === undefined || !found.length) return;
     event.preventDefault();
-    const at = points.indexOf(lit);
-    tell(points[at < 0 ? 0 : (at + step + points.length) % points.length]);
+    const line = Math.max(0, found.findIndex((points) => points.includes(lit)));
+    const points = found[(line + across + found.length) % found.length];
+    const at = Math.max(0, found[line].indexOf(lit)) + along;
+    tell(points[Math.min((at + points.length) % points.length, points.length - 1)]);
   };
-  chart.onfocus = () => tell(all("circle", chart).filter(seen)[0] ?? null);
+  chart.onfocus = () => tell(all(".series.own circle", chart).filter(seen)[0] ?? lines()[0]?.[0] ?? null);
   chart.onblur = () => tell(null);
 }
 
@@ -87,20 +90,28 @@ for (const row of all(".rank tbody tr")) {
 for (const table of all("table.sort")) {
   const heads = [...table.tHead.rows[0].cells];
   heads.forEach((head, at) => {
-    if (!head.textContent) return;
+    if (!head.textContent || head.matches(".bars")) return;
     const button = el("button", { type: "button" }, [...head.childNodes]);
     head.append(button);
     button.onclick = () => {
-      const down = head.ariaSort !== "descending";
+      // Names and places ascend at first.
+      const isName = at === 0 || head.cellIndex === 1 && table.matches(".rank");
+      const down = isName ? head.ariaSort === "ascending" : head.ariaSort !== "descending";
       for (const other of heads) other.ariaSort = null;
       head.ariaSort = down ? "descending" : "ascending";
       const of = (row) => {
-        const text = row.cells[at].firstChild?.textContent.trim().replace(/[,%<>]/g, "").replace("−", "-") ?? "";
-        return text === "" || isNaN(text) ? text : Number(text);
+        const cell = row.cells[at].cloneNode(true);
+        cell.querySelector("small")?.remove();
+        const text = cell.textContent.trim();
+        const number = parseFloat(text.replace(/[,<>]/g, "").replace("−", "-"));
+        return cell.tagName === "TD" && !isNaN(number) ? number : text;
       };
       const rows = [...table.tBodies[0].rows];
+      const isMissing = (value) => value === "" || value === "–";
       rows.sort((a, b) => {
         const [x, y] = [of(a), of(b)];
+        // Missing figures come last both ways.
+        if (isMissing(x) || isMissing(y)) return isMissing(x) - isMissing(y);
         const less = typeof x === "number" && typeof y === "number" ? x - y : String(x).localeCompare(String(y));
         return down ? -less : less;
       });
