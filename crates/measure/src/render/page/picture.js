@@ -20,7 +20,7 @@ export const piece = (table, cell) => table.pieces.find((kind) => kind.piece ===
 
 // Returns the drawing of a square's content. Shogi's pieces point to the opponent: those of the far side are
 // upside down.
-export function drawn(table, cell, { flipped = false, kanji = true } = {}) {
+export function drawn(table, cell, { flipped = false, kanji = false } = {}) {
   const kind = piece(table, cell);
   if (!kind) return disc(cell === "X");
   if (!isShogi(table)) return lettered(isFirst(cell), kind.piece);
