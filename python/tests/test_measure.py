@@ -65,7 +65,7 @@ def test_a_report_has_every_form(report, tmp_path):
         report.to_html(highlight="gredy")
     (tmp_path / "earlier.json").write_text(json.dumps(report.json))
     for earlier in (report, tmp_path / "earlier.json"):
-        assert "No figure changed." in report.to_html(against=earlier)
+        assert "No figure of the compared policies changed." in report.to_html(against=earlier)
     assert "result" in str(report) and "<table>" in report._repr_html_()
     mistakes = report.mistakes(3)
     assert len(mistakes) == 3 and "<svg" in mistakes[0]._repr_html_()
