@@ -184,6 +184,7 @@ fn reports_are_compared_with_earlier_ones() {
     let without = run("weights", &["--fail-if", "result_kept < baseline"]);
     without.ended(2, "give one with --against FILE");
     // Other positions, and files that are no reports, are refused.
+    run("weights", &["--against", then_path, "--canonical"]).ended(2, "asked about");
     let other = run("weights", &["--against", then_path, "--split", "test"]);
     other.ended(2, "positions differs");
     fs::write(file("bad.json"), "{}").unwrap();

@@ -27,6 +27,7 @@ struct EarlierTable {
     empties: Option<String>,
     repetition: Option<String>,
     judged_states: u64,
+    asked_states: u64,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -93,9 +94,11 @@ impl Baseline {
         (0..self.policies.len()).map(listed).max().unwrap_or(0)
     }
 
-    /// Returns the figure of this name of a policy of a report.
-    pub fn figure(&self, policy: &str, others: &AccuracyReport, name: &str) -> Option<f64> {
-        let at = self.find(policy, others)?;
+    /// Returns the figure of this name of a policy of a report; `None` too if it is of other positions here.
+    pub fn figure(&self, policy: &str, report: &AccuracyReport, name: &str) -> Option<f64> {
+        let at = self.find(policy, report)?;
+        let now = report.metrics.iter().find(|metrics| metrics.policy == policy)?;
+        self.metrics_of(at, now)?;
         self.metrics.get(at)?.get(name)?.as_f64()
     }
 
@@ -118,10 +121,15 @@ impl Baseline {
                 return Err(Hinted::new(what, hint));
             }
         }
-        if then.judged_states != now.judged_states {
-            let (then, now) = (then.judged_states, now.judged_states);
-            let what = format!("the number of positions differs: {then} there, {now} here");
-            return Err(Hinted::new(what, hint));
+        let counts = [
+            ("positions", then.judged_states, now.judged_states),
+            ("positions asked about (`--canonical`)", then.asked_states, now.asked_states),
+        ];
+        for (what, then, now) in counts {
+            if then != now {
+                let what = format!("the number of {what} differs: {then} there, {now} here");
+                return Err(Hinted::new(what, hint));
+            }
         }
         let policies = (0..report.policies.len()).map(|at| self.changes_of(report, at));
         Ok(Changes { file, policies: policies.collect() })

@@ -296,7 +296,7 @@ fn place_names(all: &mut [PolicyView]) {
             continue;
         };
         // The reader's own is bold, larger, and has its figure beside it.
-        let letters = all[at].short.chars().count() as f64;
+        let letters = all[at].starred.chars().count() as f64;
         let letters = if all[at].is_own { 1.4 * (letters + 7.0) } else { letters };
         let long = letter * letters + around;
         let span =
@@ -402,7 +402,7 @@ fn mistake_view(report: &AccuracyReport, mistake: &Mistake, about: &About) -> Mi
                 }
                 (false, Some(best), Some(wrong)) => {
                     let lost = u64::from(best.abs_diff(wrong));
-                    format!("gives away {}", counted(lost, words.unit))
+                    format!("costs {}", counted(lost, words.unit))
                 }
                 (false, ..) if best.outcome > 0 => "takes longer than needed to win".to_string(),
                 (false, ..) => "loses sooner than needed".to_string(),

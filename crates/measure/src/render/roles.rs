@@ -71,9 +71,7 @@ impl Roles {
             curves,
         }
     }
-}
 
-impl Roles {
     /// Returns all policies: ranked ones, best first, then the references.
     pub(super) fn order(&self) -> Vec<usize> {
         self.ranked.iter().chain(&self.perfect).chain(&self.random).copied().collect()
