@@ -17,7 +17,7 @@ from pathlib import Path
 CRATES = ["src", "crates/measure/src", "crates/learn/src", "crates/cluster/src", "crates/solver/src", "python/src"]
 
 # Memory maps, and instructions that not every processor has.
-UNSAFE = {"src/game/othello/blocks/bits.rs", "src/game/othello/search/kernel.rs", "src/table/mmap.rs"}
+UNSAFE = {"src/game/othello/blocks/bits.rs", "src/game/othello/search/kernel.rs", "src/mmap.rs"}
 LONGEST_FILE = 900
 
 

@@ -2,7 +2,8 @@
 //!
 //! `cargo bench --bench search` runs FFO 40 to 44 and 1,000 random positions of 12 empty squares;
 //! `YOMIKIRI_BENCH_SEARCH="ffo 40-49, 6x6, random 12 10000, random 16 1000, moves 12 10000, mates 1000"`
-//! selects others. `stored 1000` queries the stored solution of 6×6 for the positions of 1,000 games in which
+//! selects others; `plain` before `ffo`, `6x6`, `random` or `moves` searches without patterns. `cost` compares the
+//! CPU time of a node in both orders. `stored 1000` queries the stored solution of 6×6 for the positions of 1,000 games in which
 //! one side plays its best move, `outside 1000` searches 1,000 positions of random 6×6 games outside it. One
 //! thread; every score and the number of mates are asserted. Nodes compare between machines, seconds do not.
 
@@ -14,8 +15,11 @@ use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use serde_json::Value;
 use yomikiri::any::{AnyGame, AnyState};
+use yomikiri::game::othello::search::is_vectorised;
 use yomikiri::game::shogi::{Board, MINISHOGI, Shogi};
-use yomikiri::game::{Empties, Game, GameExt, Score, SearchLimits, SearchOptions, Side, WideKey};
+use yomikiri::game::{
+    Empties, Game, GameExt, Score, SearchLimits, SearchOptions, SearchWeights, Side, WideKey,
+};
 use yomikiri::progress::Silent;
 use yomikiri::registry::othello;
 use yomikiri::search::mates::{MateOptions, MateRules, MateSearch, MateVerdict};
@@ -29,12 +33,18 @@ fn main() {
     let asked = std::env::var("YOMIKIRI_BENCH_SEARCH");
     let asked = asked.unwrap_or("ffo 40-44, random 12 1000".to_string());
     for work in asked.split(',') {
-        let words: Vec<&str> = work.split_whitespace().collect();
+        let mut words: Vec<&str> = work.split_whitespace().collect();
+        let weights = match words.first() {
+            Some(&"plain") => SearchWeights::Plain,
+            _ => SearchWeights::BuiltIn,
+        };
+        words.retain(|word| *word != "plain");
         match words[..] {
-            ["ffo", range] => ffo(range),
-            ["6x6"] => start(),
-            ["random", empties, count] => random(number(empties), number(count), false),
-            ["moves", empties, count] => random(number(empties), number(count), true),
+            ["ffo", range] => drop(ffo(range, &weights)),
+            ["6x6"] => start(&weights),
+            ["random", empties, count] => random(number(empties), number(count), false, &weights),
+            ["moves", empties, count] => random(number(empties), number(count), true, &weights),
+            ["cost"] => cost(),
             ["stored", games] => stored(number(games)),
             ["outside", count] => outside(number(count)),
             ["mates", count] => mates(number(count)),
@@ -47,9 +57,13 @@ fn number(text: &str) -> usize {
     text.parse().unwrap_or_else(|_| panic!("invalid number '{text}'"))
 }
 
-fn searcher(game: &AnyGame, empties: Empties) -> Box<dyn Searcher<AnyGame>> {
-    let (memory, stored) = (1 << 30, false);
-    let options = SearchOptions { empties, memory, stored, ..SearchOptions::default() };
+fn searcher(
+    game: &AnyGame,
+    empties: Empties,
+    weights: &SearchWeights,
+) -> Box<dyn Searcher<AnyGame>> {
+    let (memory, stored, weights) = (1 << 30, false, weights.clone());
+    let options = SearchOptions { empties, memory, stored, weights, ..SearchOptions::default() };
     game.searcher(&options).expect("Othello is searched")
 }
 
@@ -59,7 +73,8 @@ fn report(what: &str, begun: Instant, nodes: u64) {
     println!("{what}: {seconds:.2} s, {all:.1} M nodes, {speed:.1} M nodes a second");
 }
 
-fn ffo(range: &str) {
+/// Searches FFO positions and returns the number of nodes.
+fn ffo(range: &str, weights: &SearchWeights) -> u64 {
     let (first, last) = range.split_once('-').unwrap_or((range, range));
     let game = othello("8").expect("a board");
     let all: Vec<Value> = serde_json::from_str(FFO).expect("JSON");
@@ -73,7 +88,7 @@ fn ffo(range: &str) {
         let line = format!("{} {};", text("board"), text("to_move"));
         let position = game.parse_position(&line, &game.start()).expect("a position");
         let began = Instant::now();
-        let search = searcher(&game, Empties::ToWinner);
+        let search = searcher(&game, Empties::ToWinner, weights);
         let found =
             search.search(&game, &position.state, &SearchTask::EXACT, &SearchLimits::default());
         let score = entry["score"].as_i64().expect("a number") as i8;
@@ -82,12 +97,48 @@ fn ffo(range: &str) {
         nodes += found.nodes;
     }
     report(&format!("FFO {range}"), begun, nodes);
+    nodes
 }
 
-fn start() {
+/// Most that a node with patterns may take, as a multiple of one in the plain order. Measured: 1.0 (2.3 when
+/// the compiler added lanes one by one).
+const MOST_COST: f64 = 1.6;
+
+/// Compares the CPU time of a node with patterns and in the plain order, which a loop compiled to slow code
+/// changes. Left out on processors on which patterns are not added by vector instructions.
+fn cost() {
+    if !is_vectorised() {
+        println!("no vector instructions: the cost of patterns is not compared");
+        return;
+    }
+    let mut least = [f64::INFINITY; 2];
+    for _ in 0..2 {
+        for (weights, least) in
+            [SearchWeights::Plain, SearchWeights::BuiltIn].iter().zip(&mut least)
+        {
+            let begun = cpu_time();
+            let nodes = ffo("41", weights);
+            *least = least.min((cpu_time() - begun).as_secs_f64() / nodes as f64);
+        }
+    }
+    let [plain, patterns] = least.map(|seconds| 1e9 * seconds);
+    let ratio = patterns / plain;
+    println!(
+        "a node takes {plain:.1} ns in the plain order, {patterns:.1} ns with patterns: {ratio:.2} times"
+    );
+    assert!(ratio < MOST_COST, "at most {MOST_COST} times were expected");
+}
+
+/// Returns the CPU time of this process.
+fn cpu_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+fn start(weights: &SearchWeights) {
     let game = othello("6").expect("a board");
     let begun = Instant::now();
-    let search = searcher(&game, Empties::Uncounted);
+    let search = searcher(&game, Empties::Uncounted, weights);
     let SearchResult { value, nodes, .. } =
         search.search(&game, &game.start().state, &SearchTask::EXACT, &SearchLimits::default());
     // J. Feinstein (1993): White wins by 4.
@@ -96,11 +147,11 @@ fn start() {
 }
 
 /// Searches random positions; with `moves`, every move of each.
-fn random(empties: usize, count: usize, moves: bool) {
+fn random(empties: usize, count: usize, moves: bool, weights: &SearchWeights) {
     let game = othello("8").expect("a board");
     let range = Some((empties as u32, empties as u32));
     let (positions, _) = drawn(&game, range, count, 1, &Silent).expect("positions");
-    let search = searcher(&game, Empties::Uncounted);
+    let search = searcher(&game, Empties::Uncounted, weights);
     let exact = |state: &AnyState| {
         search.search(&game, state, &SearchTask::EXACT, &SearchLimits::default())
     };
@@ -139,7 +190,7 @@ fn spread(times: &mut [f64]) -> String {
 fn stored(games: usize) {
     let game = othello("6").expect("a board");
     let solution = game.searcher(&SearchOptions::default()).expect("Othello is searched");
-    let search = searcher(&game, Empties::Uncounted);
+    let search = searcher(&game, Empties::Uncounted, &SearchWeights::BuiltIn);
     let exact = |searcher: &dyn Searcher<AnyGame>, state: &AnyState| {
         searcher.search(&game, state, &SearchTask::EXACT, &SearchLimits::default())
     };
@@ -195,7 +246,7 @@ fn outside(count: usize) {
             continue;
         }
         let begun = Instant::now();
-        let search = searcher(&game, Empties::Uncounted);
+        let search = searcher(&game, Empties::Uncounted, &SearchWeights::BuiltIn);
         let found =
             search.search(&game, &position.state, &SearchTask::EXACT, &SearchLimits::default());
         assert!(found.value.score().is_some());

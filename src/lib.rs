@@ -39,6 +39,7 @@ pub mod game;
 pub mod graph;
 pub mod hint;
 pub mod input;
+mod mmap;
 pub mod parallel;
 pub mod progress;
 pub mod registry;

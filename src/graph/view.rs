@@ -10,9 +10,10 @@ use super::keys::{BucketIndex, Keys, KeysElsewhere};
 use super::ranked::Ranked;
 use super::{StateKind, UNFIT};
 use crate::game::{Action, Empties, Game, GameExt, Orientations, Position, Score, Side, StateKey};
+use crate::mmap::prefetch;
 use crate::parallel::{self, GRAIN};
 use crate::table::{
-    Array, BLOCK, Counts, Ints, Manifest, PackedColumn, Table, TableError, or_record, prefetch,
+    Array, BLOCK, Counts, Ints, Manifest, PackedColumn, Table, TableError, or_record,
 };
 
 /// Move of a row and the row it leads to; `None` if the move was not followed.

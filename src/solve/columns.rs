@@ -18,10 +18,11 @@ use super::ranked::outcome_of;
 use super::value::{Prospect, SweepOrder, Value};
 use crate::game::{Empties, Outcome, Repetition, Score};
 use crate::graph::ENDLESS;
+use crate::mmap::prefetch;
 use crate::parallel::{self, GRAIN};
 use crate::table::{
     Array, DISCOUNTED_COLUMN, Discounted, Element, Manifest, NewColumn, PackedColumn, RootValue,
-    SOLUTION_COLUMNS, Solution, SweepRecord, Table, TableError, Written, prefetch,
+    SOLUTION_COLUMNS, Solution, SweepRecord, Table, TableError, Written,
 };
 
 /// Entry of `outcome` and `score` where the value is not proven.

@@ -16,9 +16,10 @@ use super::{SweepError, SweepLog, columns};
 use crate::game::{Game, Score};
 use crate::graph::{Graph, LayerChecks, LayerSums, LayerToRead, Maker, deriver};
 use crate::hint::Hinted;
+use crate::mmap::prefetch;
 use crate::parallel::{self, GRAIN};
 use crate::progress::Progress;
-use crate::table::{Buffer, Memory, SweepRecord, Table, TableError, prefetch};
+use crate::table::{Buffer, Memory, SweepRecord, Table, TableError};
 
 /// Layered game's table that is being solved.
 pub(super) struct Layered<'a> {

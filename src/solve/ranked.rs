@@ -21,9 +21,10 @@ use super::{SweepError, SweepLog};
 use crate::game::{End, Outcome, RankedMoves, Repetition};
 use crate::graph::{ENDLESS, Ranked, distance_of_end, ones_of};
 use crate::hint::Hinted;
+use crate::mmap::prefetch;
 use crate::parallel;
 use crate::progress::Progress;
-use crate::table::{SweepRecord, prefetch};
+use crate::table::SweepRecord;
 
 /// Longest distance that a byte can hold.
 pub(super) const LONGEST: u8 = 200;

@@ -16,10 +16,10 @@ use serde::{Deserialize, Serialize};
 
 use super::commit::{move_synced, read_state, sync_dir, write_kept, write_state};
 use super::error::{IoContext, TableError};
-use super::mmap::map_read_only;
 use super::npy::{Array, Element, HEADER_BYTES, Ints, crc32, shape_of};
 use super::stream::Stream;
 use super::{ArrayEntry, Identity, Manifest, Memory, Table};
+use crate::mmap::map_read_only;
 use crate::parallel;
 
 /// A table under construction.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytemuck::Zeroable;
 
 use super::error::{IoContext, TableError};
-use super::mmap::Mapped;
+use crate::mmap::Mapped;
 use crate::parallel;
 
 /// Budget of bytes that work on a table may allocate.
@@ -19,8 +19,7 @@ pub struct Memory {
     dir: PathBuf,
 }
 
-/// Least bytes of an allocation in huge pages, and bytes populated per task.
-const LARGE: u64 = 4 << 20;
+/// Bytes populated per task.
 const AT_ONCE: usize = 16 << 20;
 
 /// Bytes set aside for what is not allocated through [`Memory`]: rows being written, and the program.
@@ -50,9 +49,6 @@ impl Memory {
             return Ok(Buffer { map, taken: None });
         }
         let map = Mapped::zeros(length, None).at("allocate memory for the table in", &self.dir)?;
-        if bytes >= LARGE {
-            map.in_large_pages();
-        }
         // Populated now: a page that is read before it is written is allocated twice, and replacing it
         // stops all threads.
         let grain = (AT_ONCE / size_of::<T>()).max(1);

@@ -24,7 +24,6 @@ mod draft;
 mod error;
 mod manifest;
 mod memory;
-mod mmap;
 mod npy;
 mod packed;
 mod removal;
@@ -40,9 +39,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::hint::Hinted;
+use crate::mmap::AccessPattern;
 use crate::parallel;
-
-use mmap::AccessPattern;
 
 pub use commit::Lock;
 pub use damage::{Moment, or_record};
@@ -60,10 +58,9 @@ pub use scratch::Scratch;
 pub use store::{Entry, Holds, Store, check_name};
 pub use stream::Stream;
 
+pub use crate::mmap::map_read_only;
 pub use commit::{PendingFile, move_synced, sync_dir, writable, write_whole};
 pub use error::IoContext;
-pub use mmap::map_read_only;
-pub use mmap::prefetch;
 pub use store::bytes_in;
 
 #[cfg(target_endian = "big")]

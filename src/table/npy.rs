@@ -14,8 +14,8 @@ use memmap2::Mmap;
 
 use super::Table;
 use super::error::{IoContext, TableError};
-use super::mmap::{AccessPattern, map_for, unmap_pages};
 use crate::input::NpyHeader;
+use crate::mmap::{AccessPattern, map_for, unmap_pages};
 use crate::parallel;
 
 /// Offset of the payload.

@@ -250,7 +250,7 @@ const TOLD_OF: u64 = 8;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::mmap::map_read_only;
+    use crate::mmap::map_read_only;
 
     /// The target directory, and a file system in memory if there is one.
     #[test]

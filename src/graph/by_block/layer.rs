@@ -4,8 +4,9 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
 use crate::game::Orientations;
+use crate::mmap::prefetch;
 use crate::parallel;
-use crate::table::{Buffer, Memory, TableError, prefetch};
+use crate::table::{Buffer, Memory, TableError};
 
 /// Words of bitmaps in a task: few enough that the successors of a block's states stay in the CPU cache, and
 /// a layer has enough tasks for all threads.

@@ -8,7 +8,7 @@ use crate::game::othello::blocks::{Bits, Block, Blocks, Placement, PlacementStat
 use crate::game::{Group, Orientations, Side, Symmetry};
 use crate::graph::StateKind;
 use crate::graph::census::Census;
-use crate::table::prefetch;
+use crate::mmap::prefetch;
 
 /// Block and place of each state of a layer that must pass.
 pub(super) type Passes = Vec<(u32, u32)>;

@@ -54,9 +54,10 @@ use crate::game::{
     Action, Game, GameExt, Mobility, Orientations, Outcome, Position, Side, Symmetry,
 };
 use crate::graph::{Finder, Graph, Plan, StateKind, ones_of};
+use crate::mmap::prefetch;
 use crate::parallel;
 use crate::progress::Progress;
-use crate::table::{Buffer, Counts, Memory, RootValue, Table, TableError, Tally, prefetch};
+use crate::table::{Buffer, Counts, Memory, RootValue, Table, TableError, Tally};
 
 /// Result of [`prove`].
 #[derive(Clone, Debug, PartialEq, Eq)]

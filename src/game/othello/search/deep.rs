@@ -181,7 +181,7 @@ impl<K: Kernel> Search<'_, K> {
             let mut index = 0;
             if empties - 1 > SHALLOW {
                 index = table.index(child);
-                self.kernel.prefetch(table.line(index));
+                table.prefetch(index);
             }
             self.moves.push(OrderedMove { child, index, square, cost: 0 });
         }

@@ -149,9 +149,8 @@ impl Evaluation {
 impl Trained {
     #[inline(always)]
     fn value<K: Kernel>(&self, kernel: K, shape: &BoardShape, board: Board) -> i32 {
-        let weights = &self.weights[stage(shape.empty(board).count_ones())][..];
-        let indices = self.patterns.indices(kernel, shape, board);
-        indices.into_iter().map(|index| i32::from(weights[index as usize])).sum()
+        let weights = &self.weights[stage(shape.empty(board).count_ones())];
+        self.patterns.sum(kernel, shape, board, weights)
     }
 }
 

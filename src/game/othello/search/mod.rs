@@ -39,6 +39,14 @@ const WORST: i32 = -128;
 /// Bound of all evaluations.
 const WIDE: i32 = 1 << 20;
 
+/// Returns whether searches use vector instructions on this processor.
+pub fn is_vectorised() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return kernel::Vector::detect().is_some();
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
 /// Options of an engine.
 #[derive(Clone, Debug)]
 pub struct EngineOptions {

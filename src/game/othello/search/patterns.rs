@@ -4,7 +4,7 @@
 //! diagonally next to their corners, diagonals of at least four squares, and blocks in the corners.
 //! Images of a pattern under the symmetries of the board share its weights.
 
-use super::kernel::Kernel;
+use super::kernel::{Kernel, Scalar};
 use super::shape::BoardShape;
 use crate::game::othello::Board;
 
@@ -30,13 +30,17 @@ pub(super) struct Patterns {
     /// Index of the first weight of each pattern; unused lanes stay at weight 0, which is zero.
     offsets: [u32; LANES],
     /// Part of each half row in the indices, for each set of its squares.
-    parts: Box<[[Lanes; 16]; HALF_ROWS]>,
+    parts: Box<[HalfRowParts; HALF_ROWS]>,
     /// Smallest weight that is equal to each weight by symmetry.
     canonical: Vec<u32>,
     used: usize,
 }
 
-type Lanes = [u16; LANES];
+/// Index of the contents of each pattern.
+pub(super) type Lanes = [u16; LANES];
+
+/// Part of a half row in the indices, for each set of its squares.
+pub(super) type HalfRowParts = [Lanes; 16];
 
 type Square = (usize, usize);
 
@@ -91,38 +95,50 @@ impl Patterns {
         }
     }
 
-    /// Returns the indices of the weights whose sum is the value of a board.
+    /// Returns the sum of a board's weights.
     #[inline(always)]
-    pub(super) fn indices<K: Kernel>(
+    pub(super) fn sum<K: Kernel>(
         &self,
         kernel: K,
         shape: &BoardShape,
         board: Board,
-    ) -> [u32; INPUTS] {
-        let mut own = [0u16; LANES];
-        let mut other = [0u16; LANES];
-        for (half, parts) in self.parts.iter().enumerate().take(2 * shape.rows) {
-            let add = |sum: &mut Lanes, set: u64| {
-                let part = &parts[(set >> (4 * half) & 15) as usize];
-                sum.iter_mut().zip(part).for_each(|(sum, part)| *sum = sum.wrapping_add(*part));
-            };
-            add(&mut own, board.mover);
-            add(&mut other, board.opponent);
-        }
+        weights: &[i16],
+    ) -> i32 {
+        let indices = kernel.pattern_indices(&self.parts[..2 * shape.rows], board);
+        let counts = self.count_indices(kernel, shape, board);
+        kernel.sum_weights(weights, &self.offsets, &indices)
+            + counts.into_iter().map(|index| i32::from(weights[index as usize])).sum::<i32>()
+    }
+
+    /// Returns the indices of the weights that [`Patterns::sum`] adds.
+    pub(super) fn indices(&self, shape: &BoardShape, board: Board) -> [u32; INPUTS] {
+        let lanes = Scalar.pattern_indices(&self.parts[..2 * shape.rows], board);
         let mut indices = [0; INPUTS];
         for lane in 0..LANES {
-            let index = own[lane].wrapping_add(other[lane]).wrapping_add(other[lane]);
-            indices[lane] = self.offsets[lane] + u32::from(index);
+            indices[lane] = self.offsets[lane] + u32::from(lanes[lane]);
         }
+        indices[LANES..].copy_from_slice(&self.count_indices(Scalar, shape, board));
+        indices
+    }
+
+    /// Returns the indices of the weights for the number of moves of either side, and of empty squares.
+    #[inline(always)]
+    fn count_indices<K: Kernel>(
+        &self,
+        kernel: K,
+        shape: &BoardShape,
+        board: Board,
+    ) -> [u32; INPUTS - LANES] {
         let rest = self.canonical.len() as u32 - 2 * MOVES - 64;
         let moves = |board| {
             let moves: u64 = kernel.moves(board) & shape.board;
             moves.count_ones().min(MOVES - 1)
         };
-        indices[LANES] = rest + moves(board);
-        indices[LANES + 1] = rest + MOVES + moves(board.swapped());
-        indices[LANES + 2] = rest + 2 * MOVES + (shape.empty(board).count_ones() & 63);
-        indices
+        [
+            rest + moves(board),
+            rest + MOVES + moves(board.swapped()),
+            rest + 2 * MOVES + (shape.empty(board).count_ones() & 63),
+        ]
     }
 
     /// Adds the weights of a pattern; its images with the same squares make weights equal.

@@ -2,7 +2,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use bytemuck::Zeroable;
+
 use crate::game::othello::Board;
+use crate::mmap::{Mapped, prefetch};
 
 /// Proven bounds of a position's score and the move that gave them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +45,7 @@ const BUCKET: usize = 2;
 ///
 /// Threads may write the words of one slot in any interleaving. A slot torn between two writers
 /// does not match any board, because its masks belong to other data.
-#[derive(Default)]
+#[derive(Zeroable)]
 struct Slot {
     mover: AtomicU64,
     opponent: AtomicU64,
@@ -50,7 +53,7 @@ struct Slot {
     _unused: u64,
 }
 
-#[derive(Default)]
+#[derive(Zeroable)]
 #[repr(align(64))]
 struct Bucket([Slot; BUCKET]);
 
@@ -80,8 +83,10 @@ fn masks(data: u64) -> (u64, u64) {
 }
 
 /// Transposition table whose number of buckets is a power of two.
+///
+/// The system zeroes its memory when a search first uses it, so a large table costs a short search little.
 pub(super) struct TranspositionTable {
-    buckets: Vec<Bucket>,
+    buckets: Mapped<Bucket>,
     age: u8,
 }
 
@@ -89,13 +94,12 @@ impl TranspositionTable {
     /// Returns an empty table of at most `bytes` bytes.
     pub(super) fn new(bytes: usize) -> TranspositionTable {
         let most = (bytes / size_of::<Bucket>()).max(1);
-        let buckets = (0..1 << most.ilog2()).map(|_| Bucket::default()).collect();
-        TranspositionTable { buckets, age: 0 }
+        TranspositionTable { buckets: Mapped::at_most(1 << most.ilog2()), age: 0 }
     }
 
     /// Returns the size of the table in bytes.
     pub(super) fn bytes(&self) -> usize {
-        self.buckets.len() * size_of::<Bucket>()
+        self.buckets.values().len() * size_of::<Bucket>()
     }
 
     /// Ages all entries, so that a new search replaces them first.
@@ -109,19 +113,19 @@ impl TranspositionTable {
         let product = u128::from(board.mover ^ 0x2545_f491_4f6c_dd1d)
             * u128::from(board.opponent ^ 0x9e37_79b9_7f4a_7c15);
         let folded = ((product >> 64) as u64 ^ product as u64).wrapping_mul(0xd6e8_feb8_6659_fd93);
-        (folded >> 32) as usize & (self.buckets.len() - 1)
+        (folded >> 32) as usize & (self.buckets.values().len() - 1)
     }
 
-    /// Returns a word of a bucket, for prefetching.
+    /// Prefetches a bucket.
     #[inline(always)]
-    pub(super) fn line(&self, index: usize) -> &AtomicU64 {
-        &self.buckets[index].0[0].mover
+    pub(super) fn prefetch(&self, index: usize) {
+        prefetch(&self.buckets.values()[index]);
     }
 
     /// Returns the bounds stored for a board whose bucket is `index`.
     #[inline(always)]
     pub(super) fn get(&self, board: Board, index: usize) -> Option<TranspositionEntry> {
-        self.buckets[index]
+        self.buckets.values()[index]
             .0
             .iter()
             .find_map(|slot| slot.read(board))
@@ -134,9 +138,9 @@ impl TranspositionTable {
     #[inline(always)]
     pub(super) fn put(&self, board: Board, index: usize, depth: u32, entry: TranspositionEntry) {
         let data = entry.pack(depth, self.age);
-        let mut victim = &self.buckets[index].0[0];
+        let mut victim = &self.buckets.values()[index].0[0];
         let mut least = u32::MAX;
-        for slot in &self.buckets[index].0 {
+        for slot in &self.buckets.values()[index].0 {
             if slot.read(board).is_some() {
                 return slot.write(board, data);
             }

@@ -1,6 +1,7 @@
 //! Tests against a naive mover and plain minimax.
 
 use super::kernel::{Kernel, Scalar};
+use super::patterns::{HalfRowParts, LANES, Lanes, Patterns};
 use super::*;
 
 const SHAPES: [(usize, usize); 6] = [(4, 4), (8, 8), (6, 6), (5, 7), (8, 4), (4, 8)];
@@ -142,6 +143,32 @@ fn kernels_agree_with_the_naive_rules() {
     #[cfg(target_arch = "x86_64")]
     if let Some(kernel) = kernel::Vector::detect() {
         check_kernel(kernel);
+    }
+}
+
+/// Checks sums of pattern weights against the indices used in training, with weights of any size.
+fn check_sums<K: Kernel>(kernel: K) {
+    for size in SHAPES {
+        let shape = BoardShape::new(size.0, size.1, Empties::Uncounted);
+        let patterns = Patterns::new(&shape);
+        let mixed = |i: usize| (i as u64 + 1).wrapping_mul(0xd6e8_feb8_6659_fd93) >> 40;
+        let weights: Vec<i16> = (0..patterns.weights()).map(|i| mixed(i) as i16).collect();
+        for empties in 0..=(size.0 * size.1) as u32 - 4 {
+            for board in positions(size, empties, 10) {
+                let indices = patterns.indices(&shape, board);
+                let sum: i32 = indices.iter().map(|&i| i32::from(weights[i as usize])).sum();
+                assert_eq!(patterns.sum(kernel, &shape, board, &weights), sum, "{board:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn kernels_agree_on_sums_of_weights() {
+    check_sums(Scalar);
+    #[cfg(target_arch = "x86_64")]
+    if let Some(kernel) = kernel::Vector::detect() {
+        check_sums(kernel);
     }
 }
 
@@ -411,7 +438,13 @@ impl Kernel for Panicking {
         Scalar.last_flips(square, own, other)
     }
 
-    fn prefetch(self, _line: &std::sync::atomic::AtomicU64) {}
+    fn pattern_indices(self, parts: &[HalfRowParts], board: Board) -> Lanes {
+        Scalar.pattern_indices(parts, board)
+    }
+
+    fn sum_weights(self, weights: &[i16], offsets: &[u32; LANES], indices: &Lanes) -> i32 {
+        Scalar.sum_weights(weights, offsets, indices)
+    }
 
     fn call<R: kernel::Recursion<S, A>, S, A>(
         self,

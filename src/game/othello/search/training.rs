@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::evaluation::{DISC, Evaluation, FIRST_STAGE, STAGE_STEP, STAGES, Trained, stage};
-use super::kernel::{Kernel, Scalar};
+use super::kernel::Kernel;
 use super::patterns::{INPUTS, Patterns};
 use super::{Engine, EngineOptions, KernelTask, Search, WIDE, play};
 use crate::game::othello::Board;
@@ -114,7 +114,7 @@ impl TrainingSample {
         board: Board,
         score: f32,
     ) -> TrainingSample {
-        let indices = patterns.indices(Scalar, &evaluation.shape, board);
+        let indices = patterns.indices(&evaluation.shape, board);
         TrainingSample { indices: indices.map(|index| patterns.canonical()[index as usize]), score }
     }
 }
