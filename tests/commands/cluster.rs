@@ -9,6 +9,15 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use yomikiri::graph::Plan;
+use yomikiri::hint::Hint;
+use yomikiri::progress::Silent;
+use yomikiri::solve::SolveOptions;
+use yomikiri_cluster::{ClusterError, Job, gather, parts_dir};
+
+use crate::common::solved::named;
+use crate::common::tables::{Tables, assert_same_files};
+
 pub fn solver(tables: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_solver"));
     command.arg("--tables").arg(tables).arg("-q").args(args).stdin(Stdio::null());
@@ -457,4 +466,28 @@ fn workers_end_a_moment_after_their_launcher() {
         assert!(Instant::now() < until, "a worker is left");
         sleep(Duration::from_millis(10));
     }
+}
+
+/// With the least memory, layers are received in files, and processed, sent and requested in many shares.
+#[test]
+fn little_memory_and_a_stop_between_change_no_byte() {
+    let [one, all] = [(); 2].map(|()| Tables::new());
+    let game = named("othello-4x5");
+    let plan = Plan { derived: true, ..Plan::from_start(&game) };
+    let mut table = game.enumerate(&plan, &one.store(), &Silent).unwrap().table;
+    game.solve(&mut table, &SolveOptions::default(), &Silent, &mut |_, _| {}).unwrap();
+    let parts = parts_dir(&all.store(), &plan.table_name(&game));
+    let hosts = vec!["localhost:1".to_string()];
+    let (process, workers, memory) = (0, 2, Some(0));
+    let job =
+        Job { game, plan, parts, solves: false, hosts, process, workers, memory, plies: Some(9) };
+    let fail = |error: &ClusterError| panic!("{}", error.line());
+    let first = yomikiri_cluster::run(&job, fail).unwrap();
+    let rest = yomikiri_cluster::run(&Job { plies: None, ..job.clone() }, fail).unwrap();
+    assert!(first.states > 1000 && rest.sent > 1 << 20, "{first:?} {rest:?}");
+    let again = Job { plies: None, solves: true, ..job.clone() };
+    let solved = yomikiri_cluster::run(&again, fail).unwrap();
+    assert_eq!(solved.states, table.manifest().counts.table.states);
+    let made = gather(&job, std::slice::from_ref(&job.parts), &all.store(), &Silent).unwrap();
+    assert_same_files(made.dir(), table.dir(), "one process and two workers");
 }

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
 
-use crate::cluster::{ended, gathered, plain, run, solver};
+use super::cluster::{ended, gathered, plain, run, solver};
 use crate::common::Random;
 
 /// Default number of seeds.

@@ -10,17 +10,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 use yomikiri::game::{Game, GameExt, Group, Outcome, conform};
 
-use connect_four::{Board, ConnectFour};
-
-#[allow(dead_code)]
-#[path = "../../examples/connect_four.rs"]
-mod connect_four;
-#[allow(dead_code)]
-#[path = "../../examples/three_mens_morris.rs"]
-mod three_mens_morris;
-#[allow(dead_code)]
-#[path = "../../examples/tic_tac_toe.rs"]
-mod tic_tac_toe;
+use crate::examples::connect_four::{Board, ConnectFour};
+use crate::examples::{three_mens_morris, tic_tac_toe};
 
 #[test]
 fn the_examples_are_games() {
@@ -30,7 +21,7 @@ fn the_examples_are_games() {
         conform(&three_mens_morris::ThreeMensMorris::new(centre_barred));
     }
     for (rows, columns) in [(4, 5), (5, 4), (4, 6)] {
-        conform(&connect_four::ConnectFour::new(rows, columns));
+        conform(&ConnectFour::new(rows, columns));
     }
 }
 

@@ -37,7 +37,7 @@ fn a_network_is_trained_and_measured() {
     assert_eq!(card["results"]["held out: positions"], 1000.0);
     let history = fs::read_to_string(tables.place("policies/value-minishogi.csv")).unwrap();
     assert_eq!(history.lines().count(), 1 + 3);
-    crate::train::the_models_are_the_networks(&tables, &["policies/value-minishogi".to_string()]);
+    super::train::the_models_are_the_networks(&tables, &["policies/value-minishogi".to_string()]);
     let made =
         tables.json(&["enumerate", "--game", "minishogi", "--root", MATE_IN_3, "--max-depth", "3"]);
     tables.ok(&["value-iterate"]);

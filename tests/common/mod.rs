@@ -3,6 +3,7 @@
 
 #[cfg(feature = "serve")]
 pub mod http;
+pub mod listed;
 pub mod needs;
 pub mod plain;
 pub mod plain_shogi;

@@ -33,6 +33,12 @@ pub fn is_there(need: &str, there: bool) -> bool {
     there
 }
 
+/// Returns `true` if tests with a long list of cases run all of them, as before a release; otherwise they run
+/// a sample.
+pub fn all_cases() -> bool {
+    std::env::var_os("YOMIKIRI_ALL_CASES").is_some_and(|value| value == "1")
+}
+
 /// Returns `true` if `python3` can run a program without packages.
 pub fn has_python() -> bool {
     python_imports("", "python3")

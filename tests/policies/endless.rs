@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use tempfile::TempDir;
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, Game, GameExt, Outcome, Position, Side};
+use yomikiri::game::{Game, GameExt, Outcome, Side};
 use yomikiri::graph::Plan;
 use yomikiri::progress::Silent;
 use yomikiri::solve::SolveOptions;
@@ -18,42 +18,13 @@ use yomikiri_measure::evaluate::{
 };
 use yomikiri_measure::policy::{ByRule, Greedy, Policy, Random};
 
+use crate::common::listed::{Listed, Node, interior, lost};
 use crate::common::solved::named;
 
 /// Wait or resign: a player who never resigns never loses, and two of them play on for ever.
-struct Waiting;
-
-impl Game for Waiting {
-    /// `true` if the opponent has resigned.
-    type State = bool;
-    type Key = u64;
-
-    fn name(&self) -> String {
-        "waiting".to_string()
-    }
-    fn start(&self) -> Position<bool> {
-        Position { state: false, side: Side::First }
-    }
-    fn action_count(&self) -> usize {
-        2
-    }
-    fn for_each_action(&self, &resigned: &bool, visit: impl FnMut(Action)) {
-        if !resigned {
-            [Action(0), Action(1)].into_iter().for_each(visit);
-        }
-    }
-    fn play(&self, _: &bool, action: Action) -> bool {
-        action == Action(1)
-    }
-    fn result(&self, &resigned: &bool) -> Option<Outcome> {
-        resigned.then_some(Outcome::Win)
-    }
-    fn key(&self, &resigned: &bool) -> u64 {
-        u64::from(resigned)
-    }
-    fn state(&self, key: u64) -> Option<bool> {
-        (key < 2).then_some(key == 1)
-    }
+fn waiting() -> Listed {
+    let resigned = Node { end: Some(Outcome::Win), ..lost(0) };
+    Listed { nodes: vec![interior(0, [0, 1]), resigned], ..Listed::default() }
 }
 
 const POLICIES: [&str; 3] = ["random", "greedy", "perfect"];
@@ -100,7 +71,7 @@ fn close(a: &Expected, b: &Expected) -> bool {
 
 #[test]
 fn who_waits_is_not_beaten_and_who_resigns_is() {
-    let game = AnyGame::new(Waiting);
+    let game = AnyGame::new(waiting());
     let opened = Opened::new(&game, &Plan::from_start(&game));
     let play = Play::new(&opened.unfolded, &opened.solved);
     assert_eq!((opened.unfolded.positions(), opened.unfolded.edges()), (4, 4));

@@ -1,16 +1,13 @@
 //! Values found by search alone agree with those of tables.
 
-#[allow(dead_code)]
-#[path = "../../examples/alpha_beta.rs"]
-mod example;
-
-use example::Search;
-use yomikiri::any::AnyGame;
 use yomikiri::game::othello::Othello;
 use yomikiri::game::{Game, GameExt};
 use yomikiri::progress::Silent;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::Store;
+
+use crate::common::solved::board_4x4;
+use crate::examples::alpha_beta::Search;
 
 #[test]
 fn boards_are_worth_what_tables_say() {
@@ -25,8 +22,7 @@ fn boards_are_worth_what_tables_say() {
 fn every_state_is_worth_what_its_table_says() {
     let dir = tempfile::tempdir().unwrap();
     let game = Othello::<u64>::new(4, 4, true);
-    let table =
-        SolvedTable::of_whole(AnyGame::new(game.clone()), &Store::at(dir.path()), &Silent).unwrap();
+    let table = SolvedTable::of_whole(board_4x4(true), &Store::at(dir.path()), &Silent).unwrap();
     let (mut search, states) = (Search::new(&game), table.states());
     let mut rows = 0;
     for piece in states.pieces() {

@@ -1,12 +1,9 @@
 //! Estimated numbers of states agree with counted ones.
 
-#[allow(dead_code)]
-#[path = "../../examples/how_many.rs"]
-mod example;
-
-use example::{Drawing, Layer, Rules, layers};
 use rayon::ThreadPoolBuilder;
 use serde_json::Value;
+
+use crate::examples::how_many::{Drawing, Layer, Rules, layers};
 
 fn drawn((rows, columns): (usize, usize), exact: usize, threads: usize) -> Vec<Layer> {
     let mut all = vec![];

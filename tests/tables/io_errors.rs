@@ -11,8 +11,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::power::{calls::has_strace, opens};
 use crate::common::tables::{Ran, Tables};
-use crate::power::{calls::has_strace, opens};
 
 const CALLS: &str = "openat,read,pread64,mmap,lseek,write,pwrite64,ftruncate,fallocate,fsync,\
     fdatasync,mkdir,rename,renameat,renameat2,unlink,unlinkat,rmdir,statx,getdents64,flock";

@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::othello::Othello;
 use yomikiri::game::{Empties, Game, Position};
 use yomikiri::progress::Silent;
 use yomikiri::solve::{Prospect, Value};
 use yomikiri::solved::{Oracle, SolvedTable};
 use yomikiri::table::Store;
+
+use crate::common::solved::board_4x4;
 
 /// Recursion to the ends of a game that has scores and always ends.
 struct Recursion {
@@ -53,7 +54,7 @@ impl Oracle for Recursion {
 #[test]
 fn recursion_answers_as_the_table_does() {
     let dir = tempfile::tempdir().unwrap();
-    let game = AnyGame::new(Othello::<u64>::new(4, 4, true));
+    let game = board_4x4(true);
     let table = SolvedTable::of_whole(game.clone(), &Store::at(dir.path()), &Silent).unwrap();
     let recursion = Recursion { game, known: Mutex::default() };
     let mut compared = 0;

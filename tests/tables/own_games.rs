@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::game::{
-    Action, Empties, Game, GameExt, Group, Layers, Mobility, Outcome, Position, Ranks, Repetition,
-    Score, Scores, Side, Symmetries, Symmetry, WideKey, conform,
+    Action, Game, GameExt, Group, Outcome, Position, Ranks, Repetition, Symmetries, Symmetry,
+    WideKey, conform,
 };
 use yomikiri::graph::{self, Index, Plan, pack};
 use yomikiri::hint::Hint;
@@ -19,167 +19,11 @@ use yomikiri::solved::{Oracle, SolvedTable};
 use yomikiri::table::{Store, Table};
 
 use crate::common::Random;
+use crate::common::listed::{Listed, Node, interior, layered, lost, nim};
 use crate::common::solved::{named, solve, standard};
 use crate::common::tables::{Tables, assert_same_files};
-
-#[allow(dead_code)]
-#[path = "../../examples/three_mens_morris.rs"]
-mod three_mens_morris;
-use three_mens_morris::{NEXT, ThreeMensMorris};
-#[allow(dead_code)]
-#[path = "../../examples/connect_four.rs"]
-mod connect_four;
-use connect_four::ConnectFour;
-
-/// A state of [`Listed`].
-#[derive(Clone, Debug, Default)]
-struct Node {
-    layer: u32,
-    /// Successors.
-    moves: Vec<u32>,
-    /// Outcome, if the game is over.
-    end: Option<Outcome>,
-    /// Successor by a pass, which is then the only move.
-    pass: Option<u32>,
-    /// Number of moves that the state claims, if it is wrong.
-    claims: Option<u32>,
-}
-
-/// A game with numbered states and listed moves. It starts in state 0.
-#[derive(Clone, Default)]
-struct Listed {
-    nodes: Vec<Node>,
-    has_layers: bool,
-    is_ranked: bool,
-    has_scores: bool,
-}
-
-impl Listed {
-    fn node(&self, state: u32) -> &Node {
-        &self.nodes[state as usize]
-    }
-}
-
-const PASS: Action = Action(400);
-
-impl Game for Listed {
-    type State = u32;
-    type Key = u64;
-
-    fn name(&self) -> String {
-        "listed".to_string()
-    }
-    fn start(&self) -> Position<u32> {
-        Position { state: 0, side: Side::First }
-    }
-    fn action_count(&self) -> usize {
-        401
-    }
-    fn for_each_action(&self, &state: &u32, visit: impl FnMut(Action)) {
-        let Node { moves, pass, .. } = self.node(state);
-        (0..moves.len() as u16).map(Action).chain(pass.map(|_| PASS)).for_each(visit);
-    }
-    fn play(&self, &state: &u32, action: Action) -> u32 {
-        let Node { moves, pass, .. } = self.node(state);
-        pass.unwrap_or_else(|| moves[usize::from(action.0)])
-    }
-    fn result(&self, &state: &u32) -> Option<Outcome> {
-        self.node(state).end
-    }
-    fn key(&self, &state: &u32) -> u64 {
-        state.into()
-    }
-    fn state(&self, key: u64) -> Option<u32> {
-        (key < self.nodes.len() as u64).then_some(key as u32)
-    }
-    fn layers(&self) -> Option<&dyn Layers<u32>> {
-        self.has_layers.then_some(self)
-    }
-    fn ranks(&self) -> Option<&dyn Ranks<u32>> {
-        self.is_ranked.then_some(self)
-    }
-    fn scores(&self) -> Option<&dyn Scores<u32>> {
-        self.has_scores.then_some(self)
-    }
-    fn is_pass(&self, action: Action) -> bool {
-        action == PASS
-    }
-    fn swapped(&self, &state: &u32) -> Option<u32> {
-        let back = |node: &Node| node.pass == Some(state);
-        let passes = || self.nodes.iter().position(back).map(|state| state as u32);
-        self.node(state).pass.or_else(passes)
-    }
-    fn mobility(&self, &state: &u32) -> Mobility {
-        let Node { moves, pass, claims, .. } = self.node(state);
-        match (claims.unwrap_or(moves.len() as u32), pass) {
-            (_, Some(_)) => Mobility::Pass,
-            (0, None) => Mobility::Over,
-            (moves, None) => Mobility::Moves(moves),
-        }
-    }
-}
-
-impl Layers<u32> for Listed {
-    fn unit(&self) -> &'static str {
-        "steps"
-    }
-    fn layer_of(&self, &state: &u32) -> u32 {
-        self.node(state).layer
-    }
-}
-
-/// Scores a win or loss by one to seven points.
-impl Scores<u32> for Listed {
-    fn most(&self) -> Score {
-        Score(7)
-    }
-    fn score_of(&self, &state: &u32, _empties: Empties) -> Score {
-        let outcome = self.node(state).end.map_or(0, Outcome::value);
-        Score(outcome * (state % 7 + 1) as i8)
-    }
-}
-
-impl Ranks<u32> for Listed {
-    fn count(&self) -> u32 {
-        self.nodes.len() as u32
-    }
-    fn rank_of(&self, &state: &u32) -> Option<u32> {
-        Some(state)
-    }
-    fn state_of(&self, rank: u32) -> Option<u32> {
-        (rank < self.nodes.len() as u32).then_some(rank)
-    }
-    fn predecessors(&self, rank: u32, before: &mut Vec<u32>) {
-        let leads_here = |before: &u32| self.node(*before).moves.contains(&rank);
-        before.extend((0..self.nodes.len() as u32).filter(leads_here));
-    }
-}
-
-/// Returns a layered game. A state without moves is lost unless `end` is another outcome.
-fn layered(nodes: Vec<Node>) -> Listed {
-    Listed { nodes, has_layers: true, ..Listed::default() }
-}
-
-fn interior(layer: u32, moves: impl Into<Vec<u32>>) -> Node {
-    Node { layer, moves: moves.into(), ..Node::default() }
-}
-
-fn lost(layer: u32) -> Node {
-    Node { layer, end: Some(Outcome::Loss), ..Node::default() }
-}
-
-/// Nim with one heap, from which a player takes one of the numbers `take`, or loses if none is possible.
-fn nim(stones: u32, take: &[u32]) -> Listed {
-    let node = |taken: u32| {
-        let moves: Vec<u32> =
-            take.iter().map(|take| taken + take).filter(|&taken| taken <= stones).collect();
-        match moves.is_empty() {
-            true => lost(taken),
-            false => interior(taken, moves),
-        }
-    };
-    layered((0..=stones).map(node).collect())
-}
+use crate::examples::connect_four::ConnectFour;
+use crate::examples::three_mens_morris::{NEXT, ThreeMensMorris};
 
 /// Returns a random game whose moves lead up to five layers on; some layers have no state. It has
 /// passes. No move jumps over a multiple of ten.

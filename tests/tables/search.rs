@@ -14,6 +14,7 @@ use yomikiri::solved::SolvedTable;
 use yomikiri::table::Store;
 
 use crate::common::Random;
+use crate::common::solved::named;
 
 /// Othello without its own search.
 #[derive(Clone, Debug)]
@@ -72,11 +73,14 @@ impl Game for Plainly {
     }
 }
 
+fn board(rows: usize, columns: usize) -> AnyGame {
+    named(&format!("othello-{rows}x{columns}"))
+}
+
 /// Compares every `step`th row of a table with both searches.
 fn compare(rows: usize, columns: usize, empties: Empties, step: usize) {
     let dir = tempfile::tempdir().unwrap();
-    let rules = Othello::<u64>::new(rows, columns, true);
-    let game = AnyGame::new(rules.clone());
+    let game = board(rows, columns);
     let options = SolveOptions { empties: Some(empties), ..SolveOptions::default() };
     let store = Store::at(dir.path());
     let mut made = game.enumerate(&Plan::from_start(&game), &store, &Silent).unwrap().table;
@@ -84,7 +88,7 @@ fn compare(rows: usize, columns: usize, empties: Empties, step: usize) {
     let table = SolvedTable::open(game.clone(), made, false).unwrap().unwrap();
     let options = SearchOptions { empties, ..SearchOptions::default() };
     let quick = game.searcher(&options).unwrap();
-    let plainly = Plainly(rules);
+    let plainly = Plainly(Othello::new(rows, columns, true));
     let plain = of_rules(&plainly, &options).unwrap();
     let mut compared = 0;
     for piece in table.states().pieces() {
@@ -119,7 +123,7 @@ fn compare(rows: usize, columns: usize, empties: Empties, step: usize) {
 /// Compares every `step`th row of a table with Othello's own search.
 fn compare_quickly(rows: usize, columns: usize, step: usize) {
     let dir = tempfile::tempdir().unwrap();
-    let game = AnyGame::new(Othello::<u64>::new(rows, columns, true));
+    let game = board(rows, columns);
     let table = SolvedTable::of_whole(game.clone(), &Store::at(dir.path()), &Silent).unwrap();
     let search = game.searcher(&SearchOptions::default()).unwrap();
     let mut compared = 0;
@@ -160,8 +164,7 @@ fn states_of_4x6_and_5x5_have_the_value_of_their_table() {
 /// Narrow windows and limits give bounds that hold; windows that contain the score give the score.
 #[test]
 fn bounds_hold() {
-    let rules = Othello::<u64>::new(4, 5, true);
-    let game = AnyGame::new(rules.clone());
+    let game = board(4, 5);
     let options = SearchOptions::default();
     let mut random = Random(7);
     for _ in 0..200 {

@@ -270,14 +270,13 @@ impl Agreement {
 mod tests {
     use super::*;
     use crate::evaluate::{Case, Truth};
-    use yomikiri::any::AnyGame;
-    use yomikiri::game::othello::Othello;
     use yomikiri::game::{Action, Game, Outcome};
+    use yomikiri::registry::othello;
 
     #[test]
     fn the_common_part_is_the_lesser_probability() {
         let own = Truth { outcome: Outcome::Draw, score: None, distance: None, rank: 0 };
-        let start = AnyGame::new(Othello::<u64>::new(4, 4, true)).start();
+        let start = othello("4").unwrap().start();
         let mut piece = Piece::default();
         for (row, moves) in [(0, 2), (1, 4), (2, 1)] {
             piece.batch.push(start, (0..moves).map(Action));

@@ -90,16 +90,15 @@ impl Kept {
 mod tests {
     use super::*;
     use crate::evaluate::{Judged, Source};
-    use yomikiri::any::AnyGame;
-    use yomikiri::game::othello::Othello;
     use yomikiri::progress::Silent;
+    use yomikiri::registry::othello;
     use yomikiri::solved::SolvedTable;
     use yomikiri::table::Store;
 
     #[test]
     fn positions_are_filled_once_where_they_fit() {
         let dir = tempfile::tempdir().unwrap();
-        let game = AnyGame::new(Othello::<u64>::new(4, 4, true));
+        let game = othello("4").unwrap();
         let table = SolvedTable::of_whole(game, &Store::at(dir.path()), &Silent).unwrap();
         let (all, none) = (Kept::default(), Kept::up_to(100));
         for orienting in [Orienting::All, Orienting::First] {

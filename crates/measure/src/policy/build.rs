@@ -89,8 +89,9 @@ fn of_any<G: Game>(
     })
 }
 
+/// Returns the policy of a rule, which is boxed so that policies are compiled once for all rules.
 fn by_rule<G: Game>(rule: impl Rule<G> + 'static) -> Option<Box<dyn Policy<G>>> {
-    Some(Box::new(ByRule(rule)))
+    Some(Box::new(ByRule(Box::new(rule) as Box<dyn Rule<G>>)))
 }
 
 impl NetworkSpec {

@@ -109,6 +109,16 @@ pub trait Rule<G: Game>: Send + Sync {
     fn worths(&self, game: &G, position: &Position<G::State>, actions: &[Action], out: &mut [f64]);
 }
 
+impl<G: Game> Rule<G> for Box<dyn Rule<G>> {
+    fn name(&self) -> String {
+        (**self).name()
+    }
+
+    fn worths(&self, game: &G, position: &Position<G::State>, actions: &[Action], out: &mut [f64]) {
+        (**self).worths(game, position, actions, out);
+    }
+}
+
 /// A policy that plays the actions a rule rates best.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ByRule<R>(pub R);

@@ -9,7 +9,6 @@
 
 #![allow(unsafe_code)]
 
-use super::patterns::{HalfRowParts, LANES, Lanes};
 use crate::game::othello::Board;
 
 /// Shifts of the four lines through a square: row, two diagonals, column.
@@ -33,6 +32,15 @@ struct Rays {
     up: [u64; 4],
     down: [u64; 4],
 }
+
+/// Maximum number of patterns on a board, images included; 8×8 has 46.
+pub(super) const LANES: usize = 48;
+
+/// Index of the contents of each pattern.
+pub(super) type Lanes = [u16; LANES];
+
+/// Part of a half row in the indices, for each set of its squares.
+pub(super) type HalfRowParts = [Lanes; 16];
 
 /// Recursive function of a search, to be compiled for the instructions of a kernel.
 ///

@@ -4,12 +4,9 @@
 //! diagonally next to their corners, diagonals of at least four squares, and blocks in the corners.
 //! Images of a pattern under the symmetries of the board share its weights.
 
-use super::kernel::{Kernel, Scalar};
+use super::kernel::{HalfRowParts, Kernel, LANES, Lanes, Scalar};
 use super::shape::BoardShape;
 use crate::game::othello::Board;
-
-/// Maximum number of patterns on a board, images included; 8×8 has 46.
-pub(super) const LANES: usize = 48;
 
 /// Number of weights that an evaluation adds: one for each pattern, for the number of moves of
 /// either side, and for the number of empty squares.
@@ -35,12 +32,6 @@ pub(super) struct Patterns {
     canonical: Vec<u32>,
     used: usize,
 }
-
-/// Index of the contents of each pattern.
-pub(super) type Lanes = [u16; LANES];
-
-/// Part of a half row in the indices, for each set of its squares.
-pub(super) type HalfRowParts = [Lanes; 16];
 
 type Square = (usize, usize);
 

@@ -1,7 +1,7 @@
 //! Tests against a naive mover and plain minimax.
 
-use super::kernel::{Kernel, Scalar};
-use super::patterns::{HalfRowParts, LANES, Lanes, Patterns};
+use super::kernel::{HalfRowParts, Kernel, LANES, Lanes, Scalar};
+use super::patterns::Patterns;
 use super::*;
 
 const SHAPES: [(usize, usize); 6] = [(4, 4), (8, 8), (6, 6), (5, 7), (8, 4), (4, 8)];

@@ -5,11 +5,7 @@
 //! repeat one input `YOMIKIRI_FUZZ=notation:17..18`. A failing input is written to a file, which belongs
 //! in the corpus once the fault is fixed.
 
-#![allow(unreachable_pub, clippy::print_stderr)]
-
 mod change;
-#[path = "../common/mod.rs"]
-mod common;
 #[path = "../../fuzz/targets.rs"]
 mod targets;
 
@@ -159,7 +155,7 @@ fn started(order: &str, place: &Path, at: &PathBuf, printed: File) -> Child {
         }
         false => Command::new(this),
     };
-    command.args(["--exact", "no_input_breaks_a_reader", "--nocapture"]);
+    command.args(["--exact", "malformed::no_input_breaks_a_reader", "--nocapture"]);
     command.env(ORDER, order).env(AT, at).env("TMPDIR", place).env("RAYON_NUM_THREADS", "2");
     command.stdout(Stdio::null()).stderr(printed).spawn().unwrap()
 }

@@ -1,12 +1,8 @@
 //! Tables: made, stored, proven and read, by us and by NumPy.
 
-#![allow(unreachable_pub)]
-
 mod alpha_beta;
 mod backward_compatibility;
 mod checksums;
-#[path = "../common/mod.rs"]
-mod common;
 mod conformance;
 mod crash;
 mod damage;

@@ -1,9 +1,5 @@
 //! Tests of policies: built-in ones, files and programs; their answers, figures and games.
 
-#![allow(unreachable_pub)]
-
-#[path = "../common/mod.rs"]
-mod common;
 mod compare;
 mod endless;
 mod evaluate;

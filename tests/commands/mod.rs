@@ -1,13 +1,9 @@
 //! The binary as users meet it: its manners, its pages, the examples of the README.
 
-#![allow(unreachable_pub, clippy::print_stdout, clippy::print_stderr)]
-
 #[cfg(feature = "cluster")]
 mod cluster;
 #[cfg(feature = "cluster")]
 mod cluster_links;
-#[path = "../common/mod.rs"]
-mod common;
 mod keep;
 mod manners;
 mod match_command;
