@@ -100,9 +100,9 @@ fn ffo(range: &str, weights: &SearchWeights) -> u64 {
     nodes
 }
 
-/// Most that a node with patterns may take, as a multiple of one in the plain order. Measured: 1.0 (2.3 when
-/// the compiler added lanes one by one).
-const MOST_COST: f64 = 1.6;
+/// Maximum CPU time of a node with patterns over that of one in the plain order. Measured on a Sapphire Rapids Xeon:
+/// 1.0, and 1.5 in the profile of tests; 2.3 when the compiler added lanes one by one, 3.8 on Zen 4.
+const MOST_COST: f64 = if cfg!(debug_assertions) { 2.5 } else { 1.8 };
 
 /// Compares the CPU time of a node with patterns and in the plain order, which a loop compiled to slow code
 /// changes. Left out on processors on which patterns are not added by vector instructions.
@@ -112,7 +112,7 @@ fn cost() {
         return;
     }
     let mut least = [f64::INFINITY; 2];
-    for _ in 0..2 {
+    for _ in 0..3 {
         for (weights, least) in
             [SearchWeights::Plain, SearchWeights::BuiltIn].iter().zip(&mut least)
         {

@@ -4,7 +4,7 @@
 //! diagonally next to their corners, diagonals of at least four squares, and blocks in the corners.
 //! Images of a pattern under the symmetries of the board share its weights.
 
-use super::kernel::{HalfRowParts, Kernel, LANES, Lanes, Scalar};
+use super::kernel::{HalfRowParts, Kernel, LANES, Scalar};
 use super::shape::BoardShape;
 use crate::game::othello::Board;
 

@@ -327,7 +327,7 @@ fn ffo_40_and_41() {
 }
 
 fn trained((rows, columns): (usize, usize)) -> Evaluation {
-    let options = TrainOptions { seed: 1, positions: 400 };
+    let options = TrainOptions { seed: 1, positions: 120 };
     Evaluation::train(rows, columns, options, &mut |_| ())
 }
 
@@ -401,7 +401,7 @@ fn threads_find_the_same_scores() {
 
 #[test]
 fn limits_stop_all_threads() {
-    for (i, board) in positions((8, 8), 20, 6).into_iter().enumerate() {
+    for (i, board) in positions((8, 8), 18, 6).into_iter().enumerate() {
         let score = engine((8, 8), Empties::Uncounted, false)
             .solve(&board, (-64, 64), &Limits::default())
             .lower;
