@@ -36,9 +36,6 @@ use yomikiri_measure::policy::{
 
 #[path = "resumed.rs"]
 mod resumed;
-#[allow(dead_code)]
-#[path = "../examples/tic_tac_toe.rs"]
-mod tic_tac_toe;
 
 /// Reader of arbitrary bytes.
 pub type Target = fn(&[u8]);
@@ -94,7 +91,7 @@ static PLACE: LazyLock<PathBuf> = LazyLock::new(|| {
 fn game(name: &str) -> Option<AnyGame> {
     thread_local! {
         static KNOWN: RefCell<BTreeMap<String, AnyGame>> = RefCell::default();
-        static GAMES: Games = Games::with(yomikiri::games![tic_tac_toe::TicTacToe(
+        static GAMES: Games = Games::with(yomikiri::games![crate::tic_tac_toe::TicTacToe(
             Group::of_board(3, 3)
         )]);
     }

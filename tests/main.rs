@@ -11,3 +11,7 @@ mod examples;
 mod malformed;
 mod policies;
 mod tables;
+
+// Where the targets of fuzzing expect it.
+#[cfg(feature = "onnx")]
+use examples::tic_tac_toe;

@@ -99,7 +99,7 @@ impl TranspositionTable {
 
     /// Returns the size of the table in bytes.
     pub(super) fn bytes(&self) -> usize {
-        self.buckets.values().len() * size_of::<Bucket>()
+        size_of_val(self.buckets.values())
     }
 
     /// Ages all entries, so that a new search replaces them first.
