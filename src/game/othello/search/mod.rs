@@ -113,7 +113,7 @@ impl Engine {
     }
 
     fn with_search<T: KernelTask>(&mut self, board: &Board, limits: &Limits, task: T) -> T::Output {
-        self.prepare_table(self.shape.empty(*board).count_ones());
+        self.prepare_table(self.shape.empty(*board).count_ones(), limits.deadline);
         #[cfg(target_arch = "x86_64")]
         if !self.scalar
             && let Some(kernel) = kernel::Vector::detect()
@@ -123,10 +123,16 @@ impl Engine {
         parallel::run(self, Scalar, limits, task, *board)
     }
 
-    /// Grows the table to the size that a search with `empties` empty squares can use.
-    fn prepare_table(&mut self, empties: u32) {
+    /// Grows the table to the size that a search with `empties` empty squares can use until its deadline.
+    fn prepare_table(&mut self, empties: u32, deadline: Option<Instant>) {
         let wanted = 1usize << (TABLE_BITS + empties).min(50);
-        let bytes = wanted.min(self.memory);
+        let seconds =
+            |deadline: Instant| deadline.saturating_duration_since(Instant::now()).as_secs();
+        let used = deadline.map_or(usize::MAX, |deadline| {
+            let seconds = usize::try_from(seconds(deadline)).unwrap_or(usize::MAX);
+            seconds.saturating_mul(BYTES_A_SECOND * self.near.len()).max(BYTES_AT_LEAST)
+        });
+        let bytes = wanted.min(self.memory).min(used);
         if bytes >= 2 * self.table.bytes() && empties > SHALLOW {
             // Frees the old table first, so that both are never allocated at once.
             self.table = TranspositionTable::new(0);
@@ -148,6 +154,13 @@ const NEAR: u32 = 11;
 
 /// Size of the table of one thread.
 const NEAR_BYTES: usize = 1 << 20;
+
+/// Bytes of the table that a thread can use in a second; it writes a tenth of them. Zeroing more takes time from a
+/// search with a deadline.
+const BYTES_A_SECOND: usize = 256 << 20;
+
+/// Bytes of the table that no deadline reduces.
+const BYTES_AT_LEAST: usize = 1 << 30;
 
 /// Binary logarithm of the table's bytes for a position without empty squares.
 const TABLE_BITS: u32 = 7;

@@ -420,6 +420,21 @@ fn limits_stop_all_threads() {
     }
 }
 
+/// Zeroing a table of 4 GiB would take the whole second. Its memory is not allocated before it is used.
+#[test]
+fn a_deadline_limits_the_size_of_the_table() {
+    let mut engine = engine((8, 8), Empties::Uncounted, false);
+    engine.memory = 4 << 30;
+    let soon =
+        |seconds| Some(Instant::now() + std::time::Duration::from_millis(1000 * seconds + 500));
+    engine.prepare_table(30, soon(1));
+    assert_eq!(engine.table.bytes(), 1 << 30);
+    engine.prepare_table(30, soon(8));
+    assert_eq!(engine.table.bytes(), 2 << 30);
+    engine.prepare_table(30, None);
+    assert_eq!(engine.table.bytes(), 4 << 30);
+}
+
 /// Portable kernel that panics on all threads but one.
 #[derive(Clone, Copy)]
 struct Panicking(std::thread::ThreadId);
@@ -462,7 +477,7 @@ fn a_panic_of_a_helper_ends_the_search() {
     std::thread::spawn(move || {
         let mut engine = with_threads((8, 8), Empties::Uncounted);
         let board = positions((8, 8), 20, 1)[0];
-        engine.prepare_table(20);
+        engine.prepare_table(20, None);
         let kernel = Panicking(std::thread::current().id());
         let search = || {
             parallel::run(&engine, kernel, &Limits::default(), Solve { window: (-64, 64) }, board)
