@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::common::needs::{all_cases, python_runs};
+use crate::common::needs::python_runs;
 use crate::common::solved::{board_4x4, make, named, solve, solved, standard};
 use crate::common::tables::{Tables, forge, solved_4x4};
 use yomikiri::game::Empties;
@@ -213,7 +213,7 @@ fn every_metric_is_found_again_from_the_results_by_position() {
         again(rows);
     }
     let mut policies = vec!["random", "mcts:20", "perfect"];
-    if all_cases() {
+    if crate::common::needs::all_cases() {
         policies.extend(["weights", "n-most:2", "montecarlo:5"]);
     }
     if cfg!(feature = "onnx") {
