@@ -425,8 +425,9 @@ fn limits_stop_all_threads() {
 fn a_deadline_limits_the_size_of_the_table() {
     let mut engine = engine((8, 8), Empties::Uncounted, false);
     engine.memory = 4 << 30;
-    let soon =
-        |seconds| Some(Instant::now() + std::time::Duration::from_millis(1000 * seconds + 500));
+    let soon = |seconds: u64| {
+        Some(Instant::now() + std::time::Duration::from_millis(1000 * seconds + 500))
+    };
     engine.prepare_table(30, soon(1));
     assert_eq!(engine.table.bytes(), 1 << 30);
     engine.prepare_table(30, soon(8));
