@@ -160,7 +160,7 @@ const NEAR_BYTES: usize = 1 << 20;
 const BYTES_A_SECOND: usize = 256 << 20;
 
 /// Bytes of the table that no deadline reduces.
-const BYTES_AT_LEAST: usize = 1 << 30;
+const BYTES_AT_LEAST: usize = 512 << 20;
 
 /// Binary logarithm of the table's bytes for a position without empty squares.
 const TABLE_BITS: u32 = 7;

@@ -429,7 +429,7 @@ fn a_deadline_limits_the_size_of_the_table() {
         Some(Instant::now() + std::time::Duration::from_millis(1000 * seconds + 500))
     };
     engine.prepare_table(30, soon(1));
-    assert_eq!(engine.table.bytes(), 1 << 30);
+    assert_eq!(engine.table.bytes(), 512 << 20);
     engine.prepare_table(30, soon(8));
     assert_eq!(engine.table.bytes(), 2 << 30);
     engine.prepare_table(30, None);
