@@ -3,8 +3,8 @@
 //! `cargo bench --bench search` runs FFO 40 to 44 and 1,000 random positions of 12 empty squares;
 //! `YOMIKIRI_BENCH_SEARCH="ffo 40-49, 6x6, random 12 10000, random 16 1000, moves 12 10000, mates 1000"`
 //! selects others; `plain` before `ffo`, `6x6`, `random` or `moves` searches without patterns. `cost` compares the
-//! CPU time of a node in both orders. `stored 1000` queries the stored solution of 6×6 for the positions of 1,000 games in which
-//! one side plays its best move, `outside 1000` searches 1,000 positions of random 6×6 games outside it. One
+//! CPU time of a node in both orders. `stored 1000` queries the stored solution of 6×6 for the positions of 1,000
+//! games in which one side plays its best move, `outside 1000` searches 1,000 positions of random 6×6 games outside it. One
 //! thread; every score and the number of mates are asserted. Nodes compare between machines, seconds do not.
 
 #![allow(clippy::print_stdout)]

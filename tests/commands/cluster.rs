@@ -488,6 +488,6 @@ fn little_memory_and_a_stop_between_change_no_byte() {
     let again = Job { plies: None, solves: true, ..job.clone() };
     let solved = yomikiri_cluster::run(&again, fail).unwrap();
     assert_eq!(solved.states, table.manifest().counts.table.states);
-    let made = gather(&job, std::slice::from_ref(&job.parts), &all.store(), &Silent).unwrap();
-    assert_same_files(made.dir(), table.dir(), "one process and two workers");
+    let whole = gather(&job, std::slice::from_ref(&job.parts), &all.store(), &Silent).unwrap();
+    assert_same_files(whole.dir(), table.dir(), "one process and two workers");
 }

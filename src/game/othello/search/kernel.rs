@@ -116,10 +116,10 @@ impl Kernel for Scalar {
     fn pattern_indices(self, parts: &[HalfRowParts], board: Board) -> Lanes {
         let mut indices = [0; LANES];
         for (half, parts) in parts.iter().enumerate() {
-            let own = &parts[(board.mover >> (4 * half) & 15) as usize];
-            let other = &parts[(board.opponent >> (4 * half) & 15) as usize];
+            let own_part = &parts[(board.mover >> (4 * half) & 15) as usize];
+            let other_part = &parts[(board.opponent >> (4 * half) & 15) as usize];
             for lane in 0..LANES {
-                let part = own[lane].wrapping_add(other[lane].wrapping_mul(2));
+                let part = own_part[lane].wrapping_add(other_part[lane].wrapping_mul(2));
                 indices[lane] = part.wrapping_add(indices[lane]);
             }
         }
