@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use serde_json::Value;
-use yomikiri::any::{AnyGame, AnyState};
+use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::game::othello::search::is_vectorised;
 use yomikiri::game::shogi::{Board, MINISHOGI, Shogi};
 use yomikiri::game::{
@@ -24,7 +24,7 @@ use yomikiri::progress::Silent;
 use yomikiri::registry::othello;
 use yomikiri::search::mates::{MateOptions, MateRules, MateSearch, MateVerdict};
 use yomikiri::search::{SearchResult, SearchTask, Searcher};
-use yomikiri_measure::evaluate::drawn;
+use yomikiri_measure::judge::{SampleOf, from_random_games};
 
 /// Positions of the FFO endgame suite by R. Delorme; the winner gets the empty squares.
 const FFO: &str = include_str!("../tests/data/ffo-40-49.json");
@@ -150,7 +150,9 @@ fn start(weights: &SearchWeights) {
 fn random(empties: usize, count: usize, moves: bool, weights: &SearchWeights) {
     let game = othello("8").expect("a board");
     let range = Some((empties as u32, empties as u32));
-    let (positions, _) = drawn(&game, range, count, 1, &Silent).expect("positions");
+    let sample = SampleOf { range, count, seed: 1 };
+    let list = from_random_games(&game, sample, &Silent).expect("positions");
+    let positions: Vec<AnyPosition> = list.occurring().copied().collect();
     let search = searcher(&game, Empties::Uncounted, weights);
     let exact = |state: &AnyState| {
         search.search(&game, state, &SearchTask::EXACT, &SearchLimits::default())
@@ -236,10 +238,11 @@ fn stored(games: usize) {
 fn outside(count: usize) {
     let game = othello("6").expect("a board");
     let solution = game.searcher(&SearchOptions::default()).expect("Othello is searched");
-    let (positions, _) = drawn(&game, Some((14, 31)), 2 * count, 1, &Silent).expect("positions");
+    let sample = SampleOf { range: Some((14, 31)), count: 2 * count, seed: 1 };
+    let list = from_random_games(&game, sample, &Silent).expect("positions");
     let mut times = Vec::new();
     let one = SearchLimits { nodes: Some(1), ..SearchLimits::default() };
-    for position in &positions {
+    for position in list.positions() {
         // Stored positions are answered without searching a node.
         if solution.search(&game, &position.state, &SearchTask::EXACT, &one).value.score().is_some()
         {

@@ -26,10 +26,10 @@ use yomikiri::progress::Silent;
 use yomikiri::registry::Games;
 use yomikiri::solved::{ArrayRows, Oracle, Orienting, SolvedTable, States};
 use yomikiri::table::{HEADER_BYTES, Manifest, Store, Table, check_name, crc32};
-use yomikiri_measure::evaluate::Labels;
 use yomikiri_measure::export::targets::{Format, Images, Selection, Targets, write_targets};
 use yomikiri_measure::export::write_states;
 use yomikiri_measure::export::{checksum, read_checksums};
+use yomikiri_measure::judge::Labels;
 use yomikiri_measure::policy::{
     Answers, Batch, Card, Exec, MICRO, NetworkSpec, Policy, PolicySpec, Predictions, Weights,
 };

@@ -4,7 +4,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use yomikiri::hint::Hint;
-use yomikiri_measure::evaluate::MeasureError;
+use yomikiri_measure::judge::MeasureError;
 
 create_exception!(_core, YomikiriError, PyException, "Failure, described in one line.");
 create_exception!(
@@ -42,6 +42,7 @@ pub(crate) fn measure_error(error: MeasureError) -> PyErr {
         MeasureError::Policy { .. } => PolicyError::new_err(error.line()),
         MeasureError::Output(_) => PyOSError::new_err(error.to_string()),
         MeasureError::Labels(what) => YomikiriError::new_err(what.line()),
+        MeasureError::Positions(what) => position_error(what.line()),
         MeasureError::Damaged(_) | MeasureError::Table(_) => table_error(error.line()),
     }
 }

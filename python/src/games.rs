@@ -13,7 +13,7 @@ use yomikiri::game::{
     Action, Empties, Game as _, GameExt as _, NotationError, Outcome, Position, Side, Symmetry,
 };
 use yomikiri::hint::Hint as _;
-use yomikiri_measure::evaluate::drawn;
+use yomikiri_measure::judge::{SampleOf, from_random_games};
 
 use crate::errors::{position_error, value_error};
 use crate::work::{detached, run};
@@ -90,7 +90,8 @@ impl Game {
         self.of(vec![self.game.start()])
     }
 
-    /// Draws distinct positions from random games; returns them with a description.
+    /// Draws positions of random games, with repetition; returns them, equal ones together, with a
+    /// description and a remark if they are fewer than asked.
     fn sample(
         &self,
         py: Python<'_>,
@@ -98,13 +99,15 @@ impl Game {
         empty_squares: Option<(u32, u32)>,
         seed: u64,
         progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<(Positions, String)> {
+    ) -> PyResult<(Positions, String, Option<String>)> {
         let game = self.game.clone();
-        let (all, words) = run(py, progress, move |state, _| {
-            let drawn = drawn(&game, empty_squares, count, seed, &**state);
-            drawn.map_err(|wrong| value_error(wrong.line()))
+        let (all, origin) = run(py, progress, move |state, _| {
+            let sample = SampleOf { range: empty_squares, count, seed };
+            let list = from_random_games(&game, sample, &**state);
+            let list = list.map_err(|wrong| value_error(wrong.line()))?;
+            Ok((list.occurring().copied().collect(), list.origin().clone()))
         })?;
-        Ok((self.of(all), words))
+        Ok((self.of(all), origin.words, origin.remark))
     }
 
     /// Parses texts: boards, OBF, SFEN, or transcripts from the start.

@@ -52,7 +52,6 @@ pub fn module(module: &Bound<'_, PyModule>, games: Vec<AnyGame>) -> PyResult<()>
     module.add_function(wrap_pyfunction!(tables::open_table, module)?)?;
     module.add_function(wrap_pyfunction!(tables::solve, module)?)?;
     module.add_function(wrap_pyfunction!(measure::evaluate, module)?)?;
-    module.add_function(wrap_pyfunction!(measure::evaluate_positions, module)?)?;
     module.add_function(wrap_pyfunction!(measure::solve_positions, module)?)?;
     module.add_function(wrap_pyfunction!(measure::compare, module)?)?;
     module.add_function(wrap_pyfunction!(measure::play_match, module)?)

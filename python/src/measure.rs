@@ -1,24 +1,24 @@
 //! Measurement of policies: reports, comparisons, matches, and single answers.
 
-use std::collections::HashSet;
 use std::ffi::CString;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Divider, Empties, Game as _, GameExt as _, Split, WideKey};
+use yomikiri::game::{Divider, Empties, Game as _, GameExt as _, Split};
 use yomikiri::hint::{Hint as _, Hinted};
+use yomikiri::progress::Progress;
 use yomikiri::solved::{Orienting, SolvedTable};
 use yomikiri::table::fits_memory;
-use yomikiri_measure::evaluate::{
-    AccuracyReport, Baseline, Comparison, Judged, Judgement, Match, Piece, Player, Request,
-    RowSink, Searched, Wanted, Words, games_bytes, judgements, measure, of_split, playable,
-    unfolded_bytes,
-};
 use yomikiri_measure::free_memory;
+use yomikiri_measure::judge::{
+    self, AccuracyReport, Baseline, JudgedPart, JudgedPositions, Judgement, LookedUp, Match,
+    MeasureCache, Origin, Piece, Player, PositionList, Request, RowSink, TablePositions,
+    games_bytes, judgements, playable, unfolded_bytes,
+};
 use yomikiri_measure::policy::{Answers, Batch, TrainedOn, TrainedSpec};
 use yomikiri_measure::render::{
     About, accuracy_text, comparison_text, html, markdown, match_text, policy_named, summary,
@@ -157,179 +157,145 @@ impl Report {
     }
 }
 
-/// Positions to measure, as a filter of a table's. A table without orientations has one position a row.
+/// Positions to measure in: those of a table, or a list.
 struct Chosen {
-    positions: Positions,
-    by_row: bool,
-    keys: HashSet<(WideKey, usize)>,
-    /// Rows of the positions, in ascending order.
-    rows: Vec<usize>,
+    game: AnyGame,
+    table: Option<Arc<SolvedTable>>,
+    cache: Option<Arc<MeasureCache>>,
+    /// Positions of a list, and the description of a sample.
+    list: Option<(Vec<AnyPosition>, Option<String>)>,
+    split: Option<Split>,
+    /// Directory of tables, for networks and labels.
+    tables: PathBuf,
 }
 
 impl Chosen {
-    /// Fails if a position is not in the table.
-    fn new(table: &SolvedTable, positions: &Positions) -> PyResult<Chosen> {
-        let (given, here) = (positions.game.name(), table.game().name());
-        if given != here {
+    /// Fails if positions are of another game, or of a game that cannot be searched and not in the table.
+    fn new(
+        table: Option<&Table>,
+        positions: Option<&Positions>,
+        drawn: Option<String>,
+        split: Option<&str>,
+        tables: PathBuf,
+    ) -> PyResult<Chosen> {
+        let game = match (table, positions) {
+            (Some(table), _) => table.table.game().clone(),
+            (None, Some(positions)) => positions.game.clone(),
+            (None, None) => return Err(value_error("neither a table nor positions")),
+        };
+        if let Some(given) = positions.filter(|given| given.game.name() != game.name()) {
+            let (given, here) = (given.game.name(), game.name());
             return Err(value_error(format!("positions of {given} are not of {here}")));
         }
-        let positions = Positions { game: positions.game.clone(), all: positions.all.clone() };
-        let by_row = !table.states().has_orientations();
-        let mut chosen = Chosen { positions, by_row, keys: HashSet::new(), rows: Vec::new() };
-        for (at, position) in chosen.positions.all.clone().iter().enumerate() {
-            let row = table.states().find(position);
-            chosen.rows.push(row.ok_or_else(|| chosen.missing(table, at))?);
-            let key = chosen.key(position);
-            chosen.keys.insert(key);
+        if let (Some(table), Some(positions)) = (table, positions)
+            && game.layers().is_none()
+        {
+            let find = |position: &AnyPosition| table.table.states().find(position);
+            if let Some(at) = positions.all.iter().position(|position| find(position).is_none()) {
+                let (name, text) = (table.table.table().name(), game.notation(&positions.all[at]));
+                return Err(position_error(format!(
+                    "positions: row {at}: '{text}' is not among the states of {name}"
+                )));
+            }
         }
-        chosen.rows.sort_unstable();
-        chosen.rows.dedup();
-        Ok(chosen)
+        Ok(Chosen {
+            game,
+            table: table.map(|table| table.table.clone()),
+            cache: table.map(|table| table.cache.clone()),
+            list: positions.map(|positions| (positions.all.to_vec(), drawn)),
+            split: part(split)?,
+            tables: table.map_or(tables, tables_of),
+        })
     }
 
-    fn key(&self, position: &AnyPosition) -> (WideKey, usize) {
-        let game = &self.positions.game;
-        match self.by_row {
-            true => (game.folded().canonical(&position.state).key, 0),
-            false => (game.key(&position.state), position.side.index()),
-        }
-    }
-
-    fn has(&self, position: &AnyPosition) -> bool {
-        self.keys.contains(&self.key(position))
-    }
-
-    fn missing(&self, table: &SolvedTable, at: usize) -> PyErr {
-        let (name, position) = (table.table().name(), &self.positions.all[at]);
-        let text = self.positions.game.notation(position);
-        position_error(format!(
-            "positions: row {at}: '{text}' is not measured on {name}: it cannot be reached there, is finished, or is not proven"
-        ))
-    }
-
-    /// Fails if positions were not met among the measured ones.
-    fn check(&self, table: &SolvedTable, met: &HashSet<(WideKey, usize)>) -> PyResult<()> {
-        let all = self.positions.all.iter();
-        match all.enumerate().find(|(_, position)| !met.contains(&self.key(position))) {
-            Some((at, _)) => Err(self.missing(table, at)),
-            None => Ok(()),
+    /// Passes the judged positions on, whose values are searched if no table contains them.
+    fn with<T>(
+        self,
+        players: &[Player],
+        orienting: Orienting,
+        progress: &dyn Progress,
+        run: impl FnOnce(&dyn JudgedPositions) -> PyResult<T>,
+    ) -> PyResult<T> {
+        let part = self.split.map(|split| JudgedPart::new(split, players, &self.game)).transpose();
+        let part = part.map_err(|wrong| value_error(format!("split: {}", wrong.line())))?;
+        match (self.list, &self.table) {
+            (None, Some(table)) => {
+                let rows = TablePositions::new(table, orienting).in_part(part.as_ref());
+                run(&rows.cached_in(self.cache.as_deref()))
+            }
+            (None, None) => Err(value_error("neither a table nor positions")),
+            (Some((positions, drawn)), table) => {
+                let words = format!("{} that were given", positions.len());
+                let origin = Origin {
+                    source: if drawn.is_some() { "sample" } else { "given" },
+                    is_sample: drawn.is_some(),
+                    words: drawn.unwrap_or(words),
+                    remark: None,
+                };
+                let list = PositionList::new(&self.game, positions, origin);
+                let list = match &part {
+                    Some(part) => list.in_part(part),
+                    None => list,
+                };
+                let looked_up = LookedUp::new(list, table.as_deref()).map_err(measure_error)?;
+                let listed = looked_up.searched(&self.tables.join("labels"), None, progress);
+                run(&listed.map_err(measure_error)?)
+            }
         }
     }
 }
 
-/// Measures policies on a table, or in the chosen positions of one; keeps their answers if `keeps`.
+/// Measures policies on a table, or in positions; keeps their answers if `keeps`. `drawn` describes a sample.
 #[pyfunction]
-#[pyo3(signature = (table, policies, canonical, games, mistakes, split, trained, positions, keeps, progress))]
+#[pyo3(signature = (table, positions, drawn, tables, policies, canonical, games, mistakes, split, trained, keeps, progress))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn evaluate<'py>(
     py: Python<'py>,
-    table: &Table,
+    table: Option<&Table>,
+    positions: Option<&Positions>,
+    drawn: Option<String>,
+    tables: PathBuf,
     policies: Vec<Given<'py>>,
     canonical: bool,
     games: bool,
     mistakes: usize,
     split: Option<&str>,
     trained: Option<&str>,
-    positions: Option<&Positions>,
     keeps: bool,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Report> {
-    let (solved, tables, kept) = (table.table.clone(), tables_of(table), table.kept.clone());
-    let held = hold(solved.game(), policies)?;
-    let (part, trained) = (part(split)?, self::trained(trained)?);
-    let given = positions.map(|positions| Chosen::new(&solved, positions)).transpose()?;
-    let all = !canonical && part.is_none() && given.is_none() && playable(&solved).is_ok();
-    let games = games && all && games_fit(py, &solved, held.len())?;
+    if canonical && positions.is_some() {
+        return Err(value_error("canonical is for all positions of a table"));
+    }
+    let chosen = Chosen::new(table, positions, drawn, split, tables)?;
+    let (held, trained) = (hold(&chosen.game, policies)?, self::trained(trained)?);
+    let all = !canonical && split.is_none() && positions.is_none();
+    let games = match table.filter(|table| games && all && playable(&table.table).is_ok()) {
+        Some(table) => games_fit(py, &table.table, held.len())?,
+        None => false,
+    };
+    let orienting = if canonical { Orienting::First } else { Orienting::All };
     let (mut report, answered): (AccuracyReport, _) = run(py, progress, move |state, asks| {
-        let players = players(held, solved.game(), &tables, (state, &asks))?;
+        let game = chosen.game.clone();
+        let players = players(held, &game, &chosen.tables, (state, &asks))?;
         let players = with_training(players, trained)?;
-        let split = part.map(|split| of_split(split, &players, solved.game())).transpose();
-        let split = split.map_err(|wrong| value_error(format!("split: {}", wrong.line())))?;
-        let met = Mutex::new(HashSet::new());
-        let wanted = |piece: &Piece, at: usize| {
-            let position = &piece.batch.positions()[at];
-            let is_given = given.as_ref().is_none_or(|given| {
-                let has = given.has(position);
-                if has {
-                    lock(&met).insert(given.key(position));
-                }
-                has
-            });
-            is_given && split.as_ref().is_none_or(|(wanted, _)| wanted(piece, at))
-        };
-        let words = match (&given, &split) {
-            (None, None) => None,
-            (None, Some((_, words))) => Some(words.clone()),
-            (Some(given), split) => {
-                let words = format!("{} that were given", given.keys.len());
-                Some(split.as_ref().map_or(words.clone(), |(_, split)| format!("{words}, {split}")))
-            }
-        };
-        let request = Request {
-            table: &solved,
-            players: &players,
-            orienting: if canonical { Orienting::First } else { Orienting::All },
-            chosen: words.map(|words| (&wanted as &Wanted<'_>, words)),
-            rows: given.as_ref().map(|given| given.rows.as_slice()),
-            games,
-            mistakes,
-            agreement: players.len() > 1,
-            kept: Some(&kept),
-        };
-        let mut answered = keeps.then(|| Answered::of(solved.game(), &players));
-        let mut keep = |piece: &Piece, answers: &[Answers]| {
-            answered.iter_mut().for_each(|answered| answered.add(piece, answers));
-            Ok(())
-        };
-        let sink: Option<&mut RowSink<'_>> = if keeps { Some(&mut keep) } else { None };
-        let report = request.report(sink, &**state).map_err(measure_error)?;
-        if let Some(given) = given.as_ref().filter(|_| !canonical) {
-            given.check(&solved, &lock(&met))?;
-        }
-        Ok((report, answered))
+        let mut answered = keeps.then(|| Answered::of(&game, &players));
+        let report = chosen.with(&players, orienting, &**state, |positions| {
+            let agreement = players.len() > 1;
+            let request = Request { positions, players: &players, games, mistakes, agreement };
+            let mut keep = |piece: &Piece, answers: &[Answers]| {
+                answered.iter_mut().for_each(|answered| answered.add(piece, answers));
+                Ok(())
+            };
+            let sink: Option<&mut RowSink<'_>> = if keeps { Some(&mut keep) } else { None };
+            request.report(sink, &**state).map_err(measure_error)
+        });
+        Ok((report?, answered))
     })?;
     // The page is the same when it is rendered again.
     report.seconds.clear();
-    let checksum = table.table.table().manifest().checksum.clone();
-    Ok(Report { report, checksum, mistakes, answered })
-}
-
-/// Measures policies on positions whose values come from the labels of a directory of tables, or from search.
-#[pyfunction]
-#[pyo3(signature = (positions, tables, policies, words, is_sample, mistakes, trained, keeps, progress))]
-#[allow(clippy::too_many_arguments)]
-pub(crate) fn evaluate_positions<'py>(
-    py: Python<'py>,
-    positions: &Positions,
-    tables: PathBuf,
-    policies: Vec<Given<'py>>,
-    words: String,
-    is_sample: bool,
-    mistakes: usize,
-    trained: Option<&str>,
-    keeps: bool,
-    progress: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Report> {
-    let (game, all) = (positions.game.clone(), positions.all.clone());
-    let (held, trained) = (hold(&game, policies)?, self::trained(trained)?);
-    let (mut report, answered): (AccuracyReport, _) = run(py, progress, move |state, asks| {
-        let players = with_training(players(held, &game, &tables, (state, &asks))?, trained)?;
-        let labels = labelled((&game, Empties::Uncounted), &all, &tables, &**state)?;
-        let searched = Searched::new(&all, &labels).map_err(measure_error)?;
-        // A callable may need the labels too.
-        drop(labels);
-        let words = (words, is_sample);
-        let mut answered = keeps.then(|| Answered::of(&game, &players));
-        let mut keep = |piece: &Piece, answers: &[Answers]| {
-            answered.iter_mut().for_each(|answered| answered.add(piece, answers));
-            Ok(())
-        };
-        let sink: Option<&mut RowSink<'_>> = if keeps { Some(&mut keep) } else { None };
-        let report = searched.report(&players, words, mistakes, sink, &**state);
-        Ok((report.map_err(measure_error)?, answered))
-    })?;
-    report.seconds.clear();
-    Ok(Report { report, checksum: String::new(), mistakes, answered })
+    let checksum = table.map(|table| table.table.table().manifest().checksum.clone());
+    Ok(Report { report, checksum: checksum.unwrap_or_default(), mistakes, answered })
 }
 
 /// Returns the mover's scores of positions, `(N,)`, and of their actions, `(N, actions)`, NaN where illegal;
@@ -374,11 +340,14 @@ fn games_fit(py: Python<'_>, table: &SolvedTable, policies: usize) -> PyResult<b
 
 /// Compares two policies position by position; returns JSON and text.
 #[pyfunction]
-#[pyo3(signature = (table, first, second, split, trained, worst, progress))]
+#[pyo3(signature = (table, positions, drawn, tables, first, second, split, trained, worst, progress))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn compare<'py>(
     py: Python<'py>,
-    table: &Table,
+    table: Option<&Table>,
+    positions: Option<&Positions>,
+    drawn: Option<String>,
+    tables: PathBuf,
     first: Given<'py>,
     second: Given<'py>,
     split: Option<&str>,
@@ -386,35 +355,18 @@ pub(crate) fn compare<'py>(
     worst: usize,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(String, String)> {
-    let (solved, tables, kept) = (table.table.clone(), tables_of(table), table.kept.clone());
-    let held = hold(solved.game(), vec![first, second])?;
-    let (part, trained) = (part(split)?, self::trained(trained)?);
-    let (names, words, comparison) = run(py, progress, move |state, asks| {
-        let players =
-            with_training(players(held, solved.game(), &tables, (state, &asks))?, trained)?;
-        let names: Vec<String> = players.iter().map(Player::name).collect();
-        let judged = Judged::new(&solved, Orienting::All).kept_in(Some(&kept));
-        let mut comparison = Comparison::default();
-        let mut add = |piece: &Piece, answers: &[Answers]| {
-            comparison.add(solved.game(), piece, answers, worst);
-            Ok(())
-        };
-        let chosen = part.map(|split| of_split(split, &players, solved.game())).transpose();
-        let chosen = chosen.map_err(|wrong| value_error(format!("split: {}", wrong.line())))?;
-        let wanted = chosen.as_ref().map(|(wanted, _)| wanted.as_ref());
-        measure(&judged, wanted, &players, Some(&mut add), &**state).map_err(measure_error)?;
-        let words = chosen.map(|(_, words)| words);
-        Ok((names, words, comparison.averaged()))
+    let chosen = Chosen::new(table, positions, drawn, split, tables)?;
+    let (held, trained) = (hold(&chosen.game, vec![first, second])?, self::trained(trained)?);
+    let (comparison, report) = run(py, progress, move |state, asks| {
+        let players = players(held, &chosen.game, &chosen.tables, (state, &asks))?;
+        let players = with_training(players, trained)?;
+        let names = [players[0].name(), players[1].name()];
+        chosen.with(&players, Orienting::All, &**state, |positions| {
+            let names = names.each_ref().map(String::as_str);
+            judge::compare(positions, &players, names, worst, &**state).map_err(measure_error)
+        })
     })?;
-    let compared = Compared {
-        table: table.table.table().name(),
-        policies: [&names[0], &names[1]],
-        seeds: &[],
-        chosen: words,
-        words: Words::of(table.table.game()),
-        has_scores: table.table.has_scores(),
-        comparison,
-    };
+    let compared = Compared { table: report.table, seeds: &[], words: report.words, comparison };
     Ok((
         serde_json::to_string(&compared).map_err(|error| value_error(error.to_string()))?,
         comparison_text(&compared),

@@ -11,7 +11,7 @@ use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::game::encode::Encoding;
 use yomikiri::game::{Game as _, GameExt as _};
 use yomikiri::hint::{Hint as _, Hinted};
-use yomikiri_measure::evaluate::Player;
+use yomikiri_measure::judge::Player;
 use yomikiri_measure::policy::{
     Amended, Amendment, Answers, Batch, Beside, Dense, Legal, Policy, PolicySpec, Steady, TrainedOn,
 };

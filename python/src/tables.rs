@@ -14,13 +14,12 @@ use yomikiri::progress::Progress;
 use yomikiri::solve::SolveOptions;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::{NoRoom, Store};
-use yomikiri_measure::evaluate::Kept;
-use yomikiri_measure::evaluate::Labels;
 use yomikiri_measure::export::targets::{
     Encoder, Example, Format, Images, Selection, Targets, examples, look_up, read_rows,
     write_targets,
 };
 use yomikiri_measure::free_memory;
+use yomikiri_measure::judge::{Labels, MeasureCache};
 use yomikiri_measure::render::no_room;
 
 use crate::columns::{about, columns, shape, to_dict};
@@ -33,12 +32,12 @@ use crate::work::{detached, run};
 pub struct Table {
     pub table: Arc<SolvedTable>,
     /// Intermediate results of measurements, reused by the next one.
-    pub kept: Arc<Kept>,
+    pub cache: Arc<MeasureCache>,
 }
 
 impl Table {
     fn new(table: SolvedTable) -> Table {
-        Table { table: Arc::new(table), kept: Arc::default() }
+        Table { table: Arc::new(table), cache: Arc::default() }
     }
 }
 
@@ -371,7 +370,7 @@ pub(crate) fn labelled(
 ) -> PyResult<Labels> {
     let labels = Labels::open(&tables.join("labels"), game, empties);
     let mut labels = labels.map_err(measure_error)?;
-    labels.find(positions, progress).map_err(measure_error)?;
+    labels.find(positions, None, progress).map_err(measure_error)?;
     Ok(labels)
 }
 

@@ -231,7 +231,7 @@ def test_parts_are_divided_as_the_network_was_trained(table):
     assert policy["splits"]["train"]["all"]["states"] == 0
     assert policy["splits"]["test"] == policy["total"]
     compared = ym.compare(table, f"learned:{kept}", "greedy", split="test")
-    assert "0.9 to train" in compared.json["chosen"]
+    assert "0.9 to train" in compared.json["table"]["chosen"]
 
 
 def test_what_a_callable_has_learned_from_is_measured_apart(table):
@@ -334,10 +334,25 @@ def test_positions_are_searched_where_no_table_reaches(tmp_path):
     assert "intervals" not in given.json["policies"][0] and given[0]["result_kept"] == report[1]["result_kept"]
     frame = ym.evaluate(positions, "random", tables=tmp_path, positions="all").to_pandas("positions")
     assert frame.position.tolist() == positions.notations
-    with pytest.raises(ValueError, match="apply to tables"):
+    with pytest.raises(ValueError, match="canonical is for all positions of a table"):
         ym.evaluate(positions, "random", canonical=True)
     with pytest.raises(ValueError, match="by empty squares"):
         ym.game("minishogi").sample(5)
+
+
+def test_comparisons_take_positions(table, tmp_path):
+    given = ["start", "start", "c4", "c4b4"]
+    compared = ym.compare(table, network, "greedy", positions=given).json
+    report = ym.evaluate(table, network, "greedy", positions=given).json
+    assert compared["table"] == report["table"] and compared["all"]["states"] == 4
+    for at, who in enumerate(["first_lost", "second_lost"]):
+        assert compared["all"]["score"][who] == report["policies"][at]["total"]["all"]["expected_loss_score"]
+    sample = ym.game("othello-8x8").sample(50, empty_squares=(5, 7))
+    compared = ym.compare(sample, "greedy", "weights", tables=tmp_path)
+    interval = compared.json["all"]["score"]["difference"]
+    assert interval["lower"] < interval["upper"] and "50 positions: a sample" in str(compared)
+    split = ym.compare(table, network, "greedy", split="test").json
+    assert split["table"]["source"] == "split"
 
 
 def test_values_by_search_are_those_of_the_table(tmp_path, table):
@@ -383,9 +398,15 @@ def test_answers_are_kept_position_by_position(table):
     assert (whole.loss_score == rows.loss_score).all() and "3 that were given" in report.json["table"]["chosen"]
     planes = chosen.planes()
     assert ym.evaluate(table, "greedy", positions=planes[:1]).metrics["all_positions"] == 1
-    for given in (["XXXXXXXXXXXXXXX- X;"], ["xxxx-xxxx-xxxx-xxx- X;"]):
-        with pytest.raises(ym.PositionError, match="row 0"):
-            ym.evaluate(table, "greedy", positions=given)
+    # Equal ones count as often as they occur, finished ones are left out, and those out of reach are searched.
+    given = ["start", "start", "XXXXXXXXXXXXXXXX X;", "XOOOXX-------XXX X;"]
+    report = ym.evaluate(table, "greedy", positions=given)
+    assert report.metrics["all_positions"] == 3 and len(report.to_pandas("positions")) == 2
+    assert report.json["table"]["left_out"]["finished"] == 1 and report.json["table"]["values"] == "table and search"
+    with pytest.raises(ym.PositionError, match="1 finished"):
+        ym.evaluate(table, "greedy", positions=["XXXXXXXXXXXXXXXX X;"])
+    with pytest.raises(ym.PositionError, match="row 0"):
+        ym.evaluate(table, "greedy", positions=["xxxx-xxxx-xxxx-xxx- X;"])
     with pytest.raises(ValueError, match="positions=\"all\""):
         ym.evaluate(table, "greedy").to_pandas("positions")
 
@@ -394,7 +415,7 @@ def test_chosen_positions_of_folded_tables(animal, bounded):
     some = next(animal.states(columns=["board"], batch=20)).board
     report = ym.evaluate(animal, "random", positions=some)
     assert report.metrics["all_positions"] == len(report.to_pandas("positions")) == 20
-    with pytest.raises(ym.PositionError, match="not proven"):
+    with pytest.raises(ym.PositionError, match="1 unproven"):
         ym.evaluate(bounded, "random", positions="start")
 
 

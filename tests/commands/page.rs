@@ -160,13 +160,16 @@ fn reports_are_compared_with_earlier_ones() {
     let changes = &now["changes"]["policies"];
     let kept = |report: &Value, at: usize| report["metrics"][at]["result_kept"].as_f64().unwrap();
     let expected = kept(&now, 1) - kept(&earlier, 1);
-    let by = changes[1]["metrics"]["result_kept"].as_f64().unwrap();
+    let both =
+        |at: usize| [0, 1].map(|of| changes[at]["figures"]["result_kept"][of].as_f64().unwrap());
+    let [before, after] = both(1);
+    let by = after - before;
     assert!((by - expected).abs() < 1e-12 && by < -0.1, "{by} {expected}");
-    assert_eq!(changes[0]["metrics"]["result_kept"], 0.0);
+    assert_eq!(both(0)[0], both(0)[1]);
     assert!(changes[0]["groups"].as_array().unwrap().is_empty());
     let groups = changes[1]["groups"].as_array().unwrap();
-    assert!(groups.iter().any(|group| group["now"].as_f64() < group["before"].as_f64()));
-    assert!(!changes[1]["new_mistakes"].as_array().unwrap().is_empty());
+    assert!(groups.iter().any(|group| group["kept"][1].as_f64() < group["kept"][0].as_f64()));
+    assert!(!changes[1]["mistakes"]["new"].as_array().unwrap().is_empty());
     let page = fs::read_to_string(&path).unwrap();
     assert!(
         page.contains("<h2 id=\"changes\">")

@@ -171,6 +171,9 @@ fn every_field_and_column_of_results_is_explained() {
         if let Some(metrics) = printed.get_mut("metrics") {
             assert!(metrics.take()[1]["all_result_kept"].is_number());
         }
+        if let Some(figures) = printed.get_mut("figures") {
+            assert!(figures.take()["all_result_kept"][0].is_number());
+        }
         fields(&printed, &mut met);
     }
     let rows = fs::read_to_string(csv).unwrap();

@@ -112,7 +112,10 @@ fn what_cannot_be_solved_is_refused() {
         ),
         (&["solve", "4x4", "--full-width"], "do not apply to othello-4x4"),
         (&["solve", "minishogi", "--all-moves"], "--all-moves does not apply to the search"),
-        (&["report", "--size", "4", "--sample", "5", "--canonical"], "--canonical needs a table"),
+        (
+            &["report", "--size", "4", "--sample", "5", "--canonical"],
+            "--canonical is for all positions of a table",
+        ),
         (&["report", "--size", "8", "--empty-squares", "60..70"], "the start has 60"),
         (&["report", "--game", "minishogi", "--sample", "5"], "cannot be sampled by empty squares"),
         (
@@ -184,10 +187,13 @@ fn a_report_by_search_judges_as_a_table_does() {
         fs::read_to_string(file).unwrap()
     };
     let sample = ["report", "--size", "4", "--sample", "300", "--empty-squares", "3..8"];
-    let searched = judged(&sample);
-    let columns: Vec<&str> = searched.lines().next().unwrap().split(',').collect();
-    // Columns that search does not know, and the numbering of positions.
-    let left_out = ["row", "distance", "optimal_distance", "best_distance"];
+    let games = ["report", "--size", "4", "--games-of", "greedy", "--games", "5", "--seed", "3"];
+    let [sampled, met] = [&sample[..], &games].map(judged);
+    let late = judged(&[&games[..], &["--empty-squares", "1..4"]].concat());
+    let columns: Vec<&str> = sampled.lines().next().unwrap().split(',').collect();
+    let weight = columns.iter().position(|column| *column == "weight").unwrap();
+    // Columns that search does not know, and how often and in which order positions occur.
+    let left_out = ["row", "weight", "distance", "optimal_distance", "best_distance"];
     let kept: Vec<usize> =
         (0..columns.len()).filter(|&at| !left_out.contains(&columns[at])).collect();
     let cells = |text: &str| -> Vec<String> {
@@ -197,24 +203,23 @@ fn a_report_by_search_judges_as_a_table_does() {
         };
         text.lines().map(of_line).collect()
     };
+    // From here on there is a table.
     let by_table = cells(&judged(&["report", "--size", "4", "--no-games"]));
-    let as_by_table = |searched: &str| {
-        let searched = cells(searched);
-        let missing: Vec<&String> =
-            searched.iter().filter(|line| !by_table.contains(line)).collect();
+    let as_by_table = |searched: &str| -> u64 {
+        let missing: Vec<String> =
+            cells(searched).into_iter().filter(|line| !by_table.contains(line)).collect();
         assert!(missing.is_empty(), "{missing:?}");
-        searched.len() - 1
+        let weight = |line: &str| line.split(',').nth(weight).unwrap().parse::<u64>().unwrap();
+        searched.lines().skip(1).map(weight).sum()
     };
-    assert_eq!(as_by_table(&searched), 300);
+    assert_eq!(as_by_table(&sampled), 300);
     // Positions of the policy's own games: it is to move in each, first as Black and then as White.
-    let games = ["report", "--size", "4", "--games-of", "greedy", "--games", "5", "--seed", "3"];
-    let searched = judged(&games);
-    let met = as_by_table(&searched);
-    let movers: Vec<bool> = searched.lines().skip(1).map(|line| line.contains(",Black,")).collect();
-    assert!(50 < met && met < 70 && movers.is_sorted_by(|a, b| a >= b), "{met} {movers:?}");
-    assert_eq!(searched.matches("-----OX--XO----- X;").count(), 5);
-    let late = judged(&[&games[..], &["--empty-squares", "1..4"]].concat());
-    assert!(late.lines().skip(1).all(|line| searched.contains(line.split(',').nth(4).unwrap())));
+    let count = as_by_table(&met);
+    let movers: Vec<bool> = met.lines().skip(1).map(|line| line.contains(",Black,")).collect();
+    assert!(50 < count && count < 70 && movers.is_sorted_by(|a, b| a >= b), "{count} {movers:?}");
+    let start = met.lines().find(|line| line.contains("-----OX--XO----- X;")).unwrap();
+    assert_eq!(start.split(',').nth(weight), Some("5"));
+    assert!(late.lines().skip(1).all(|line| met.contains(line.split(',').nth(4).unwrap())));
     assert!((5..30).contains(&as_by_table(&late)), "{late}");
     let other = [&games[..], &["--policy", "random", "--opponent", "weights"]].concat();
     let words = tables.json(&other)["table"]["chosen"].as_str().unwrap().to_string();

@@ -1,5 +1,4 @@
-//! `compare`, `--metrics`, `--fail-if`, `--label` and `--positions`, compared with sums over the rows of a
-//! report.
+//! `compare`, `--metrics`, `--fail-if` and `--label`, compared with sums over the rows of a report.
 
 use std::collections::BTreeMap;
 
@@ -80,6 +79,17 @@ fn two_policies_are_compared_position_by_position() {
         let row = a.iter().find(|row| row["position"] == found["position"].as_str().unwrap());
         assert_eq!(found["moves"][0], row.unwrap()["likeliest"]);
     }
+    // Both measures stand in the text, each with its name; they disagree on who is better.
+    let text = tables.ok(&["compare", "greedy", "random", "-q"]);
+    let line = |measure: &str| {
+        let is_of = |line: &&str| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            words.starts_with(&["the", "result"]) && words[3] == measure
+        };
+        text.lines().find(is_of).unwrap_or_else(|| panic!("{measure}: {text}"))
+    };
+    assert!(line("result").contains(" 2,524   3,048   2,424 "), "{text}");
+    assert!(line("discs").contains(" 2,488   2,996   2,512 "), "{text}");
     let same = tables.json(&["compare", both[0], both[0], "-q"]);
     assert_eq!(same["all"]["states_apart"], 0);
     assert_eq!(same["costliest"], serde_json::json!([]));
@@ -177,47 +187,6 @@ fn where_nothing_is_judged_that_is_said_first() {
         assert_eq!(ran.code, 2, "{ran:?}");
         assert!(ran.stderr.contains("no position of minishogi-depth2 can be judged"), "{ran:?}");
     }
-}
-
-#[test]
-fn positions_of_a_file_are_measured_with_their_images() {
-    let tables = Tables::new();
-    let [greedy] = &rows(&tables, &["greedy"])[..] else { panic!("one policy") };
-    let wanted: Vec<&Row> = greedy.iter().step_by(1000).collect();
-    let file = tables.place("some.txt");
-    let text: String = wanted.iter().map(|row| format!("{}\n", row["position"])).collect();
-    std::fs::write(&file, format!("# some\n{text}")).unwrap();
-    let name = file.to_str().unwrap();
-    let found = tables.json(&["report", "-q", "--policy", "greedy", "--positions", name]);
-    let is_of = |row: &&Row| wanted.iter().any(|other| other["row"] == row["row"]);
-    let part: Vec<&Row> = greedy.iter().filter(is_of).collect();
-    assert!(part.len() > wanted.len());
-    let all = &found["policies"][0]["total"]["all"];
-    assert_eq!(
-        (&all["states"], &found["table"]["judged_states"]),
-        (&part.len().into(), &part.len().into())
-    );
-    let lost = mean(part.iter().map(|row| number(row, "loss_score")));
-    close(&all["expected_loss_score"], lost, "some positions");
-    assert!(found["games"].is_null());
-    let shown = tables.ok(&["report", "-q", "--policy", "greedy", "--positions", name]);
-    assert!(shown.contains("some.txt and their images"), "{shown}");
-    // An export of states contains every position.
-    tables.ok(&["export", "--states", "-q"]);
-    let states = tables.place("othello-4x4-states");
-    let whole = tables.json(&[
-        "report",
-        "-q",
-        "--policy",
-        "greedy",
-        "--positions",
-        states.to_str().unwrap(),
-    ]);
-    assert_eq!(whole["policies"][0]["total"]["all"]["states"], greedy.len());
-    std::fs::write(&file, format!("{text}XXXX\n")).unwrap();
-    let line = format!("some.txt, line {}: ", wanted.len() + 1);
-    let ran = tables.run(&["report", "-q", "--positions", name]);
-    assert!(ran.refused("a bad line").contains(&line), "{ran:?}");
 }
 
 #[test]

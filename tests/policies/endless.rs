@@ -12,7 +12,7 @@ use yomikiri::progress::Silent;
 use yomikiri::solve::SolveOptions;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::Store;
-use yomikiri_measure::evaluate::{
+use yomikiri_measure::judge::{
     Aim, Baselines, BothSides, Expected, Match, Play, Played, Player, Unfolded, build,
     exploitability, games, play_everywhere, playable,
 };

@@ -8,5 +8,6 @@ mod leaderboard;
 mod onnx;
 mod outside;
 mod play;
+mod positions;
 #[cfg(feature = "onnx")]
 mod published;

@@ -9,7 +9,7 @@ use yomikiri::game::othello::{Board, Othello};
 use yomikiri::game::{Empties, Game, GameExt, Outcome, Position, Side};
 use yomikiri::progress::Silent;
 use yomikiri::solved::SolvedTable;
-use yomikiri_measure::evaluate::{
+use yomikiri_measure::judge::{
     Aim, Baselines, BothSides, Expected, Mistake, MistakesAgainst, Play, Played, Player, Unfolded,
     build, exploitability, games, play_everywhere,
 };

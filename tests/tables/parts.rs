@@ -9,14 +9,14 @@ use crate::common::solved::{board_4x4, opened, solved, standard};
 use yomikiri::game::{Game, Splits, WideKey};
 use yomikiri::solved::Orienting;
 use yomikiri_learn::recipes::parts::SplitPart;
-use yomikiri_measure::evaluate::{Judged, Piece, Source};
+use yomikiri_measure::judge::{Piece, Source, TablePositions};
 
 #[test]
 fn parts_share_no_position_and_samples_are_nested() {
     let game = board_4x4(true);
     let (_dir, table) = solved(&game, &standard(&game));
     let table = opened(&table);
-    let rows = Judged::new(&table, Orienting::All);
+    let rows = TablePositions::new(&table, Orienting::All);
     let (game, splits) = (table.game(), Splits::default());
     let keys = |part: &SplitPart| -> Vec<WideKey> {
         let states = part.pieces().iter().flat_map(|piece| piece.batch.positions());

@@ -47,7 +47,7 @@ use std::path::{Path, PathBuf};
 
 use yomikiri::any::AnyGame;
 use yomikiri::hint::{Hinted, Kind};
-use yomikiri_measure::evaluate::{Player, build};
+use yomikiri_measure::judge::{Player, build};
 use yomikiri_measure::policy::{NetworkSpec, PolicySpec};
 
 use card::{Card, Reading};

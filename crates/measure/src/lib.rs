@@ -19,7 +19,7 @@ pub fn free_memory() -> Option<u64> {
     Some(host.min(limited)).filter(|&free| free > 0)
 }
 
-pub mod evaluate;
 pub mod export;
+pub mod judge;
 pub mod policy;
 pub mod render;

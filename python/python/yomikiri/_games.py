@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Iterator, Sequence, TypeVar, overload
 
 import numpy as np
@@ -65,11 +66,15 @@ class Game:
 
     def sample(self, count: int = 1000, *, empty_squares: tuple[int, int] | None = None, seed: int = 0,
                progress: bool | None = None) -> Positions:
-        """Draws ``count`` distinct positions from games of random moves, with ``empty_squares`` empty squares
-        (from, to; default 8 to 12). The same seed gives the same positions. For `evaluate` and
-        `Positions.solve` on boards too large for a table."""
+        """Draws ``count`` positions of games of random moves, with repetition: first a number of empty squares, each
+        of ``empty_squares`` (from, to; default 8 to 12) equally likely, then the first position with so many in a
+        random game, forced moves and passes included; a game that ends before is played again. Equal positions stand
+        together. The same seed gives the same positions, other seeds independent ones. For `evaluate`, `compare` and
+        `Positions.solve` on boards too large for a table. Warns if fewer are found."""
         with Told(progress) as tell:
-            core, words = self._core.sample(int(count), empty_squares, seed, tell)
+            core, words, remark = self._core.sample(int(count), empty_squares, seed, tell)
+        if remark is not None:
+            warnings.warn(remark, RuntimeWarning, stacklevel=2)
         positions = Positions(core)
         positions._drawn = words
         return positions

@@ -328,7 +328,8 @@ def evaluate(
     """Measures policies in every position of a table whose value and moves are proven, without sampling.
     ``table`` is a `Table`, or the name of a game or a table (`open_or_solve`). Given `Positions` instead
     (``ym.game("othello-8x8").sample(1000)``), it finds their exact values by search and caches them in
-    ``tables/labels``; figures of a sample have confidence intervals.
+    ``tables/labels``; equal positions are measured once and count as often as they occur. Figures of a sample
+    estimate those of all such positions, weighed as they are drawn, and have confidence intervals.
 
     A policy is a name as in ``solver report --policy`` (``random``, ``greedy``, ``alphabeta:4``,
     ``mcts:100``, ``learned:NAME``, ``onnx:FILE``, ``perfect``…) or a callable ``policy(planes)`` or
@@ -356,10 +357,10 @@ def evaluate(
     policies if that is known, else by the defaults of ``states`` and ``solver export``. ``trained="train"``
     (or ``"train:SEED"``, with the ``--split-seed`` of an export) declares that callables and other external
     policies were trained on that part; they are then ranked by the other positions. ``positions``, anything
-    that `Game.positions` takes, restricts the measurement to these positions of the table, and keeps the
-    answers for ``report.to_pandas("positions")``; ``positions="all"`` keeps those of every position.
-    ``canonical`` measures
-    one of all mirror images (up to 16 times faster); ``games`` also plays the policies against perfect and
+    that `Game.positions` takes, measures in these positions instead, each as often as it occurs, and keeps the
+    answers for ``report.to_pandas("positions")``; ``positions="all"`` keeps those of every position of the
+    table. Finished and unproven ones are left out and counted in ``report.json["table"]["left_out"]``; those
+    that the table does not contain are searched if the game allows it. ``canonical`` measures one of all mirror images (up to 16 times faster); ``games`` also plays the policies against perfect and
     random moves and each other, if the table is complete; ``mistakes`` is the number of mistakes kept for
     each policy. Raises `PolicyError` for an invalid answer, naming the row, and any exception of the
     callable."""
@@ -368,24 +369,34 @@ def evaluate(
     names = list(names) if names is not None else [None] * len(policies)
     if len(names) != len(policies):
         raise ValueError(f"{len(names)} names, expected one for each of {len(policies)} policies")
-    if not isinstance(table, Positions):
-        table = open_or_solve(table, tables=tables, progress=progress)
-    given = _given(policies, names, layout, planes, move, table.game)
+    source = _source(table, positions, tables, progress)
+    given = _given(policies, names, layout, planes, move, source.game)
     asked = [one[1].policy for one in given if isinstance(one[1], _Asked)]
     notes = [policy._yomikiri_note for policy in asked if hasattr(policy, "_yomikiri_note")]
-    keeps = positions is not None
-    chosen = None if isinstance(positions, str) and positions == "all" else positions
-    if isinstance(table, Positions):
-        if split is not None or canonical or chosen is not None:
-            raise ValueError("split, canonical and positions apply to tables only")
-        words = table._drawn or f"{len(table)} given ones"
-        with Told(progress) as tell, _evaluating(given):
-            return Report(_core.evaluate_positions(
-                table._core, directory(tables), given, words, table._drawn is not None, mistakes, trained, keeps, tell), notes)
-    only = None if chosen is None else table.game.positions(chosen)._core
     with Told(progress) as tell, _evaluating(given):
         return Report(_core.evaluate(
-            table._core, given, canonical, games, mistakes, split, trained, only, keeps, tell), notes)
+            *source.given, directory(tables), given, canonical, games, mistakes, split, trained, positions is not None, tell),
+            notes)
+
+
+class _Source:
+    """Positions to measure in: all of a table, or a list, whose values come from the table or from search."""
+
+    def __init__(self, game: Game, table: Table | None, chosen: Positions | None):
+        self.game = game
+        #: The first arguments of `_core.evaluate` and `_core.compare`.
+        self.given = (table and table._core, chosen and chosen._core, chosen and chosen._drawn)
+
+
+def _source(table, positions, tables, progress) -> _Source:
+    """Reads what `evaluate` and `compare` take."""
+    everywhere = positions is None or isinstance(positions, str) and positions == "all"
+    if isinstance(table, Positions):
+        if not everywhere:
+            raise ValueError("positions applies to tables only")
+        return _Source(table.game, None, table)
+    table = open_or_solve(table, tables=tables, progress=progress)
+    return _Source(table.game, table, None if everywhere else table.game.positions(positions))
 
 
 class Report:
@@ -617,7 +628,7 @@ class Comparison(_Printed):
 
 
 def compare(
-    table: Table | Game | PathLike,
+    table: Table | Game | Positions | PathLike,
     first: Policy,
     second: Policy,
     *,
@@ -626,16 +637,19 @@ def compare(
     names: Sequence[str | None] = (None, None),
     split: str | None = None,
     trained: str | None = None,
+    positions: PositionsLike | None = None,
     worst: int = 10,
     move: Move = "sample",
     tables: PathLike | None = None,
     progress: bool | None = None,
 ) -> Comparison:
-    """Compares two policies in the same positions: where each loses less, and where they differ most."""
-    table = open_or_solve(table, tables=tables, progress=progress)
-    given = _given((first, second), names, layout, planes, move, table.game)
+    """Compares two policies in the same positions: where each loses less, and where they differ most. ``table`` and
+    ``positions`` choose the positions as in `evaluate`; the differences of a sample have confidence intervals."""
+    source = _source(table, positions, tables, progress)
+    given = _given((first, second), names, layout, planes, move, source.game)
     with Told(progress) as tell, _evaluating(given):
-        return Comparison(*_core.compare(table._core, given[0], given[1], split, trained, worst, tell))
+        return Comparison(*_core.compare(
+            *source.given, directory(tables), given[0], given[1], split, trained, worst, tell))
 
 
 class Match(_Printed):

@@ -6,7 +6,7 @@ use yomikiri::hint::Hinted;
 
 use yomikiri::game::{Game, GameExt, Outcome, Score};
 use yomikiri::progress::Silent;
-use yomikiri_measure::evaluate::{Case, Figures, Key, Piece, Player, Source, Truth, measure};
+use yomikiri_measure::judge::{Case, Figures, Key, Piece, Player, Source, Truth, measure};
 use yomikiri_measure::policy::{Answers, Batch, Policy};
 
 use crate::common::solved::board_4x4;
@@ -89,7 +89,7 @@ impl Policy<AnyGame> for Told {
 fn figures_are_those_worked_out_by_hand() {
     let invented = Invented(board_4x4(true));
     let players = [Player::Policy(Box::new(Told))];
-    let measured = measure(&invented, None, &players, None, &Silent).unwrap();
+    let measured = measure(&invented, &players, None, &Silent).unwrap();
     assert_eq!(measured.judged, 2);
     let policy = &measured.policies[0];
 
@@ -123,7 +123,7 @@ fn figures_are_those_worked_out_by_hand() {
     assert_eq!(policy.total.all.means().expected_loss_score, Some(1.5));
     assert_eq!(policy.total.all.means().rank_correlation, Some(0.8));
 
-    let numbers = |groups: &[yomikiri_measure::evaluate::Group]| -> Vec<i32> {
+    let numbers = |groups: &[yomikiri_measure::judge::Group]| -> Vec<i32> {
         groups.iter().map(|group| group.key.number()).collect()
     };
     assert_eq!(numbers(&policy.details.by_moves), [3, 4]);

@@ -9,7 +9,7 @@ use yomikiri::game::{Game, GameExt, Outcome};
 use yomikiri::graph::{Index, Plan, StateKind};
 use yomikiri::solved::Oracle;
 use yomikiri::table::Table;
-use yomikiri_measure::evaluate::{AccuracyReport, By, Figures, FiguresBySet, Key, Piece, Player};
+use yomikiri_measure::judge::{AccuracyReport, By, Figures, FiguresBySet, Key, Piece, Player};
 use yomikiri_measure::policy::{Answers, ByRule, Greedy, ask};
 use yomikiri_measure::render::{accuracy_text, summary};
 
@@ -148,6 +148,8 @@ fn ranks_and_keys_give_the_same_figures() {
     let facts = |report: &AccuracyReport| {
         let mut facts = report.table.clone();
         facts.name.clear();
+        // Which of a position and its mirror image stands for both depends on the storage.
+        facts.checksum.clear();
         facts
     };
     assert_eq!(facts(ranked), facts(keyed));
@@ -370,7 +372,8 @@ fn the_reports_as_text() {
 
 #[test]
 fn the_report_as_json_has_no_scores() {
-    let json = serde_json::to_value(&by_keys().1).unwrap();
+    let report = &by_keys().1;
+    let json = serde_json::to_value(report).unwrap();
     let table = serde_json::json!({
         "name": "animal-shogi-3x3-keys",
         "game": "animal-shogi-3x3",
@@ -386,6 +389,10 @@ fn the_report_as_json_has_no_scores() {
         "judged_states": OPEN,
         "asked_states": OPEN,
         "chosen": null,
+        "values": "table",
+        "source": "table",
+        "left_out": { "finished": 0, "unproven": 0, "unsearched": 0 },
+        "checksum": report.table.checksum,
         "taken": null,
         "roots": [{
             "position": "elc/3/CLE b - 1",

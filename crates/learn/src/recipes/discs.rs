@@ -18,7 +18,7 @@ use yomikiri::game::encode::{Encoding, Layout, Plane};
 use yomikiri::game::{Game, GameExt};
 use yomikiri::hint::Hinted;
 use yomikiri::progress::Progress;
-use yomikiri_measure::evaluate::{Sampling, record};
+use yomikiri_measure::judge::{Sampling, record};
 use yomikiri_measure::policy::Policy;
 
 const PLAYERS: &str = "random,n-hand:2,n-hand-custom:2,n-least:2,n-most:2";

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use yomikiri::any::AnyGame;
 use yomikiri::game::{FoldedWords, Game, Splits, name_word};
-use yomikiri_measure::evaluate::{MeasureError, Piece, Source};
+use yomikiri_measure::judge::{MeasureError, Piece, Source};
 
 /// Minimum number of positions in a piece, except the last. Inference takes a piece at a time, and sampling
 /// leaves few positions of each piece of a large table.

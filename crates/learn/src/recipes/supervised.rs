@@ -23,7 +23,7 @@ use yomikiri::game::encode::{Encoding, Layout};
 use yomikiri::game::{Action, Game, GameExt, Position, Side, Splits, Symmetry};
 use yomikiri::hint::Hinted;
 use yomikiri::progress::Progress;
-use yomikiri_measure::evaluate::{Case, Truth};
+use yomikiri_measure::judge::{Case, Truth};
 
 /// The settings of training, which are options of the command too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, clap::Args)]

@@ -9,12 +9,16 @@ use super::mistakes_text::mistakes_text;
 use super::names::ShortNames;
 use super::number::{counted, thousands};
 use super::verdict::{plies_text, repetition_text};
-use crate::evaluate::{
+use crate::judge::{
     AccuracyReport, By, Details, Figures, FiguresBySet, Group, PolicyAccuracy, RootFacts,
     TableFacts,
 };
 use yomikiri::game::{Repetition, Split};
 
+/// Most columns of a line of facts.
+const MOST_COLUMNS: usize = 100;
+/// Place of a fact behind its name.
+const INDENT: &str = "           ";
 /// Number of roots that a header lists; a table can have very many.
 const ROOTS_SHOWN: usize = 3;
 
@@ -252,12 +256,12 @@ pub(super) fn header(report: &AccuracyReport) -> String {
         order => format!("folded under {order} symmetries"),
     };
     let taken = table.taken.as_ref().map_or(String::new(), |why| format!(" ({why})"));
-    let what = if table.searched.is_some() { "Values" } else { "Table" };
+    let what = if table.is_searched() { "Values" } else { "Table" };
     let mut text = format!("{what:<11}{}{taken}\n", table.name);
     if table.judged_states == 0 {
         text += "Nothing    is measured: in no position are the results of all moves proven\n";
     }
-    if table.searched.is_none() {
+    if !table.is_searched() {
         text += &format!("Rows       {} of {}, {symmetry}\n", thousands(table.rows), table.game);
         text += &positions(table);
     }
@@ -273,8 +277,11 @@ pub(super) fn header(report: &AccuracyReport) -> String {
         Some(_) => "Scores     empty squares count for nobody\n",
         None => "",
     };
-    text += &format!("Figures    of {}\n", judged(table));
-    if table.asked_states < table.judged_states {
+    text += &wrapped("Figures    of ", &judged(table));
+    if table.values == "table and search" {
+        text += "Values     of some of them by search, because the table does not contain them\n";
+    }
+    if table.asked_states < table.judged_states && !table.is_listed() {
         let asked = thousands(table.asked_states);
         text += &format!(
             "Asked      about {asked} of them: one per row, which represents its images\n"
@@ -328,8 +335,9 @@ fn positions(table: &TableFacts) -> String {
 /// Returns the positions that the figures cover, in words.
 pub(super) fn judged(table: &TableFacts) -> String {
     let [judged, all] = [table.judged_states, table.nonterminal_states].map(thousands);
-    if let Some(searched) = &table.searched {
-        return format!("{judged} positions: {searched}");
+    if let (Some(chosen), true) = (&table.chosen, table.is_listed()) {
+        let left_out = table.left_out.words().map(|words| format!("; left out: {words}"));
+        return format!("{judged} positions: {chosen}{}", left_out.unwrap_or_default());
     }
     let which = match (&table.chosen, judged == all, table.has_scores()) {
         (Some(chosen), ..) => chosen,
@@ -340,7 +348,37 @@ pub(super) fn judged(table: &TableFacts) -> String {
         (None, false, true) => "those whose moves' scores are all proven",
         (None, false, false) => "those whose moves' results are all proven",
     };
-    format!("{judged} of the {all} positions with a move to make:\n           {which}")
+    format!("{judged} of the {all} positions with a move to make:\n{which}")
+}
+
+/// Returns a named fact whose text is broken into lines of at most 100 columns, and at its line breaks.
+pub(super) fn wrapped(name: &str, text: &str) -> String {
+    let mut lines = vec![name.to_string()];
+    for (at, part) in text.lines().enumerate() {
+        if at > 0 {
+            lines.push(INDENT.to_string());
+        }
+        for word in part.split(' ') {
+            let last = lines.len() - 1;
+            if lines[last].chars().count() + 1 + word.chars().count() > MOST_COLUMNS {
+                lines.push(INDENT.to_string());
+            } else if !lines[last].ends_with(' ') {
+                lines[last].push(' ');
+            }
+            lines.last_mut().into_iter().for_each(|line| line.push_str(word));
+        }
+    }
+    lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+/// Returns where exact values come from and whether positions are sampled, in words.
+pub(super) fn origin_of_values(table: &TableFacts) -> &'static str {
+    match (table.is_listed(), table.values) {
+        (false, _) => "nothing is sampled",
+        (true, "table") => "exact values by table",
+        (true, "search") => "exact values by search",
+        (true, _) => "exact values by table and search",
+    }
 }
 
 /// Returns the winner from each of the first roots, and by how much or how soon.

@@ -1,7 +1,7 @@
 //! Losses of policies by square of the board, as text.
 
 use super::number::thousands;
-use crate::evaluate::{AccuracyReport, Square};
+use crate::judge::{AccuracyReport, Square};
 
 /// Lays out the mean loss of each policy by square as a board.
 pub(super) fn squares_text(report: &AccuracyReport) -> String {

@@ -5,12 +5,12 @@ use super::grid::Grid;
 use super::names::ShortNames;
 use super::number::signed;
 use super::ranking::columns;
-use crate::evaluate::{AccuracyReport, By, GroupChange, PolicyChanges};
+use crate::judge::{AccuracyReport, By, Comparison, GroupComparison};
 
 /// Returns the change of a figure in percent points or units, and whether it is better; `None` if it rounds to
 /// nothing.
-pub(super) fn changed(of: &PolicyChanges, metric: &str) -> Option<(String, bool)> {
-    let by = *of.metrics.get(metric)?;
+pub(super) fn changed(of: &Comparison, metric: &str) -> Option<(String, bool)> {
+    let by = of.difference(metric)?;
     let is_share = metric.ends_with("_kept") || metric.starts_with("win_to");
     let text = if is_share { signed(100.0 * by, 1) } else { signed(by, 3) };
     let is_good = metric.ends_with("_kept") || metric.starts_with("perfect_");
@@ -39,8 +39,11 @@ pub(super) fn changes_text(report: &AccuracyReport, order: &[usize], names: &Sho
         let cells = columns.iter().map(|column| cell(column.metric));
         grid.push([name.clone()].into_iter().chain(cells).collect());
         let numbers = |is_better: bool| {
-            let some = of.groups.iter().filter(|group| (group.now > group.before) == is_better);
-            some.map(|group: &GroupChange| group.group.to_string()).collect::<Vec<_>>().join(", ")
+            let some =
+                of.groups.iter().filter(|group| (group.kept[1] > group.kept[0]) == is_better);
+            some.map(|group: &GroupComparison| group.group.to_string())
+                .collect::<Vec<_>>()
+                .join(", ")
         };
         for (word, numbers) in [("better", numbers(true)), ("worse", numbers(false))] {
             if !numbers.is_empty() {
@@ -50,7 +53,8 @@ pub(super) fn changes_text(report: &AccuracyReport, order: &[usize], names: &Sho
                 );
             }
         }
-        for (words, positions) in [("new", &of.new_mistakes), ("gone", &of.gone_mistakes)] {
+        let Some(mistakes) = &of.mistakes else { continue };
+        for (words, positions) in [("new", &mistakes.new), ("gone", &mistakes.gone)] {
             for position in positions {
                 groups += &format!("{name}: {words} among the costliest mistakes: {position}\n");
             }
@@ -61,7 +65,7 @@ pub(super) fn changes_text(report: &AccuracyReport, order: &[usize], names: &Sho
     text += &grid.to_text();
     if !missing.is_empty() {
         text += &format!(
-            "not compared (absent there, or measured in other positions): {}\n",
+            "not compared (no policy of that name there, or measured in other positions): {}\n",
             missing.join(", ")
         );
     }

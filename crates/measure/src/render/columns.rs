@@ -1,7 +1,7 @@
 //! Columns of figures in the full report.
 
 use super::number::{amount, percent};
-use crate::evaluate::{AccuracyReport, Figures, TableFacts};
+use crate::judge::{AccuracyReport, Figures, TableFacts};
 
 /// A column of a policy's figures.
 pub(super) struct FigureColumn {

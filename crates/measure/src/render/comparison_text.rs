@@ -2,90 +2,97 @@
 
 use serde::Serialize;
 
+use super::accuracy_text::{judged, wrapped};
 use super::grid::Grid;
 use super::number::{amount, percent, signed, thousands};
-use crate::evaluate::{Comparison, Lost, Paired, Pairs, Words};
+use crate::judge::{Comparison, Interval, Lost, Paired, PairedSets, Pairs, TableFacts, Words};
 
-/// A comparison with its table and policies.
+/// A comparison with facts about its positions.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Compared<'a> {
-    /// Name of the table.
-    pub table: String,
-    /// Both policies, with `{}` for a seed.
-    pub policies: [&'a str; 2],
+    /// Facts about the positions, as in a report.
+    pub table: TableFacts,
     /// The seeds; empty if there is only one policy of each name.
     pub seeds: &'a [String],
-    /// Choice of positions in words; `None` for all.
-    pub chosen: Option<String>,
     /// Names and units of the game.
     pub words: Words,
-    /// `true` if the game has scores.
-    pub has_scores: bool,
-    /// The figures.
+    /// The figures; names have `{}` for a seed.
     #[serde(flatten)]
     pub comparison: Comparison,
 }
 
-/// Lays out a comparison: which policy loses less on each set of positions, every seed, and the
+/// Lays out a comparison: which policy loses less on each set of positions, every seed, groups of positions, and the
 /// positions of greatest difference. Ends with a line break.
 pub fn comparison_text(compared: &Compared<'_>) -> String {
-    let Compared { table, policies: [first, second], comparison, .. } = compared;
-    let chosen = compared.chosen.as_ref().map_or(String::new(), |chosen| format!(" ({chosen})"));
-    let apart = comparison.all.states_apart as f64 / comparison.all.states.max(1) as f64;
-    let mut text = format!(
-        "A  {first}\nB  {second}\n\n\
-         In {} positions of {table}{chosen} they choose differently in {} ({})\n\n",
-        thousands(comparison.all.states),
-        thousands(comparison.all.states_apart),
+    let Compared { table, comparison, .. } = compared;
+    let [first, second] = &comparison.policies;
+    let mut text = format!("A  {first}\nB  {second}\n\n");
+    let Some(paired) = &comparison.paired else { return text };
+    let apart = paired.all.states_apart as f64 / paired.all.states.max(1) as f64;
+    text += &wrapped("Positions  ", &judged(table));
+    text += &format!(
+        "           they choose differently in {} of them ({})\n\n",
+        thousands(paired.all.states_apart),
         percent(apart)
     );
-    let units = match compared.has_scores {
-        true => &compared.words.units[..],
-        false => "result",
-    };
     let mut grid = Grid::headed(&[
         ("where the", "choice decides"),
         ("", "positions"),
+        ("compared", "by"),
         ("A is", "better"),
         ("", "equal"),
         ("B is", "better"),
-        (units, "A loses"),
-        ("on average", "B loses"),
+        ("mean loss", "of A"),
+        ("", "of B"),
         ("", "A - B"),
     ]);
-    let sets = sets(compared);
-    for (name, pairs) in &sets {
-        let Paired { first_better, equal, second_better, first_lost, second_lost } =
-            *paired(compared, pairs);
-        grid.push(vec![
-            name.to_string(),
-            thousands(pairs.states),
-            thousands(first_better),
-            thousands(equal),
-            thousands(second_better),
-            amount(first_lost),
-            amount(second_lost),
-            signed(first_lost - second_lost, 3),
-        ]);
+    let mut intervals =
+        Grid::headed(&[("where the", "choice decides"), ("compared", "by"), ("", "A - B")]);
+    for (name, pairs) in sets(compared, paired) {
+        for (unit, of) in measures(compared) {
+            let pairs_by = of(pairs);
+            let [first, second] = [pairs_by.first_lost, pairs_by.second_lost];
+            grid.push(vec![
+                name.to_string(),
+                thousands(pairs.states),
+                unit.to_string(),
+                thousands(pairs_by.first_better),
+                thousands(pairs_by.equal),
+                thousands(pairs_by.second_better),
+                amount(first),
+                amount(second),
+                signed(first - second, 3),
+            ]);
+            if let Some(Interval { lower, upper }) = pairs_by.difference {
+                let interval = format!("{} to {}", signed(lower, 3), signed(upper, 3));
+                intervals.push(vec![name.to_string(), unit.to_string(), interval]);
+            }
+        }
     }
     text += &grid.to_text();
-    if !compared.seeds.is_empty() {
-        text += &seeds(compared, &sets, units);
+    if paired.all.outcome.difference.is_some() {
+        text += "\nConfidence intervals of 95 % of A - B (bootstrap over the positions)\n\n";
+        text += &intervals.to_text();
     }
-    if !comparison.costliest.is_empty() {
+    let units = measures(compared)[measures(compared).len() - 1].0;
+    if !compared.seeds.is_empty() {
+        text += &seeds(compared, &sets(compared, paired), units);
+    }
+    text += &groups(compared);
+    if !paired.costliest.is_empty() {
         text += &format!("\nWhere they differ the most, and the {units} given away\n\n");
         let headings = ["position", "mover", "A plays", "loses", "B plays", "loses"];
-        let rows = comparison.costliest.iter().map(|found| {
-            let lost = if compared.has_scores { found.score_lost } else { found.outcome_lost };
+        let rows = paired.costliest.iter().map(|at| {
+            let lost = if table.has_scores() { at.score_lost } else { at.outcome_lost };
             let [a, b] = lost.map(|lost| format!("{lost:.2}"));
-            let [first, second] = found.moves.clone();
-            vec![found.position.clone(), found.mover.clone(), first, a, second, b]
+            let [first, second] = at.moves.clone();
+            vec![at.position.clone(), at.mover.clone(), first, a, second, b]
         });
         text += &Grid::of(&headings, rows).to_text();
         if compared.words.positions_are_keys {
-            for found in &comparison.costliest {
-                text += &format!("\n{}\n{}\n", found.position, found.diagram.trim_end());
+            for at in &paired.costliest {
+                text += &format!("\n{}\n{}\n", at.position, at.diagram.trim_end());
             }
         }
     }
@@ -93,24 +100,55 @@ pub fn comparison_text(compared: &Compared<'_>) -> String {
 }
 
 /// Returns the sets of positions, named by the value that the choice of the move decides.
-fn sets<'a>(compared: &'a Compared<'_>) -> Vec<(&'static str, &'a Pairs)> {
-    let Comparison { all, decisive_outcome, decisive_score, .. } = &compared.comparison;
-    let mut sets = vec![("the result", decisive_outcome)];
-    if compared.has_scores {
-        sets.push(("the score", decisive_score));
+fn sets<'a>(compared: &Compared<'_>, paired: &'a PairedSets) -> Vec<(&'static str, &'a Pairs)> {
+    let mut sets = vec![("the result", &paired.decisive_outcome)];
+    if compared.table.has_scores() {
+        sets.push(("the score", &paired.decisive_score));
     }
-    sets.push(("all positions", all));
+    sets.push(("all positions", &paired.all));
     sets
 }
 
-/// Returns the comparison by score, or by outcome in games without scores.
-fn paired<'a>(compared: &Compared<'_>, pairs: &'a Pairs) -> &'a Paired {
-    if compared.has_scores { &pairs.score } else { &pairs.outcome }
+/// Comparison by one measure of loss.
+type Measure = fn(&Pairs) -> &Paired;
+
+/// Returns the measures of loss that the game has, each with its unit.
+fn measures<'a>(compared: &'a Compared<'_>) -> Vec<(&'a str, Measure)> {
+    let mut measures: Vec<(&str, Measure)> = vec![("result", |pairs| &pairs.outcome)];
+    if compared.table.has_scores() {
+        measures.push((&compared.words.units, |pairs| &pairs.score));
+    }
+    measures
+}
+
+/// Lays out the result kept in groups of positions in which it differs.
+fn groups(compared: &Compared<'_>) -> String {
+    let groups = &compared.comparison.groups;
+    if groups.is_empty() {
+        return String::new();
+    }
+    // Games with layers count them; others have plies to the end.
+    let what = match compared.table.has_scores() {
+        true => compared.words.layers,
+        false => "group",
+    };
+    let rows = groups.iter().map(|of| {
+        let [a, b] = of.kept;
+        vec![
+            of.group.to_string(),
+            thousands(of.positions),
+            percent(a),
+            percent(b),
+            signed(100.0 * (a - b), 1),
+        ]
+    });
+    let grid = Grid::of(&[what, "positions", "A keeps", "B keeps", "A - B"], rows);
+    format!("\nResult kept where the choice decides it, in percent\n\n{}", grid.to_text())
 }
 
 /// Lays out the loss of every seed, with mean and spread.
 fn seeds(compared: &Compared<'_>, sets: &[(&str, &Pairs)], units: &str) -> String {
-    let lost = |lost: &Lost| if compared.has_scores { lost.score } else { lost.outcome };
+    let lost = |lost: &Lost| if compared.table.has_scores() { lost.score } else { lost.outcome };
     let mut text = format!("\n{units} lost on average, seed by seed\n\n");
     let mut headings = vec![("", "seed")];
     for (name, _) in sets {

@@ -3,7 +3,7 @@
 use super::columns::share;
 use super::grid::Grid;
 use super::number::thousands;
-use crate::evaluate::{AccuracyReport, ForcedFigures};
+use crate::judge::{AccuracyReport, ForcedFigures};
 
 /// Lays out the policies in this `order` under these names; empty unless the table is bounded. Ends with a
 /// line break.

@@ -2,7 +2,7 @@
 
 use super::grid::Grid;
 use super::number::{percent, signed};
-use crate::evaluate::{
+use crate::judge::{
     BothSides, Expected, Exploitability, Games, Match, MistakesAgainst, PolicyGames, Words,
 };
 

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use minijinja::{Environment, Value, context};
 use serde::Serialize;
 
-use super::accuracy_text::{by_words, judged, may_have_learned};
+use super::accuracy_text::{by_words, judged, may_have_learned, origin_of_values};
 use super::changes_text::changed;
 use super::columns::or_none;
 use super::number::{amount, counted, percent, signed, thousands};
@@ -17,7 +17,7 @@ use super::pictures::{BOARD_CSS, scripts};
 use super::plots::{convergence, cost, learning, losses, reliability, small_multiples};
 use super::ranking::{columns, has_learned};
 use super::roles::Roles;
-use crate::evaluate::{AccuracyReport, By, FiguresBySet, Mistake, MoveFacts};
+use crate::judge::{AccuracyReport, By, FiguresBySet, Mistake, MoveFacts};
 
 /// Origin of a page, and what it brings out.
 #[derive(Clone, Debug, Default)]
@@ -41,8 +41,10 @@ const LANES: usize = 6;
 #[derive(Serialize)]
 struct PolicyView {
     at: usize,
-    /// Place among those that are not references.
-    place: Option<usize>,
+    /// Place in the order of the report, from 1.
+    place: usize,
+    /// `true` for perfect and random moves.
+    is_reference: bool,
     short: String,
     /// With a star if it has learned from some of the positions.
     starred: String,
@@ -145,7 +147,7 @@ pub fn html(report: &AccuracyReport, about: &About) -> String {
 
 /// Returns the address of the server that links lead to; `None` if there is no table that it could open.
 fn served<'a>(report: &AccuracyReport, about: &'a About) -> Option<&'a str> {
-    let is_served = report.table.searched.is_none() && !about.server.is_empty();
+    let is_served = !report.table.is_searched() && !about.server.is_empty();
     is_served.then_some(&about.server[..])
 }
 
@@ -196,16 +198,15 @@ fn facts(report: &AccuracyReport) -> Vec<(String, String)> {
     let judged = judged(table).split_whitespace().collect::<Vec<_>>().join(" ");
     add(
         "Figures",
-        match table.searched {
-            Some(_) => format!("{judged}; values by exact search"),
-            None if table.judged_states == 0 => format!("of {judged}"),
-            None => format!("of {judged}; nothing is sampled"),
+        match table.judged_states {
+            0 => format!("of {judged}"),
+            _ => format!("of {judged}; {}", origin_of_values(table)),
         },
     );
     if let Some(what) = may_have_learned(report) {
         add("Training", what.to_string());
     }
-    if table.searched.is_none() {
+    if !table.is_searched() {
         let taken = table.taken.as_ref().map_or(String::new(), |why| format!(" ({why})"));
         let rows = thousands(table.rows);
         let order = table.symmetry_order;
@@ -229,10 +230,9 @@ fn facts(report: &AccuracyReport) -> Vec<(String, String)> {
     facts
 }
 
-/// Returns the policies: perfect moves, the ranked ones, random moves.
+/// Returns the policies, best first.
 fn policies(report: &AccuracyReport, roles: &Roles) -> Vec<PolicyView> {
     let columns = columns(report);
-    let order = roles.perfect.iter().chain(&roles.ranked).chain(&roles.random);
     let shares: Vec<Option<f64>> =
         report.policies.iter().map(|policy| kept(policy.held_out())).collect();
     let least = shares.iter().flatten().fold(1.0, |a: f64, &b| a.min(b));
@@ -243,7 +243,7 @@ fn policies(report: &AccuracyReport, roles: &Roles) -> Vec<PolicyView> {
             .map(|share| share.unwrap_or(0.0))
     };
     let most = (0..report.policies.len()).map(|at| thrown(at).iter().sum()).fold(1e-9, f64::max);
-    let view = |&at: &usize| {
+    let view = |(place, &at): (usize, &usize)| {
         let name = &report.policies[at].policy;
         let cells = columns.iter().map(|column| CellView {
             change: change(report, at, column.metric),
@@ -257,7 +257,8 @@ fn policies(report: &AccuracyReport, roles: &Roles) -> Vec<PolicyView> {
         let [to_draw, from_draw, to_loss] = thrown(at);
         PolicyView {
             at,
-            place: roles.ranked.iter().position(|ranked| *ranked == at).map(|place| place + 1),
+            place,
+            is_reference: [roles.perfect, roles.random].contains(&Some(at)),
             short: roles.short[at].clone(),
             starred: roles.starred[at].clone(),
             name: name.clone(),
@@ -278,7 +279,7 @@ fn policies(report: &AccuracyReport, roles: &Roles) -> Vec<PolicyView> {
             cells,
         }
     };
-    let mut all: Vec<PolicyView> = order.map(view).collect();
+    let mut all: Vec<PolicyView> = (1..).zip(&roles.order).map(view).collect();
     place_names(&mut all);
     all
 }
@@ -288,8 +289,7 @@ fn place_names(all: &mut [PolicyView]) {
     // Width of a letter and of the space around a name, in percent of a strip of 1100 pixels.
     let (letter, around) = (0.68, 2.4);
     let mut lanes: Vec<Vec<[f64; 2]>> = vec![Vec::new(); LANES];
-    let is_reference = |view: &PolicyView| view.place.is_none();
-    let mut order: Vec<usize> = (0..all.len()).filter(|&at| !is_reference(&all[at])).collect();
+    let mut order: Vec<usize> = (0..all.len()).filter(|&at| !all[at].is_reference).collect();
     order.sort_by_key(|&at| !all[at].is_own);
     for at in order {
         let Some(mark) = all[at].mark.as_ref().and_then(|mark| mark.parse::<f64>().ok()) else {
@@ -335,8 +335,9 @@ fn changes(report: &AccuracyReport, roles: &Roles) -> Option<serde_json::Value> 
             .groups
             .iter()
             .map(|group| {
-                let by = group.now - group.before;
-                let cells = [thousands(group.positions), percent(group.before), percent(group.now)];
+                let [before, now] = group.kept;
+                let by = now - before;
+                let cells = [thousands(group.positions), percent(before), percent(now)];
                 let mut cells: Vec<CellView> = cells.into_iter().map(CellView::from).collect();
                 cells.push(CellView {
                     class: if by > 0.0 { "better" } else { "worse" },
@@ -345,11 +346,11 @@ fn changes(report: &AccuracyReport, roles: &Roles) -> Option<serde_json::Value> 
                 RowView { name: group.group.to_string(), cells, ..RowView::default() }
             })
             .collect();
-        let is_listed = of.new_mistakes.len() + of.gone_mistakes.len() + of.groups.len() > 0;
+        let mistakes = of.mistakes.clone().unwrap_or_default();
+        let is_listed = mistakes.new.len() + mistakes.gone.len() + of.groups.len() > 0;
         is_listed.then(|| {
             serde_json::json!({
-                "at": at, "name": roles.short[at], "earlier": of.earlier, "renamed": of.earlier != report.policies[at].policy,
-                "groups": rows, "new": of.new_mistakes, "gone": of.gone_mistakes,
+                "at": at, "name": roles.short[at], "groups": rows, "new": mistakes.new, "gone": mistakes.gone,
             })
         })
     };
@@ -504,7 +505,8 @@ mod tests {
     fn names_of_the_strip_do_not_overlap() {
         let view = |short: &str, mark: f64| PolicyView {
             at: 0,
-            place: Some(1),
+            place: 1,
+            is_reference: false,
             short: short.into(),
             starred: short.into(),
             name: short.into(),

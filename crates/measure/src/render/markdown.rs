@@ -1,10 +1,10 @@
 //! A report as Markdown: a card of one policy or a leaderboard of several.
 
-use super::accuracy_text::judged;
+use super::accuracy_text::{judged, origin_of_values};
 use super::columns::{or_none, share};
 use super::grid::Grid;
 use super::number::{amount, percent, signed, thousands};
-use crate::evaluate::{
+use crate::judge::{
     AccuracyReport, BothSides, Expected, Figures, FiguresBySet, PolicyAccuracy, PolicyGames,
     TableFacts,
 };
@@ -68,10 +68,8 @@ fn leaderboard(report: &AccuracyReport, command: &str) -> String {
 
 /// Returns a sentence on the positions that the figures cover.
 fn positions(table: &TableFacts) -> String {
-    match table.searched {
-        Some(_) => format!("Exact values by search in a sample: {}.", judged(table)),
-        None => format!("Figures are exact, of {}; nothing is sampled.", judged(table)),
-    }
+    let exact = if table.is_listed() { "" } else { "exact, " };
+    format!("Figures are {exact}of {}; {}.", judged(table), origin_of_values(table))
 }
 
 fn card(

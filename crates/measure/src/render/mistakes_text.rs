@@ -3,7 +3,7 @@
 use super::grid::Grid;
 use super::number::{amount, percent};
 use super::shown::{GREEN, RED, styled};
-use crate::evaluate::{AccuracyReport, Mistake};
+use crate::judge::{AccuracyReport, Mistake};
 
 /// Lays out the `mistakes` costliest mistakes of each policy.
 pub(super) fn mistakes_text(report: &AccuracyReport, mistakes: usize) -> String {

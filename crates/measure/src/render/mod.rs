@@ -1,6 +1,6 @@
 //! Reports as text and pages. Nothing here prints: all functions return text.
 //!
-//! * [`summary`] lays out an [`AccuracyReport`](crate::evaluate::AccuracyReport) at a glance,
+//! * [`summary`] lays out an [`AccuracyReport`](crate::judge::AccuracyReport) at a glance,
 //!   [`accuracy_text`] in full;
 //! * [`history()`] draws learning curves of a network, [`panels`] any curves;
 //! * [`comparison_text`] lays out two policies position by position;
@@ -12,22 +12,19 @@
 //! ```
 //! use yomikiri::solved::{Orienting, SolvedTable};
 //! use yomikiri::{progress::Silent, registry::othello, table::Store};
-//! use yomikiri_measure::evaluate::{Request, build};
+//! use yomikiri_measure::judge::{Request, TablePositions, build};
 //! use yomikiri_measure::render::summary;
 //!
 //! let dir = tempfile::tempdir()?;
 //! let table = SolvedTable::of_whole(othello("4")?, &Store::at(dir.path()), &Silent)?;
 //! let players = [build(&"greedy".parse()?, table.game())?];
+//! let positions = TablePositions::new(&table, Orienting::All);
 //! let request = Request {
-//!     table: &table,
+//!     positions: &positions,
 //!     players: &players,
-//!     orienting: Orienting::All,
-//!     chosen: None,
-//!     rows: None,
 //!     games: true,
-//!     mistakes: 0,
-//!     agreement: false,
-//!     kept: None,
+//!     mistakes: 3,
+//!     agreement: true,
 //! };
 //! let report = request.report(None, &Silent)?;
 //! assert!(summary(&report, &[], 0).contains("greedy"));

@@ -8,9 +8,7 @@ use super::chart::FEW;
 use super::columns::{KEPT, RANKED, cells, headings, or_none};
 use super::number::{amount, percent, signed, thousands};
 use super::roles::Roles;
-use crate::evaluate::{
-    AccuracyReport, BothSides, By, Expected, Figures, FiguresBySet, Group, Square,
-};
+use crate::judge::{AccuracyReport, BothSides, By, Expected, Figures, FiguresBySet, Group, Square};
 use yomikiri::game::Split;
 
 /// A table with a row for each policy, or for each group.
@@ -105,7 +103,7 @@ pub(super) fn rows(roles: &Roles, cells: impl Fn(usize) -> Option<Vec<CellView>>
     let row = |at: usize| {
         Some(RowView { at: Some(at), name: roles.starred[at].clone(), cells: cells(at)? })
     };
-    roles.order().into_iter().filter_map(row).collect()
+    roles.order.iter().copied().filter_map(row).collect()
 }
 
 pub(super) fn texts<const N: usize>(all: [String; N]) -> Option<Vec<CellView>> {
@@ -141,13 +139,10 @@ pub(super) fn takers(report: &AccuracyReport, roles: &Roles) -> Vec<(usize, Stri
         true => games.policies[at].exploited_score(),
         false => games.policies[at].exploited(),
     };
-    let order = roles.order();
+    let order = &roles.order;
     let most = order.iter().map(|&at| of(at)).fold(1e-9, f64::max);
     let text = |lost: f64| if has_scores { format!("{lost:.2}") } else { amount(lost) };
-    order
-        .into_iter()
-        .map(|at| (at, format!("{:.2}", 100.0 * of(at) / most), text(of(at))))
-        .collect()
+    order.iter().map(|&at| (at, format!("{:.2}", 100.0 * of(at) / most), text(of(at)))).collect()
 }
 
 /// Returns the tables of games.
@@ -182,7 +177,7 @@ pub(super) fn games(report: &AccuracyReport, roles: &Roles) -> Vec<TableView> {
         }),
     };
     let most = games.table.iter().flatten().map(|of| of.score.abs()).fold(1.0, f64::max);
-    let order = roles.order();
+    let order = &roles.order;
     let between = TableView {
         title: "Against each other".into(),
         is_sorted: false,
@@ -265,7 +260,7 @@ pub(super) fn squares(report: &AccuracyReport, roles: &Roles) -> Vec<TableView> 
 pub(super) fn agreement(report: &AccuracyReport, roles: &Roles) -> Option<TableView> {
     let is_measured = report.policies.len() > 1 && report.table.judged_states > 0;
     let agreement = report.agreement.as_ref().filter(|_| is_measured)?;
-    let order = roles.order();
+    let order = &roles.order;
     let cell = |at: usize, other: usize| {
         let share = agreement.of(at, other);
         CellView {
@@ -302,7 +297,7 @@ pub(super) fn figures(report: &AccuracyReport, roles: &Roles) -> Vec<TableView> 
         };
         let mut table =
             TableView { title: title.to_string(), head: head().collect(), ..TableView::default() };
-        for at in roles.order() {
+        for &at in &roles.order {
             let policy = &report.policies[at];
             table.rows.push(row(roles.short[at].clone(), Some(at), &policy.total));
             for split in Split::ALL {

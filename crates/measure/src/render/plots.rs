@@ -3,7 +3,7 @@
 use super::accuracy_text::{by_words, capitalised};
 use super::chart::{Axis, Chart, Scale, Series};
 use super::roles::{Curve, Roles};
-use crate::evaluate::{AccuracyReport, By, Figures, Losses, PolicyAccuracy};
+use crate::judge::{AccuracyReport, By, Figures, Losses, PolicyAccuracy};
 
 /// A plot as SVG.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]

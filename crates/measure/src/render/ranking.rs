@@ -2,13 +2,13 @@
 
 use super::columns::{or_none, share};
 use super::number::{amount, signed};
-use crate::evaluate::{AccuracyReport, Figures, FiguresBySet, PolicyAccuracy, PolicyGames};
+use crate::judge::{AccuracyReport, Figures, FiguresBySet, PolicyAccuracy, PolicyGames};
 
 /// A column of the table of policies.
 pub(super) struct SummaryColumn {
     /// Heading of two lines.
     pub heading: [String; 2],
-    /// Name of its figure in [`Metrics`](crate::evaluate::Metrics).
+    /// Name of its figure in [`Metrics`](crate::judge::Metrics).
     pub metric: &'static str,
     source: ColumnSource,
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::chart::COLOURS;
 use super::names::ShortNames;
 use super::ranking::has_learned;
-use crate::evaluate::{AccuracyReport, PolicyAccuracy};
+use crate::judge::{AccuracyReport, PolicyAccuracy};
 use crate::policy::PolicySpec;
 use yomikiri::hint::{Hinted, did_you_mean};
 
@@ -14,10 +14,12 @@ use yomikiri::hint::{Hinted, did_you_mean};
 pub(super) struct Roles {
     /// Policy that the page brings out.
     pub highlight: Option<usize>,
-    /// Perfect and random moves, which are references and have no rank.
+    /// Perfect and random moves, which are references.
     pub perfect: Option<usize>,
     pub random: Option<usize>,
-    /// All others, best first.
+    /// All policies, best first.
+    pub order: Vec<usize>,
+    /// All but the references, best first.
     pub ranked: Vec<usize>,
     /// Short names in the order of the report.
     pub short: Vec<String>,
@@ -44,7 +46,8 @@ impl Roles {
         let names: Vec<&str> = report.policies.iter().map(|policy| &policy.policy[..]).collect();
         let find = |name: &str| names.iter().position(|known| *known == name);
         let (perfect, random) = (find("perfect"), find("random"));
-        let mut ranked = report.ranking();
+        let order = report.ranking();
+        let mut ranked = order.clone();
         ranked.retain(|at| Some(*at) != perfect && Some(*at) != random);
         let is_kept_here = |at: &&usize| names[**at].starts_with("learned:");
         let own: Vec<usize> = (0..names.len()).filter(|&at| is_own(names[at])).collect();
@@ -56,7 +59,7 @@ impl Roles {
             runs.next().and_then(|run| run.steps.last()).map_or(at, |step| step.1)
         };
         let highlight = highlight.or(first.map(last)).or(ranked.first().copied());
-        let order: Vec<usize> = highlight.iter().chain(&own).chain(&ranked).copied().collect();
+        let by_colour: Vec<usize> = highlight.iter().chain(&own).chain(&ranked).copied().collect();
         let short = ShortNames::of(&report.table.game, names.iter().copied()).short;
         let star = |policy: &PolicyAccuracy| if has_learned(policy) { " *" } else { "" };
         let stars = report.policies.iter().map(star);
@@ -65,16 +68,12 @@ impl Roles {
             highlight,
             perfect,
             random,
+            order,
             ranked,
             short,
-            colours: colours(&names, &order),
+            colours: colours(&names, &by_colour),
             curves,
         }
-    }
-
-    /// Returns all policies: ranked ones, best first, then the references.
-    pub(super) fn order(&self) -> Vec<usize> {
-        self.ranked.iter().chain(&self.perfect).chain(&self.random).copied().collect()
     }
 }
 

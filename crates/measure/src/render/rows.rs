@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use crate::evaluate::Judgement;
+use crate::judge::Judgement;
 use yomikiri::table::PendingFile;
 
 /// A file of judgements being written, renamed into place once it is finished.
@@ -68,7 +68,7 @@ mod parquet_rows {
     use parquet::file::writer::SerializedFileWriter;
     use parquet::record::RecordWriter;
 
-    use crate::evaluate::Judgement;
+    use crate::judge::Judgement;
 
     /// Rows of a row group.
     const GROUP: usize = 1 << 17;

@@ -9,7 +9,7 @@ use super::mistakes_text::mistakes_text;
 use super::names::ShortNames;
 use super::number::{amount, percent, thousands};
 use super::ranking::{SummaryColumn, columns, decisive, has_learned};
-use crate::evaluate::{AccuracyReport, By, Key, PolicyAccuracy};
+use crate::judge::{AccuracyReport, By, Key, PolicyAccuracy};
 use yomikiri::game::Split;
 
 /// Lays out a report at a glance: the table, every policy in a line, best first, the result
@@ -47,7 +47,7 @@ pub fn summary(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
         text += &groups(report, &order, by);
     }
     text += &mistakes_text(report, mistakes);
-    let split = if report.table.searched.is_some() { "" } else { "; --split test" };
+    let split = if report.table.is_listed() { "" } else { "; --split test" };
     text += &format!(
         "\nMore here: --full; --by layer, moves, distance or value; --mistakes 3{split}\n"
     );

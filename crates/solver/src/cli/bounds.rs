@@ -5,8 +5,7 @@ use std::str::FromStr;
 
 use yomikiri::game::Game;
 use yomikiri::hint::{Hinted, did_you_mean};
-use yomikiri::solved::SolvedTable;
-use yomikiri_measure::evaluate::{Choice, Metrics, Player};
+use yomikiri_measure::judge::{Choice, JudgedPositions, Metrics, Player};
 
 /// Condition that a figure of a policy is below or above a number, or the figure of an earlier report.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,13 +71,14 @@ impl Condition {
     pub(super) fn check(
         &self,
         players: &[Player],
-        measured: &SolvedTable,
+        positions: &dyn JudgedPositions,
         why_no_games: Option<&str>,
-    ) -> Result<(), Hinted> {
-        let name = &self.name;
-        let missing =
-            |what: &str, hint: &str| Err(Hinted::new(format!("--fail-if {name}: {what}"), hint));
-        let table = measured.table().name();
+    ) -> anyhow::Result<()> {
+        let (name, game, measured) = (&self.name, positions.game(), positions.facts()?);
+        let missing = |what: &str, hint: &str| {
+            Err(Hinted::new(format!("--fail-if {name}: {what}"), hint).into())
+        };
+        let table = &measured.name;
         let figure = ["all_", "learned_"].into_iter().find_map(|set| name.strip_prefix(set));
         let figure = figure.unwrap_or(name);
         let of_games = ["random_", "perfect_", "exploited_"];
@@ -92,17 +92,19 @@ impl Condition {
             let what = format!("{table} has no scores");
             return missing(&what, "use result_kept, result_lost or points");
         }
-        if figure == "plies_kept" && measured.game().layers().is_some() {
+        if figure == "plies_kept" && game.layers().is_some() {
             return missing(&format!("plies are not compared on {table}"), "use score_kept");
         }
-        if self.is_forced() && measured.table().manifest().complete {
+        if self.is_forced() && measured.complete {
             return missing(&format!("{table} is complete"), "use result_kept");
         }
         // Policies that fail here fail again when they are measured, with a message.
-        let root = measured.states().roots().ok().and_then(|roots| roots.first().copied());
+        let rows = positions.of_table();
+        let root = rows.and_then(|rows| rows.table.states().roots().ok()?.first().copied());
+        let root = root.unwrap_or_else(|| game.start());
         let at_the_root = |player: &Player| -> Option<Choice> {
             player.policy()?;
-            let choice = player.choose(measured.game(), None, &root?).ok()?;
+            let choice = player.choose(game, None, &root).ok()?;
             (!choice.actions.is_empty()).then_some(choice)
         };
         for player in players {

@@ -1,7 +1,7 @@
 //! Positions of a report: all, a part of them, those of a file, of random games or of a policy's games.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::bail;
 use clap::ValueEnum;
@@ -9,14 +9,21 @@ use clap::builder::RangedU64ValueParser;
 
 use super::complete::policies;
 use super::context::Context;
-use super::lines;
+use super::error::failed;
+use super::lines::{self, Line};
+use super::made::solved;
 use super::sampled::policy;
-use yomikiri::any::{AnyGame, AnyPosition};
+use super::table_args::{is_in_reach, open_whole, time_limit};
+use yomikiri::any::AnyGame;
 use yomikiri::game::{Game, GameExt, Split};
 use yomikiri::hint::Hinted;
-use yomikiri::progress::Silent;
-use yomikiri::solved::SolvedTable;
-use yomikiri_measure::evaluate::{Piece, Player, Sampling, Wanted, drawn, met, of_split};
+use yomikiri::solved::{Orienting, SolvedTable, States};
+use yomikiri::table::Table;
+use yomikiri_measure::judge::{
+    JudgedPart, JudgedPositions, ListedPositions, LookedUp, Origin, Player, PositionList, SampleOf,
+    Sampling, SearchCost, TablePositions, from_random_games, met_in_games, uniform,
+};
+use yomikiri_measure::render::number::{seconds, thousands};
 
 /// Options that choose positions.
 #[derive(Debug, clap::Args)]
@@ -32,22 +39,33 @@ pub(super) struct ChosenArgs {
         conflicts_with = "positions"
     )]
     split: Option<Part>,
-    /// Measure the positions of a file, one per line, with their mirror images
+    /// Measure the positions of a file, one per line
     ///
-    /// Lines are read as by 'solver export --positions'; a directory of 'solver export --states' works too.
+    /// A position counts as often as it occurs. Lines are read as by 'solver export --positions'; all positions of a transcript count. A directory of 'solver
+    /// export --states' works too. Positions that no table contains are searched, those with few empty squares first.
     #[arg(long, value_name = "FILE")]
     positions: Option<PathBuf>,
-    /// Measure N positions of random games, solved by search: for boards too large for a table
+    /// Take only the final position of a transcript
+    #[arg(long, requires = "positions", hide_short_help = true)]
+    last: bool,
+    /// Measure N positions drawn by chance, for boards too large for a table
     ///
-    /// The positions are distinct. Positions of --positions are searched too on such boards. [default with
-    /// --empty-squares: 1000]
+    /// They are drawn with repetition: each number of empty squares of the range is equally likely, then a position as random games meet it. Values
+    /// come from the table if it is solved, else from search. [default with --empty-squares: 1000]
     #[arg(long, value_name = "N", conflicts_with_all = ["split", "positions"],
         value_parser = RangedU64ValueParser::<usize>::new().range(1..=10_000_000))]
     sample: Option<usize>,
+    /// Weight of positions in a sample: games, or uniform
+    ///
+    /// games: as random games meet them; uniform: every reachable position of the range is equally likely, which takes
+    /// an enumerated table. [default: games]
+    #[arg(long, value_name = "WEIGHT", value_enum, conflicts_with_all = ["split", "positions"],
+        hide_possible_values = true, hide_short_help = true)]
+    weight: Option<Weight>,
     /// Measure the positions that a policy meets in games, solved by search
     ///
     /// Positions in which it is to move count as often as it meets them.
-    #[arg(long, value_name = "POLICY", conflicts_with_all = ["split", "positions", "sample"], add = policies(),
+    #[arg(long, value_name = "POLICY", conflicts_with_all = ["split", "positions", "sample", "weight"], add = policies(),
         hide_short_help = true)]
     games_of: Option<String>,
     /// Opponent in these games [default: random]
@@ -57,17 +75,24 @@ pub(super) struct ChosenArgs {
     #[arg(long, value_name = "N", requires = "games_of", hide_short_help = true,
         value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     games: Option<u64>,
-    /// Empty squares of positions that are searched: 8..16 [default: 8..12]
+    /// Empty squares of the positions: 8..16 [default of samples: 8..12]
     ///
-    /// With --games-of the default is all; on boards of more than 36 squares, up to 16.
-    #[arg(long, value_name = "FROM..TO", value_parser = range, conflicts_with_all = ["split", "positions"],
-        hide_short_help = true)]
+    /// With --games-of and --positions the default is all; with --games-of on boards of more than 36 squares, up to 16.
+    #[arg(long, value_name = "FROM..TO", value_parser = range, conflicts_with = "split", hide_short_help = true)]
     empty_squares: Option<(u32, u32)>,
     /// Seed of positions and games [default: 0]
     #[arg(long, value_name = "SEED", conflicts_with_all = ["split", "positions"], hide_short_help = true)]
     seed: Option<u64>,
+    /// Longest search for values that no table contains; positions that it does not reach are left out and counted
+    /// [default with --positions: 600]
+    #[arg(long, value_name = "SECONDS", conflicts_with = "split", hide_short_help = true)]
+    search_time: Option<f64>,
 }
 
+/// Seconds of a search above which its cost is printed before it starts.
+const LONG: f64 = 10.0;
+/// Longest search for the positions of a file by default.
+const FILE_LIMIT: Duration = Duration::from_secs(600);
 /// Squares of a board above which the beginning of a game is out of reach of the search.
 const LARGE: usize = 36;
 
@@ -76,13 +101,6 @@ fn range(text: &str) -> Result<(u32, u32), String> {
     let number = |text: &str| text.trim_start_matches('=').trim().parse::<u32>().ok();
     let range = number(from).zip(number(to)).filter(|(from, to)| from <= to);
     range.ok_or("expected two numbers, as in 8..16".to_string())
-}
-
-/// Positions whose values are found by search, and what they are in words.
-pub(super) struct ToSearch {
-    pub positions: Vec<AnyPosition>,
-    pub words: String,
-    pub is_sample: bool,
 }
 
 /// A part of the positions, or all.
@@ -106,50 +124,160 @@ impl Part {
     }
 }
 
-/// Some positions, and which they are in words.
-pub(super) struct Chosen {
-    pub words: String,
-    pub wanted: Box<Wanted<'static>>,
+/// Weight of positions in a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Weight {
+    Games,
+    Uniform,
+}
+
+/// The positions of a command.
+pub(super) enum Chosen {
+    /// Those of a table, or a part of them.
+    Rows { table: Box<SolvedTable>, part: Box<Option<JudgedPart>> },
+    /// Those of a list.
+    Listed(Box<ListedPositions>),
+}
+
+impl Chosen {
+    /// Passes the positions on; rows have all their images or one of them.
+    pub(super) fn with<T>(
+        &self,
+        orienting: Orienting,
+        run: impl FnOnce(&dyn JudgedPositions) -> T,
+    ) -> T {
+        match self {
+            Chosen::Rows { table, part } => {
+                run(&TablePositions::new(table, orienting).in_part(part.as_ref().as_ref()))
+            }
+            Chosen::Listed(listed) => run(listed.as_ref()),
+        }
+    }
+
+    /// Returns the table whose positions these are.
+    pub(super) fn table(&self) -> Option<&SolvedTable> {
+        match self {
+            Chosen::Rows { table, .. } => Some(table),
+            Chosen::Listed(_) => None,
+        }
+    }
 }
 
 impl ChosenArgs {
-    /// The positions that are to be searched; `None` where a table answers.
-    pub(super) fn to_search(
-        &self,
-        game: &AnyGame,
-        has_table: bool,
-        context: &Context,
-    ) -> anyhow::Result<Option<ToSearch>> {
-        if let Some(name) = &self.games_of {
-            return self.of_games(name, game, context).map(Some);
-        }
-        if self.sample.is_some() || self.empty_squares.is_some() || self.seed.is_some() {
-            let (count, seed) = (self.sample.unwrap_or(1000), self.seed.unwrap_or(0));
-            let (positions, words) = drawn(game, self.empty_squares, count, seed, &Silent)
-                .map_err(|wrong| wrong.map(|what| format!("--sample: {what}")))?;
-            return Ok(Some(ToSearch { positions, words, is_sample: true }));
-        }
-        let Some(file) = &self.positions else { return Ok(None) };
-        if has_table {
-            return Ok(None);
-        }
-        let mut positions = Vec::new();
-        for (number, line) in lines::of_positions(&lines::read(file)?) {
-            let position = game.parse_position(line, &game.start()).map_err(|error| {
-                let what = format!("{}, line {number}: {error}", file.display());
-                Hinted::new(what, "correct it or leave it out")
-            })?;
-            positions.push(position);
-        }
-        if positions.is_empty() {
-            bail!(Hinted::new(format!("no position in {}", file.display()), "write one per line"));
-        }
-        let words = format!("those of {}", file.display());
-        Ok(Some(ToSearch { positions, words, is_sample: false }))
+    /// Returns `true` for the positions of a table, or a part of them.
+    pub(super) fn are_of_table(&self) -> bool {
+        let is_sample = self.sample.is_some() || self.weight.is_some() || self.seed.is_some();
+        let is_list = self.positions.is_some() || self.games_of.is_some();
+        !is_list && !is_sample && self.empty_squares.is_none()
     }
 
-    /// The positions of games that a policy plays.
-    fn of_games(&self, name: &str, game: &AnyGame, context: &Context) -> anyhow::Result<ToSearch> {
+    /// Finds the positions and their values; a table is made if it is missing and needed.
+    pub(super) fn choose(
+        &self,
+        game: &AnyGame,
+        table: Option<Table>,
+        players: &[Player],
+        force: bool,
+        context: &Context,
+    ) -> anyhow::Result<Chosen> {
+        if self.are_of_table() {
+            if self.search_time.is_some() {
+                let what = "--search-time: nothing is searched in a whole table";
+                bail!(Hinted::new(what, "leave it out"));
+            }
+            let table = Box::new(solved(game, table, force, context)?);
+            let split = self.split.and_then(Part::split);
+            let part = split.map(|split| JudgedPart::new(split, players, game)).transpose();
+            let part = part.map_err(|wrong| wrong.map(|what| format!("--split: {what}")))?;
+            return Ok(Chosen::Rows { table, part: Box::new(part) });
+        }
+        let limit = match (self.search_time, &self.positions) {
+            (Some(seconds), _) => Some(time_limit("--search-time", seconds)?),
+            (None, Some(_)) => Some(FILE_LIMIT),
+            (None, None) => None,
+        };
+        let (list, table) = self.list(game, table, force, context)?;
+        if let Some(remark) = &list.origin().remark {
+            context.remark(remark);
+        }
+        let failed = |error| failed(table.as_ref(), error);
+        let looked_up = LookedUp::new(list, table.as_ref()).map_err(failed)?;
+        if let Some(cost) = looked_up.search_cost() {
+            tell_cost(cost, limit, context);
+        }
+        let labels = context.store.root().join("labels");
+        let listed = looked_up.searched(&labels, limit, &context.bars).map_err(failed)?;
+        if let Some(words) = listed.left_out().words() {
+            context.remark(format!("left out: {words}"));
+        }
+        Ok(Chosen::Listed(Box::new(listed)))
+    }
+
+    /// Returns the positions of a list, and the table that knows values.
+    fn list(
+        &self,
+        game: &AnyGame,
+        table: Option<Table>,
+        force: bool,
+        context: &Context,
+    ) -> anyhow::Result<(PositionList, Option<SolvedTable>)> {
+        if let Some(file) = &self.positions {
+            let has_table = table.is_some() || is_in_reach(game, context);
+            let table = match has_table {
+                true => Some(solved(game, table, force, context)?),
+                false => None,
+            };
+            let list = of_file(file, (game, table.as_ref()), self.last)?;
+            let list = match self.empty_squares {
+                Some(range) => list.with_empty_squares(range),
+                None => list,
+            };
+            return Ok((list, table));
+        }
+        if let Some(name) = &self.games_of {
+            let list = self.of_games(name, game, context)?;
+            return Ok((list, solved_if_there(game, table, context)?));
+        }
+        let sample = SampleOf {
+            range: self.empty_squares,
+            count: self.sample.unwrap_or(1000),
+            seed: self.seed.unwrap_or(0),
+        };
+        let invalid = |wrong: Hinted| wrong.map(|what| format!("--sample: {what}"));
+        if self.weight == Some(Weight::Uniform) {
+            let states = match table {
+                Some(table) => States::open(game.clone(), table, false)?,
+                None => match open_whole(game, context) {
+                    Ok(table) => States::open(game.clone(), table, false)?,
+                    Err(_) if is_in_reach(game, context) => {
+                        let table = solved(game, None, force, context)?;
+                        let list =
+                            uniform(table.states(), sample, &context.bars).map_err(invalid)?;
+                        return Ok((list, Some(table)));
+                    }
+                    Err(_) => {
+                        let what = format!("--weight uniform: {} is not enumerated", game.name());
+                        let hint = "leave it out, or enumerate the game first if it fits";
+                        bail!(Hinted::new(what, hint))
+                    }
+                },
+            };
+            let list = uniform(&states, sample, &context.bars).map_err(invalid)?;
+            let name = states.table().name();
+            drop(states);
+            return Ok((list, solved_if_there(game, context.store.open(&name).ok(), context)?));
+        }
+        let list = from_random_games(game, sample, &context.bars).map_err(invalid)?;
+        Ok((list, solved_if_there(game, table, context)?))
+    }
+
+    /// Returns the positions of games that a policy plays.
+    fn of_games(
+        &self,
+        name: &str,
+        game: &AnyGame,
+        context: &Context,
+    ) -> anyhow::Result<PositionList> {
         let hint = "name a policy that needs no table";
         let named = |name: &str| policy(&name.parse()?, game, hint, context);
         let [own, opponent] = [named(name)?, named(self.opponent.as_deref().unwrap_or("random"))?];
@@ -161,46 +289,65 @@ impl ChosenArgs {
             seed: self.seed.unwrap_or(0),
         };
         let players = (own.as_ref(), opponent.as_ref());
-        let (positions, words) = met(game, players, range, sampling, &context.bars)
-            .map_err(|wrong| wrong.map(|what| format!("--games-of: {what}")))?;
-        Ok(ToSearch { positions, words, is_sample: false })
-    }
-
-    /// The positions that are chosen; `None` for all.
-    pub(super) fn chosen(
-        &self,
-        players: &[Player],
-        table: &SolvedTable,
-    ) -> anyhow::Result<Option<Chosen>> {
-        if let Some(split) = self.split.and_then(Part::split) {
-            let found = of_split(split, players, table.game());
-            let (wanted, words) =
-                found.map_err(|wrong| wrong.map(|what| format!("--split: {what}")))?;
-            return Ok(Some(Chosen { words, wanted }));
-        }
-        self.positions.as_ref().map(|file| of_file(file, table)).transpose()
+        let met = met_in_games(game, players, range, sampling, &context.bars);
+        Ok(met.map_err(|wrong| wrong.map(|what| format!("--games-of: {what}")))?)
     }
 }
 
-fn of_file(file: &Path, table: &SolvedTable) -> anyhow::Result<Chosen> {
+/// Returns a named table, or the one of a whole game, if it is there and solved.
+fn solved_if_there(
+    game: &AnyGame,
+    table: Option<Table>,
+    context: &Context,
+) -> anyhow::Result<Option<SolvedTable>> {
+    let table = table.or_else(|| open_whole(game, context).ok());
+    let table = table.filter(|table| table.manifest().solution.is_some());
+    table.map(|table| context.solved(table, true)).transpose()
+}
+
+/// Reads the positions of a file. Fails at the first invalid line, and at a position that no table contains and that
+/// cannot be searched.
+fn of_file(
+    file: &Path,
+    (game, table): (&AnyGame, Option<&SolvedTable>),
+    last: bool,
+) -> anyhow::Result<PositionList> {
     let file = if file.is_dir() { file.join("positions.txt") } else { file.to_path_buf() };
     let (text, mut bad) = (lines::read(&file)?, Vec::new());
-    let mut rows = HashSet::new();
-    let from = (table.game(), lines::root_of(table.game(), Some(table))?);
-    for line in lines::positions(&text, from, false, &mut bad) {
-        match table.states().find(&line.position) {
-            Some(row) => drop(rows.insert(row as u32)),
-            None => bad.push((line.line, lines::missing(&line.position, table))),
-        }
+    let all = lines::positions(&text, (game, lines::root_of(game, table)?), last, &mut bad);
+    if let Some(table) = table.filter(|_| game.layers().is_none()) {
+        let is_missing = |line: &&Line| table.states().find(&line.position).is_none();
+        let missing = all.iter().filter(is_missing);
+        bad.extend(missing.map(|line| (line.line, lines::missing(&line.position, table))));
     }
     if let Some((line, wrong)) = bad.into_iter().min() {
         let wrong = wrong.map(|what| format!("{}, line {line}: {what}", file.display()));
         bail!(wrong.with_hint("correct it or leave it out"));
     }
-    if rows.is_empty() {
+    if all.is_empty() {
         bail!(Hinted::new(format!("no position in {}", file.display()), "write one per line"));
     }
-    let words = format!("those of {} and their images", file.display());
-    let wanted = move |piece: &Piece, at: usize| rows.contains(&piece.cases[at].row);
-    Ok(Chosen { words, wanted: Box::new(wanted) })
+    let words = format!("those of {}, weighted by how often they occur", file.display());
+    let origin = Origin { source: "file", words, is_sample: false, remark: None };
+    Ok(PositionList::new(game, all.into_iter().map(|line| line.position), origin))
+}
+
+/// Prints what a search will cost, if it is more than a moment.
+fn tell_cost(cost: SearchCost, limit: Option<Duration>, context: &Context) {
+    let SearchCost { positions, most_empty, seconds: estimated } = cost;
+    if estimated.is_some_and(|seconds| seconds < LONG) {
+        return;
+    }
+    let squares =
+        most_empty.map_or(String::new(), |most| format!(" with up to {most} empty squares"));
+    let about =
+        estimated.map_or(String::new(), |estimated| format!(": about {}", seconds(estimated)));
+    let limit = limit.map_or("--search-time SECONDS limits it".to_string(), |limit| {
+        let limit = seconds(limit.as_secs_f64());
+        format!("it stops after {limit} (--search-time), and what it does not reach is left out")
+    });
+    context.remark(format!(
+        "searching {} positions{squares}{about} unless they were searched before; {limit}",
+        thousands(positions)
+    ));
 }

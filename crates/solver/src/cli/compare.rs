@@ -7,14 +7,13 @@ use serde::Serialize;
 use super::chosen::ChosenArgs;
 use super::complete::policies;
 use super::context::Context;
-use super::made::solved;
+use super::error::failed;
 use super::players::players;
-use super::report::failed;
 use super::table_args::{TableArgs, table_and_two};
 use yomikiri::hint::Hinted;
 use yomikiri::solved::Orienting;
-use yomikiri_measure::evaluate::{Comparison, Judged, Piece, Player, Words, measure};
-use yomikiri_measure::policy::{Answers, TrainedOn};
+use yomikiri_measure::judge::{Player, compare};
+use yomikiri_measure::policy::TrainedOn;
 use yomikiri_measure::render::{Compared, comparison_text};
 
 /// Compare two policies position by position
@@ -74,32 +73,20 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let names: Vec<String> = seeds.iter().flat_map(named).collect();
     let policies = options.policies(&names, &game, context)?;
     let players = players(&policies, &game, &context.store)?;
-    let table = solved(&game, table, options.force, context)?;
-    let chosen = args.chosen.chosen(&players, &table)?;
-    let judged = Judged::new(&table, Orienting::All);
-    let wanted = chosen.as_ref().map(|chosen| chosen.wanted.as_ref());
-    let mut comparison = Comparison::default();
-    let mut add = |piece: &Piece, answers: &[Answers]| {
-        comparison.add(table.game(), piece, answers, args.worst);
-        Ok(())
-    };
-    let measured = measure(&judged, wanted, &players, Some(&mut add), &context.bars);
-    measured.map_err(|error| failed(&table, error))?;
-    let compared = Compared {
-        table: table.table().name(),
-        policies: both.map(|name| name.as_str()),
-        seeds: &args.seeds,
-        chosen: chosen.as_ref().map(|chosen| chosen.words.clone()),
-        words: Words::of(table.game()),
-        has_scores: table.has_scores(),
-        comparison: comparison.averaged(),
-    };
+    let chosen = args.chosen.choose(&game, table, &players, options.force, context)?;
+    let names = both.map(|name| name.as_str());
+    let compared = chosen.with(Orienting::All, |positions| {
+        compare(positions, &players, names, args.worst, &context.bars)
+    });
+    let (comparison, report) = compared.map_err(|error| failed(chosen.table(), error))?;
+    let compared =
+        Compared { table: report.table, seeds: &args.seeds, words: report.words, comparison };
     let learned = |player: &Player| match player.learned_from() {
         TrainedOn::Nothing => None,
         TrainedOn::Part(_) => Some("has"),
         TrainedOn::Unknown => Some("may have"),
     };
-    if let (None, Some(has)) = (&chosen, players.iter().filter_map(learned).min()) {
+    if let (None, Some(has)) = (&compared.table.chosen, players.iter().filter_map(learned).min()) {
         context.remark(format!(
             "one of them {has} learned from some of these positions; --split test leaves them out",
         ));

@@ -14,15 +14,27 @@ use yomikiri::graph::{GraphError, PackError};
 use yomikiri::hint::{Hint, Hinted, Kind, joined, shortened};
 use yomikiri::registry::UnknownGame;
 use yomikiri::solve::SweepError;
-use yomikiri::solved::NotThere;
+use yomikiri::solved::{NotThere, SolvedTable};
 use yomikiri::table::TableError;
-use yomikiri_measure::evaluate::MeasureError;
 use yomikiri_measure::export::ExportError;
+use yomikiri_measure::judge::MeasureError;
 use yomikiri_measure::render::shown::shown;
 
 /// Returns the error for a table without values.
 pub(super) fn not_solved(table: &str) -> Hinted {
     Hinted::new(format!("{table} is not solved"), format!("run 'solver value-iterate {table}'"))
+}
+
+/// Converts an error of a measurement: a damaged table is damage, a policy's error is invalid input.
+pub(super) fn failed(table: Option<&SolvedTable>, error: MeasureError) -> anyhow::Error {
+    match (error, table) {
+        (MeasureError::Damaged(what), Some(table)) => {
+            TableError::damaged(table.table().dir(), what.line()).into()
+        }
+        (MeasureError::Table(error), _) => error.into(),
+        (MeasureError::Output(error), _) => error.into(),
+        (error, _) => error.into(),
+    }
 }
 
 /// Returns the exit code. A process that receives a signal ends by it.

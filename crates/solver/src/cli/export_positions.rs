@@ -13,11 +13,11 @@ use yomikiri::game::encode::Layout;
 use yomikiri::game::{Empties, Game, GameExt, Splits};
 use yomikiri::hint::{Hint, Hinted};
 use yomikiri::solved::{SolvedTable, empty_squares};
-use yomikiri_measure::evaluate::{Labels, MeasureError};
 use yomikiri_measure::export::targets::{
     Encoder, Example, Format, LineSink, RowBlock, TargetShape, choose_columns, examples, look_up,
     write_blocks,
 };
+use yomikiri_measure::judge::{Labels, MeasureError};
 use yomikiri_measure::render::number::thousands;
 
 /// The options of positions.
@@ -122,7 +122,7 @@ pub(super) fn run(
             let positions: Vec<_> = lines.iter().map(|line| line.position).collect();
             let directory = context.store.root().join("labels");
             let mut labels = Labels::open(&directory, game, Empties::Uncounted)?;
-            labels.find(&positions, &context.bars)?;
+            labels.find(&positions, None, &context.bars)?;
             let of = |position: &AnyPosition, _: bool| {
                 let moves = labels.moves(&position.state)?;
                 let empties = labels.empties();

@@ -2,14 +2,14 @@
 
 use super::complete::policies;
 use super::context::Context;
+use super::error::failed;
 use super::guard;
 use super::made::solved;
 use super::players::players;
-use super::report::failed;
 use super::table_args::{TableArgs, table_and_two};
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::fits_memory;
-use yomikiri_measure::evaluate::{Match, Player, Sampling, playable, unfolded_bytes};
+use yomikiri_measure::judge::{Match, Player, Sampling, playable, unfolded_bytes};
 use yomikiri_measure::render::match_text;
 
 /// Play two policies against each other, exactly
@@ -72,5 +72,5 @@ fn play(
         let refused = |no_room| guard::refused(&what, &no_room, "give a smaller table");
         fits_memory(bytes, yomikiri_measure::free_memory()).map_err(refused)?;
     }
-    Match::of(table, players, openings, &context.bars).map_err(|error| failed(table, error))
+    Match::of(table, players, openings, &context.bars).map_err(|error| failed(Some(table), error))
 }

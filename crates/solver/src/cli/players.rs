@@ -15,7 +15,7 @@ use yomikiri::hint::{Hint, Hinted, did_you_mean};
 use yomikiri::table::Store;
 #[cfg(feature = "onnx")]
 use yomikiri_learn::place_of;
-use yomikiri_measure::evaluate::Player;
+use yomikiri_measure::judge::Player;
 #[cfg(feature = "onnx")]
 use yomikiri_measure::policy::card::{Card, file};
 use yomikiri_measure::policy::{NetworkSpec, PolicySpec};
@@ -35,7 +35,7 @@ pub(super) fn player(spec: &PolicySpec, game: &AnyGame, store: &Store) -> anyhow
 /// Makes the player of a specification, without networks, which this build cannot run.
 #[cfg(not(feature = "onnx"))]
 pub(super) fn player(spec: &PolicySpec, game: &AnyGame, _store: &Store) -> anyhow::Result<Player> {
-    Ok(yomikiri_measure::evaluate::build(spec, game)?)
+    Ok(yomikiri_measure::judge::build(spec, game)?)
 }
 
 /// Makes the players of some specifications.

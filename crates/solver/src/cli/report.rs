@@ -7,23 +7,21 @@ use chrono::{DateTime, Utc};
 use clap::builder::RangedU64ValueParser;
 
 use super::bounds::Condition;
-use super::chosen::{ChosenArgs, ToSearch};
+use super::chosen::ChosenArgs;
 use super::complete::{policies, tables};
 use super::context::{Context, command_line};
-use super::error::{code, say};
+use super::error::{code, failed, say};
 use super::lines::text_of;
-use super::made::solved;
 use super::players::players;
-use super::table_args::{TableArgs, is_in_reach};
+use super::table_args::TableArgs;
 use crate::PORT;
 use yomikiri::any::AnyGame;
-use yomikiri::game::{Divider, Empties};
+use yomikiri::game::Divider;
 use yomikiri::hint::{Hint, Hinted, Kind};
 use yomikiri::solved::{Orienting, SolvedTable};
-use yomikiri::table::{TableError, fits_memory, writable};
-use yomikiri_measure::evaluate::{
-    AccuracyReport, Baseline, By, Labels, MeasureError, Piece, Player, Request, RowSink, Searched,
-    judgements,
+use yomikiri::table::{fits_memory, writable};
+use yomikiri_measure::judge::{
+    AccuracyReport, Baseline, By, JudgedPositions, Piece, Player, Request, RowSink, judgements,
 };
 use yomikiri_measure::policy::{Answers, PolicySpec};
 use yomikiri_measure::render::number::{seconds, thousands};
@@ -192,26 +190,27 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
     let named: Vec<String> = listed.map(str::to_string).chain(labelled).collect();
     let policies = args.options.policies(&named, &game, context)?;
     // So are models that cannot be read.
-    let players = players(&policies, &game, &context.store)?;
-    let has_table = table.is_some() || is_in_reach(&game, context);
-    let (mut report, checksum) = match args.chosen.to_search(&game, has_table, context)? {
-        Some(to_search) => {
-            let report = measure_by_search(&args, &game, to_search, &labels, players, context)?;
-            (report, String::new())
-        }
-        None => {
-            let taken = args.options.why(&game, context);
-            let table = solved(&game, table, args.options.force, context)?;
-            if args.by.contains(&By::Layer) && !table.states().has_layers() {
-                let name = table.table().name();
-                let what = format!("--by layer: {name} stores no layers");
-                bail!(Hinted::new(what, "give moves, distance or value"));
-            }
-            let mut report = measure(&args, &table, &labels, players, context)?;
-            report.table.taken = Some(taken);
-            (report, table.table().manifest().checksum.clone())
-        }
-    };
+    let mut players = players(&policies, &game, &context.store)?;
+    label_last(&mut players, &labels);
+    if args.canonical && !args.chosen.are_of_table() {
+        let what = "--canonical is for all positions of a table";
+        bail!(Hinted::new(what, "leave it out"));
+    }
+    let taken = args.options.why(&game, context);
+    let chosen = args.chosen.choose(&game, table, &players, args.options.force, context)?;
+    if let Some(table) = chosen.table().filter(|table| !table.states().has_layers())
+        && args.by.contains(&By::Layer)
+    {
+        let what = format!("--by layer: {} stores no layers", table.table().name());
+        bail!(Hinted::new(what, "give moves, distance or value"));
+    }
+    let orienting = if args.canonical { Orienting::First } else { Orienting::All };
+    let mut report = chosen.with(orienting, |positions| {
+        measure(&args, positions, chosen.table(), &players, context)
+    })?;
+    report.table.taken = Some(taken).filter(|_| !report.table.is_searched());
+    let checksum = chosen.table().map(|table| table.table().manifest().checksum.clone());
+    let checksum = checksum.unwrap_or_default();
     if let (Some(baseline), Some(path)) = (&baseline, &args.against) {
         let changes = baseline.changes(&report, path.display().to_string());
         report.changes = Some(changes.map_err(|why| not_against(path, &why))?);
@@ -278,91 +277,47 @@ fn label_last(players: &mut Vec<Player>, labels: &[String]) {
     players.extend(named.map(|(player, name)| Player::Named(name.clone(), Box::new(player))));
 }
 
-/// Measures players, of which the last have these labels, on positions whose values are searched.
-fn measure_by_search(
-    args: &Args,
-    game: &AnyGame,
-    to_search: ToSearch,
-    labels: &[String],
-    mut players: Vec<Player>,
-    context: &Context,
-) -> anyhow::Result<AccuracyReport> {
-    if args.canonical {
-        let what = "--canonical needs a table";
-        bail!(Hinted::new(what, "leave it out"));
-    }
-    label_last(&mut players, labels);
-    let mut found = Labels::open(&context.store.root().join("labels"), game, Empties::Uncounted)?;
-    found.find(&to_search.positions, &context.bars)?;
-    let searched = Searched::new(&to_search.positions, &found)?;
-    drop(found);
-    let names: Vec<String> = players.iter().map(Player::name).collect();
-    let dividers: Vec<_> = players.iter().map(|player| player.divider(game)).collect();
-    let mut files = args.files()?;
-    let mut push = |piece: &Piece, answers: &[Answers]| {
-        push_rows(&mut files, game, (&names, &dividers), piece, answers)
-    };
-    let mistakes = if args.html.is_some() { args.mistakes.max(3) } else { args.mistakes };
-    let words = (to_search.words, to_search.is_sample);
-    let mut report = searched.report(&players, words, mistakes, Some(&mut push), &context.bars)?;
-    files.into_iter().try_for_each(RowsFile::finish)?;
-    if fixed_day().is_some() {
-        report.seconds.clear();
-    }
-    Ok(report)
-}
-
 /// Seconds above which the time of a report is printed before it starts.
 const LONG: f64 = 10.0;
 
-/// Measures players, of which the last have these labels.
+/// Measures players in positions, of a table if one is given.
 fn measure(
     args: &Args,
-    table: &SolvedTable,
-    labels: &[String],
-    mut players: Vec<Player>,
+    positions: &dyn JudgedPositions,
+    table: Option<&SolvedTable>,
+    players: &[Player],
     context: &Context,
 ) -> anyhow::Result<AccuracyReport> {
-    let page = args.html.is_some();
-    label_last(&mut players, labels);
-    let chosen = args.chosen.chosen(&players, table)?;
+    let (game, page) = (positions.game(), args.html.is_some());
     let names: Vec<String> = players.iter().map(Player::name).collect();
-    let divider = |player: &Player| player.divider(table.game());
-    let dividers: Vec<_> = players.iter().map(divider).collect();
+    let dividers: Vec<_> = players.iter().map(|player| player.divider(game)).collect();
     let mut files = args.files()?;
     let is_kept = !files.is_empty();
     let mut push = |piece: &Piece, answers: &[Answers]| {
-        push_rows(&mut files, table.game(), (&names, &dividers), piece, answers)
+        push_rows(&mut files, game, (&names, &dividers), piece, answers)
     };
     let sink: Option<&mut RowSink<'_>> = if is_kept { Some(&mut push) } else { None };
     let mut request = Request {
-        table,
-        players: &players,
-        orienting: if args.canonical { Orienting::First } else { Orienting::All },
-        chosen: chosen.as_ref().map(|chosen| (chosen.wanted.as_ref(), chosen.words.clone())),
-        rows: None,
+        positions,
+        players,
         games: !args.no_games,
         // A page has room for some mistakes of each policy.
         mistakes: if page { args.mistakes.max(3) } else { args.mistakes },
         agreement: page,
-        kept: None,
     };
-    let too_large = match request.games && request.why_no_games().is_none() {
-        true => too_large(request.bytes_of_games()),
-        false => None,
-    };
+    let too_large = too_large(request.bytes_of_games()).filter(|_| request.games);
     request.games &= too_large.is_none();
     let why_no_games = too_large.clone().or_else(|| request.why_no_games());
     let why = why_no_games.as_deref();
     let why = why.or((!request.games).then_some("leave out --no-games"));
-    args.fail_if.iter().try_for_each(|condition| condition.check(&players, table, why))?;
+    args.fail_if.iter().try_for_each(|condition| condition.check(players, positions, why))?;
     if !context.quiet {
         let expected = request.judging_seconds().map_err(|error| failed(table, error))?;
         context.bars.expect(expected);
         if expected > LONG {
-            let (rows, time) = (thousands(table.states().rows() as u64), seconds(expected));
+            let (rows, time) = (thousands(positions.rows()), seconds(expected));
             let faster = "; --canonical asks about each row once, which is up to 16 times faster";
-            let faster = if args.canonical { "" } else { faster };
+            let faster = if args.canonical || table.is_none() { "" } else { faster };
             context.remark(format!("judging the policies in {rows} rows: about {time}{faster}"));
         }
     }
@@ -426,14 +381,4 @@ fn check_writable(path: &Path) -> anyhow::Result<()> {
 /// Writes a file whole or not at all.
 pub(in crate::cli) fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     yomikiri::table::write_whole(path, bytes).map_err(|error| cannot_write(path, error))
-}
-
-/// Converts an error of a measurement: a damaged table is damage, a policy's error is invalid input.
-pub(super) fn failed(table: &SolvedTable, error: MeasureError) -> anyhow::Error {
-    match error {
-        MeasureError::Damaged(what) => TableError::damaged(table.table().dir(), what.line()).into(),
-        MeasureError::Table(error) => error.into(),
-        MeasureError::Output(error) => error.into(),
-        MeasureError::Policy { .. } | MeasureError::Labels(_) => error.into(),
-    }
 }

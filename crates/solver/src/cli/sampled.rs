@@ -8,7 +8,7 @@ use super::players::player;
 use yomikiri::any::AnyGame;
 use yomikiri::game::{Game, GameExt, Side};
 use yomikiri::hint::Hinted;
-use yomikiri_measure::evaluate::{GameTally, Player, Sampling, Words, arena};
+use yomikiri_measure::judge::{GameTally, Player, Sampling, Words, arena};
 use yomikiri_measure::policy::{Policy, PolicySpec};
 use yomikiri_measure::render::number::{percent, thousands};
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::context::Envelope;
 use yomikiri::solved::Answer;
-use yomikiri_measure::evaluate::{AccuracyReport, Match};
+use yomikiri_measure::judge::{AccuracyReport, Match};
 
 /// Returns the schema of each command's `--json`, by its name, and under `openapi` the components of
 /// `docs/openapi.json`: for tests.

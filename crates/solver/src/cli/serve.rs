@@ -17,7 +17,7 @@ use yomikiri::game::Game;
 use yomikiri::hint::Hinted;
 use yomikiri::registry::Games;
 use yomikiri::table::Store;
-use yomikiri_measure::evaluate::Player;
+use yomikiri_measure::judge::Player;
 use yomikiri_measure::policy::PolicySpec;
 
 /// Serve the tables: a page in a browser, and an API for programs

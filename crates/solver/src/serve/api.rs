@@ -21,7 +21,7 @@ use yomikiri::solved::{
     Answer, LONGEST_LINE, LayerValues, MoveAnswer, Oracle, SearchOracle, SolvedTable,
 };
 use yomikiri::table::RootValue;
-use yomikiri_measure::evaluate::{Choice, Mistake};
+use yomikiri_measure::judge::{Choice, Mistake};
 
 /// Result of a handler.
 pub(super) type Answered = Result<Response, Refusal>;

@@ -14,8 +14,8 @@ use yomikiri::hint::{Hint, Hinted, Kind};
 use yomikiri::parallel::lock;
 use yomikiri::progress::Silent;
 use yomikiri::solved::{Oracle, Orienting, SolvedTable};
-use yomikiri_measure::evaluate::{
-    Costliest, Judged, MeasureError, Mistake, Piece, Player, measure,
+use yomikiri_measure::judge::{
+    Costliest, MeasureError, Mistake, Piece, Player, TablePositions, measure,
 };
 use yomikiri_measure::policy::{Answers, Batch, Policy, TrainedOn};
 
@@ -86,7 +86,7 @@ impl Asked {
         if let Some(found) = &*kept {
             return Ok(found.clone());
         }
-        let judged = Judged::new(table, Orienting::First);
+        let judged = TablePositions::new(table, Orienting::First);
         let until = Instant::now() + MISTAKES_WITHIN;
         let player = self.hurried(until);
         let mut costliest = Costliest::new(table.game(), MOST_MISTAKES);
@@ -94,7 +94,7 @@ impl Asked {
             answers.iter().for_each(|answers| costliest.add(table.game(), piece, answers));
             Ok(())
         };
-        let measured = measure(&judged, None, &[player], Some(&mut collect), &Silent);
+        let measured = measure(&judged, &[player], Some(&mut collect), &Silent);
         let measured = measured.map_err(|error| failed(&error, until).with(instead()))?;
         let found = Arc::new(Mistakes { judged: measured.judged, costliest: costliest.mistakes() });
         *kept = Some(found.clone());
@@ -168,7 +168,7 @@ pub(super) fn differences_of(
     table: &SolvedTable,
 ) -> Result<Differences, Refusal> {
     check_size(table)?;
-    let (game, judged) = (table.game(), Judged::new(table, Orienting::First));
+    let (game, judged) = (table.game(), TablePositions::new(table, Orienting::First));
     let until = Instant::now() + MISTAKES_WITHIN;
     let players = [policies[0].hurried(until), policies[1].hurried(until)];
     let mut costliest = [(); 2].map(|()| Costliest::new(game, MOST_MISTAKES));
@@ -192,7 +192,7 @@ pub(super) fn differences_of(
         }
         Ok(())
     };
-    let measured = measure(&judged, None, &players, Some(&mut collect), &Silent);
+    let measured = measure(&judged, &players, Some(&mut collect), &Silent);
     let measured = measured.map_err(|error| failed(&error, until))?;
     let mut all: Vec<(usize, Mistake)> = Vec::new();
     for (by, costliest) in costliest.into_iter().enumerate() {

@@ -9,7 +9,7 @@ use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Action, GameExt};
 use yomikiri::hint::Hinted;
 use yomikiri::solved::Oracle;
-use yomikiri_measure::evaluate::Player;
+use yomikiri_measure::judge::Player;
 use yomikiri_measure::policy::chance::{sample, seeded, unit};
 
 /// A person or a policy.

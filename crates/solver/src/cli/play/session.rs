@@ -14,7 +14,7 @@ use yomikiri::game::{Action, Empties, Game, GameExt, Outcome, Side};
 use yomikiri::hint::{Hint, Hinted};
 use yomikiri::solve::Value;
 use yomikiri::solved::{Oracle, QUICK_SQUARES, SearchOracle, SolvedTable, empty_squares};
-use yomikiri_measure::evaluate::REPEATED;
+use yomikiri_measure::judge::REPEATED;
 use yomikiri_measure::render::Grid;
 use yomikiri_measure::render::number::counted;
 use yomikiri_measure::render::verdict::{outcome_cell, repetition_text, score_cell};

@@ -25,7 +25,7 @@ use yomikiri_learn::optimiser::OptimiserMethod;
 use yomikiri_learn::options::number;
 use yomikiri_learn::recipes::check_size;
 use yomikiri_learn::training::{HistoryRow, TrainingRun};
-use yomikiri_measure::evaluate::PolicyAccuracy;
+use yomikiri_measure::judge::PolicyAccuracy;
 use yomikiri_measure::render::history;
 
 /// Train a network and write it as an ONNX model with a card

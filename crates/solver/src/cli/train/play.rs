@@ -15,7 +15,7 @@ use yomikiri_learn::card::{Card, LearnedFrom, Reading};
 use yomikiri_learn::options::{KEPT, UNITS, number};
 use yomikiri_learn::recipes::{discs, q, td};
 use yomikiri_learn::training::{HistoryRow, Learner};
-use yomikiri_measure::evaluate::{Judged, Player, Sampling, arena, measure};
+use yomikiri_measure::judge::{Player, Sampling, TablePositions, arena, measure};
 use yomikiri_measure::policy::{NetworkSpec, Onnx, Policy, PolicySpec, of_game};
 
 /// The board, and the games that measure the network.
@@ -204,9 +204,9 @@ fn learn<L: Learner>(
             play_test_games(game, &player, opponent, games, &mut row)?;
         }
         if let Some(table) = &table {
-            let judged = Judged::new(table, Orienting::All);
+            let judged = TablePositions::new(table, Orienting::All);
             let players = [Player::Policy(Box::new(player))];
-            let measured = measure(&judged, None, &players, None, &Silent)?;
+            let measured = measure(&judged, &players, None, &Silent)?;
             figures("", &measured.policies[0], &mut row);
         }
         Ok(row)

@@ -14,7 +14,7 @@ use yomikiri_learn::network::Network;
 use yomikiri_learn::recipes::parts::SplitPart;
 use yomikiri_learn::recipes::supervised::{Settings, Supervised};
 use yomikiri_learn::training::{HistoryRow, Learner};
-use yomikiri_measure::evaluate::{Judged, Player, PolicyAccuracy, measure};
+use yomikiri_measure::judge::{Player, PolicyAccuracy, TablePositions, measure};
 use yomikiri_measure::policy::{NetworkSpec, Onnx};
 
 /// Supervised learning on a solved table: the best moves and the values
@@ -46,7 +46,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
     let run = plan.run(game.name(), &args.common, name.clone())?;
     let table = solved(&game, None, args.common.force, context)?;
     let game = table.game();
-    let rows = |orienting| Judged::new(&table, orienting);
+    let rows = |orienting| TablePositions::new(&table, orienting);
     let parts = |orienting, train| {
         let shares = [train, measured, measured];
         SplitPart::of_all(&rows(orienting), settings.split(), shares)
@@ -85,7 +85,7 @@ struct Metrics<'a> {
 impl Metrics<'_> {
     fn on(&self, part: &SplitPart, player: Onnx) -> Result<PolicyAccuracy, Hinted> {
         let players = [Player::Policy(Box::new(player))];
-        let mut measured = measure(part, None, &players, None, &Silent)?;
+        let mut measured = measure(part, &players, None, &Silent)?;
         Ok(measured.policies.swap_remove(0))
     }
 

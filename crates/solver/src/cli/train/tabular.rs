@@ -179,7 +179,7 @@ mod tests {
     use yomikiri::registry::othello;
     use yomikiri::solved::Orienting;
     use yomikiri::table::Store;
-    use yomikiri_measure::evaluate::{Judged, Player, measure};
+    use yomikiri_measure::judge::{Player, TablePositions, measure};
     use yomikiri_measure::policy::{ByRule, Rule};
 
     /// Returns the mover's expected outcome of random play, by the rules alone.
@@ -251,8 +251,8 @@ mod tests {
                 );
             }
             let player = Player::Policy(Box::new(ByRule(AsPolicy(table.clone(), worths))));
-            let judged = Judged::new(&table, Orienting::All);
-            let measured = measure(&judged, None, &[player], None, &Silent).unwrap();
+            let judged = TablePositions::new(&table, Orienting::All);
+            let measured = measure(&judged, &[player], None, &Silent).unwrap();
             let right =
                 measured.policies[0].total.decisive_outcome.means().optimal_by_outcome.unwrap();
             assert!((right - points[2].right).abs() < 1e-9, "{algorithm:?}: {right}, {points:?}");

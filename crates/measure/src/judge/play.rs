@@ -9,7 +9,7 @@
 
 use serde::Serialize;
 
-use super::case::Truth;
+use super::positions::Truth;
 use super::unfolded::Unfolded;
 use crate::policy::share_best;
 use yomikiri::game::{Outcome, Repetition, Side};

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::case::{Case, Truth};
+use super::positions::{Case, Truth};
 use yomikiri::game::{Outcome, Split};
 
 /// Figures of a policy on a set of positions. The fields are sums over the positions of expectations over the

@@ -14,6 +14,9 @@ pub enum MeasureError {
     /// The values of positions are unavailable.
     #[error("{0}")]
     Labels(Hinted),
+    /// The positions cannot be judged.
+    #[error("{0}")]
+    Positions(Hinted),
     /// The table is damaged, in a known file.
     #[error(transparent)]
     Table(#[from] TableError),
@@ -46,7 +49,9 @@ impl From<MeasureError> for Hinted {
 impl Hint for MeasureError {
     fn hint(&self) -> Option<Cow<'_, str>> {
         match self {
-            MeasureError::Damaged(what) | MeasureError::Labels(what) => what.hint(),
+            MeasureError::Damaged(what)
+            | MeasureError::Labels(what)
+            | MeasureError::Positions(what) => what.hint(),
             MeasureError::Table(error) => error.hint(),
             MeasureError::Policy { error, .. } => error.hint(),
             MeasureError::Output(_) => None,
@@ -56,7 +61,7 @@ impl Hint for MeasureError {
     fn kind(&self) -> Kind {
         match self {
             MeasureError::Damaged(_) | MeasureError::Table(_) => Kind::Damaged,
-            MeasureError::Labels(what) => what.kind(),
+            MeasureError::Labels(what) | MeasureError::Positions(what) => what.kind(),
             MeasureError::Policy { error, .. } => error.kind(),
             MeasureError::Output(_) => Kind::Failure,
         }

@@ -1,18 +1,18 @@
 //! Requests for reports: all inputs of a report, and the function that makes it.
 
 use super::accuracy::{RowSink, gather, judging_seconds, measure, play_everywhere};
-use super::case::{Piece, Wanted};
-use super::compare::Agreement;
+use super::cache::MeasureCache;
+use super::comparison::{Agreement, ComparedFigures, Comparison, PairedSets, groups_of};
 use super::error::MeasureError;
 use super::forced::ForcedFigures;
 use super::games::{BothSides, Match, Opening, Played, games};
-use super::kept::Kept;
+use super::intervals::{Interval, Intervals};
 use super::metrics::Metrics;
 use super::mistakes::Costliest;
 use super::play::Play;
 use super::player::Player;
+use super::positions::{JudgedPositions, Piece, TablePositions, Truth};
 use super::report::{AccuracyReport, Words};
-use super::source::Judged;
 use super::unfolded::Unfolded;
 use crate::policy::Answers;
 use yomikiri::game::{GameExt, Repetition, Side};
@@ -23,50 +23,48 @@ use yomikiri::table::Manifest;
 
 /// Inputs of a report.
 pub struct Request<'a> {
-    /// Table to measure on.
-    pub table: &'a SolvedTable,
+    /// Positions to measure in.
+    pub positions: &'a dyn JudgedPositions,
     /// Players to measure.
     pub players: &'a [Player],
-    /// Positions of a row that players are asked about.
-    pub orienting: Orienting,
-    /// Filter of the positions to measure, with its description for the report; `None` for all.
-    pub chosen: Option<(&'a Wanted<'a>, String)>,
-    /// Rows that contain all chosen positions, in ascending order; `None` if it may be any.
-    pub rows: Option<&'a [usize]>,
     /// `true` to play out games between the players, if [`Request::why_no_games`] allows it.
     pub games: bool,
     /// Number of costliest mistakes to keep for each policy.
     pub mistakes: usize,
     /// `true` to measure the agreement of the policies.
     pub agreement: bool,
-    /// Cache of data that depends on the table alone, shared between reports.
-    pub kept: Option<&'a Kept>,
 }
 
-impl Request<'_> {
-    /// Returns why games cannot be played out. They can (`None`) if every position is measured and the table
-    /// is [`playable`].
-    pub fn why_no_games(&self) -> Option<String> {
-        if self.chosen.is_some() {
-            return Some("games need all positions, and only some are measured".to_string());
+impl<'a> Request<'a> {
+    /// Returns the table in whose positions games can be played out, or why they cannot. They can if every position of
+    /// a [`playable`] table is measured.
+    fn game_table(&self) -> Result<&'a TablePositions<'a>, String> {
+        let all = self.positions.of_table().filter(|rows| rows.part.is_none());
+        let rows = all.ok_or("games need all positions, and only some are measured")?;
+        if rows.orienting != Orienting::All {
+            let what = "games need all images of a position, and policies are asked about one";
+            return Err(what.to_string());
         }
-        if self.orienting != Orienting::All {
-            return Some(
-                "games need all images of a position, and policies are asked about one".to_string(),
-            );
-        }
-        playable(self.table).err().map(|wrong| format!("the table {}", wrong.line()))
+        playable(rows.table).map_err(|wrong| format!("the table {}", wrong.line()))?;
+        Ok(rows)
     }
 
-    /// Estimates the memory that games take, in bytes.
+    /// Returns why games cannot be played out; `None` if they can.
+    pub fn why_no_games(&self) -> Option<String> {
+        self.game_table().err()
+    }
+
+    /// Estimates the memory that games take, in bytes; 0 if they cannot be played out.
     pub fn bytes_of_games(&self) -> f64 {
-        games_bytes(self.table.table().manifest(), self.players.len())
+        let bytes = |rows: &TablePositions<'_>| {
+            games_bytes(rows.table.table().manifest(), self.players.len())
+        };
+        self.game_table().map_or(0.0, bytes)
     }
 
     /// Estimates the seconds in which all threads judge the policies, from the time of a few positions.
     pub fn judging_seconds(&self) -> Result<f64, MeasureError> {
-        let wanted = self.chosen.as_ref().map(|(wanted, _)| *wanted);
-        judging_seconds(&Judged::new(self.table, self.orienting), wanted, self.players)
+        judging_seconds(self.positions, self.players)
     }
 
     /// Makes the report; `sink` receives every piece with each player's answers.
@@ -75,24 +73,31 @@ impl Request<'_> {
         mut sink: Option<&mut RowSink<'_>>,
         progress: &dyn Progress,
     ) -> Result<AccuracyReport, MeasureError> {
-        let Request { table, players, orienting, .. } = self;
-        let why_no_games = if self.games { self.why_no_games() } else { None };
-        // A cache for this report alone.
-        let own = Kept::up_to(0);
-        let kept = self.kept.unwrap_or(&own);
-        let unfolded = match self.games && why_no_games.is_none() {
-            true => Some(kept.unfolded(table.states()).map_err(MeasureError::damaged)?),
-            false => None,
+        let Request { positions, players, .. } = self;
+        let game = positions.game();
+        let (game_table, why_no_games) = match self.games.then(|| self.game_table()) {
+            Some(Ok(rows)) => (Some(rows), None),
+            Some(Err(why)) => (None, Some(why)),
+            None => (None, None),
         };
-        let judged = Judged::new(table, orienting).kept_in(self.kept).only(self.rows);
-        let wanted = self.chosen.as_ref().map(|(wanted, _)| *wanted);
+        // A cache for this report alone.
+        let own = MeasureCache::up_to(0);
+        let cache = game_table.and_then(|rows| rows.cache).unwrap_or(&own);
+        let unfolded = match game_table {
+            Some(rows) => {
+                Some((rows, cache.unfolded(rows.table.states()).map_err(MeasureError::damaged)?))
+            }
+            None => None,
+        };
         // If rows record their orientations, the judged positions are those that games reach.
-        let gathers = unfolded.is_some() && table.states().has_orientations();
+        let gathers = game_table.is_some_and(|rows| rows.table.states().has_orientations());
         let mut gathered = Vec::new();
         let costliest = if unfolded.is_some() { 0 } else { self.mistakes };
-        let costliest = |_| Costliest::new(table.game(), costliest);
-        let mut costliest: Vec<Costliest> = players.iter().map(costliest).collect();
-        let is_kept = gathers || sink.is_some() || self.mistakes > 0 || self.agreement;
+        let mut costliest: Vec<Costliest> =
+            players.iter().map(|_| Costliest::new(game, costliest)).collect();
+        let mut samples = vec![Sample::default(); players.len()];
+        let is_sample = positions.is_sample();
+        let is_kept = gathers || sink.is_some() || self.mistakes > 0 || self.agreement || is_sample;
         let mut agreement = Agreement::default();
         let mut collect = |piece: &Piece, answers: &[Answers]| {
             if gathers {
@@ -101,27 +106,32 @@ impl Request<'_> {
             if self.agreement {
                 agreement.add(piece, answers);
             }
-            let all = costliest.iter_mut().zip(answers);
-            all.for_each(|(costliest, answers)| costliest.add(table.game(), piece, answers));
+            let all = costliest.iter_mut().zip(&mut samples).zip(answers);
+            for ((costliest, sample), answers) in all {
+                costliest.add(game, piece, answers);
+                if is_sample {
+                    sample.add(piece, answers);
+                }
+            }
             sink.as_mut().map_or(Ok(()), |sink| sink(piece, answers))
         };
         let collect: Option<&mut RowSink<'_>> = if is_kept { Some(&mut collect) } else { None };
-        let measured = measure(&judged, wanted, players, collect, progress)?;
-        let mut report = AccuracyReport::new(&judged, measured)?;
-        if !table.table().manifest().complete {
-            let forced = Judged::forced(table, orienting).only(self.rows);
-            let measured = measure(&forced, wanted, players, None, progress)?.policies;
+        let measured = measure(positions, players, collect, progress)?;
+        let mut report = AccuracyReport::new(positions, measured)?;
+        if let Some(forced) = positions.forced() {
+            let measured = measure(forced.as_ref(), players, None, progress)?.policies;
             for (policy, measured) in report.policies.iter_mut().zip(&measured) {
                 policy.forced = Some(ForcedFigures::of(&measured.details));
             }
         }
         report.why_no_games = why_no_games;
         report.agreement = self.agreement.then_some(agreement);
-        for (policy, costliest) in report.policies.iter_mut().zip(costliest) {
+        let all = report.policies.iter_mut().zip(costliest).zip(samples);
+        for ((policy, costliest), sample) in all {
             policy.costliest = costliest.mistakes();
+            policy.intervals = is_sample.then(|| sample.intervals()).flatten();
         }
-        report.table.chosen = self.chosen.map(|(_, words)| words);
-        if let Some(unfolded) = unfolded {
+        if let Some((TablePositions { table, .. }, unfolded)) = unfolded {
             // Games follow edges into positions that a damaged table would leave without answers.
             table.table().check_read()?;
             if !gathers {
@@ -133,12 +143,81 @@ impl Request<'_> {
             let play = Play::new(&unfolded, table);
             progress.begin("playing games", None);
             let played: Vec<Played<'_>> = played.collect();
-            report.games = Some(games(&play, &kept.baselines(&play), &played, self.mistakes));
+            report.games = Some(games(&play, &cache.baselines(&play), &played, self.mistakes));
             progress.finish("games played");
         }
-        table.table().check_read()?;
+        if let Some(rows) = positions.of_table() {
+            rows.table.table().check_read()?;
+        }
         report.metrics = Metrics::of(&report.policies, report.games.as_ref());
         Ok(report)
+    }
+}
+
+/// Compares two policies of these names in a stream of positions. `players` are the first and the second policy for
+/// the first seed, then for the next; the `worst` greatest differences are kept. Returns the report on all players
+/// beside the comparison.
+pub fn compare(
+    positions: &dyn JudgedPositions,
+    players: &[Player],
+    names: [&str; 2],
+    worst: usize,
+    progress: &dyn Progress,
+) -> Result<(Comparison, AccuracyReport), MeasureError> {
+    let (game, is_sample) = (positions.game(), positions.is_sample());
+    let mut paired = PairedSets::default();
+    let mut add = |piece: &Piece, answers: &[Answers]| {
+        paired.add(game, piece, answers, (worst, is_sample));
+        Ok(())
+    };
+    let add: &mut RowSink<'_> = &mut add;
+    let request = Request { positions, players, games: false, mistakes: 0, agreement: false };
+    let report = request.report(Some(add), progress)?;
+    let mean = |of: usize, name: &str| {
+        let all = report.metrics.iter().skip(of).step_by(2);
+        let all: Option<Vec<f64>> = all.map(|metrics| metrics.number(name)?).collect();
+        all.map(|all| all.iter().sum::<f64>() / all.len() as f64)
+    };
+    let groups = |of: usize| groups_of(report.policies[of].held_out_details());
+    let [first, second] = [0, 1].map(|of| move |name: &str| mean(of, name));
+    let mut comparison = Comparison::of_figures([
+        ComparedFigures { name: names[0], figure: &first, groups: groups(0) },
+        ComparedFigures { name: names[1], figure: &second, groups: groups(1) },
+    ]);
+    comparison.paired = Some(paired.averaged());
+    Ok((comparison, report))
+}
+
+/// Probability of keeping the outcome, and loss, in each position of a sample whose moves differ in outcome, as often
+/// as it was drawn.
+#[derive(Clone, Debug, Default)]
+struct Sample {
+    kept: Vec<f64>,
+    lost: Vec<f64>,
+}
+
+impl Sample {
+    fn add(&mut self, piece: &Piece, answers: &Answers) {
+        for (at, case) in piece.cases.iter().enumerate().filter(|(_, case)| case.differs_in_outcome)
+        {
+            let range = piece.batch.range(at);
+            let truths = &piece.truths[range.clone()];
+            let probabilities = answers.at(at, range).probabilities;
+            let mean = |worth: &dyn Fn(&Truth) -> f64| -> f64 {
+                truths.iter().zip(probabilities).map(|(truth, p)| p * worth(truth)).sum()
+            };
+            let kept = mean(&|truth| f64::from(u8::from(truth.outcome == case.own.outcome)));
+            let own = f64::from(case.own.q_score().0);
+            let lost = mean(&|truth| own - f64::from(truth.q_score().0));
+            for _ in 0..case.weight {
+                self.kept.push(kept);
+                self.lost.push(lost);
+            }
+        }
+    }
+
+    fn intervals(&self) -> Option<Intervals> {
+        Some(Intervals { result_kept: Interval::of(&self.kept)?, lost: Interval::of(&self.lost)? })
     }
 }
 

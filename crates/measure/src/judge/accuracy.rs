@@ -1,6 +1,6 @@
 //! Loss of a policy's moves against the best ones, and accuracy of its values.
 //!
-//! Policies answer in every judged position of a [`Source`]. All policies share one pass, because computing
+//! Policies answer in every position of a [`Source`]. All policies share one pass, because computing
 //! the moves of a position and their values costs more than the answer of a cheap policy. Sums are taken over
 //! pieces of a fixed size and added in order, so they are bit-identical for any number of threads.
 
@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::case::{Piece, Wanted};
 use super::details::{DetailSums, Details, HeldOut};
 use super::error::MeasureError;
 use super::figures::{FiguresBySet, FiguresBySplit};
@@ -17,7 +16,7 @@ use super::forced::ForcedFigures;
 use super::intervals::Intervals;
 use super::mistakes::Mistake;
 use super::player::Player;
-use super::source::{Judged, Source};
+use super::positions::{Checksum, Piece, Source, TablePositions};
 use super::unfolded::Unfolded;
 use crate::policy::{Answers, TrainedOn};
 use yomikiri::any::AnyGame;
@@ -79,6 +78,8 @@ pub struct Measured {
     pub seconds: Vec<Option<f64>>,
     /// Figures of each policy.
     pub policies: Vec<PolicyAccuracy>,
+    /// Checksum of what was judged.
+    pub checksum: Checksum,
 }
 
 /// Number of pieces in flight before their sums are added.
@@ -87,11 +88,9 @@ const WINDOW: usize = 128;
 /// Receiver of every piece in order, with each policy's answers.
 pub type RowSink<'s> = dyn FnMut(&Piece, &[Answers]) -> std::io::Result<()> + 's;
 
-/// Judges policies in the judged positions of a source, or in the `wanted` ones; passes their answers to
-/// `sink`.
+/// Judges policies in the positions of a source; passes their answers to `sink`.
 pub fn measure(
     source: &dyn Source,
-    wanted: Option<&Wanted<'_>>,
     players: &[Player],
     mut sink: Option<&mut RowSink<'_>>,
     progress: &dyn Progress,
@@ -100,19 +99,13 @@ pub fn measure(
     progress.begin(&format!("judging {}", names.join(", ")), Some(source.rows()));
     let mut sums = vec![Sums::default(); players.len()];
     let (mut judged, mut asked, mut taken) = (0, 0, vec![Duration::ZERO; players.len()]);
-    let keep = sink.is_some();
+    let (keep, mut checksum) = (sink.is_some(), Checksum::default());
     let dividers: Vec<_> = players.iter().map(|player| player.divider(source.game())).collect();
     for begin in (0..source.pieces()).step_by(WINDOW) {
         let window = WINDOW.min(source.pieces() - begin);
         let parts = parallel::try_map(window, &|place| {
             let (pieces, rows) = source.fill(begin + place).map_err(MeasureError::damaged)?;
-            let part = |at: usize| {
-                let piece = match wanted {
-                    None => pieces[at].clone(),
-                    Some(wanted) => Arc::new(pieces[at].only(wanted)),
-                };
-                judge(source, piece, players, &dividers, keep)
-            };
+            let part = |at: usize| judge(source, pieces[at].clone(), players, &dividers, keep);
             let parts = parallel::try_map(pieces.len(), &part)?;
             progress.advance(rows);
             Ok::<Vec<PieceResult>, MeasureError>(parts)
@@ -120,6 +113,7 @@ pub fn measure(
         for part in parts?.into_iter().flatten() {
             judged += part.judged;
             asked += part.asked;
+            checksum.add(part.checksum);
             taken.iter_mut().zip(part.taken).for_each(|(sum, part)| *sum += part);
             let both = sums.iter_mut().flatten().zip(part.sums.iter().flatten());
             both.for_each(|(sum, part)| sum.add(part));
@@ -138,26 +132,25 @@ pub fn measure(
         player.policy().map(|_| taken.as_secs_f64() / asked.max(1) as f64)
     };
     let seconds = taken.into_iter().zip(players).map(seconds).collect();
-    Ok(Measured { judged, asked, seconds, policies })
+    Ok(Measured { judged, asked, seconds, policies, checksum })
 }
 
 /// Estimates the seconds that [`measure`] takes, from positions of the piece in the middle: from four where policies
 /// are slow, from up to 2048 where they are fast.
 pub(super) fn judging_seconds(
     source: &dyn Source,
-    wanted: Option<&Wanted<'_>>,
     players: &[Player],
 ) -> Result<f64, MeasureError> {
+    if source.pieces() == 0 {
+        return Ok(0.0);
+    }
     let begun = Instant::now();
     let (pieces, rows) = source.fill(source.pieces() / 2).map_err(MeasureError::damaged)?;
-    let is_wanted = |piece: &Piece, at| wanted.is_none_or(|wanted| wanted(piece, at));
-    let of_piece =
-        |piece: &Arc<Piece>| (0..piece.cases.len()).filter(|&at| is_wanted(piece, at)).count();
-    let positions: usize = pieces.iter().map(of_piece).sum();
+    let positions: usize = pieces.iter().map(|piece| piece.cases.len()).sum();
     let (filling, mut each) = (begun.elapsed().as_secs_f64(), 0.0);
     let dividers: Vec<_> = players.iter().map(|player| player.divider(source.game())).collect();
     for (step, piece) in [512, 64, 8, 1].into_iter().zip(pieces.iter().cycle()) {
-        let some = piece.only(&|piece, at| at % step == 0 && is_wanted(piece, at));
+        let some = piece.only(&|_, at| at % step == 0);
         let (begun, count) = (Instant::now(), some.batch.len());
         judge(source, Arc::new(some), players, &dividers, false)?;
         let taken = begun.elapsed().as_secs_f64();
@@ -174,6 +167,7 @@ pub(super) fn judging_seconds(
 struct PieceResult {
     judged: u64,
     asked: u64,
+    checksum: Checksum,
     /// Sums of each policy.
     sums: Vec<Sums>,
     /// Answering time of each policy.
@@ -195,7 +189,9 @@ fn judge(
     let judged = piece.cases.iter().map(|case| u64::from(case.weight)).sum();
     let (asked, sums) = (piece.batch.len() as u64, Vec::with_capacity(players.len()));
     let (taken, answers) = (Vec::with_capacity(players.len()), Vec::new());
-    let mut found = PieceResult { judged, asked, sums, taken, piece: None, answers };
+    let mut checksum = Checksum::default();
+    checksum.add_piece(game, &piece);
+    let mut found = PieceResult { judged, asked, checksum, sums, taken, piece: None, answers };
     let mut answers = Answers::default();
     for (player, divider) in players.iter().zip(dividers) {
         let failed = |error| MeasureError::Policy { policy: player.name(), error };
@@ -249,7 +245,7 @@ pub fn play_everywhere(
         gather(&mut all, answers);
         Ok(())
     };
-    measure(&Judged::everywhere(table, unfolded), None, players, Some(&mut sink), progress)?;
+    measure(&TablePositions::everywhere(table, unfolded), players, Some(&mut sink), progress)?;
     table.table().check_read()?;
     Ok(all)
 }

@@ -6,9 +6,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use super::case::Piece;
 use super::games::Baselines;
 use super::play::Play;
+use super::positions::Piece;
 use super::unfolded::Unfolded;
 use yomikiri::parallel::lock;
 use yomikiri::solved::{Orienting, States};
@@ -18,25 +18,25 @@ type Filled = HashMap<(Orienting, usize), Vec<Arc<Piece>>>;
 
 /// Lazily computed judged positions of one table, its actual positions, and the baselines of games on it.
 #[derive(Debug)]
-pub struct Kept {
+pub struct MeasureCache {
     most: usize,
     pieces: Mutex<Filled>,
     unfolded: OnceLock<Arc<Unfolded>>,
     baselines: OnceLock<Arc<Baselines>>,
 }
 
-impl Default for Kept {
+impl Default for MeasureCache {
     /// Caches tables of up to 131,072 rows: 4×4 Othello has 12,351, which take 13 MB.
-    fn default() -> Kept {
-        Kept::up_to(1 << 17)
+    fn default() -> MeasureCache {
+        MeasureCache::up_to(1 << 17)
     }
 }
 
-impl Kept {
+impl MeasureCache {
     /// Returns an empty cache; judged positions and baselines of tables of more than `most` rows are not
     /// cached.
-    pub fn up_to(most: usize) -> Kept {
-        Kept {
+    pub fn up_to(most: usize) -> MeasureCache {
+        MeasureCache {
             most,
             pieces: Mutex::default(),
             unfolded: OnceLock::new(),
@@ -89,7 +89,7 @@ impl Kept {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluate::{Judged, Source};
+    use crate::judge::{Source, TablePositions};
     use yomikiri::progress::Silent;
     use yomikiri::registry::othello;
     use yomikiri::solved::SolvedTable;
@@ -100,13 +100,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let game = othello("4").unwrap();
         let table = SolvedTable::of_whole(game, &Store::at(dir.path()), &Silent).unwrap();
-        let (all, none) = (Kept::default(), Kept::up_to(100));
+        let (all, none) = (MeasureCache::default(), MeasureCache::up_to(100));
         for orienting in [Orienting::All, Orienting::First] {
-            let judged = Judged::new(&table, orienting);
+            let judged = TablePositions::new(&table, orienting);
             let filled = judged.fill(0).unwrap();
-            let [one, same] = [(); 2].map(|()| judged.kept_in(Some(&all)).fill(0).unwrap());
+            let [one, same] = [(); 2].map(|()| judged.cached_in(Some(&all)).fill(0).unwrap());
             assert!(one.0.iter().zip(&same.0).all(|(one, same)| Arc::ptr_eq(one, same)));
-            for again in [same, judged.kept_in(Some(&none)).fill(0).unwrap()] {
+            for again in [same, judged.cached_in(Some(&none)).fill(0).unwrap()] {
                 assert_eq!((again.0.len(), again.1), (filled.0.len(), filled.1));
                 for (part, filled) in again.0.iter().zip(&filled.0) {
                     assert_eq!((&part.cases, &part.truths), (&filled.cases, &filled.truths));

@@ -1,13 +1,19 @@
-//! Comparison of two policies position by position, and agreement of policies.
+//! Comparison of two policies, or of one policy earlier and now, on one stream of positions; and agreement of
+//! policies.
 //!
-//! Either may be several players, one for each seed of the same recipe; its loss in a position is then the
+//! Either policy may be several players, one for each seed of the same recipe; its loss in a position is then the
 //! mean over its players.
+
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::case::Piece;
+use super::details::{Details, Group, Key};
 use super::figures::{Figures, mean};
+use super::intervals::Interval;
 use super::judgement::likeliest;
+use super::metrics::Metrics;
+use super::positions::Piece;
 use crate::policy::Answers;
 use yomikiri::any::AnyGame;
 use yomikiri::game::GameExt;
@@ -15,10 +21,101 @@ use yomikiri::game::GameExt;
 /// Losses that differ by no more than this count as equal.
 const EQUAL: f64 = 1e-9;
 
-/// Losses of two policies in the same positions.
+/// Comparison of two policies, or of one policy in an earlier report and in this one, in the same positions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Comparison {
+    /// Names of the first and the second policy, or of one policy earlier and now.
+    pub policies: [String; 2],
+    /// Figures of each by the names of `--metrics`, of those that both have; means over seeds.
+    pub figures: BTreeMap<String, [f64; 2]>,
+    /// Result kept in decisive positions, by layer, or by plies to the end without layers; only groups in which
+    /// it differs; that of the first seed, if there are several.
+    pub groups: Vec<GroupComparison>,
+    /// Comparison position by position; `None` with an earlier report, which has no answers.
+    #[serde(flatten)]
+    pub paired: Option<PairedSets>,
+    /// Costliest mistakes of an earlier report that are no longer among the costliest, and new ones of this report.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mistakes: Option<MistakeChanges>,
+}
+
+/// Result kept by each policy in a group of positions.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct GroupComparison {
+    /// Layer, or plies to the end.
+    pub group: i32,
+    /// Number of decisive positions.
+    pub positions: u64,
+    /// Share in which each policy keeps the result.
+    pub kept: [f64; 2],
+}
+
+/// Positions that left the costliest mistakes of a policy, and that joined them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct MistakeChanges {
+    /// Positions of the earlier report alone.
+    pub gone: Vec<String>,
+    /// Positions of this report alone.
+    pub new: Vec<String>,
+}
+
+/// Figures of one policy that a comparison uses.
+pub(super) struct ComparedFigures<'a> {
+    pub name: &'a str,
+    /// Returns a figure by the name of its metric.
+    pub figure: &'a dyn Fn(&str) -> Option<f64>,
+    /// Groups by layer or distance: the group, its number of decisive positions, and the share kept.
+    pub groups: Vec<(i32, u64, f64)>,
+}
+
+impl Comparison {
+    /// Compares the figures that both have; nothing is compared position by position.
+    pub(super) fn of_figures(both: [ComparedFigures<'_>; 2]) -> Comparison {
+        let names = Metrics::unknown().numbers.into_iter().map(|(name, _)| name);
+        let figures = names.filter_map(|name| {
+            let [first, second] = both.each_ref().map(|of| (of.figure)(&name));
+            Some((name, [first?, second?]))
+        });
+        let [first, second] = &both;
+        let group = |&(group, positions, kept): &(i32, u64, f64)| {
+            let other =
+                first.groups.iter().find(|other| other.0 == group && other.1 == positions)?;
+            let differs = (kept - other.2).abs() > EQUAL;
+            differs.then_some(GroupComparison { group, positions, kept: [other.2, kept] })
+        };
+        Comparison {
+            policies: both.each_ref().map(|of| of.name.to_string()),
+            figures: figures.collect(),
+            groups: second.groups.iter().filter_map(group).collect(),
+            paired: None,
+            mistakes: None,
+        }
+    }
+
+    /// Returns a figure of the second policy less that of the first; `None` if one of them does not have it.
+    pub fn difference(&self, metric: &str) -> Option<f64> {
+        self.figures.get(metric).map(|[first, second]| second - first)
+    }
+}
+
+/// Returns the result kept in the groups by layer, or by plies to the end without layers.
+pub(super) fn groups_of(details: &Details) -> Vec<(i32, u64, f64)> {
+    let groups = if details.layers.is_empty() { &details.by_distance } else { &details.layers };
+    let group = |Group { key, figures }: &Group| {
+        let decisive = &figures.decisive_outcome;
+        let (Key::Layer(group) | Key::Distance(group)) = *key else { return None };
+        Some((group, decisive.states, decisive.means().optimal_by_outcome?))
+    };
+    groups.iter().filter_map(group).collect()
+}
+
+/// Losses of two policies in the same positions, in three sets of them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct PairedSets {
     /// Every judged position.
     pub all: Pairs,
     /// Positions whose moves differ in outcome.
@@ -56,7 +153,7 @@ pub struct Lost {
 }
 
 /// Counts of positions by which policy loses less, and the mean losses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Paired {
     /// Number of positions in which the first loses less.
@@ -69,6 +166,12 @@ pub struct Paired {
     pub first_lost: f64,
     /// Mean loss of the second.
     pub second_lost: f64,
+    /// Confidence interval of the first's mean loss less the second's; `None` unless positions are a sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub difference: Option<Interval>,
+    /// Losses of the first less those of the second in each position, if they are a sample.
+    #[serde(skip)]
+    differences: Vec<f64>,
 }
 
 /// A position in which one policy loses more than the other.
@@ -99,34 +202,45 @@ impl Difference {
 }
 
 impl Paired {
-    fn add(&mut self, [first, second]: [f64; 2]) {
-        let difference = second - first;
+    /// Adds a position that counts `weight` times; keeps the difference if it is of a sample.
+    fn add(&mut self, [first, second]: [f64; 2], weight: u32, is_sample: bool) {
+        let (difference, count) = (second - first, u64::from(weight));
         match difference.abs() <= EQUAL {
-            true => self.equal += 1,
-            false if difference > 0.0 => self.first_better += 1,
-            false => self.second_better += 1,
+            true => self.equal += count,
+            false if difference > 0.0 => self.first_better += count,
+            false => self.second_better += count,
         }
-        self.first_lost += first;
-        self.second_lost += second;
+        self.first_lost += first * f64::from(weight);
+        self.second_lost += second * f64::from(weight);
+        if is_sample {
+            self.differences.extend((0..weight).map(|_| -difference));
+        }
     }
 
     fn averaged(&mut self, states: u64) {
         self.first_lost = mean(self.first_lost, states).unwrap_or(0.0);
         self.second_lost = mean(self.second_lost, states).unwrap_or(0.0);
+        self.difference = Interval::of(&std::mem::take(&mut self.differences));
     }
 }
 
 impl Pairs {
-    fn add(&mut self, lost: &[[Lost; 2]], mean: [Lost; 2], is_apart: bool) {
-        self.states += 1;
-        self.states_apart += u64::from(is_apart);
-        self.outcome.add(mean.map(|lost| lost.outcome));
-        self.score.add(mean.map(|lost| lost.score));
+    fn add(
+        &mut self,
+        lost: &[[Lost; 2]],
+        mean: [Lost; 2],
+        is_apart: bool,
+        (weight, is_sample): (u32, bool),
+    ) {
+        self.states += u64::from(weight);
+        self.states_apart += if is_apart { u64::from(weight) } else { 0 };
+        self.outcome.add(mean.map(|lost| lost.outcome), weight, is_sample);
+        self.score.add(mean.map(|lost| lost.score), weight, is_sample);
         self.seeds.resize(lost.len(), Default::default());
         for (sums, lost) in self.seeds.iter_mut().zip(lost) {
             for (sum, lost) in sums.iter_mut().zip(lost) {
-                sum.outcome += lost.outcome;
-                sum.score += lost.score;
+                sum.outcome += lost.outcome * f64::from(weight);
+                sum.score += lost.score * f64::from(weight);
             }
         }
     }
@@ -141,10 +255,16 @@ impl Pairs {
     }
 }
 
-impl Comparison {
+impl PairedSets {
     /// Adds the positions of a piece. `answers` are those of the first and the second policy for the first
     /// seed, then for the next; the `most` greatest differences are kept.
-    pub fn add(&mut self, game: &AnyGame, piece: &Piece, answers: &[Answers], most: usize) {
+    pub(super) fn add(
+        &mut self,
+        game: &AnyGame,
+        piece: &Piece,
+        answers: &[Answers],
+        (most, is_sample): (usize, bool),
+    ) {
         for (at, case) in piece.cases.iter().enumerate() {
             let range = piece.batch.range(at);
             let truths = &piece.truths[range.clone()];
@@ -169,12 +289,13 @@ impl Comparison {
                 pair[0].iter().zip(&pair[1]).any(|(a, b)| (a - b).abs() > EQUAL)
             };
             let is_apart = chosen.iter().any(differ);
-            self.all.add(&all, average, is_apart);
+            let weighed = (case.weight, is_sample);
+            self.all.add(&all, average, is_apart, weighed);
             if case.differs_in_outcome {
-                self.decisive_outcome.add(&all, average, is_apart);
+                self.decisive_outcome.add(&all, average, is_apart, weighed);
             }
             if case.differs_in_score {
-                self.decisive_score.add(&all, average, is_apart);
+                self.decisive_score.add(&all, average, is_apart, weighed);
             }
             let position = &piece.batch.positions()[at];
             let difference = || Difference {
@@ -218,7 +339,7 @@ impl Comparison {
     }
 
     /// Divides the sums by the numbers of positions, once all are added.
-    pub fn averaged(mut self) -> Comparison {
+    pub(super) fn averaged(mut self) -> PairedSets {
         let sets = [&mut self.all, &mut self.decisive_outcome, &mut self.decisive_score];
         sets.into_iter().for_each(Pairs::averaged);
         self
@@ -269,7 +390,7 @@ impl Agreement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluate::{Case, Truth};
+    use crate::judge::{Case, Truth};
     use yomikiri::game::{Action, Game, Outcome};
     use yomikiri::registry::othello;
 

@@ -4,8 +4,8 @@
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use super::case::{Case, Truth};
 use super::figures::{Figures, FiguresBySet, outcome_lost, score_lost};
+use super::positions::{Case, Truth};
 use super::values::{FinalScoreFigures, ValueFigures};
 use crate::policy::Answer;
 use yomikiri::any::AnyGame;

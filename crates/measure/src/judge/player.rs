@@ -1,11 +1,11 @@
 //! Players: policies and the table's best moves, and their answers in single positions.
 
-use super::case::{Piece, Truth, Wanted};
+use super::positions::{Piece, Truth};
 use crate::policy::{
     Amended, Amendment, Answers, Batch, Policy, TrainedOn, TrainedSpec, share_best,
 };
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, Divider, Division, GameExt, Split, Splits};
+use yomikiri::game::{Action, Divider, GameExt};
 use yomikiri::hint::Hinted;
 use yomikiri::solved::Oracle;
 
@@ -176,39 +176,4 @@ fn perfect(oracle: &dyn Oracle, position: &AnyPosition) -> Option<Choice> {
         actions: moves.into_iter().map(|(action, _)| action).collect(),
         probabilities,
     })
-}
-
-/// Returns a filter of the positions of a part, with its description. Positions are split as in the training
-/// of the players, or else as `solver export` does by default. Fails if the players were trained by different
-/// splits.
-pub fn of_split(
-    split: Split,
-    players: &[Player],
-    game: &AnyGame,
-) -> Result<(Box<Wanted<'static>>, String), Hinted> {
-    let mut divisions: Vec<Division> = Vec::new();
-    for division in players.iter().filter_map(|player| player.learned_from().division()) {
-        if !divisions.contains(&division) {
-            divisions.push(division);
-        }
-    }
-    let division = match divisions[..] {
-        [] => TrainedSpec::default().division(),
-        [division] => division,
-        _ => {
-            let what = "networks trained by different splits";
-            return Err(Hinted::new(what, "measure them one at a time"));
-        }
-    };
-    let Splits { seed, train, validation } = division.splits;
-    let words = format!(
-        "the {} part (seed {seed}: {train} to train, {validation} to validate, {} to test)",
-        split.name(),
-        division.splits.test()
-    );
-    let divider = Divider::new(game, division);
-    let wanted = move |piece: &Piece, at: usize| {
-        divider.of(&piece.batch.positions()[at].state) == Some(split)
-    };
-    Ok((Box::new(wanted), words))
 }

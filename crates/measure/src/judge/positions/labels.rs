@@ -10,10 +10,11 @@ use std::collections::hash_map::Entry;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use rustc_hash::FxHashMap;
 
-use super::error::MeasureError;
+use crate::judge::error::MeasureError;
 use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::game::{Action, Empties, Game, GameExt, Score, SearchLimits, SearchOptions, WideKey};
 use yomikiri::hint::Hinted;
@@ -86,11 +87,12 @@ impl Labels {
         &self.game
     }
 
-    /// Searches the positions that have no labels yet and appends theirs to the file. Fails for a game
-    /// that cannot be searched.
+    /// Searches the positions that have no labels yet, in their order, and appends theirs to the file. Positions
+    /// whose search does not end before the deadline get none. Fails for a game that cannot be searched.
     pub fn find(
         &mut self,
         positions: &[AnyPosition],
+        deadline: Option<Instant>,
         progress: &dyn Progress,
     ) -> Result<(), MeasureError> {
         let is_new =
@@ -121,13 +123,13 @@ impl Labels {
                 let states = &chunk[from..(from + each).min(chunk.len())];
                 let search = |state: &AnyState| {
                     progress.advance(1);
-                    scores(&self.game, searchers[thread].as_ref(), state)
+                    scores(&self.game, searchers[thread].as_ref(), deadline, state)
                 };
                 Ok::<_, MeasureError>(states.iter().map(search).collect::<Vec<_>>())
             })?;
             let mut bytes = Vec::new();
             for (state, scores) in chunk.iter().zip(found.into_iter().flatten()) {
-                let key = self.game.key(state);
+                let (key, Some(scores)) = (self.game.key(state), scores) else { continue };
                 if let Entry::Vacant(vacant) = self.known.entry(key) {
                     record(key, &scores, &mut bytes);
                     vacant.insert(scores);
@@ -199,16 +201,21 @@ fn record(key: WideKey, scores: &[i8], out: &mut Vec<u8>) {
     out.extend(sum.to_le_bytes());
 }
 
-/// Searches the exact score of each move of a state, for the player who makes it.
+/// Searches the exact score of each move of a state, for the player who makes it; `None` if the deadline passes.
 fn scores(
     game: &AnyGame,
     searcher: &dyn yomikiri::search::Searcher<AnyGame>,
+    deadline: Option<Instant>,
     state: &AnyState,
-) -> Vec<i8> {
-    let mut scores = Vec::new();
+) -> Option<Vec<i8>> {
+    let limits = SearchLimits { deadline, ..SearchLimits::default() };
+    let (mut scores, mut is_exact) = (Vec::new(), !limits.are_reached(0));
     game.for_each_successor(state, |_, after| {
-        let found = searcher.search(game, &after, &SearchTask::EXACT, &SearchLimits::default());
-        scores.push((-found.value.lower.score()).0);
+        if is_exact {
+            let value = searcher.search(game, &after, &SearchTask::EXACT, &limits).value;
+            is_exact = value.score().is_some();
+            scores.push((-value.lower.score()).0);
+        }
     });
-    scores
+    is_exact.then_some(scores)
 }

@@ -1,7 +1,7 @@
 //! Policies measured on solved tables, exactly.
 //!
-//! - A [`Source`] yields judged positions with the exact values of their moves; [`Judged`] yields those of a
-//!   solved table;
+//! - [`JudgedPositions`] are streams of positions with the exact values of their moves: [`TablePositions`] of a
+//!   solved table, [`ListedPositions`] of a file, a sample or games;
 //! - [`measure`] asks [`Player`]s in all of them and compares their answers with the exact values:
 //!   [`Figures`] of moves, [`Losses`], [`ValueFigures`];
 //! - [`AccuracyReport`] combines the figures of several policies with facts about the table, as JSON
@@ -15,21 +15,18 @@
 //! ```
 //! use yomikiri::solved::{Orienting, SolvedTable};
 //! use yomikiri::{progress::Silent, registry::othello, table::Store};
-//! use yomikiri_measure::evaluate::{Request, build};
+//! use yomikiri_measure::judge::{Request, TablePositions, build};
 //!
 //! let dir = tempfile::tempdir()?;
 //! let table = SolvedTable::of_whole(othello("4")?, &Store::at(dir.path()), &Silent)?;
 //! let players = [build(&"random".parse()?, table.game())?, build(&"perfect".parse()?, table.game())?];
+//! let positions = TablePositions::new(&table, Orienting::All);
 //! let request = Request {
-//!     table: &table,
+//!     positions: &positions,
 //!     players: &players,
-//!     orienting: Orienting::All,
-//!     chosen: None,
-//!     rows: None,
 //!     games: true,
 //!     mistakes: 0,
 //!     agreement: false,
-//!     kept: None,
 //! };
 //! let report = request.report(None, &Silent)?;
 //! for policy in &report.policies {
@@ -41,9 +38,9 @@
 mod accuracy;
 mod arena;
 mod baseline;
-mod case;
+mod cache;
 mod changes;
-mod compare;
+mod comparison;
 mod details;
 mod error;
 mod figures;
@@ -51,25 +48,25 @@ mod forced;
 mod games;
 mod intervals;
 mod judgement;
-mod kept;
-mod labels;
 mod metrics;
 mod mistakes;
 mod play;
 mod player;
+mod positions;
 mod report;
 mod request;
-mod searched;
-mod source;
 mod unfolded;
 mod values;
 
 pub use accuracy::{Measured, PolicyAccuracy, RowSink, measure, play_everywhere};
 pub use arena::{GameTally, REPEATED, Recorded, Sampling, arena, record};
 pub use baseline::Baseline;
-pub use case::{Case, Piece, Truth, Wanted};
-pub use changes::{Changes, GroupChange, PolicyChanges};
-pub use compare::{Agreement, Comparison, Difference, Lost, Paired, Pairs};
+pub use cache::MeasureCache;
+pub use changes::Changes;
+pub use comparison::{
+    Agreement, Comparison, Difference, GroupComparison, Lost, MistakeChanges, Paired, PairedSets,
+    Pairs,
+};
 pub use details::{By, Details, Group, HeldOut, Key, Losses, Square, SquareFigures};
 pub use error::MeasureError;
 pub use figures::{Figures, FiguresBySet, FiguresBySplit, Means};
@@ -80,16 +77,17 @@ pub use games::{
 };
 pub use intervals::{Interval, Intervals};
 pub use judgement::{Judgement, judgements};
-pub use kept::Kept;
-pub use labels::Labels;
 pub use metrics::Metrics;
 pub use mistakes::{Costliest, Mistake, MoveFacts};
 pub use play::{Aim, Expected, Play, Response, Walk};
-pub use player::{Choice, Player, of_split};
-pub use report::{AccuracyReport, RootFacts, TableFacts, Words};
-pub use request::{Request, games_bytes, playable, unfolded_bytes};
-pub use searched::{Searched, drawn, met};
-pub use source::{Judged, Source};
+pub use player::{Choice, Player};
+pub use positions::{
+    Case, Checksum, JudgedPart, JudgedPositions, Labels, LeftOut, ListedPositions, LookedUp,
+    Origin, Piece, PositionList, RootFacts, SampleOf, SearchCost, Source, TableFacts,
+    TablePositions, Truth, from_random_games, met_in_games, uniform,
+};
+pub use report::{AccuracyReport, Words};
+pub use request::{Request, compare, games_bytes, playable, unfolded_bytes};
 pub use unfolded::Unfolded;
 pub use values::{BINS, Bin, FinalScoreFigures, ValueFigures};
 

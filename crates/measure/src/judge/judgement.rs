@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::case::Piece;
 use super::figures::Figures;
+use super::positions::Piece;
 use crate::policy::{Answer, Answers};
 use yomikiri::any::AnyGame;
 use yomikiri::game::{Divider, GameExt};

@@ -1,7 +1,7 @@
 //! Positions with their exact values, as policies are judged in them.
 
 use crate::policy::Batch;
-use yomikiri::any::{AnyGame, AnyState};
+use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::game::{Action, GameExt, Orientations, Outcome, Position, Score};
 use yomikiri::solve::Value;
 use yomikiri::solved::Orienting;
@@ -34,7 +34,7 @@ impl Truth {
     }
 
     /// Returns the [`rank`](Truth::rank) of a value.
-    pub(super) fn rank(value: Value) -> i64 {
+    pub(in crate::judge) fn rank(value: Value) -> i64 {
         (i64::from(value.lower.number()) << 32) + i64::from(value.upper.number())
     }
 
@@ -53,9 +53,10 @@ impl Truth {
 /// A position in which policies are judged, with its exact values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// Row of the table.
+    /// Row of the table, or number of the position in its list.
     pub row: u32,
-    /// Number of positions it counts for: 1, or all those of its row if only the first is asked about.
+    /// Number of positions it counts for: 1; all those of its row if only the first is asked about; or how often
+    /// a list contains it.
     pub weight: u32,
     /// Layer, or plies from the nearest root; `None` if the table does not record them.
     pub layer: Option<u32>,
@@ -73,7 +74,12 @@ pub struct Case {
 impl Case {
     /// Returns the case of a row whose moves have these values; `None` if the row's value does not follow
     /// from them, so the table is damaged.
-    pub(super) fn of(row: usize, layer: Option<u32>, own: Truth, moves: &[Truth]) -> Option<Case> {
+    pub(in crate::judge) fn of(
+        row: usize,
+        layer: Option<u32>,
+        own: Truth,
+        moves: &[Truth],
+    ) -> Option<Case> {
         let best = moves.iter().map(|truth| truth.outcome).max()?;
         let worst = moves.iter().map(|truth| truth.outcome).min()?;
         let scores = moves.iter().map(|truth| truth.score);
@@ -96,9 +102,19 @@ impl Case {
     }
 }
 
+/// A position's moves with their values.
+#[derive(Clone)]
+pub(in crate::judge) struct JudgedCase {
+    pub case: Case,
+    /// Legal actions, in ascending order.
+    pub actions: Vec<Action>,
+    /// Value of each action.
+    pub truths: Vec<Truth>,
+}
+
 /// Number of positions a policy is asked about at once, images of a row together: a network's activations for
 /// these fit into the CPU caches.
-pub(super) const AT_ONCE: usize = 2048;
+pub(crate) const AT_ONCE: usize = 2048;
 
 /// A piece of a table or a part of one, as policies receive it.
 #[derive(Clone, Debug, Default)]
@@ -115,7 +131,7 @@ pub struct Piece {
 
 impl Piece {
     /// Returns the last part, or a new one behind it, with room for the images of a row.
-    pub(super) fn with_room(parts: &mut Vec<Piece>) -> &mut Piece {
+    pub(in crate::judge) fn with_room(parts: &mut Vec<Piece>) -> &mut Piece {
         // A board has at most eight symmetries, with either side to move.
         if parts.last().is_none_or(|last| last.cases.len() + 16 > AT_ONCE) {
             parts.push(Piece::default());
@@ -124,8 +140,15 @@ impl Piece {
         &mut parts[last]
     }
 
+    /// Appends a position.
+    pub(in crate::judge) fn push_case(&mut self, position: AnyPosition, judged: JudgedCase) {
+        self.batch.push(position, judged.actions);
+        self.truths.extend(judged.truths);
+        self.cases.push(judged.case);
+    }
+
     /// Returns its `wanted` positions.
-    pub(super) fn only(&self, wanted: &Wanted<'_>) -> Piece {
+    pub(in crate::judge) fn only(&self, wanted: &dyn Fn(&Piece, usize) -> bool) -> Piece {
         let mut some = Piece::default();
         (0..self.cases.len()).filter(|&at| wanted(self, at)).for_each(|at| some.push(self, at));
         some
@@ -142,13 +165,10 @@ impl Piece {
     }
 }
 
-/// Filter of positions: returns `true` for the wanted ones of a piece, by index.
-pub type Wanted<'a> = dyn Fn(&Piece, usize) -> bool + Sync + 'a;
-
 impl Piece {
     /// Appends the positions of a row; `truths` are in the order of `actions`. A row without orientations
     /// counts once.
-    pub(super) fn push_row(
+    pub(in crate::judge) fn push_row(
         &mut self,
         game: &AnyGame,
         (mut case, position): (Case, Position<AnyState>),

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::case::Piece;
-use super::case::Truth;
 use super::figures::{outcome_lost, score_lost};
 use super::play::Play;
+use super::positions::{Piece, Truth};
 use crate::policy::Answers;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Action, Drawn, FoldedWords, GameExt, MoveSquares, StateWords};

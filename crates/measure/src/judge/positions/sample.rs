@@ -1,0 +1,263 @@
+//! Positions drawn by chance: from random games, evenly among those of an enumeration, and those of a policy's games.
+
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+use super::{Origin, PositionList};
+use crate::judge::arena::{Sampling, record};
+use crate::policy::Policy;
+use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri::game::{Game, GameExt, Side, mix};
+use yomikiri::hint::Hinted;
+use yomikiri::parallel;
+use yomikiri::progress::Progress;
+use yomikiri::solved::{Orienting, States};
+
+/// A sample to draw.
+#[derive(Clone, Copy, Debug)]
+pub struct SampleOf {
+    /// Inclusive range of empty squares (default: 8 to 12).
+    pub range: Option<(u32, u32)>,
+    /// Number of positions, counting repetitions.
+    pub count: usize,
+    /// Seed: another one gives independent positions.
+    pub seed: u64,
+}
+
+/// Games that are played for one position before its number of empty squares counts as out of reach.
+const MOST_GAMES: usize = 1000;
+/// Positions drawn in one task.
+const AT_ONCE: usize = 256;
+
+/// Draws positions of random games, with repetition: first a number of empty squares, each of the range equally
+/// likely, then the first position with it in a game of random moves, forced moves and passes included. A game that
+/// ends before is played again. Fewer positions than asked are returned where no game of 1,000 gets so far.
+///
+/// Fails for games without empty squares, if no position is found, and for an invalid range.
+pub fn from_random_games(
+    game: &AnyGame,
+    sample: SampleOf,
+    progress: &dyn Progress,
+) -> Result<PositionList, Hinted> {
+    let (from, to) = range_of(game, sample.range)?;
+    let squares = squares_of_discs(game)?;
+    let SampleOf { count, seed, .. } = sample;
+    progress.begin_with("sampling", Some(count as u64), "positions");
+    let drawn = parallel::map(count.div_ceil(AT_ONCE), &|task| {
+        let numbers = task * AT_ONCE..count.min((task + 1) * AT_ONCE);
+        let draw = |number: usize| {
+            let mut random = generator(seed, number as u64);
+            let place = below(&mut random, u64::from(to - from) + 1);
+            let layer = squares - (from + place as u32);
+            // Also where nothing is drawn, so that it can be cancelled.
+            progress.advance(1);
+            (0..MOST_GAMES).find_map(|_| random_game(game, layer, &mut random))
+        };
+        numbers.filter_map(draw).collect::<Vec<_>>()
+    });
+    progress.finish("positions sampled");
+    let words = format!(
+        "a sample, seed {seed}: {from} to {to} empty squares, each number equally likely, then the first such \
+         position of a random game, forced moves included; games that end before are played again; drawn with repetition"
+    );
+    listed(game, drawn.concat(), (sample, "sample", words))
+}
+
+/// Draws positions of an enumerated game in which there is a move to make, each equally likely, with repetition. A
+/// range of empty squares limits them.
+///
+/// Fails if the table is bounded or damaged, if it has no such position, and for an invalid range.
+pub fn uniform(
+    states: &States,
+    sample: SampleOf,
+    progress: &dyn Progress,
+) -> Result<PositionList, Hinted> {
+    let (game, name) = (states.game(), states.table().name());
+    if !states.table().manifest().complete {
+        let what = format!("{name} is bounded: it does not contain every position");
+        return Err(Hinted::new(what, "give a complete table"));
+    }
+    let range = match game.layers().is_some_and(|layers| layers.unit() == "discs") {
+        true => Some(range_of(game, sample.range)?),
+        false if sample.range.is_some() => return Err(no_empty_squares(game)),
+        false => None,
+    };
+    let squares = range.map_or(Ok(0), |_| squares_of_discs(game))?;
+    let in_range = |position: &AnyPosition| {
+        range
+            .is_none_or(|(from, to)| (from..=to).contains(&(squares - game.layer(&position.state))))
+    };
+    let pieces = states.pieces();
+    let is_outside = |piece: usize| {
+        let layer = pieces[piece].layer.filter(|_| range.is_some());
+        layer.is_some_and(|layer| {
+            range.is_some_and(|(from, to)| !(from..=to).contains(&(squares - layer)))
+        })
+    };
+    progress.begin("counting positions", Some(states.rows() as u64));
+    let counts = parallel::try_map(pieces.len(), &|piece| {
+        let mut count = 0;
+        if !is_outside(piece) {
+            states.visit_open(&pieces[piece], Orienting::All, |_, position| {
+                count += u64::from(in_range(&position));
+            })?;
+        }
+        progress.advance(pieces[piece].rows.len() as u64);
+        Ok::<u64, String>(count)
+    });
+    let counts = counts.map_err(|what| Hinted::from(format!("{name}: {what}")))?;
+    progress.finish("positions counted");
+    let total: u64 = counts.iter().sum();
+    let SampleOf { count, seed, .. } = sample;
+    let draw = |number| below(&mut generator(seed, number as u64), total.max(1));
+    let mut drawn: Vec<(u64, usize)> = (0..count).map(|number| (draw(number), number)).collect();
+    drawn.sort_unstable();
+    let mut begins = vec![0];
+    begins.extend(counts.iter().scan(0, |sum, count| {
+        *sum += count;
+        Some(*sum)
+    }));
+    let found = parallel::try_map(pieces.len(), &|piece| {
+        let within = |end: u64| drawn.partition_point(|(place, _)| *place < end);
+        let mut wanted = drawn[within(begins[piece])..within(begins[piece + 1])].iter().peekable();
+        let (mut place, mut found) = (begins[piece], Vec::new());
+        if wanted.peek().is_some() {
+            states.visit_open(&pieces[piece], Orienting::All, |_, position| {
+                if in_range(&position) {
+                    while let Some((_, number)) = wanted.next_if(|(wanted, _)| *wanted == place) {
+                        found.push((*number, position));
+                    }
+                    place += 1;
+                }
+            })?;
+        }
+        Ok::<_, String>(found)
+    });
+    let mut found = found.map_err(|what| Hinted::from(format!("{name}: {what}")))?.concat();
+    found.sort_unstable_by_key(|(number, _)| *number);
+    let which =
+        range.map_or(String::new(), |(from, to)| format!(" with {from} to {to} empty squares"));
+    let words = format!(
+        "a sample, seed {seed}: each of the {total} positions of {name}{which} and a move to make equally likely, \
+         forced moves included; drawn with repetition"
+    );
+    let positions = found.into_iter().map(|(_, position)| position).collect();
+    listed(game, positions, (sample, "uniform-sample", words))
+}
+
+/// Plays games of `policy` against `opponent`, half as either side, and returns the positions in which `policy` is to
+/// move, weighted by how often it meets them. A `range` of empty squares limits them.
+///
+/// Fails if a policy fails, if no position is found, or if a range is given for a game without empty squares.
+pub fn met_in_games(
+    game: &AnyGame,
+    (policy, opponent): (&dyn Policy<AnyGame>, &dyn Policy<AnyGame>),
+    range: Option<(u32, u32)>,
+    sampling: Sampling,
+    progress: &dyn Progress,
+) -> Result<PositionList, Hinted> {
+    let squares = if range.is_some() { squares_of_discs(game)? } else { 0 };
+    let is_wanted = |position: &AnyPosition| {
+        range
+            .is_none_or(|(from, to)| (from..=to).contains(&(squares - game.layer(&position.state))))
+    };
+    let mut met = Vec::new();
+    for side in Side::ALL {
+        let players = if side == Side::First { [policy, opponent] } else { [opponent, policy] };
+        for recorded in record(game, players, sampling, progress)? {
+            let own = recorded.positions.into_iter().filter(|position| position.side == side);
+            met.extend(own.filter(is_wanted));
+        }
+    }
+    if met.is_empty() {
+        return Err(Hinted::new("no game reaches such a position", "allow more empty squares"));
+    }
+    let games = 2 * sampling.games;
+    let mut words = format!(
+        "those of {} in {games} games against {}, half as each side, {:.1} per game",
+        policy.name(),
+        opponent.name(),
+        met.len() as f64 / games as f64,
+    );
+    if let Some((from, to)) = range {
+        words += &format!(", {from} to {to} squares empty");
+    }
+    words += &format!(", seed {}; weighted by how often they occur", sampling.seed);
+    Ok(PositionList::new(
+        game,
+        met,
+        Origin { source: "games", words, is_sample: false, remark: None },
+    ))
+}
+
+/// Returns the list of a sample, whose description says how many positions differ and how many are missing.
+fn listed(
+    game: &AnyGame,
+    positions: Vec<AnyPosition>,
+    (sample, source, words): (SampleOf, &'static str, String),
+) -> Result<PositionList, Hinted> {
+    if positions.is_empty() {
+        return Err(Hinted::new("no position was sampled", "allow more empty squares"));
+    }
+    let missing = sample.count - positions.len();
+    let remark = (missing > 0).then(|| {
+        format!("{missing} of {} positions were not found, because games end before", sample.count)
+    });
+    let origin = Origin { source, words, is_sample: true, remark };
+    let mut list = PositionList::new(game, positions, origin);
+    list.origin.words += &format!(" ({} distinct)", list.distinct());
+    Ok(list)
+}
+
+/// Returns the range of empty squares, checked. The default is 8 to 12, or as far as the start has so many.
+fn range_of(game: &AnyGame, range: Option<(u32, u32)>) -> Result<(u32, u32), Hinted> {
+    let most = squares_of_discs(game)? - game.layer(&game.start().state);
+    let (from, to) = range.unwrap_or((8.min(most - 1), 12.min(most - 1)));
+    // With no square empty the game is over.
+    let from = from.max(1);
+    if from > to || to > most {
+        let what = format!("invalid range of {from} to {to} empty squares: the start has {most}");
+        return Err(Hinted::new(what, "expected two numbers up to that, in ascending order"));
+    }
+    Ok((from, to))
+}
+
+/// Counts the squares of a board whose layers count discs; fails for games without empty squares.
+fn squares_of_discs(game: &AnyGame) -> Result<u32, Hinted> {
+    let (rows, columns) = game.shape();
+    let has_discs = game.layers().is_some_and(|layers| layers.unit() == "discs");
+    if !has_discs || rows * columns == 0 {
+        return Err(no_empty_squares(game));
+    }
+    Ok((rows * columns) as u32)
+}
+
+fn no_empty_squares(game: &AnyGame) -> Hinted {
+    let what = format!("positions of {} cannot be sampled by empty squares", game.name());
+    Hinted::new(what, "add --weight uniform to draw from a table, or give positions")
+}
+
+/// Returns the generator of a draw: independent for each seed and number.
+fn generator(seed: u64, number: u64) -> SplitMix64 {
+    SplitMix64::seed_from_u64(mix(mix(seed) ^ mix(!number).rotate_left(32)))
+}
+
+/// Draws a number below `bound`; its bias is below 2⁻³² for bounds below 2³².
+fn below(random: &mut SplitMix64, bound: u64) -> u64 {
+    ((u128::from(random.next_u64()) * u128::from(bound)) >> 64) as u64
+}
+
+/// Plays random moves up to a layer; `None` if the game ends before, or there.
+fn random_game(game: &AnyGame, layer: u32, random: &mut SplitMix64) -> Option<AnyPosition> {
+    let mut position = game.start();
+    loop {
+        let actions = game.actions(&position.state);
+        if actions.is_empty() {
+            return None;
+        }
+        if game.layer(&position.state) >= layer {
+            return Some(position);
+        }
+        position = game.advance(&position, actions[below(random, actions.len() as u64) as usize]);
+    }
+}

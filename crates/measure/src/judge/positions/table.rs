@@ -1,0 +1,204 @@
+//! The judged positions of a solved table, piece by piece.
+//!
+//! A position is judged if it is not terminal, and its value and those of all its moves are proven; otherwise
+//! its best move is unknown. If a table records in which orientations a row is reachable, every actual
+//! position counts once, because a policy need not be symmetric; on request only the first one of a row is
+//! asked about, and counts for all. In other tables every row counts once: for a state and its mirror images
+//! if states are folded, and for either side to move if sides are not kept.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{Case, JudgedPositions, Piece, Source, TableFacts, Truth};
+use crate::judge::cache::MeasureCache;
+use crate::judge::player::Player;
+use crate::judge::unfolded::Unfolded;
+use crate::policy::TrainedSpec;
+use yomikiri::any::{AnyGame, AnyState};
+use yomikiri::game::{Action, Divider, Division, GameExt, Position, Side, Split, Splits};
+use yomikiri::graph::StateKind;
+use yomikiri::hint::Hinted;
+use yomikiri::solved::{Orienting, SolvedTable};
+use yomikiri::table::{SweepRecord, TableError};
+
+/// Part of a training split: a filter of positions.
+pub struct JudgedPart {
+    divider: Divider<AnyGame>,
+    split: Split,
+    /// Description of the part.
+    pub words: String,
+}
+
+impl JudgedPart {
+    /// Returns a part of the positions, divided as in the training of the players, or else as `solver export` does
+    /// by default. Fails if the players were trained by different splits.
+    pub fn new(split: Split, players: &[Player], game: &AnyGame) -> Result<JudgedPart, Hinted> {
+        let mut divisions: Vec<Division> = Vec::new();
+        for division in players.iter().filter_map(|player| player.learned_from().division()) {
+            if !divisions.contains(&division) {
+                divisions.push(division);
+            }
+        }
+        let division = match divisions[..] {
+            [] => TrainedSpec::default().division(),
+            [division] => division,
+            _ => {
+                let what = "networks trained by different splits";
+                return Err(Hinted::new(what, "measure them one at a time"));
+            }
+        };
+        let Splits { seed, train, validation } = division.splits;
+        let words = format!(
+            "the {} part (seed {seed}: {train} to train, {validation} to validate, {} to test)",
+            split.name(),
+            division.splits.test()
+        );
+        Ok(JudgedPart { divider: Divider::new(game, division), split, words })
+    }
+
+    /// Returns `true` if a position is in the part.
+    pub(super) fn has(&self, state: &AnyState) -> bool {
+        self.divider.of(state) == Some(self.split)
+    }
+}
+
+/// The judged positions of a solved table.
+#[derive(Clone, Copy)]
+pub struct TablePositions<'a> {
+    /// Table to judge on.
+    pub table: &'a SolvedTable,
+    /// Positions of a row that policies are asked about.
+    pub orienting: Orienting,
+    /// Part of the positions; `None` for all.
+    pub part: Option<&'a JudgedPart>,
+    /// Cache of what depends on the table alone.
+    pub(crate) cache: Option<&'a MeasureCache>,
+    /// Source of orientations if the table does not record them.
+    unfolded: Option<&'a Unfolded>,
+    /// `true` for positions in which only some moves are proven.
+    forced: bool,
+}
+
+impl<'a> TablePositions<'a> {
+    /// Returns the judged positions of a table.
+    pub fn new(table: &'a SolvedTable, orienting: Orienting) -> TablePositions<'a> {
+        TablePositions { table, orienting, part: None, cache: None, unfolded: None, forced: false }
+    }
+
+    /// Caches what depends on the table alone in `cache`, which must be of this table.
+    pub fn cached_in(self, cache: Option<&'a MeasureCache>) -> TablePositions<'a> {
+        TablePositions { cache, ..self }
+    }
+
+    /// Judges only a part of a training split.
+    pub fn in_part(self, part: Option<&'a JudgedPart>) -> TablePositions<'a> {
+        TablePositions { part, ..self }
+    }
+
+    /// Returns all positions that games on a table reach, in the order of the unfolded table.
+    pub fn everywhere(table: &'a SolvedTable, unfolded: &'a Unfolded) -> TablePositions<'a> {
+        TablePositions { unfolded: Some(unfolded), ..TablePositions::new(table, Orienting::All) }
+    }
+}
+
+impl Source for TablePositions<'_> {
+    fn game(&self) -> &AnyGame {
+        self.table.game()
+    }
+
+    fn pieces(&self) -> usize {
+        self.table.states().pieces().len()
+    }
+
+    fn rows(&self) -> u64 {
+        self.table.states().rows() as u64
+    }
+
+    fn fill(&self, piece: usize) -> Result<(Vec<Arc<Piece>>, u64), String> {
+        let states = self.table.states();
+        let rows = &states.pieces()[piece];
+        let parts = || self.parts(rows.layer, rows.rows.clone());
+        let mut parts = match self.cache {
+            Some(cache) => cache.pieces(states, (self.orienting, piece), parts)?,
+            None => parts()?,
+        };
+        if let Some(part) = self.part {
+            let is_in = |piece: &Piece, at: usize| part.has(&piece.batch.positions()[at].state);
+            parts = parts.iter().map(|piece| Arc::new(piece.only(&is_in))).collect();
+        }
+        Ok((parts, rows.rows.len() as u64))
+    }
+}
+
+impl JudgedPositions for TablePositions<'_> {
+    fn facts(&self) -> Result<TableFacts, TableError> {
+        let facts = TableFacts::of_table(self.table)?;
+        Ok(match self.part {
+            Some(part) => TableFacts { source: "split", chosen: Some(part.words.clone()), ..facts },
+            None => facts,
+        })
+    }
+
+    fn sweeps(&self) -> &[SweepRecord] {
+        let solution = self.table.table().manifest().solution.as_ref();
+        solution.map_or(&[], |solution| &solution.sweeps)
+    }
+
+    fn forced(&self) -> Option<Box<dyn Source + '_>> {
+        let is_bounded = !self.table.table().manifest().complete;
+        is_bounded.then(|| Box::new(TablePositions { forced: true, cache: None, ..*self }) as _)
+    }
+
+    fn of_table(&self) -> Option<&TablePositions<'_>> {
+        Some(self)
+    }
+}
+
+impl TablePositions<'_> {
+    /// Returns the judged positions of a range of rows of a layer.
+    fn parts(&self, layer: Option<u32>, rows: Range<usize>) -> Result<Vec<Arc<Piece>>, String> {
+        let (states, game) = (self.table.states(), self.table.game());
+        let (mut parts, mut moves) = (Vec::new(), Vec::new());
+        states.visit(rows, |row, position| {
+            let out = Piece::with_room(&mut parts);
+            match self.forced {
+                true => self.forced_row((row, layer), position, out),
+                false => self.row(row, layer, position, &mut moves, out),
+            }
+        })?;
+        if self.unfolded.is_some() && !states.has_orientations() && !game.keeps_sides() {
+            // To policies the first player is to move, as in the rows of such tables.
+            let first = |position: &Position<AnyState>| Position { side: Side::First, ..*position };
+            parts.iter_mut().for_each(|part| part.batch = part.batch.map(first));
+        }
+        Ok(parts.into_iter().map(Arc::new).collect())
+    }
+
+    /// Appends the judged positions of a row to `out`.
+    fn row(
+        &self,
+        row: usize,
+        layer: Option<u32>,
+        position: Position<AnyState>,
+        moves: &mut Vec<(Action, Option<u32>)>,
+        out: &mut Piece,
+    ) -> Result<(), String> {
+        let TablePositions { table, orienting, unfolded, .. } = *self;
+        let states = table.states();
+        let truth = |value| Truth::of(value, table.has_scores());
+        if states.kind(row, &position.state) != StateKind::Interior {
+            return Ok(());
+        }
+        let Some(own) = truth(table.value(row)) else { return Ok(()) };
+        states.moves(row, &position.state, moves)?;
+        let truths = moves.iter().map(|&(_, target)| truth(table.move_value(target)));
+        let Some(truths) = truths.collect::<Option<Vec<Truth>>>() else { return Ok(()) };
+        let case = Case::of(row, layer, own, &truths)
+            .ok_or_else(|| format!("value of row {row} contradicts those of its moves"))?;
+        let found = unfolded.map(|unfolded| unfolded.orientations(row));
+        let orientations = found.or_else(|| states.orientations(row));
+        let actions: Vec<Action> = moves.iter().map(|(action, _)| *action).collect();
+        out.push_row(table.game(), (case, position), (&actions, &truths), orientations, orienting);
+        Ok(())
+    }
+}

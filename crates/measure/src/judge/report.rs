@@ -1,0 +1,136 @@
+//! The report on policies: facts about the table and each policy's figures, as plain data.
+
+use std::cmp::Ordering;
+
+use serde::Serialize;
+
+use super::accuracy::{Measured, PolicyAccuracy};
+use super::changes::Changes;
+use super::comparison::Agreement;
+use super::games::Games;
+use super::metrics::Metrics;
+use super::mistakes::Mistake;
+use super::positions::{JudgedPositions, TableFacts};
+use yomikiri::game::{BoardLayout, Game, GameExt, Side};
+use yomikiri::table::{SweepRecord, TableError};
+
+/// Accuracy of policies on a table; `docs/json.md` describes the JSON.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct AccuracyReport {
+    /// Perspective of all values: always `mover`, the player to move.
+    pub perspective: &'static str,
+    /// Table the policies were measured on.
+    pub table: TableFacts,
+    /// Figures of the policies, in the order of the request.
+    pub policies: Vec<PolicyAccuracy>,
+    /// Games between the policies; `None` if they were not played out.
+    pub games: Option<Games>,
+    /// Reason why requested games were not played out.
+    pub why_no_games: Option<String>,
+    /// Agreement of the policies; `None` unless requested; not in the JSON.
+    #[serde(skip)]
+    pub agreement: Option<Agreement>,
+    /// Time of each policy, as in [`Measured`]; not in the JSON, which is reproducible.
+    #[serde(skip)]
+    pub seconds: Vec<Option<f64>>,
+    /// Sweeps in which the table was solved.
+    pub sweeps: Vec<SweepRecord>,
+    /// Names and units of the game.
+    pub words: Words,
+    /// Board of the game.
+    pub board: BoardLayout,
+    /// Figures of each policy as flat lists, which a later report is compared with.
+    pub metrics: Vec<Metrics>,
+    /// Changes against an earlier report, if one was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Changes>,
+}
+
+/// Names a game gives its players, layers and points.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Words {
+    /// Names of the first and the second player.
+    pub sides: [&'static str; 2],
+    /// Unit of layers: `discs`, or `plies` in games without layers.
+    pub layers: &'static str,
+    /// Unit of scores: `disc`.
+    pub unit: &'static str,
+    /// Unit of scores in the plural.
+    pub units: String,
+    /// `true` if positions are written as keys, for lack of a notation.
+    #[serde(skip)]
+    pub positions_are_keys: bool,
+}
+
+impl Words {
+    /// Returns the words of a game.
+    pub fn of(game: &impl Game) -> Words {
+        let unit = game.scores().map_or("point", |scores| scores.unit());
+        let sides = Side::ALL.map(|side| game.side_name(side));
+        Words {
+            sides,
+            layers: game.layers().map_or("plies", |layers| layers.unit()),
+            unit,
+            units: format!("{unit}s"),
+            positions_are_keys: game.written(&game.start())[0].0 == "line",
+        }
+    }
+}
+
+impl AccuracyReport {
+    /// Returns the costliest mistakes of a policy: in games, if they are played out.
+    pub fn costliest(&self, at: usize) -> &[Mistake] {
+        let games = self.games.as_ref().map(|games| &games.policies[at]);
+        games.map_or(&self.policies[at].costliest, |games| &games.costliest)
+    }
+
+    /// Returns the indices of the policies, the best first. They are ordered by how often they keep the
+    /// outcome in positions whose moves differ in it (held-out ones, if known); ties are broken by how often
+    /// they keep the score or the plies there, then by the lower loss of score, then by their order in the
+    /// report.
+    pub fn ranking(&self) -> Vec<usize> {
+        let merits = |policy: &PolicyAccuracy| {
+            let means = policy.held_out().decisive_outcome.means();
+            let finer = means.optimal_by_score.or(means.optimal_by_distance);
+            let lost = means.expected_loss_score.map(|lost| -lost);
+            [means.optimal_by_outcome, finer, lost].map(|merit| merit.unwrap_or(0.0))
+        };
+        let merits: Vec<[f64; 3]> = self.policies.iter().map(merits).collect();
+        let mut order: Vec<usize> = (0..merits.len()).collect();
+        let better = |a: &f64, b: &f64| b.total_cmp(a);
+        order.sort_by(|&a, &b| {
+            let pairs = merits[a].iter().zip(&merits[b]);
+            pairs.fold(Ordering::Equal, |found, (a, b)| found.then(better(a, b)))
+        });
+        order
+    }
+
+    /// Combines the figures of policies with facts about the positions they were measured in.
+    ///
+    /// Fails if the manifest's roots are not positions of the game.
+    pub fn new(
+        positions: &dyn JudgedPositions,
+        measured: Measured,
+    ) -> Result<AccuracyReport, TableError> {
+        let Measured { judged, asked, seconds, policies, checksum } = measured;
+        let (game, mut table) = (positions.game(), positions.facts()?);
+        table.checksum = checksum.digits(game, &table);
+        (table.judged_states, table.asked_states) = (judged, asked);
+        Ok(AccuracyReport {
+            perspective: "mover",
+            table,
+            policies,
+            games: None,
+            why_no_games: None,
+            agreement: None,
+            seconds,
+            sweeps: positions.sweeps().to_vec(),
+            words: Words::of(game),
+            board: BoardLayout::of(game),
+            metrics: Vec::new(),
+            changes: None,
+        })
+    }
+}
