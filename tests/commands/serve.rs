@@ -288,8 +288,17 @@ fn policies_are_compared_where_they_differ() {
         );
         assert_ne!(one["moves"][0]["move"], one["other_move"]);
     }
-    let lost = |one: &Value| one["outcome_lost"].as_f64().unwrap();
+    let lost = |one: &Value| one["score_lost"].as_f64().unwrap();
     assert!(all.windows(2).all(|two| lost(&two[0]) >= lost(&two[1])), "{found}");
+    // The positions are those of the command, which asks about all images.
+    let compared = tables.json(&["compare", "othello-4x4", "greedy", "perfect", "--worst", "5"]);
+    let most: Vec<f64> = compared["costliest"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["score_lost"][0].as_f64().unwrap())
+        .collect();
+    assert!(all.iter().map(lost).zip(most).all(|(here, there)| here <= there), "{found}");
     let same = differences("greedy", "greedy");
     assert_eq!((&same["differing"], &same["differences"]), (&json!(0), &json!([])));
 }

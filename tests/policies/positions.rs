@@ -1,4 +1,4 @@
-//! Which positions a report or a comparison speaks of: files, samples, games, and the checksum of what was judged.
+//! Choice of positions of reports and comparisons: files, samples, games, and the checksum of what was judged.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;

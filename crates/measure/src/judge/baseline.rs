@@ -1,8 +1,6 @@
 //! Earlier report, which another is compared with.
 
-use std::collections::BTreeMap;
-
-use serde::Deserialize;
+use serde_json::Value;
 
 use super::changes::Changes;
 use super::comparison::{ComparedFigures, Comparison, MistakeChanges, groups_of};
@@ -11,122 +9,56 @@ use super::report::AccuracyReport;
 use yomikiri::hint::Hinted;
 
 /// Earlier report, read from its JSON.
-#[derive(Clone, Debug, Deserialize)]
-pub struct Baseline {
-    table: EarlierTable,
-    policies: Vec<EarlierPolicy>,
-    games: Option<EarlierGames>,
-    metrics: Vec<BTreeMap<String, serde_json::Value>>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-struct EarlierTable {
-    game: String,
-    checksum: String,
-    chosen: Option<String>,
-    empties: Option<String>,
-    repetition: Option<String>,
-    judged_states: u64,
-    asked_states: u64,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-struct EarlierPolicy {
-    policy: String,
-    #[serde(flatten)]
-    details: EarlierDetails,
-    held_out: Option<EarlierDetails>,
-    costliest: Vec<EarlierMistake>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-struct EarlierDetails {
-    layers: Vec<EarlierGroup>,
-    by_distance: Vec<EarlierGroup>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-struct EarlierGroup {
-    layer: Option<i32>,
-    distance: Option<i32>,
-    figures: EarlierSets,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-struct EarlierSets {
-    decisive_outcome: EarlierFigures,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-struct EarlierFigures {
-    states: u64,
-    optimal_by_outcome: Option<f64>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-struct EarlierGames {
-    policies: Vec<EarlierPlayed>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-struct EarlierPlayed {
-    costliest: Vec<EarlierMistake>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-struct EarlierMistake {
-    position: String,
-}
+#[derive(Clone, Debug)]
+pub struct Baseline(Value);
 
 impl Baseline {
     /// Reads the JSON of an earlier report.
     pub fn read(text: &str) -> Result<Baseline, Hinted> {
-        let invalid = |error: serde_json::Error| {
-            let hint = "give a file that 'solver report --json' wrote";
-            Hinted::new(format!("not a report: {error}"), hint)
-        };
-        serde_json::from_str(text).map_err(invalid)
+        let hint = "give a file that 'solver report --json' wrote";
+        let json: Value = serde_json::from_str(text)
+            .map_err(|error| Hinted::new(format!("not a report: {error}"), hint))?;
+        let has = |place: &str| json.pointer(place).is_some();
+        match ["/table/checksum", "/policies", "/metrics"].into_iter().find(|place| !has(place)) {
+            Some(place) => Err(Hinted::new(format!("not a report: no {place}"), hint)),
+            None => Ok(Baseline(json)),
+        }
     }
 
     /// Returns the largest number of mistakes that it lists of a policy.
     pub fn mistakes(&self) -> usize {
         let listed = |policy| self.costliest(policy).len();
-        (0..self.policies.len()).map(listed).max().unwrap_or(0)
+        (0..elements(&self.0["policies"]).len()).map(listed).max().unwrap_or(0)
     }
 
     /// Returns the figure of this name of a policy of a report; `None` too if it is of other positions here.
     pub fn figure(&self, policy: &str, report: &AccuracyReport, name: &str) -> Option<f64> {
         let now = report.metrics.iter().find(|metrics| metrics.policy == policy)?;
-        self.metrics_of(self.find(policy)?, now)?.get(name)?.as_f64()
+        self.metrics_of(self.find(policy)?, now)?[name].as_f64()
     }
 
     /// Compares a report with this earlier one, which lies in `file`. Fails unless both judged the same positions with
     /// the same values.
     pub fn changes(&self, report: &AccuracyReport, file: String) -> Result<Changes, Hinted> {
-        let (then, now) = (&self.table, &report.table);
-        if then.checksum != now.checksum {
-            let count = |count: u64| Some(count.to_string());
-            let text = |text: &Option<String>| text.clone();
+        let now = serde_json::to_value(&report.table).unwrap_or_default();
+        let then = &self.0["table"];
+        if then["checksum"] != now["checksum"] {
             let reasons = [
-                ("the game", Some(then.game.clone()), Some(now.game.clone())),
-                ("the choice of positions", text(&then.chosen), text(&now.chosen)),
-                ("the count of empty squares", text(&then.empties), text(&now.empties)),
-                ("the value of infinite play", text(&then.repetition), text(&now.repetition)),
-                ("the number of positions", count(then.judged_states), count(now.judged_states)),
-                (
-                    "the number of positions asked about (`--canonical`)",
-                    count(then.asked_states),
-                    count(now.asked_states),
-                ),
-                (
-                    "the content of the positions or their values",
-                    Some(format!("checksum {}", then.checksum)),
-                    Some(format!("checksum {}", now.checksum)),
-                ),
+                ("game", "the game"),
+                ("chosen", "the choice of positions"),
+                ("empties", "the count of empty squares"),
+                ("repetition", "the value of infinite play"),
+                ("judged_states", "the number of positions"),
+                ("asked_states", "the number of positions asked about (`--canonical`)"),
+                ("checksum", "the content of the positions or their values"),
             ];
-            let (what, then, now) =
-                reasons.into_iter().find(|(_, then, now)| then != now).unwrap_or_default();
-            let [then, now] = [then, now].map(|text| text.unwrap_or("none".to_string()));
+            let differs = |(field, _): &(&str, &str)| then[*field] != now[*field];
+            let (field, what) = reasons.into_iter().find(differs).unwrap_or(reasons[6]);
+            let [then, now] = [&then[field], &now[field]].map(|value| match value {
+                Value::String(text) => text.clone(),
+                Value::Null => "none".to_string(),
+                other => other.to_string(),
+            });
             let what = format!("{what} differs: `{then}` there, `{now}` here");
             return Err(Hinted::new(what, "compare reports on the same positions"));
         }
@@ -136,24 +68,27 @@ impl Baseline {
 
     /// Returns the index of the policy of this name.
     fn find(&self, policy: &str) -> Option<usize> {
-        self.policies.iter().position(|earlier| earlier.policy == policy)
+        elements(&self.0["policies"]).iter().position(|earlier| earlier["policy"] == policy)
     }
 
-    fn costliest(&self, at: usize) -> &[EarlierMistake] {
-        let games = self.games.as_ref().and_then(|games| games.policies.get(at));
-        games.map_or(&self.policies[at].costliest, |games| &games.costliest)
+    /// Returns the positions of a policy's costliest mistakes: in games, if they were played out.
+    fn costliest(&self, at: usize) -> Vec<&str> {
+        let games = self.0["games"].is_object();
+        let policies = if games { &self.0["games"]["policies"] } else { &self.0["policies"] };
+        let mistakes = elements(&policies[at]["costliest"]).iter();
+        mistakes.filter_map(|mistake| mistake["position"].as_str()).collect()
     }
 
     fn changes_of(&self, report: &AccuracyReport, at: usize) -> Option<Comparison> {
         let policy = &report.policies[at];
         let then = self.find(&policy.policy)?;
-        let (earlier, now) = (&self.policies[then], report.metrics.get(at)?);
+        let now = report.metrics.get(at)?;
         let metrics = self.metrics_of(then, now)?;
         let mut comparison = Comparison::of_figures([
             ComparedFigures {
-                name: &earlier.policy,
-                figure: &|name| metrics.get(name)?.as_f64(),
-                groups: earlier.held_out.as_ref().unwrap_or(&earlier.details).groups(),
+                name: &policy.policy,
+                figure: &|name| metrics[name].as_f64(),
+                groups: self.groups(then),
             },
             ComparedFigures {
                 name: &policy.policy,
@@ -161,11 +96,10 @@ impl Baseline {
                 groups: groups_of(policy.held_out_details()),
             },
         ]);
-        let listed: Vec<&String> =
-            report.costliest(at).iter().map(|mistake| &mistake.position).collect();
-        let listed_then: Vec<&String> =
-            self.costliest(then).iter().map(|mistake| &mistake.position).collect();
-        let without = |some: &[&String], others: &[&String]| -> Vec<String> {
+        let listed: Vec<&str> =
+            report.costliest(at).iter().map(|mistake| &mistake.position[..]).collect();
+        let listed_then = self.costliest(then);
+        let without = |some: &[&str], others: &[&str]| -> Vec<String> {
             some.iter().filter(|one| !others.contains(one)).map(|one| one.to_string()).collect()
         };
         comparison.mistakes = Some(MistakeChanges {
@@ -177,24 +111,30 @@ impl Baseline {
 
     /// Returns the earlier figures; `None` if they are of another number of positions, because a policy is judged in
     /// those that it has not learned from.
-    fn metrics_of(
-        &self,
-        then: usize,
-        now: &Metrics,
-    ) -> Option<&BTreeMap<String, serde_json::Value>> {
-        let metrics = self.metrics.get(then)?;
-        (metrics.get("positions")?.as_f64() == now.number("positions")?).then_some(metrics)
+    fn metrics_of(&self, then: usize, now: &Metrics) -> Option<&Value> {
+        let metrics = &self.0["metrics"][then];
+        (metrics["positions"].as_f64() == now.number("positions")?).then_some(metrics)
     }
-}
 
-impl EarlierDetails {
-    /// Returns the result kept in the groups by layer, or by plies to the end without layers.
-    fn groups(&self) -> Vec<(i32, u64, f64)> {
-        let groups = if self.layers.is_empty() { &self.by_distance } else { &self.layers };
-        let group = |of: &EarlierGroup| {
-            let decisive = &of.figures.decisive_outcome;
-            Some((of.layer.or(of.distance)?, decisive.states, decisive.optimal_by_outcome?))
+    /// Returns the result kept by a policy in the groups by layer, or by plies to the end without layers.
+    fn groups(&self, at: usize) -> Vec<(i32, u64, f64)> {
+        let policy = &self.0["policies"][at];
+        let details = if policy["held_out"].is_object() { &policy["held_out"] } else { policy };
+        let layers = elements(&details["layers"]);
+        let (groups, key) = match layers.is_empty() {
+            true => (elements(&details["by_distance"]), "distance"),
+            false => (layers, "layer"),
+        };
+        let group = |of: &Value| {
+            let decisive = &of["figures"]["decisive_outcome"];
+            let kept = decisive["optimal_by_outcome"].as_f64()?;
+            Some((of[key].as_i64()? as i32, decisive["states"].as_u64()?, kept))
         };
         groups.iter().filter_map(group).collect()
     }
+}
+
+/// Returns the elements of a list; none of anything else.
+fn elements(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
 }

@@ -9,10 +9,11 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::details::{Details, Group, Key};
-use super::figures::{Figures, mean};
+use super::figures::mean;
 use super::intervals::Interval;
 use super::judgement::likeliest;
 use super::metrics::Metrics;
+use super::mistakes::{Mistake, MoveLoss};
 use super::positions::Piece;
 use crate::policy::Answers;
 use yomikiri::any::AnyGame;
@@ -192,6 +193,9 @@ pub struct Difference {
     pub outcome_lost: [f64; 2],
     /// Loss of score of each policy.
     pub score_lost: [f64; 2],
+    /// All moves with the probabilities of each policy (of its first seed).
+    #[serde(skip)]
+    pub mistakes: [Mistake; 2],
 }
 
 impl Difference {
@@ -269,9 +273,13 @@ impl PairedSets {
             let range = piece.batch.range(at);
             let truths = &piece.truths[range.clone()];
             let probabilities = |answers: &Answers| answers.probabilities[range.clone()].to_vec();
+            let loss = |probabilities: &[f64]| {
+                let moves = truths.iter().copied().zip(probabilities.iter().copied());
+                MoveLoss::of(&case.own, case.timed, moves)
+            };
             let lost = |probabilities: &[f64]| {
-                let figures = Figures::of_position(case, truths, probabilities, probabilities);
-                Lost { outcome: figures.loss_outcome, score: figures.loss_score }
+                let MoveLoss { outcome, score, .. } = loss(probabilities);
+                Lost { outcome, score }
             };
             let chosen: Vec<[Vec<f64>; 2]> = answers
                 .as_chunks()
@@ -298,6 +306,12 @@ impl PairedSets {
                 self.decisive_score.add(&all, average, is_apart, weighed);
             }
             let position = &piece.batch.positions()[at];
+            let mistake = |own: &Vec<f64>| {
+                let actions = piece.batch.actions()[range.clone()].iter();
+                let moves =
+                    actions.zip(truths).zip(own).map(|((&move_, &truth), &p)| (move_, truth, p));
+                Mistake::new(game, position, &case.own, (None, loss(own), case.timed), moves)
+            };
             let difference = || Difference {
                 row: case.row,
                 position: game.notation(position),
@@ -309,6 +323,7 @@ impl PairedSets {
                 }),
                 outcome_lost: average.map(|lost| lost.outcome),
                 score_lost: average.map(|lost| lost.score),
+                mistakes: chosen[0].each_ref().map(mistake),
             };
             let size = [
                 (average[0].score - average[1].score).abs(),

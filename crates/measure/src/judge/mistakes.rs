@@ -62,15 +62,19 @@ pub struct MoveFacts {
 
 /// Expected losses of a policy in a position: outcome, score, and plies among moves that keep the outcome.
 #[derive(Clone, Copy, Debug, Default)]
-struct Lost {
-    outcome: f64,
-    score: f64,
+pub(super) struct MoveLoss {
+    pub outcome: f64,
+    pub score: f64,
     plies: f64,
 }
 
-impl Lost {
-    fn of(own: &Truth, timed: bool, moves: impl Iterator<Item = (Truth, f64)>) -> Lost {
-        let mut lost = Lost::default();
+impl MoveLoss {
+    pub(super) fn of(
+        own: &Truth,
+        timed: bool,
+        moves: impl Iterator<Item = (Truth, f64)>,
+    ) -> MoveLoss {
+        let mut lost = MoveLoss::default();
         for (truth, p) in moves.filter(|(_, p)| *p > 0.0) {
             lost.outcome += p * outcome_lost(own, &truth);
             lost.score += p * f64::from(score_lost(own, &truth));
@@ -91,11 +95,11 @@ impl Lost {
 
 impl Mistake {
     /// Returns the mistake in a position of value `own`; `lost.plies` counts if `timed`.
-    fn new(
+    pub(super) fn new(
         game: &AnyGame,
         position: &AnyPosition,
         own: &Truth,
-        (met, lost, timed): (Option<f64>, Lost, bool),
+        (met, lost, timed): (Option<f64>, MoveLoss, bool),
         moves: impl Iterator<Item = (Action, Truth, f64)>,
     ) -> Mistake {
         let facts = |(action, truth, probability): (Action, Truth, f64)| MoveFacts {
@@ -154,7 +158,7 @@ impl Costliest {
                 let truths = piece.truths[range.clone()].iter().copied();
                 truths.zip(answers.probabilities[range.clone()].iter().copied())
             };
-            let lost = Lost::of(&case.own, case.timed, chosen());
+            let lost = MoveLoss::of(&case.own, case.timed, chosen());
             let size = lost.size();
             let is_full = self.kept.len() >= self.most;
             let least = self.kept.last().filter(|_| is_full).map_or([0; 3], |(size, ..)| *size);
@@ -221,7 +225,7 @@ pub(super) fn mistakes(
         found.cost[0] += weight[at] * outcome;
         found.cost[1] += weight[at] * score;
         if outcome + score > 0.0 {
-            let size = Lost { outcome, score, plies: 0.0 }.size();
+            let size = MoveLoss { outcome, score, plies: 0.0 }.size();
             if found.worst.is_none_or(|(_, most)| size > most) {
                 found.worst = Some((at, size));
             }
@@ -262,6 +266,6 @@ fn mistake(play: &Play<'_>, policy: &[f64], found: &Met) -> Option<Mistake> {
     let moves = game.actions(&position.state).into_iter().zip(edges);
     let moves = moves.map(|(action, edge)| Some((action, play.move_truth(edge)?, policy[edge])));
     let moves = moves.collect::<Option<Vec<_>>>()?;
-    let lost = Lost::of(&own, false, moves.iter().map(|&(_, truth, p)| (truth, p)));
+    let lost = MoveLoss::of(&own, false, moves.iter().map(|&(_, truth, p)| (truth, p)));
     Some(Mistake::new(game, &position, &own, (Some(found.met), lost, false), moves.into_iter()))
 }

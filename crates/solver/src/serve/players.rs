@@ -1,6 +1,5 @@
 //! Policies queried on a table, created once and cached, and their worst mistakes.
 
-use std::cmp::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -9,13 +8,12 @@ use serde::Serialize;
 
 use super::reply::Refusal;
 use yomikiri::any::{AnyGame, AnyState};
-use yomikiri::game::GameExt;
 use yomikiri::hint::{Hint, Hinted, Kind};
 use yomikiri::parallel::lock;
 use yomikiri::progress::Silent;
-use yomikiri::solved::{Oracle, Orienting, SolvedTable};
+use yomikiri::solved::{Orienting, SolvedTable};
 use yomikiri_measure::judge::{
-    Costliest, MeasureError, Mistake, Piece, Player, TablePositions, measure,
+    self, Costliest, MeasureError, Mistake, Piece, Player, TablePositions, compare, measure,
 };
 use yomikiri_measure::policy::{Answers, Batch, Policy, TrainedOn};
 
@@ -101,13 +99,6 @@ impl Asked {
         Ok(found)
     }
 
-    /// Returns its likeliest move in a position, if it answers.
-    fn likeliest_move(&self, table: &SolvedTable, position: &str) -> Option<String> {
-        let (game, position) = (table.game(), table.states().parse(position).ok()?);
-        let choice = self.player.choose(game, Some(table as &dyn Oracle), &position).ok()?;
-        choice.likeliest().map(|action| game.action_name(position.side, action))
-    }
-
     /// Returns the player that fails after a deadline.
     fn hurried(&self, until: Instant) -> Player {
         match *self.player {
@@ -140,88 +131,58 @@ fn failed(error: &MeasureError, until: Instant) -> Refusal {
     Refusal::new(status, Hinted::of(error))
 }
 
-/// Mistake of one policy where another prefers a different move.
+/// Mistake of one policy where another loses less.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Difference {
     /// Policy that makes the mistake.
     by: String,
-    /// Likeliest move of the other policy, if it answers.
-    other_move: Option<String>,
+    /// Likeliest move of the other policy.
+    other_move: String,
     #[serde(flatten)]
     mistake: Mistake,
 }
 
-/// Mistakes where two policies differ.
+/// Positions in which two policies choose differently.
 pub(super) struct Differences {
     /// Number of judged positions.
     pub judged: u64,
-    /// Number of positions in which their likeliest moves differ.
+    /// Number of positions in which they choose differently.
     pub differing: u64,
-    /// Mistakes of either, worst first.
+    /// Those in which one loses the most more than the other.
     pub costliest: Vec<Difference>,
 }
 
-/// Returns the worst mistakes of either policy in positions where their likeliest moves differ.
+/// Compares two policies on a table, as `solver compare` does.
 pub(super) fn differences_of(
     policies: &[Arc<Asked>; 2],
     table: &SolvedTable,
 ) -> Result<Differences, Refusal> {
     check_size(table)?;
-    let (game, judged) = (table.game(), TablePositions::new(table, Orienting::First));
     let until = Instant::now() + MISTAKES_WITHIN;
     let players = [policies[0].hurried(until), policies[1].hurried(until)];
-    let mut costliest = [(); 2].map(|()| Costliest::new(game, MOST_MISTAKES));
-    let mut differing = 0;
-    let mut collect = |piece: &Piece, answers: &[Answers]| {
-        let [one, other] = answers else { return Ok(()) };
-        for at in 0..piece.cases.len() {
-            let range = piece.batch.range(at);
-            let likeliest =
-                [one, other].map(|answers| likeliest(&answers.probabilities[range.clone()]));
-            if likeliest[0] == likeliest[1] {
-                continue;
-            }
-            differing += u64::from(piece.cases[at].weight);
-            let mut single = Piece::default();
-            single.push(piece, at);
-            for (costliest, answers) in costliest.iter_mut().zip([one, other]) {
-                let probabilities = answers.probabilities[range.clone()].to_vec();
-                costliest.add(game, &single, &Answers { probabilities, ..Answers::default() });
-            }
+    let names = [0, 1].map(|of| policies[of].name.as_str());
+    let positions = TablePositions::new(table, Orienting::First);
+    let compared = compare(&positions, &players, names, MOST_MISTAKES, &Silent);
+    let (comparison, report) = compared.map_err(|error| failed(&error, until))?;
+    let paired = comparison.paired.unwrap_or_default();
+    let difference = |of: judge::Difference| {
+        let judge::Difference {
+            moves: [first_move, second_move], mistakes: [first, second], ..
+        } = of;
+        // By score, and by outcome in games without scores.
+        let lost = if table.has_scores() { of.score_lost } else { of.outcome_lost };
+        match lost[1] > lost[0] {
+            true => Difference { by: names[1].into(), other_move: first_move, mistake: second },
+            false => Difference { by: names[0].into(), other_move: second_move, mistake: first },
         }
-        Ok(())
     };
-    let measured = measure(&judged, &players, Some(&mut collect), &Silent);
-    let measured = measured.map_err(|error| failed(&error, until))?;
-    let mut all: Vec<(usize, Mistake)> = Vec::new();
-    for (by, costliest) in costliest.into_iter().enumerate() {
-        all.extend(costliest.mistakes().into_iter().map(|mistake| (by, mistake)));
-    }
-    let lost = |mistake: &Mistake| {
-        let Mistake { outcome_lost, score_lost, plies_lost, .. } = mistake;
-        [*outcome_lost, score_lost.unwrap_or(0.0), plies_lost.unwrap_or(0.0)]
-    };
-    all.sort_by(|(_, a), (_, b)| lost(b).partial_cmp(&lost(a)).unwrap_or(Ordering::Equal));
-    all.truncate(MOST_MISTAKES);
-    let difference = |(by, mistake): (usize, Mistake)| Difference {
-        by: policies[by].name.clone(),
-        other_move: policies[1 - by].likeliest_move(table, &mistake.position),
-        mistake,
-    };
-    let costliest = all.into_iter().map(difference).collect();
-    Ok(Differences { judged: measured.judged, differing, costliest })
-}
-
-/// Returns the index of the greatest probability, the first of equals.
-fn likeliest(probabilities: &[f64]) -> usize {
-    let mut best = 0;
-    for (at, p) in probabilities.iter().enumerate() {
-        if *p > probabilities[best] {
-            best = at;
-        }
-    }
-    best
+    let costliest = paired.costliest.into_iter().map(difference).collect();
+    Ok(Differences {
+        judged: report.table.judged_states,
+        differing: paired.all.states_apart,
+        costliest,
+    })
 }
 
 /// A policy that fails after a deadline.

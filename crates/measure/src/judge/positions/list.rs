@@ -8,16 +8,16 @@ use yomikiri::any::{AnyGame, AnyPosition};
 
 use super::table::JudgedPart;
 
-/// Where positions come from.
+/// Origin of positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// Kind of source: `file`, `sample`, `uniform-sample`, `games`, or `given`.
     pub source: &'static str,
-    /// How the positions were chosen and how they weigh, in words.
+    /// Choice of the positions and how they weigh, in words.
     pub words: String,
     /// `true` if they were drawn by chance, so that figures are estimates.
     pub is_sample: bool,
-    /// What a user should know before the positions are measured.
+    /// Remark for the user before the positions are measured.
     pub remark: Option<String>,
 }
 

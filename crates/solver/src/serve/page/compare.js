@@ -92,7 +92,7 @@ export class Compare {
   async differences() {
     const [one, other] = this.policies;
     const found = await differences(this.table.table, one, other);
-    const first = `They prefer different moves in ${thousands(found.differing)} of ${thousands(found.judged)} positions. The worst mistakes there:`;
+    const first = `They choose differently in ${thousands(found.differing)} of ${thousands(found.judged)} positions. Where one loses the most more than the other:`;
     return this.listed(first, found.differences, found.judged);
   }
 
