@@ -34,7 +34,7 @@ class Game:
     has_bitboards: bool
     def sample(
         self, count: int, empty_squares: tuple[int, int] | None, seed: int, progress: _Progress | None,
-    ) -> tuple[Positions, str]: ...
+    ) -> tuple[Positions, str, str | None]: ...
     def start(self) -> Positions: ...
     def parse(self, texts: list[str]) -> Positions: ...
     def of_bitboards(self, boards: NDArray[np.uint64], sides: NDArray[np.uint8]) -> Positions: ...
@@ -110,19 +110,16 @@ def solve(
     force: bool, progress: _Progress | None,
 ) -> Table: ...
 def evaluate(
-    table: Table, policies: list[_Given], canonical: bool, games: bool, mistakes: int, split: str | None,
-    trained: str | None, positions: Positions | None, keeps: bool, progress: _Progress | None,
-) -> Report: ...
-def evaluate_positions(
-    positions: Positions, tables: os.PathLike[str] | str, policies: list[_Given], words: str, is_sample: bool, mistakes: int,
-    trained: str | None, keeps: bool, progress: _Progress | None,
+    table: Table | None, positions: Positions | None, drawn: str | None, tables: os.PathLike[str] | str,
+    policies: list[_Given], canonical: bool, games: bool, mistakes: int, split: str | None, trained: str | None,
+    keeps: bool, progress: _Progress | None,
 ) -> Report: ...
 def solve_positions(
     positions: Positions, tables: os.PathLike[str] | str, progress: _Progress | None,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]: ...
 def compare(
-    table: Table, first: _Given, second: _Given, split: str | None, trained: str | None, worst: int,
-    progress: _Progress | None,
+    table: Table | None, positions: Positions | None, drawn: str | None, tables: os.PathLike[str] | str,
+    first: _Given, second: _Given, split: str | None, trained: str | None, worst: int, progress: _Progress | None,
 ) -> tuple[str, str]: ...
 def play_match(
     table: Table, first: _Given, second: _Given, openings: int, progress: _Progress | None,

@@ -385,18 +385,24 @@ class _Source:
     def __init__(self, game: Game, table: Table | None, chosen: Positions | None):
         self.game = game
         #: The first arguments of `_core.evaluate` and `_core.compare`.
-        self.given = (table and table._core, chosen and chosen._core, chosen and chosen._drawn)
+        self.given: tuple[_core.Table | None, _core.Positions | None, str | None] = (
+            None if table is None else table._core,
+            None if chosen is None else chosen._core,
+            None if chosen is None else chosen._drawn,
+        )
 
 
-def _source(table, positions, tables, progress) -> _Source:
+def _source(
+    table: Table | Game | Positions | PathLike, positions: PositionsLike | None, tables: PathLike | None, progress: bool | None,
+) -> _Source:
     """Reads what `evaluate` and `compare` take."""
-    everywhere = positions is None or isinstance(positions, str) and positions == "all"
+    chosen = None if isinstance(positions, str) and positions == "all" else positions
     if isinstance(table, Positions):
-        if not everywhere:
+        if chosen is not None:
             raise ValueError("positions applies to tables only")
         return _Source(table.game, None, table)
     table = open_or_solve(table, tables=tables, progress=progress)
-    return _Source(table.game, table, None if everywhere else table.game.positions(positions))
+    return _Source(table.game, table, None if chosen is None else table.game.positions(chosen))
 
 
 class Report:

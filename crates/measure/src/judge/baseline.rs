@@ -55,7 +55,7 @@ impl Baseline {
             let differs = |(field, _): &(&str, &str)| then[*field] != now[*field];
             let (field, what) = reasons.into_iter().find(differs).unwrap_or(reasons[6]);
             let [then, now] = [&then[field], &now[field]].map(|value| match value {
-                Value::String(text) => text.clone(),
+                Value::String(text) => text.split("; ").next().unwrap_or_default().to_string(),
                 Value::Null => "none".to_string(),
                 other => other.to_string(),
             });

@@ -336,8 +336,13 @@ fn positions(table: &TableFacts) -> String {
 pub(super) fn judged(table: &TableFacts) -> String {
     let [judged, all] = [table.judged_states, table.nonterminal_states].map(thousands);
     if let (Some(chosen), true) = (&table.chosen, table.is_listed()) {
+        let distinct = match table.asked_states < table.judged_states {
+            true => format!(" ({} distinct)", thousands(table.asked_states)),
+            false => String::new(),
+        };
         let left_out = table.left_out.words().map(|words| format!("; left out: {words}"));
-        return format!("{judged} positions: {chosen}{}", left_out.unwrap_or_default());
+        let judged = counted(table.judged_states, "position");
+        return format!("{judged}{distinct}: {chosen}{}", left_out.unwrap_or_default());
     }
     let which = match (&table.chosen, judged == all, table.has_scores()) {
         (Some(chosen), ..) => chosen,

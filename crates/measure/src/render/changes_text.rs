@@ -54,9 +54,9 @@ pub(super) fn changes_text(report: &AccuracyReport, order: &[usize], names: &Sho
             }
         }
         let Some(mistakes) = &of.mistakes else { continue };
-        for (words, positions) in [("new", &mistakes.new), ("gone", &mistakes.gone)] {
+        for (words, positions) in [("new mistake", &mistakes.new), ("no longer", &mistakes.gone)] {
             for position in positions {
-                groups += &format!("{name}: {words} among the costliest mistakes: {position}\n");
+                groups += &format!("{name}: {words} {position}\n");
             }
         }
     }
@@ -65,7 +65,7 @@ pub(super) fn changes_text(report: &AccuracyReport, order: &[usize], names: &Sho
     text += &grid.to_text();
     if !missing.is_empty() {
         text += &format!(
-            "not compared (no policy of that name there, or measured in other positions): {}\n",
+            "not compared: {}\n(no policy of that name there, or measured in other positions; --label NAME=POLICY gives a name)\n",
             missing.join(", ")
         );
     }

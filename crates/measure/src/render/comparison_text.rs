@@ -30,9 +30,9 @@ pub fn comparison_text(compared: &Compared<'_>) -> String {
     let mut text = format!("A  {first}\nB  {second}\n\n");
     let Some(paired) = &comparison.paired else { return text };
     let apart = paired.all.states_apart as f64 / paired.all.states.max(1) as f64;
-    text += &wrapped("Positions  ", &judged(table));
+    text += &wrapped("Figures    of ", &judged(table));
     text += &format!(
-        "           they choose differently in {} of them ({})\n\n",
+        "           their move probabilities differ in {} of them ({})\n\n",
         thousands(paired.all.states_apart),
         percent(apart)
     );
@@ -71,8 +71,14 @@ pub fn comparison_text(compared: &Compared<'_>) -> String {
         }
     }
     text += &grid.to_text();
+    if let Some([first, second]) = comparison.figures.get("result_kept").copied() {
+        let [first, second] = [first, second].map(percent);
+        text += &format!(
+            "\nWhere the choice decides the result, A keeps it in {first} and B in {second}\n"
+        );
+    }
     if paired.all.outcome.difference.is_some() {
-        text += "\nConfidence intervals of 95 % of A - B (bootstrap over the positions)\n\n";
+        text += "\nConfidence intervals of 95 % of A - B (bootstrap over the positions); without 0, one is better\n\n";
         text += &intervals.to_text();
     }
     let units = measures(compared)[measures(compared).len() - 1].0;
@@ -81,7 +87,9 @@ pub fn comparison_text(compared: &Compared<'_>) -> String {
     }
     text += &groups(compared);
     if !paired.costliest.is_empty() {
-        text += &format!("\nWhere they differ the most, and the {units} given away\n\n");
+        text += &format!(
+            "\nWhere they differ the most: the likeliest move, and the {units} given away on average\n\n"
+        );
         let headings = ["position", "mover", "A plays", "loses", "B plays", "loses"];
         let rows = paired.costliest.iter().map(|at| {
             let lost = if table.has_scores() { at.score_lost } else { at.outcome_lost };
@@ -143,7 +151,10 @@ fn groups(compared: &Compared<'_>) -> String {
         ]
     });
     let grid = Grid::of(&[what, "positions", "A keeps", "B keeps", "A - B"], rows);
-    format!("\nResult kept where the choice decides it, in percent\n\n{}", grid.to_text())
+    format!(
+        "\nResult kept where the choice decides it, in percent; groups in which both are equal left out\n\n{}",
+        grid.to_text()
+    )
 }
 
 /// Lays out the loss of every seed, with mean and spread.

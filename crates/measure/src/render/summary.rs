@@ -91,7 +91,10 @@ fn intervals(report: &AccuracyReport, order: &[usize], names: &ShortNames) -> St
             format!("{} to {}", amount(lost.lower), amount(lost.upper)),
         ]);
     }
-    format!("\nConfidence intervals of 95 % (bootstrap over the positions)\n\n{}", grid.to_text())
+    format!(
+        "\nConfidence intervals of 95 % (bootstrap); 'solver compare' has those of differences\n\n{}",
+        grid.to_text()
+    )
 }
 
 /// Explains the columns.

@@ -91,6 +91,8 @@ pub(super) struct ChosenArgs {
 
 /// Seconds of a search above which its cost is printed before it starts.
 const LONG: f64 = 10.0;
+/// States above which no disk holds a table.
+const OUT_OF_REACH: f64 = 1e15;
 /// Longest search for the positions of a file by default.
 const FILE_LIMIT: Duration = Duration::from_secs(600);
 /// Squares of a board above which the beginning of a game is out of reach of the search.
@@ -184,6 +186,12 @@ impl ChosenArgs {
             if self.search_time.is_some() {
                 let what = "--search-time: nothing is searched in a whole table";
                 bail!(Hinted::new(what, "leave it out"));
+            }
+            let states = game.expected(&game.start().state).map_or(0.0, |expected| expected.states);
+            if table.is_none() && states > OUT_OF_REACH {
+                let what = format!("{} is too large for a table", game.name());
+                let hint = "add --sample 1000, --positions FILE or --games-of POLICY";
+                bail!(Hinted::new(what, hint));
             }
             let table = Box::new(solved(game, table, force, context)?);
             let split = self.split.and_then(Part::split);
@@ -340,11 +348,16 @@ fn tell_cost(cost: SearchCost, limit: Option<Duration>, context: &Context) {
     }
     let squares =
         most_empty.map_or(String::new(), |most| format!(" with up to {most} empty squares"));
-    let about =
-        estimated.map_or(String::new(), |estimated| format!(": about {}", seconds(estimated)));
+    let about = match estimated {
+        Some(estimated) if estimated > 86_400.0 => {
+            ": more than a day (--empty-squares 0..16 leaves out early ones)".to_string()
+        }
+        Some(estimated) => format!(": about {}", seconds(estimated)),
+        None => String::new(),
+    };
     let limit = limit.map_or("--search-time SECONDS limits it".to_string(), |limit| {
         let limit = seconds(limit.as_secs_f64());
-        format!("it stops after {limit} (--search-time), and what it does not reach is left out")
+        format!("it stops after {limit} (--search-time) and leaves out the rest")
     });
     context.remark(format!(
         "searching {} positions{squares}{about} unless they were searched before; {limit}",

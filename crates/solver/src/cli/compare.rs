@@ -54,6 +54,10 @@ const SEED: &str = "{}";
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let (named, both) = table_and_two(args.words);
+    if named.is_none() && context.games.meant(&both[0]).is_ok() {
+        let what = format!("`{}` is a game, and one policy follows", both[0]);
+        bail!(Hinted::new(what, "give two policies to compare"));
+    }
     let options = args.table.named(named);
     let (game, table) = options.game(context)?;
     let both = both.each_ref();

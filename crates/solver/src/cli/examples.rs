@@ -32,6 +32,7 @@ solver report --policy learned:net --metrics # one line of JSON a policy
 solver report --markdown > leaderboard.md # a leaderboard
 solver report --policy onnx:net.onnx --fail-if 'result_kept < 0.95' # exit code 5 if so
 solver compare 4x5 greedy onnx:net.onnx # position by position
+solver compare 8x8 onnx:a.onnx onnx:b.onnx --sample 2000 # endgames, by search
 solver compare mcts:100:{} mcts:200:{} --seeds 0,1,2 # means over seeds
 solver export othello-4x4 --out targets.parquet # training targets
 solver export --states --out states # positions for predictions

@@ -91,7 +91,10 @@ impl LeftOut {
         let reasons = [
             (self.finished, "finished"),
             (self.unproven, "unproven"),
-            (self.unsearched, "not searched within the limit of time"),
+            (
+                self.unsearched,
+                "not searched within the limit of time, those with the most empty squares",
+            ),
         ];
         let reasons = reasons.iter().filter(|(count, _)| *count > 0);
         let words: Vec<String> = reasons.map(|(count, what)| format!("{count} {what}")).collect();

@@ -58,7 +58,8 @@ pub fn from_random_games(
     progress.finish("positions sampled");
     let words = format!(
         "a sample, seed {seed}: {from} to {to} empty squares, each number equally likely, then the first such \
-         position of a random game, forced moves included; games that end before are played again; drawn with repetition"
+         position of a random game, forced moves included; games that end by then are played again; drawn with \
+         repetition"
     );
     listed(game, drawn.concat(), (sample, "sample", words))
 }
@@ -138,7 +139,7 @@ pub fn uniform(
     let which =
         range.map_or(String::new(), |(from, to)| format!(" with {from} to {to} empty squares"));
     let words = format!(
-        "a sample, seed {seed}: each of the {total} positions of {name}{which} and a move to make equally likely, \
+        "a sample, seed {seed}: each position of {name}{which} and a move to make equally likely, \
          forced moves included; drawn with repetition"
     );
     let positions = found.into_iter().map(|(_, position)| position).collect();
@@ -204,9 +205,7 @@ fn listed(
         format!("{missing} of {} positions were not found, because games end before", sample.count)
     });
     let origin = Origin { source, words, is_sample: true, remark };
-    let mut list = PositionList::new(game, positions, origin);
-    list.origin.words += &format!(" ({} distinct)", list.distinct());
-    Ok(list)
+    Ok(PositionList::new(game, positions, origin))
 }
 
 /// Returns the range of empty squares, checked. The default is 8 to 12, or as far as the start has so many.
