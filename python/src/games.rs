@@ -13,7 +13,8 @@ use yomikiri::game::{
     Action, Empties, Game as _, GameExt as _, NotationError, Outcome, Position, Side, Symmetry,
 };
 use yomikiri::hint::Hint as _;
-use yomikiri_measure::judge::{SampleOf, from_random_games};
+use yomikiri::solved::empty_squares;
+use yomikiri_measure::judge::{PositionList, SampleOf, from_random_games};
 
 use crate::errors::{position_error, value_error};
 use crate::work::{detached, run};
@@ -81,6 +82,12 @@ impl Game {
         self.game.scores().is_some()
     }
 
+    /// `true` if layers count discs, so that positions have a number of empty squares.
+    #[getter]
+    fn has_empty_squares(&self) -> bool {
+        empty_squares(&self.game, &self.game.start().state).is_some()
+    }
+
     #[getter]
     fn has_bitboards(&self) -> bool {
         self.game.bitboards().is_some()
@@ -101,13 +108,12 @@ impl Game {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(Positions, String, Option<String>)> {
         let game = self.game.clone();
-        let (all, origin) = run(py, progress, move |state, _| {
+        let list = run(py, progress, move |state, _| {
             let sample = SampleOf { range: empty_squares, count, seed };
             let list = from_random_games(&game, sample, &**state);
-            let list = list.map_err(|wrong| value_error(wrong.line()))?;
-            Ok((list.occurring().copied().collect(), list.origin().clone()))
+            list.map_err(|wrong| value_error(wrong.line()))
         })?;
-        Ok((self.of(all), origin.words, origin.remark))
+        Ok(sampled(list))
     }
 
     /// Parses texts: boards, OBF, SFEN, or transcripts from the start.
@@ -201,6 +207,14 @@ impl Game {
     fn of(&self, all: Vec<AnyPosition>) -> Positions {
         Positions { game: self.game.clone(), all: Arc::new(all) }
     }
+}
+
+/// Returns the positions of a sample, equal ones together, with a description and a remark if they are fewer than asked.
+pub(crate) fn sampled(list: PositionList) -> (Positions, String, Option<String>) {
+    let all = Arc::new(list.occurring().copied().collect());
+    let origin = list.origin();
+    let game = list.game().clone();
+    (Positions { game, all }, origin.words.clone(), origin.remark.clone())
 }
 
 /// Parses positions. Fails with the row of the first invalid text.

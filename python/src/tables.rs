@@ -19,12 +19,12 @@ use yomikiri_measure::export::targets::{
     write_targets,
 };
 use yomikiri_measure::free_memory;
-use yomikiri_measure::judge::{Labels, MeasureCache};
+use yomikiri_measure::judge::{Labels, MeasureCache, SampleOf, uniform};
 use yomikiri_measure::render::no_room;
 
 use crate::columns::{about, columns, shape, to_dict};
 use crate::errors::{YomikiriError, measure_error, position_error, table_error, value_error};
-use crate::games::{Game, Positions, parsed};
+use crate::games::{Game, Positions, parsed, sampled};
 use crate::work::{detached, run};
 
 /// A solved table with memory-mapped files.
@@ -199,6 +199,23 @@ impl Table {
     fn parse(&self, py: Python<'_>, texts: Vec<String>) -> PyResult<Positions> {
         let all = parsed(py, texts, |text| self.table.states().parse(text))?;
         Ok(Positions { game: self.rules(), all: Arc::new(all) })
+    }
+
+    /// Draws positions with a move to make, each equally likely, with repetition; returns them with a description.
+    fn sample(
+        &self,
+        py: Python<'_>,
+        count: usize,
+        empty_squares: Option<(u32, u32)>,
+        seed: u64,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(Positions, String, Option<String>)> {
+        let table = self.table.clone();
+        let list = run(py, progress, move |state, _| {
+            let sample = SampleOf { range: empty_squares, count, seed };
+            uniform(table.states(), sample, &**state).map_err(|wrong| value_error(wrong.line()))
+        })?;
+        Ok(sampled(list))
     }
 
     /// Returns columns of the positions that are in the table, as a dictionary of arrays, and the indices of

@@ -337,7 +337,7 @@ def test_positions_are_searched_where_no_table_reaches(tmp_path):
     with pytest.raises(ValueError, match="canonical is for all positions of a table"):
         ym.evaluate(positions, "random", canonical=True)
     with pytest.raises(ValueError, match="by empty squares"):
-        ym.game("minishogi").sample(5)
+        ym.game("minishogi").sample(5, weight="games")
 
 
 def test_comparisons_take_positions(table, tmp_path):
@@ -353,6 +353,29 @@ def test_comparisons_take_positions(table, tmp_path):
     assert interval["lower"] < interval["upper"] and "50 positions: a sample" in str(compared)
     split = ym.compare(table, network, "greedy", split="test").json
     assert split["table"]["source"] == "split"
+
+
+def test_samples_are_those_of_the_command(table, animal, tmp_path):
+    drawn = ym.evaluate(table, "random", sample=500, empty_squares=(2, 8), seed=3).json
+    assert drawn["table"]["values"] == "table" and drawn["table"]["judged_states"] == 500
+    assert drawn["table"]["chosen"].startswith("a sample, seed 3: 2 to 8 empty squares, each number equally likely")
+    same = ym.evaluate(table.game.sample(500, empty_squares=(2, 8), seed=3), "random", tables=tmp_path).json
+    assert same["table"]["values"] == "search" and same["table"]["checksum"] == drawn["table"]["checksum"]
+    kept = [one["metrics"][0]["score_kept"] for one in (same, drawn)]
+    assert kept[0] == pytest.approx(kept[1], abs=1e-12)
+    even = ym.evaluate(table, "random", sample=3000, empty_squares=(1, 12), weight="uniform").metrics
+    assert even["score_lost"] == pytest.approx(ym.evaluate(table, "random", games=False).metrics["score_lost"], abs=0.4)
+    # Without empty squares positions are drawn from the table, which knows their values.
+    shogi = ym.evaluate(animal, "random", "perfect", sample=300)
+    assert shogi["random"]["all_positions"] == 300 and shogi["perfect"]["result_kept"] == 1
+    some = animal.sample(40, seed=1)
+    assert len(some) == 40 and some.notations == animal.sample(40, seed=1).notations != animal.sample(40, seed=2).notations
+    assert ym.compare(some, "random", "perfect").json["all"]["states"] == 40
+    for options in ({"weight": "uniform"}, {"seed": 2}, {"sample": 5, "positions": "start"}):
+        with pytest.raises(ValueError, match="sample"):
+            ym.evaluate(table, "random", **options)
+    with pytest.raises(ValueError, match="expected games, uniform"):
+        table.game.sample(5, weight="even")
 
 
 def test_values_by_search_are_those_of_the_table(tmp_path, table):

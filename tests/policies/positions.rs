@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
+use std::process::Stdio;
+use std::time::Duration;
 
 use serde_json::Value;
 use yomikiri::any::{AnyGame, AnyPosition};
@@ -12,7 +14,7 @@ use yomikiri::solved::{Orienting, SolvedTable};
 use yomikiri::table::Store;
 use yomikiri_measure::judge::{PositionList, SampleOf, from_random_games, uniform};
 
-use crate::common::tables::Tables;
+use crate::common::tables::{Ran, Tables};
 
 fn empty(game: &AnyGame, position: &AnyPosition) -> u32 {
     yomikiri::solved::empty_squares(game, &position.state).unwrap()
@@ -381,4 +383,89 @@ fn screen_and_page_rank_alike() {
     let rows: Vec<&str> =
         ranking.split("<th title=\"").skip(1).filter_map(|row| row.split('"').next()).collect();
     assert_eq!(rows[..3], on_screen[..], "{rows:?}");
+}
+
+/// Labels are written as they are found: a killed search goes on from them, to the bytes of one that was not.
+#[test]
+fn a_killed_search_goes_on_from_its_labels() {
+    let [killed, whole] = [Tables::new(), Tables::new()];
+    let sample = ["--sample", "300", "--empty-squares", "14..15", "--policy", "random", "-q"];
+    let words = [&["report", "8x8"][..], &sample].concat();
+    let labels = |tables: &Tables| tables.place("labels/othello-8x8-uncounted.labels");
+    let size = |tables: &Tables| fs::metadata(labels(tables)).map_or(0, |file| file.len());
+    let mut child = killed.solver(&words).stdout(Stdio::null()).spawn().unwrap();
+    while size(&killed) < 1000 {
+        assert!(
+            child.try_wait().unwrap().is_none(),
+            "the search ended before its labels were there"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let before = size(&killed);
+    let report = killed.json(&words);
+    let wanted = whole.json(&words);
+    assert!(before < size(&whole), "{before} of {}", size(&whole));
+    assert_eq!(fs::read(labels(&killed)).unwrap(), fs::read(labels(&whole)).unwrap());
+    assert_eq!(report["table"]["checksum"], wanted["table"]["checksum"]);
+    assert_eq!(report["policies"], wanted["policies"]);
+}
+
+/// A search for targets is limited by a time that is printed, whatever the number of empty squares.
+#[test]
+fn targets_of_early_positions_take_as_long_as_is_allowed() {
+    let tables = Tables::new();
+    let file = tables.place("early.txt");
+    let late = "XXXOOOOOOOOXOOOO-OXXXOOOXXOOOOOOXX-OOOOOO-XOOOOO--OXXOOOXXXXXXXX O;";
+    fs::write(&file, format!("f5d6\n{late}\n")).unwrap();
+    let words = ["export", "8x8", "--positions", file.to_str().unwrap(), "--search-time", "1"];
+    let refused = tables.run(&words);
+    assert_eq!((refused.code, &refused.stdout[..]), (2, ""), "{refused:?}");
+    assert!(
+        refused.stderr.contains("searching 4 positions with up to 60 empty squares: more than")
+    );
+    assert!(refused.stderr.contains("line 1: ") && refused.stderr.contains("--search-time"));
+    let some = tables.run(&[&words[..], &["--skip-bad"]].concat());
+    assert_eq!((some.code, some.stdout.lines().count()), (0, 1), "{some:?}");
+    assert!(some.stderr.contains("1 positions written, 3 left out"), "{some:?}");
+}
+
+/// A table without layers is drawn from row by row, without a pass through it.
+#[test]
+fn games_that_go_in_circles_are_sampled_from_their_table() {
+    let tables = Tables::after(&[&["solve", "animal-shogi-3x3", "-q"]]);
+    let sample = ["--sample", "2000", "--weight", "uniform", "--policy", "random,perfect", "-q"];
+    let drawn = tables.json(&[&["report", "animal-shogi-3x3"][..], &sample].concat());
+    let whole =
+        tables.json(&["report", "animal-shogi-3x3", "--policy", "random", "--no-games", "-q"]);
+    let kept = |report: &Value| report["policies"][0]["total"]["decisive_outcome"].clone();
+    let of = |report: &Value| kept(report)["optimal_by_outcome"].as_f64().unwrap();
+    // Rows are drawn with all their images, of which the table judges one.
+    assert!((of(&drawn) - of(&whole)).abs() < 0.04, "{} {}", of(&drawn), of(&whole));
+    assert_eq!(drawn["table"]["judged_states"], 2000);
+    assert_eq!(drawn["policies"][1]["total"]["decisive_outcome"]["optimal_by_outcome"], 1.0);
+    let ran = tables.run(&["report", "animal-shogi-3x3", "--sample", "10", "-q"]);
+    assert!(ran.refused("random games").contains("add --weight uniform"), "{ran:?}");
+}
+
+/// Lines on a pipe show how far a search is; positions near the end come first.
+#[test]
+fn long_searches_are_announced_and_followed_on_a_pipe() {
+    let tables = Tables::new();
+    let games = ["report", "6x6", "--policy", "random", "--games-of", "random", "--games", "1"];
+    let run = |more: &[&str]| {
+        let mut command = tables.solver(&[&games[..], more].concat());
+        Ran::of(command.env("YOMIKIRI_PROGRESS", "0").output().unwrap())
+    };
+    let all = run(&["--search-time", "2"]);
+    assert_eq!(all.code, 0, "{all:?}");
+    assert!(all.stderr.contains(" positions with up to 32 empty squares: about "), "{all:?}");
+    assert!(all.stderr.contains("it stops after 2 s (--search-time)"), "{all:?}");
+    let lines = all.stderr.lines().filter(|line| line.starts_with("searching: ")).count();
+    assert!(lines > 10, "{all:?}");
+    // None of the late ones is left out.
+    let late = run(&["--search-time", "2", "--empty-squares", "1..12"]);
+    assert!(late.code == 0 && !late.stderr.contains("left out"), "{late:?}");
+    assert!(!run(&["--search-time", "2", "-q"]).stderr.contains("searching"));
 }

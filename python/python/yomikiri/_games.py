@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Iterator, Sequence, TypeVar, overload
+from typing import TYPE_CHECKING, Iterator, Sequence, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 from . import _core
 from ._arrays import numpy_of
 from ._progress import Told, directory
-from ._types import PathLike, PositionsLike, Sides
+from ._types import PathLike, PositionsLike, Sides, Weight
+
+if TYPE_CHECKING:
+    from ._tables import Table
 
 
 def game(name: str = "othello-4x4") -> Game:
@@ -65,19 +68,23 @@ class Game:
         return Position(self._core.parse([text]))
 
     def sample(self, count: int = 1000, *, empty_squares: tuple[int, int] | None = None, seed: int = 0,
-               progress: bool | None = None) -> Positions:
+               weight: Weight | None = None, tables: PathLike | None = None, progress: bool | None = None) -> Positions:
         """Draws ``count`` positions of games of random moves, with repetition: first a number of empty squares, each
         of ``empty_squares`` (from, to; default 8 to 12) equally likely, then the first position with so many in a
         random game, forced moves and passes included; a game that ends before is played again. Equal positions stand
-        together. The same seed gives the same positions, other seeds independent ones. For `evaluate`, `compare` and
-        `Positions.solve` on boards too large for a table. Warns if fewer are found."""
+        together. The same seed gives the same positions, other seeds independent ones. Warns if fewer are found.
+
+        ``weight="uniform"``, the default in games without empty squares, draws each position of the game's table
+        equally likely (`Table.sample`), which is opened or made in ``tables``."""
+        if weight not in (None, "games", "uniform"):
+            raise ValueError(f"invalid weight {weight!r}: expected games, uniform")
+        if weight == "uniform" or weight is None and not self._core.has_empty_squares:
+            from ._tables import open_or_solve
+
+            table = open_or_solve(self, tables=tables, progress=progress)
+            return table.sample(count, empty_squares=empty_squares, seed=seed, progress=progress)
         with Told(progress) as tell:
-            core, words, remark = self._core.sample(int(count), empty_squares, seed, tell)
-        if remark is not None:
-            warnings.warn(remark, RuntimeWarning, stacklevel=2)
-        positions = Positions(core)
-        positions._drawn = words
-        return positions
+            return _sampled(*self._core.sample(int(count), empty_squares, seed, tell))
 
     def action_name(self, action: int, side: int = 0) -> str:
         """Returns the written form of an action: ``c4``, ``pass``, ``P-3c``."""
@@ -192,8 +199,10 @@ class Positions:
     """Positions of one game, each with its side to move: a sequence of `Position`. Created by
     `Game.positions`; indexing by a slice or an array returns `Positions` again."""
 
-    #: Description of the sample, if `Game.sample` drew the positions.
+    #: Description of the sample, if `Game.sample` or `Table.sample` drew the positions.
     _drawn: str | None = None
+    #: Table that they were drawn from, which knows their values.
+    _table: Table | None = None
 
     def __init__(self, core: _core.Positions):
         self._core = core
@@ -393,6 +402,15 @@ def _position(name: str, notation: str) -> Position:
 def _positions(rules: Game, notations: list[str], drawn: str | None) -> Positions:
     positions = rules.positions(notations) if notations else Positions(rules._core.parse([]))
     positions._drawn = drawn
+    return positions
+
+
+def _sampled(core: _core.Positions, words: str, remark: str | None) -> Positions:
+    """Returns the positions of a sample; warns if there is a remark."""
+    if remark is not None:
+        warnings.warn(remark, RuntimeWarning, stacklevel=3)
+    positions = Positions(core)
+    positions._drawn = words
     return positions
 
 

@@ -25,7 +25,7 @@ from ._arrays import numbers, numpy_of
 from ._games import Game, Positions, style_board
 from ._progress import Told, directory
 from ._tables import Table, open_or_solve
-from ._types import BothLost, BothResults, Json, Metrics, Move, PathLike, Policy, PositionsLike
+from ._types import BothLost, BothResults, Json, Metrics, Move, PathLike, Policy, PositionsLike, Weight
 
 if TYPE_CHECKING:
     import pandas
@@ -319,6 +319,10 @@ def evaluate(
     trained: str | None = None,
     canonical: bool = False,
     positions: PositionsLike | None = None,
+    sample: int | None = None,
+    empty_squares: tuple[int, int] | None = None,
+    weight: Weight | None = None,
+    seed: int = 0,
     games: bool = True,
     mistakes: int = 10,
     move: Move = "sample",
@@ -360,7 +364,8 @@ def evaluate(
     that `Game.positions` takes, measures in these positions instead, each as often as it occurs, and keeps the
     answers for ``report.to_pandas("positions")``; ``positions="all"`` keeps those of every position of the
     table. Finished and unproven ones are left out and counted in ``report.json["table"]["left_out"]``; those
-    that the table does not contain are searched if the game allows it. ``canonical`` measures one of all mirror images (up to 16 times faster); ``games`` also plays the policies against perfect and
+    that the table does not contain are searched if the game allows it. ``sample`` measures in so many positions drawn by
+    ``empty_squares``, ``weight`` and ``seed`` as in `Game.sample`. ``canonical`` measures one of all mirror images (up to 16 times faster); ``games`` also plays the policies against perfect and
     random moves and each other, if the table is complete; ``mistakes`` is the number of mistakes kept for
     each policy. Raises `PolicyError` for an invalid answer, naming the row, and any exception of the
     callable."""
@@ -369,7 +374,7 @@ def evaluate(
     names = list(names) if names is not None else [None] * len(policies)
     if len(names) != len(policies):
         raise ValueError(f"{len(names)} names, expected one for each of {len(policies)} policies")
-    source = _source(table, positions, tables, progress)
+    source = _source(table, positions, (sample, empty_squares, weight, seed), tables, progress)
     given = _given(policies, names, layout, planes, move, source.game)
     asked = [one[1].policy for one in given if isinstance(one[1], _Asked)]
     notes = [policy._yomikiri_note for policy in asked if hasattr(policy, "_yomikiri_note")]
@@ -393,15 +398,27 @@ class _Source:
 
 
 def _source(
-    table: Table | Game | Positions | PathLike, positions: PositionsLike | None, tables: PathLike | None, progress: bool | None,
+    table: Table | Game | Positions | PathLike, positions: PositionsLike | None,
+    drawing: tuple[int | None, tuple[int, int] | None, Weight | None, int], tables: PathLike | None, progress: bool | None,
 ) -> _Source:
     """Reads what `evaluate` and `compare` take."""
+    sample, empty_squares, weight, seed = drawing
+    if sample is None and (empty_squares is not None or weight is not None or seed):
+        raise ValueError("empty_squares, weight and seed apply to a sample: give sample=1000")
+    if sample is not None and (positions is not None or isinstance(table, Positions)):
+        raise ValueError("sample applies to tables, and positions were given")
     chosen = None if isinstance(positions, str) and positions == "all" else positions
     if isinstance(table, Positions):
         if chosen is not None:
             raise ValueError("positions applies to tables only")
-        return _Source(table.game, None, table)
+        return _Source(table.game, table._table, table)
     table = open_or_solve(table, tables=tables, progress=progress)
+    if sample is not None and weight != "games" and (weight == "uniform" or not table.game._core.has_empty_squares):
+        chosen = table.sample(sample, empty_squares=empty_squares, seed=seed, progress=progress)
+        return _Source(table.game, table, chosen)
+    if sample is not None:
+        chosen = table.game.sample(sample, empty_squares=empty_squares, seed=seed, weight=weight, progress=progress)
+        return _Source(table.game, table, chosen)
     return _Source(table.game, table, None if chosen is None else table.game.positions(chosen))
 
 
@@ -644,6 +661,10 @@ def compare(
     split: str | None = None,
     trained: str | None = None,
     positions: PositionsLike | None = None,
+    sample: int | None = None,
+    empty_squares: tuple[int, int] | None = None,
+    weight: Weight | None = None,
+    seed: int = 0,
     worst: int = 10,
     move: Move = "sample",
     tables: PathLike | None = None,
@@ -651,7 +672,7 @@ def compare(
 ) -> Comparison:
     """Compares two policies in the same positions: where each loses less, and where they differ most. ``table`` and
     ``positions`` choose the positions as in `evaluate`; the differences of a sample have confidence intervals."""
-    source = _source(table, positions, tables, progress)
+    source = _source(table, positions, (sample, empty_squares, weight, seed), tables, progress)
     given = _given((first, second), names, layout, planes, move, source.game)
     with Told(progress) as tell, _evaluating(given):
         return Comparison(*_core.compare(

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from . import _core
-from ._games import Game, Position, Positions
+from ._games import _sampled, Game, Position, Positions
 from ._games import game as _game
 from ._progress import Told, directory
 from ._types import Json, PathLike, PositionsLike, Sides
@@ -224,6 +224,16 @@ class Table:
     def roots(self) -> Positions:
         """Root positions."""
         return Positions(self._core.roots())
+
+    def sample(
+        self, count: int = 1000, *, empty_squares: tuple[int, int] | None = None, seed: int = 0, progress: bool | None = None,
+    ) -> Positions:
+        """Draws ``count`` positions with a move to make, with repetition, each of a complete table equally likely;
+        ``empty_squares`` (from, to; default 8 to 12) limits them in games that have such. For `evaluate` and `compare`."""
+        with Told(progress) as tell:
+            positions = _sampled(*self._core.sample(int(count), empty_squares, seed, tell))
+        positions._table = self
+        return positions
 
     def position(self, text: str) -> Position:
         """Parses a position; a transcript begins at the first root. Raises `PositionError`."""

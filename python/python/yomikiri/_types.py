@@ -41,6 +41,9 @@ Json = dict[str, Any]
 #: A directory or a file.
 PathLike = Union[str, "os.PathLike[str]"]
 
+#: Weight of positions in a sample: as random games meet them, or each equally likely.
+Weight = Literal["games", "uniform"]
+
 #: Form in which a policy's answer decides the move.
 Move = Literal["sample", "best"]
 

@@ -1,32 +1,47 @@
-//! Progress drawn as a bar on stderr, where that is a terminal.
+//! Progress drawn as a bar on stderr where that is a terminal, and as a line now and then where it is not.
 
 use std::fmt::Write;
+use std::io::{IsTerminal, stderr};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
+use super::error::to_stderr;
 use yomikiri::progress::Progress;
 use yomikiri_measure::render::number::{seconds, thousands};
 use yomikiri_measure::render::shown::shown;
 
-/// Draws the current task; nothing when quiet or when stderr is not a terminal.
+/// Time between two lines where stderr is not a terminal, unless `YOMIKIRI_PROGRESS` has other seconds.
+const LINE_EVERY: Duration = Duration::from_secs(30);
+
+/// Draws the current task; nothing when quiet.
 #[derive(Clone)]
 pub(super) struct Bars {
     quiet: bool,
+    /// Time between two lines; `None` on a terminal.
+    line_every: Option<Duration>,
     held: Arc<Mutex<Held>>,
 }
 
 #[derive(Default)]
 struct Held {
     bar: Option<ProgressBar>,
+    /// Unit of the current task, and the time of its last line or of its beginning.
+    line: Option<(String, Instant)>,
     /// Seconds that the next task is expected to take.
     expected: Option<f64>,
 }
 
 impl Bars {
     pub(super) fn new(quiet: bool) -> Bars {
-        Bars { quiet, held: Arc::default() }
+        let seconds = std::env::var("YOMIKIRI_PROGRESS").ok().and_then(|text| text.parse().ok());
+        let line_every = seconds.map_or(LINE_EVERY, Duration::from_secs);
+        Bars {
+            quiet,
+            line_every: (!stderr().is_terminal()).then_some(line_every),
+            held: Arc::default(),
+        }
     }
 
     /// Starts the time to go of the next task from an estimate in seconds.
@@ -84,12 +99,21 @@ impl Progress for Bars {
             bar.set_style(style.with_key("left", left));
         }
         bar.enable_steady_tick(Duration::from_millis(200));
-        self.held().bar = Some(bar);
+        let mut held = self.held();
+        (held.bar, held.line) = (Some(bar), Some((unit.to_string(), Instant::now())));
     }
 
     fn advance(&self, units: u64) {
-        if let Some(bar) = &self.held().bar {
-            bar.inc(units);
+        let held = &mut *self.held();
+        let Some(bar) = &held.bar else { return };
+        bar.inc(units);
+        let Some((every, (unit, last))) = self.line_every.zip(held.line.as_mut()) else { return };
+        if last.elapsed() >= every {
+            *last = Instant::now();
+            let done = thousands(bar.position());
+            let of = bar.length().map_or(String::new(), |all| format!(" of {}", thousands(all)));
+            let time = seconds(bar.elapsed().as_secs_f64());
+            to_stderr(format!("{}: {done}{of} {unit} after {time}", bar.message()));
         }
     }
 

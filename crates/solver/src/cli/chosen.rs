@@ -94,7 +94,7 @@ const LONG: f64 = 10.0;
 /// States above which no disk holds a table.
 const OUT_OF_REACH: f64 = 1e15;
 /// Longest search for the positions of a file by default.
-const FILE_LIMIT: Duration = Duration::from_secs(600);
+pub(super) const FILE_LIMIT: Duration = Duration::from_secs(600);
 /// Squares of a board above which the beginning of a game is out of reach of the search.
 const LARGE: usize = 36;
 
@@ -341,7 +341,7 @@ fn of_file(
 }
 
 /// Prints what a search will cost, if it is more than a moment.
-fn tell_cost(cost: SearchCost, limit: Option<Duration>, context: &Context) {
+pub(super) fn tell_cost(cost: SearchCost, limit: Option<Duration>, context: &Context) {
     let SearchCost { positions, most_empty, seconds: estimated } = cost;
     if estimated.is_some_and(|seconds| seconds < LONG) {
         return;

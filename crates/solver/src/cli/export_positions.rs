@@ -1,23 +1,25 @@
 //! `solver export --positions`: exact values of the user's own positions.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::bail;
 
+use super::chosen::{FILE_LIMIT, tell_cost};
 use super::context::Context;
 use super::export_targets::format_of;
 use super::lines::{self, Line};
-use super::table_args::{OneTable, missing};
-use yomikiri::any::{AnyGame, AnyPosition};
+use super::table_args::{OneTable, missing, time_limit};
+use yomikiri::any::AnyPosition;
 use yomikiri::game::encode::Layout;
 use yomikiri::game::{Empties, Game, GameExt, Splits};
 use yomikiri::hint::{Hint, Hinted};
-use yomikiri::solved::{SolvedTable, empty_squares};
+use yomikiri::solved::SolvedTable;
 use yomikiri_measure::export::targets::{
     Encoder, Example, Format, LineSink, RowBlock, TargetShape, choose_columns, examples, look_up,
     write_blocks,
 };
-use yomikiri_measure::judge::{Labels, MeasureError};
+use yomikiri_measure::judge::{Labels, MeasureError, SearchCost};
 use yomikiri_measure::render::number::thousands;
 
 /// The options of positions.
@@ -27,24 +29,25 @@ pub(super) struct PositionArgs {
     /// Write the values of the positions of a file, one per line ('-' is stdin)
     ///
     /// A line is a board, an OBF line, SFEN, digits, or a transcript of moves from the root of the table, which stands
-    /// for all its positions. On a board without a table (8x8), positions with at most 24 empty squares are solved by
-    /// search. --out is a file .jsonl, .csv, .obf or .parquet [default: JSON lines on stdout].
+    /// for all its positions. On a board without a table (8x8) they are solved by search, those with few empty squares
+    /// first. --out is a file .jsonl, .csv, .obf or .parquet [default: JSON lines on stdout].
     #[arg(long, value_name = "FILE")]
     pub positions: Option<PathBuf>,
     /// Take only the final position of a transcript
     #[arg(long, requires = "positions", hide_short_help = true)]
     last: bool,
-    /// Skip and count invalid lines, positions that the table lacks, and those too early to search
+    /// Skip and count invalid lines, positions that the table lacks, and those that the search does not reach
     #[arg(long, requires = "positions")]
     skip_bad: bool,
+    /// Longest search for values that no table contains [default: 600]
+    #[arg(long, value_name = "SECONDS", requires = "positions", hide_short_help = true)]
+    search_time: Option<f64>,
 }
 
 /// Positions that are looked up at a time.
 const AT_ONCE: usize = 1 << 13;
 /// Most bad lines that are named.
 const NAMED: usize = 10;
-/// Most empty squares of a position whose moves are searched, which takes minutes then.
-const MOST_EMPTY: u32 = 24;
 
 pub(super) fn run(
     args: &PositionArgs,
@@ -112,17 +115,27 @@ pub(super) fn run(
             refuse(&mut bad, file, args.skip_bad)?;
         }
         None => {
-            lines.retain(|Line { line, position }| {
-                let wrong = too_early(game, position);
-                bad.extend(wrong.clone().map(|wrong| (*line, wrong)));
-                wrong.is_none()
-            });
             // Before the search, which takes long.
             refuse(&mut bad, file, args.skip_bad)?;
-            let positions: Vec<_> = lines.iter().map(|line| line.position).collect();
+            let all: Vec<_> = lines.iter().map(|line| line.position).collect();
+            let limit = args.search_time.map(|seconds| time_limit("--search-time", seconds));
+            let limit = limit.transpose()?.unwrap_or(FILE_LIMIT);
+            if let Some(cost) = SearchCost::of(game, &all) {
+                tell_cost(cost, Some(limit), context);
+            }
             let directory = context.store.root().join("labels");
             let mut labels = Labels::open(&directory, game, Empties::Uncounted)?;
-            labels.find(&positions, None, &context.bars)?;
+            labels.find(&all, Instant::now().checked_add(limit), &context.bars)?;
+            lines.retain(|Line { line, position }| {
+                let is_known = labels.has(&position.state);
+                if !is_known {
+                    let what = "not searched within the limit of time (--search-time)";
+                    bad.push((*line, format!("{}: {what}", game.notation(position)).into()));
+                }
+                is_known
+            });
+            refuse(&mut bad, file, args.skip_bad)?;
+            let positions: Vec<_> = lines.iter().map(|line| line.position).collect();
             let of = |position: &AnyPosition, _: bool| {
                 let moves = labels.moves(&position.state)?;
                 let empties = labels.empties();
@@ -167,11 +180,4 @@ fn refuse(bad: &mut [(usize, Hinted)], file: &Path, is_skipped: bool) -> anyhow:
         bail!(wrong.with_hint(hint));
     }
     Ok(())
-}
-
-/// Returns the error for a position that is too far from the end to be searched.
-fn too_early(game: &AnyGame, position: &AnyPosition) -> Option<Hinted> {
-    let empty = empty_squares(game, &position.state).filter(|&empty| empty > MOST_EMPTY)?;
-    let position = game.notation(position);
-    Some(format!("{position} has {empty} empty squares: at most {MOST_EMPTY} are searched").into())
 }

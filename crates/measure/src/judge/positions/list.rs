@@ -51,6 +51,11 @@ impl PositionList {
         PositionList { game: game.clone(), positions: distinct, origin }
     }
 
+    /// Returns the rules.
+    pub fn game(&self) -> &AnyGame {
+        &self.game
+    }
+
     /// Returns the number of distinct positions.
     pub fn distinct(&self) -> usize {
         self.positions.len()

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use super::forced::{forced_case, look_ahead};
 use super::piece::JudgedCase;
 use super::{
-    Case, JudgedPositions, Labels, LeftOut, Origin, Piece, PositionList, Source, TableFacts, Truth,
+    Case, JudgedPositions, Labels, LeftOut, Origin, Piece, PositionList, SearchCost, Source,
+    TableFacts, Truth,
 };
 use crate::judge::error::MeasureError;
 use yomikiri::any::{AnyGame, AnyPosition};
@@ -17,7 +18,7 @@ use yomikiri::hint::Hinted;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
 use yomikiri::solve::Value;
-use yomikiri::solved::{Oracle, SolvedTable, empty_squares};
+use yomikiri::solved::{Oracle, SolvedTable};
 use yomikiri::table::{SweepRecord, TableError};
 
 /// Knowledge of a position of a list.
@@ -42,24 +43,6 @@ pub struct LookedUp {
     /// Facts of the table, and the sweeps that computed its values.
     table: Option<(TableFacts, Vec<SweepRecord>)>,
     empties: Empties,
-}
-
-/// Estimated cost of the search for the positions that no table knows.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SearchCost {
-    /// Number of positions.
-    pub positions: u64,
-    /// Empty squares of the one with the most, in games that count discs.
-    pub most_empty: Option<u32>,
-    /// Estimated seconds of all threads together; `None` in other games.
-    pub seconds: Option<f64>,
-}
-
-/// Estimates the seconds in which one thread finds the scores of all moves of a position of a random game. Measured on
-/// a core of 2.0 GHz: 2 ms with 12 empty squares on 8×8 and 6×6; each further one multiplies them by 2.5 and 1.9.
-fn search_seconds(squares: usize, empty: u32) -> f64 {
-    let growth = 1.9 + 0.6 * (squares as f64 - 36.0) / 28.0;
-    0.002 * growth.powf(f64::from(empty) - 12.0)
 }
 
 impl LookedUp {
@@ -96,7 +79,7 @@ impl LookedUp {
         Ok(LookedUp { list, known, forced, table, empties: empties.unwrap_or(Empties::Uncounted) })
     }
 
-    /// Returns the positions that must be searched, those with the fewest empty squares first.
+    /// Returns the positions that must be searched.
     fn to_search(&self) -> Vec<AnyPosition> {
         // Play that may go round in circles cannot be searched.
         if self.list.game.layers().is_none() {
@@ -104,24 +87,12 @@ impl LookedUp {
         }
         let is_open = |known: &Known| matches!(known, Known::Nothing | Known::Unproven);
         let both = self.known.iter().zip(self.list.positions());
-        let mut open: Vec<AnyPosition> =
-            both.filter(|(known, _)| is_open(known)).map(|(_, position)| *position).collect();
-        open.sort_by_key(|position| std::cmp::Reverse(self.list.game.layer(&position.state)));
-        open
+        both.filter(|(known, _)| is_open(known)).map(|(_, position)| *position).collect()
     }
 
     /// Estimates the cost of the search; `None` if nothing must be searched.
     pub fn search_cost(&self) -> Option<SearchCost> {
-        let positions = self.to_search();
-        let empty = |position: &AnyPosition| empty_squares(&self.list.game, &position.state);
-        let (rows, columns) = self.list.game.shape();
-        let seconds = |position| Some(search_seconds(rows * columns, empty(position)?));
-        let all: Option<f64> = positions.iter().map(seconds).sum();
-        Some(SearchCost {
-            positions: positions.len() as u64,
-            most_empty: empty(positions.last()?),
-            seconds: all.map(|seconds| seconds / rayon::current_num_threads() as f64),
-        })
+        SearchCost::of(&self.list.game, &self.to_search())
     }
 
     /// Searches what no table knows, cheapest first, for at most `within`; values are read from and added to the

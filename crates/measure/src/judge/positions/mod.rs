@@ -14,9 +14,9 @@ mod sample;
 mod table;
 
 pub use facts::{RootFacts, TableFacts};
-pub use labels::Labels;
+pub use labels::{Labels, SearchCost};
 pub use list::{Origin, PositionList};
-pub use listed::{ListedPositions, LookedUp, SearchCost};
+pub use listed::{ListedPositions, LookedUp};
 pub(super) use piece::AT_ONCE;
 pub use piece::{Case, Piece, Truth};
 pub use sample::{SampleOf, from_random_games, met_in_games, uniform};

@@ -8,6 +8,7 @@ use crate::judge::arena::{Sampling, record};
 use crate::policy::Policy;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Game, GameExt, Side, mix};
+use yomikiri::graph::RowPiece;
 use yomikiri::hint::Hinted;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
@@ -26,6 +27,8 @@ pub struct SampleOf {
 
 /// Games that are played for one position before its number of empty squares counts as out of reach.
 const MOST_GAMES: usize = 1000;
+/// Rows that are drawn for one position before a table counts as having none.
+const MOST_ROWS: usize = 100_000;
 /// Positions drawn in one task.
 const AT_ONCE: usize = 256;
 
@@ -65,7 +68,8 @@ pub fn from_random_games(
 }
 
 /// Draws positions of an enumerated game in which there is a move to make, each equally likely, with repetition. A
-/// range of empty squares limits them.
+/// range of empty squares limits them. Rows are drawn until one has the image that was drawn too, so that only as much
+/// of the table is read as the sample takes.
 ///
 /// Fails if the table is bounded or damaged, if it has no such position, and for an invalid range.
 pub fn uniform(
@@ -78,72 +82,59 @@ pub fn uniform(
         let what = format!("{name} is bounded: it does not contain every position");
         return Err(Hinted::new(what, "give a complete table"));
     }
-    let range = match game.layers().is_some_and(|layers| layers.unit() == "discs") {
-        true => Some(range_of(game, sample.range)?),
-        false if sample.range.is_some() => return Err(no_empty_squares(game)),
-        false => None,
+    let (layers, which) = match squares_of_discs(game) {
+        Ok(squares) => {
+            let (from, to) = range_of(game, sample.range)?;
+            (squares - to..=squares - from, format!(" with {from} to {to} empty squares"))
+        }
+        Err(wrong) if sample.range.is_some() => return Err(wrong),
+        Err(_) => (0..=u32::MAX, String::new()),
     };
-    let squares = range.map_or(Ok(0), |_| squares_of_discs(game))?;
-    let in_range = |position: &AnyPosition| {
-        range
-            .is_none_or(|(from, to)| (from..=to).contains(&(squares - game.layer(&position.state))))
-    };
-    let pieces = states.pieces();
-    let is_outside = |piece: usize| {
-        let layer = pieces[piece].layer.filter(|_| range.is_some());
-        layer.is_some_and(|layer| {
-            range.is_some_and(|(from, to)| !(from..=to).contains(&(squares - layer)))
+    let is_wanted = |piece: &&RowPiece| layers.contains(&piece.layer.unwrap_or(0));
+    let pieces: Vec<&RowPiece> = states.pieces().iter().filter(is_wanted).collect();
+    let ends: Vec<u64> = pieces
+        .iter()
+        .scan(0, |sum, piece| {
+            *sum += piece.rows.len() as u64;
+            Some(*sum)
         })
+        .collect();
+    let rows = ends.last().copied().unwrap_or(0);
+    let images = 2 * game.group().order() as u64;
+    let draw = |random: &mut SplitMix64| -> Result<Option<AnyPosition>, String> {
+        let place = below(random, rows);
+        let at = ends.partition_point(|end| *end <= place);
+        let piece = pieces[at];
+        let row = piece.rows.end - (ends[at] - place) as usize;
+        let (mut image, mut drawn) = (below(random, images), None);
+        let one = RowPiece { rows: row..row + 1, layer: piece.layer };
+        states.visit_open(&one, Orienting::All, |_, position| {
+            if image == 0 {
+                drawn = Some(position);
+            }
+            image = image.wrapping_sub(1);
+        })?;
+        Ok(drawn)
     };
-    progress.begin("counting positions", Some(states.rows() as u64));
-    let counts = parallel::try_map(pieces.len(), &|piece| {
-        let mut count = 0;
-        if !is_outside(piece) {
-            states.visit_open(&pieces[piece], Orienting::All, |_, position| {
-                count += u64::from(in_range(&position));
-            })?;
-        }
-        progress.advance(pieces[piece].rows.len() as u64);
-        Ok::<u64, String>(count)
-    });
-    let counts = counts.map_err(|what| Hinted::from(format!("{name}: {what}")))?;
-    progress.finish("positions counted");
-    let total: u64 = counts.iter().sum();
     let SampleOf { count, seed, .. } = sample;
-    let draw = |number| below(&mut generator(seed, number as u64), total.max(1));
-    let mut drawn: Vec<(u64, usize)> = (0..count).map(|number| (draw(number), number)).collect();
-    drawn.sort_unstable();
-    let mut begins = vec![0];
-    begins.extend(counts.iter().scan(0, |sum, count| {
-        *sum += count;
-        Some(*sum)
-    }));
-    let found = parallel::try_map(pieces.len(), &|piece| {
-        let within = |end: u64| drawn.partition_point(|(place, _)| *place < end);
-        let mut wanted = drawn[within(begins[piece])..within(begins[piece + 1])].iter().peekable();
-        let (mut place, mut found) = (begins[piece], Vec::new());
-        if wanted.peek().is_some() {
-            states.visit_open(&pieces[piece], Orienting::All, |_, position| {
-                if in_range(&position) {
-                    while let Some((_, number)) = wanted.next_if(|(wanted, _)| *wanted == place) {
-                        found.push((*number, position));
-                    }
-                    place += 1;
-                }
-            })?;
-        }
-        Ok::<_, String>(found)
+    let count = if rows == 0 { 0 } else { count };
+    progress.begin_with("sampling", Some(count as u64), "positions");
+    let drawn = parallel::try_map(count.div_ceil(AT_ONCE), &|task| {
+        let numbers = task * AT_ONCE..count.min((task + 1) * AT_ONCE);
+        let one = |number: usize| {
+            let mut random = generator(seed, number as u64);
+            progress.advance(1);
+            (0..MOST_ROWS).find_map(|_| draw(&mut random).transpose()).transpose()
+        };
+        numbers.filter_map(|number| one(number).transpose()).collect::<Result<Vec<_>, String>>()
     });
-    let mut found = found.map_err(|what| Hinted::from(format!("{name}: {what}")))?.concat();
-    found.sort_unstable_by_key(|(number, _)| *number);
-    let which =
-        range.map_or(String::new(), |(from, to)| format!(" with {from} to {to} empty squares"));
+    progress.finish("positions sampled");
+    let drawn = drawn.map_err(|what| Hinted::from(format!("{name}: {what}")))?;
     let words = format!(
-        "a sample, seed {seed}: each position of {name}{which} and a move to make equally likely, \
-         forced moves included; drawn with repetition"
+        "a sample, seed {seed}: each position of {name}{which} and a move to make equally likely, forced moves \
+         included; drawn with repetition"
     );
-    let positions = found.into_iter().map(|(_, position)| position).collect();
-    listed(game, positions, (sample, "uniform-sample", words))
+    listed(game, drawn.concat(), (sample, "uniform-sample", words))
 }
 
 /// Plays games of `policy` against `opponent`, half as either side, and returns the positions in which `policy` is to
@@ -226,14 +217,13 @@ fn squares_of_discs(game: &AnyGame) -> Result<u32, Hinted> {
     let (rows, columns) = game.shape();
     let has_discs = game.layers().is_some_and(|layers| layers.unit() == "discs");
     if !has_discs || rows * columns == 0 {
-        return Err(no_empty_squares(game));
+        let what = format!("positions of {} cannot be sampled by empty squares", game.name());
+        return Err(Hinted::new(
+            what,
+            "add --weight uniform to draw from a table, or give positions",
+        ));
     }
     Ok((rows * columns) as u32)
-}
-
-fn no_empty_squares(game: &AnyGame) -> Hinted {
-    let what = format!("positions of {} cannot be sampled by empty squares", game.name());
-    Hinted::new(what, "add --weight uniform to draw from a table, or give positions")
 }
 
 /// Returns the generator of a draw: independent for each seed and number.
