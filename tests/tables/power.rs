@@ -166,7 +166,10 @@ fn survives(before: &Tables, args: &[&str], removes: bool) {
         let known = |(path, bytes): (&PathBuf, &Vec<u8>)| {
             [&traced.before, &after].iter().any(|files| files.get(path) == Some(bytes))
         };
-        assert!(files(back.root()).iter().all(known), "{args:?} again leaves something");
+        let left = files(back.root());
+        let unknown: Vec<_> =
+            left.iter().filter(|file| !known(*file)).map(|(path, _)| path).collect();
+        assert!(unknown.is_empty(), "{args:?} again leaves {unknown:?}");
     }
 }
 
