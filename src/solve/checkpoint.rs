@@ -72,6 +72,15 @@ impl Checkpoint {
         self.state::<IgnoredAny>().is_some()
     }
 
+    /// Returns `true` if a checkpoint of the same run remains, or files to which no state refers, as a power cut
+    /// leaves them. A checkpoint of another run can still be resumed.
+    pub(super) fn remains(&self) -> bool {
+        match self.scratch.state::<Saved<IgnoredAny>>() {
+            Some(saved) => saved.identity == self.identity,
+            None => self.scratch.dir().exists(),
+        }
+    }
+
     /// Removes the checkpoint, of this run or another.
     pub(super) fn remove(self) {
         self.scratch.remove();

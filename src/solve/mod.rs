@@ -167,13 +167,17 @@ pub fn solve<G: Game>(
         let sweeps = method.existing(table)?;
         Some(Run { sweeps, already_solved: true, resumed: false })
     };
-    // If the checkpoint still exists, the process that installed the columns ended before removing it.
-    if let Some(run) = there(table).filter(|_| !checkpoint.exists()) {
+    // If a checkpoint remains, the process that installed the columns ended before removing it.
+    if let Some(run) = there(table).filter(|_| !checkpoint.remains()) {
         return Ok(run);
     }
-    let _lock = table.lock()?;
+    let _lock = match table.lock() {
+        Ok(lock) => lock,
+        // The files are those of a process at work.
+        Err(busy) => return there(table).ok_or(busy.into()),
+    };
     if let Some(run) = there(table) {
-        if checkpoint.exists() {
+        if checkpoint.remains() {
             checkpoint.remove();
         }
         return Ok(run);

@@ -469,3 +469,43 @@ fn long_searches_are_announced_and_followed_on_a_pipe() {
     assert!(late.code == 0 && !late.stderr.contains("left out"), "{late:?}");
     assert!(!run(&["--search-time", "2", "-q"]).stderr.contains("searching"));
 }
+
+/// A trained network is compared in all positions, also those that it has learned from, as its opponent is.
+#[test]
+#[cfg(feature = "onnx")]
+fn a_comparison_has_both_figures_of_the_same_positions() {
+    let tables = Tables::new();
+    let network =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../../tables/policies/supervised-othello-4x4");
+    let network = format!("learned:{network}");
+    let compared = tables.json(&["compare", "4x4", &network, "greedy", "-q"]);
+    let report = ["report", "4x4", "--policy", &format!("{network},greedy"), "--no-games", "-q"];
+    let report = tables.json(&report);
+    assert!(report["policies"][0]["held_out"].is_object(), "it has learned from some positions");
+    let positions = &compared["figures"]["positions"];
+    assert_eq!((&positions[0], &positions[1]), (&7996.0.into(), &7996.0.into()));
+    for at in [0, 1] {
+        let kept = &report["policies"][at]["total"]["decisive_outcome"]["optimal_by_outcome"];
+        assert_eq!(&compared["figures"]["result_kept"][at], kept);
+    }
+    assert!(!compared["groups"].as_array().unwrap().is_empty());
+}
+
+/// A table at a path is the one that is drawn from, whatever lies in the directory of tables.
+#[test]
+fn a_table_at_a_path_is_sampled() {
+    let [here, there] = [Tables::new(), Tables::new()];
+    there.ok(&["solve", "animal-shogi-3x3", "-q"]);
+    let path = there.place("animal-shogi-3x3");
+    let words = ["--weight", "uniform", "--sample", "50", "--policy", "random", "-q"];
+    let report = here.json(&[&["report", path.to_str().unwrap()][..], &words].concat());
+    assert_eq!(
+        (&report["table"]["values"], &report["table"]["judged_states"]),
+        (&"table".into(), &50.into())
+    );
+    let file = here.place("some.txt");
+    fs::write(&file, "start\n").unwrap();
+    let words = ["report", path.to_str().unwrap(), "--empty-squares", "1..4", "--positions"];
+    let ran = here.run(&[&words[..], &[file.to_str().unwrap(), "-q"]].concat());
+    assert!(ran.refused("no empty squares").contains("by empty squares"), "{ran:?}");
+}

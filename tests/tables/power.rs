@@ -206,3 +206,19 @@ fn a_power_cut_harms_what_is_not_synced() {
         assert_eq!((0..syncs).filter(needed).count(), syncs - spare, "{args:?}");
     }
 }
+
+/// A table that is solved already loses the parts of a checkpoint to which no state refers.
+#[test]
+fn parts_of_a_checkpoint_are_removed() {
+    let tables = Tables::after(&[
+        &["enumerate", "--max-depth", "3", "--name", "t"],
+        &["value-iterate", "t"],
+    ]);
+    let scratch = tables.place("t/solve.partial");
+    std::fs::create_dir(&scratch).unwrap();
+    std::fs::write(scratch.join("values-0"), [0; 100]).unwrap();
+    let before = files(&tables.place("t")).len();
+    assert!(tables.json(&["value-iterate", "t"])["already_solved"].as_bool().unwrap());
+    assert!(!scratch.exists());
+    assert_eq!(files(&tables.place("t")).len(), before - 1);
+}

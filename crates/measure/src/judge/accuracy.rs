@@ -150,9 +150,9 @@ pub(super) fn judging_seconds(
     let (filling, mut each) = (begun.elapsed().as_secs_f64(), 0.0);
     let dividers: Vec<_> = players.iter().map(|player| player.divider(source.game())).collect();
     for (step, piece) in [512, 64, 8, 1].into_iter().zip(pieces.iter().cycle()) {
-        let some = piece.only(&|_, at| at % step == 0);
-        let (begun, count) = (Instant::now(), some.batch.len());
-        judge(source, Arc::new(some), players, &dividers, false)?;
+        let thinned = piece.only(&|_, at| at % step == 0);
+        let (begun, count) = (Instant::now(), thinned.batch.len());
+        judge(source, Arc::new(thinned), players, &dividers, false)?;
         let taken = begun.elapsed().as_secs_f64();
         each = taken / count.max(1) as f64;
         if taken > 0.1 {

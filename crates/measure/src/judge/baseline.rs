@@ -127,8 +127,8 @@ impl Baseline {
         };
         let group = |of: &Value| {
             let decisive = &of["figures"]["decisive_outcome"];
-            let kept = decisive["optimal_by_outcome"].as_f64()?;
-            Some((of[key].as_i64()? as i32, decisive["states"].as_u64()?, kept))
+            let share = decisive["optimal_by_outcome"].as_f64()?;
+            Some((of[key].as_i64()? as i32, decisive["states"].as_u64()?, share))
         };
         groups.iter().filter_map(group).collect()
     }

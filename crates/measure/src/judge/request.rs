@@ -172,13 +172,18 @@ pub fn compare(
     };
     let add: &mut RowSink<'_> = &mut add;
     let request = Request { positions, players, games: false, mistakes: 0, agreement: false };
-    let report = request.report(Some(add), progress)?;
+    let mut report = request.report(Some(add), progress)?;
+    // Both policies are compared in all positions, also those that one of them has learned from.
+    for policy in &mut report.policies {
+        (policy.splits, policy.held_out_details) = (None, None);
+    }
+    report.metrics = Metrics::of(&report.policies, None);
     let mean = |of: usize, name: &str| {
         let all = report.metrics.iter().skip(of).step_by(2);
         let all: Option<Vec<f64>> = all.map(|metrics| metrics.number(name)?).collect();
         all.map(|all| all.iter().sum::<f64>() / all.len() as f64)
     };
-    let groups = |of: usize| groups_of(report.policies[of].held_out_details());
+    let groups = |of: usize| groups_of(&report.policies[of].details);
     let [first, second] = [0, 1].map(|of| move |name: &str| mean(of, name));
     let mut comparison = Comparison::of_figures([
         ComparedFigures { name: names[0], figure: &first, groups: groups(0) },

@@ -13,7 +13,7 @@ use super::error::failed;
 use super::lines::{self, Line};
 use super::made::solved;
 use super::sampled::policy;
-use super::table_args::{is_in_reach, open_whole, time_limit};
+use super::table_args::{is_in_reach, missing, open_whole, time_limit};
 use yomikiri::any::AnyGame;
 use yomikiri::game::{Game, GameExt, Split};
 use yomikiri::hint::Hinted;
@@ -41,8 +41,9 @@ pub(super) struct ChosenArgs {
     split: Option<Part>,
     /// Measure the positions of a file, one per line
     ///
-    /// A position counts as often as it occurs. Lines are read as by 'solver export --positions'; all positions of a transcript count. A directory of 'solver
-    /// export --states' works too. Positions that no table contains are searched, those with few empty squares first.
+    /// A position counts as often as it occurs. Lines are read as by 'solver export --positions'; all positions of a
+    /// transcript count. A directory of 'solver export --states' works too. Positions that no table contains are
+    /// searched, those with few empty squares first.
     #[arg(long, value_name = "FILE")]
     positions: Option<PathBuf>,
     /// Take only the final position of a transcript
@@ -50,8 +51,9 @@ pub(super) struct ChosenArgs {
     last: bool,
     /// Measure N positions drawn by chance, for boards too large for a table
     ///
-    /// They are drawn with repetition: each number of empty squares of the range is equally likely, then a position as random games meet it. Values
-    /// come from the table if it is solved, else from search. [default with --empty-squares: 1000]
+    /// They are drawn with repetition: each number of empty squares of the range is equally likely, then a position as
+    /// random games meet it. Values come from the table if it is solved, else from search. [default with
+    /// --empty-squares: 1000]
     #[arg(long, value_name = "N", conflicts_with_all = ["split", "positions"],
         value_parser = RangedU64ValueParser::<usize>::new().range(1..=10_000_000))]
     sample: Option<usize>,
@@ -237,7 +239,9 @@ impl ChosenArgs {
             };
             let list = of_file(file, (game, table.as_ref()), self.last)?;
             let list = match self.empty_squares {
-                Some(range) => list.with_empty_squares(range),
+                Some(range) => list
+                    .with_empty_squares(range)
+                    .map_err(|wrong| wrong.map(|what| format!("--empty-squares: {what}")))?,
                 None => list,
             };
             return Ok((list, table));
@@ -253,27 +257,20 @@ impl ChosenArgs {
         };
         let invalid = |wrong: Hinted| wrong.map(|what| format!("--sample: {what}"));
         if self.weight == Some(Weight::Uniform) {
-            let states = match table {
-                Some(table) => States::open(game.clone(), table, false)?,
-                None => match open_whole(game, context) {
-                    Ok(table) => States::open(game.clone(), table, false)?,
-                    Err(_) if is_in_reach(game, context) => {
-                        let table = solved(game, None, force, context)?;
-                        let list =
-                            uniform(table.states(), sample, &context.bars).map_err(invalid)?;
-                        return Ok((list, Some(table)));
-                    }
-                    Err(_) => {
-                        let what = format!("--weight uniform: {} is not enumerated", game.name());
-                        let hint = "leave it out, or enumerate the game first if it fits";
-                        bail!(Hinted::new(what, hint))
-                    }
-                },
+            let table = match whole_if_there(game, table, context)? {
+                Some(table) if table.manifest().solution.is_none() => {
+                    let states = States::open(game.clone(), table, false)?;
+                    return Ok((uniform(&states, sample, &context.bars).map_err(invalid)?, None));
+                }
+                None if !is_in_reach(game, context) => {
+                    let what = format!("--weight uniform: {} is not enumerated", game.name());
+                    bail!(Hinted::new(what, "leave it out, or enumerate the game first if it fits"))
+                }
+                table => table,
             };
-            let list = uniform(&states, sample, &context.bars).map_err(invalid)?;
-            let name = states.table().name();
-            drop(states);
-            return Ok((list, solved_if_there(game, context.store.open(&name).ok(), context)?));
+            let table = solved(game, table, force, context)?;
+            let list = uniform(table.states(), sample, &context.bars).map_err(invalid)?;
+            return Ok((list, Some(table)));
         }
         let list = from_random_games(game, sample, &context.bars).map_err(invalid)?;
         Ok((list, solved_if_there(game, table, context)?))
@@ -302,13 +299,25 @@ impl ChosenArgs {
     }
 }
 
-/// Returns a named table, or the one of a whole game, if it is there and solved.
+/// Returns a named table, or the one of a whole game if it is there.
+fn whole_if_there(
+    game: &AnyGame,
+    table: Option<Table>,
+    context: &Context,
+) -> anyhow::Result<Option<Table>> {
+    match table {
+        None if missing(game, context).is_none() => open_whole(game, context).map(Some),
+        named => Ok(named),
+    }
+}
+
+/// Returns the same table if it is solved.
 fn solved_if_there(
     game: &AnyGame,
     table: Option<Table>,
     context: &Context,
 ) -> anyhow::Result<Option<SolvedTable>> {
-    let table = table.or_else(|| open_whole(game, context).ok());
+    let table = whole_if_there(game, table, context)?;
     let table = table.filter(|table| table.manifest().solution.is_some());
     table.map(|table| context.solved(table, true)).transpose()
 }

@@ -13,7 +13,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::judge::error::MeasureError;
 use yomikiri::any::{AnyGame, AnyPosition, AnyState};
@@ -131,9 +131,12 @@ impl Labels {
         deadline: Option<Instant>,
         progress: &dyn Progress,
     ) -> Result<(), MeasureError> {
-        let is_new = |position: &&AnyPosition| !self.has(&position.state);
+        let mut met = FxHashSet::default();
+        let mut is_new = |position: &&AnyPosition| {
+            !self.has(&position.state) && met.insert(self.game.key(&position.state))
+        };
         let mut wanted: Vec<AnyState> =
-            positions.iter().filter(is_new).map(|position| position.state).collect();
+            positions.iter().filter(&mut is_new).map(|position| position.state).collect();
         wanted
             .sort_by_key(|state| self.game.layers().map(|layers| Reverse(layers.layer_of(state))));
         if wanted.is_empty() {

@@ -5,6 +5,8 @@ use std::collections::hash_map::Entry;
 use rustc_hash::FxHashMap;
 
 use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri::game::{Game, GameExt};
+use yomikiri::hint::Hinted;
 
 use super::table::JudgedPart;
 
@@ -88,14 +90,27 @@ impl PositionList {
         self
     }
 
-    /// Keeps positions with a number of empty squares in the inclusive range.
-    pub fn with_empty_squares(mut self, (from, to): (u32, u32)) -> PositionList {
+    /// Keeps positions with a number of empty squares in the inclusive range. Fails for games without empty squares.
+    pub fn with_empty_squares(mut self, (from, to): (u32, u32)) -> Result<PositionList, Hinted> {
+        let squares = squares_of_discs(&self.game)?;
+        let layers = squares.saturating_sub(to)..=squares.saturating_sub(from);
         let game = self.game.clone();
-        self.positions.retain(|(position, _)| {
-            let empty = yomikiri::solved::empty_squares(&game, &position.state);
-            empty.is_some_and(|empty| (from..=to).contains(&empty))
-        });
+        self.positions.retain(|(position, _)| layers.contains(&game.layer(&position.state)));
         self.origin.words = format!("{}, {from} to {to} squares empty", self.origin.words);
-        self
+        Ok(self)
     }
+}
+
+/// Counts the squares of a board whose layers count discs; fails for games without empty squares.
+pub(super) fn squares_of_discs(game: &AnyGame) -> Result<u32, Hinted> {
+    let (rows, columns) = game.shape();
+    let has_discs = game.layers().is_some_and(|layers| layers.unit() == "discs");
+    if !has_discs || rows * columns == 0 {
+        let what = format!("positions of {} cannot be sampled by empty squares", game.name());
+        return Err(Hinted::new(
+            what,
+            "add --weight uniform to draw from a table, or give positions",
+        ));
+    }
+    Ok((rows * columns) as u32)
 }

@@ -81,11 +81,6 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
-    /// Returns the number of all.
-    pub fn total(&self) -> u64 {
-        self.finished + self.unproven + self.unsearched
-    }
-
     /// Returns the reasons in words; `None` if nothing was left out.
     pub fn words(&self) -> Option<String> {
         let reasons = [

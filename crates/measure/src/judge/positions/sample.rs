@@ -3,6 +3,7 @@
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
+use super::list::squares_of_discs;
 use super::{Origin, PositionList};
 use crate::judge::arena::{Sampling, record};
 use crate::policy::Policy;
@@ -148,41 +149,37 @@ pub fn met_in_games(
     sampling: Sampling,
     progress: &dyn Progress,
 ) -> Result<PositionList, Hinted> {
-    let squares = if range.is_some() { squares_of_discs(game)? } else { 0 };
-    let is_wanted = |position: &AnyPosition| {
-        range
-            .is_none_or(|(from, to)| (from..=to).contains(&(squares - game.layer(&position.state))))
-    };
     let mut met = Vec::new();
     for side in Side::ALL {
         let players = if side == Side::First { [policy, opponent] } else { [opponent, policy] };
         for recorded in record(game, players, sampling, progress)? {
-            let own = recorded.positions.into_iter().filter(|position| position.side == side);
-            met.extend(own.filter(is_wanted));
+            met.extend(recorded.positions.into_iter().filter(|position| position.side == side));
         }
     }
-    if met.is_empty() {
-        return Err(Hinted::new("no game reaches such a position", "allow more empty squares"));
-    }
     let games = 2 * sampling.games;
-    let mut words = format!(
-        "those of {} in {games} games against {}, half as each side, {:.1} per game",
+    let words = format!(
+        "those of {} in {games} games against {}, half as each side, seed {}, weighted by how often they occur",
         policy.name(),
         opponent.name(),
-        met.len() as f64 / games as f64,
+        sampling.seed,
     );
-    if let Some((from, to)) = range {
-        words += &format!(", {from} to {to} squares empty");
-    }
-    words += &format!(", seed {}; weighted by how often they occur", sampling.seed);
-    Ok(PositionList::new(
+    let list = PositionList::new(
         game,
         met,
         Origin { source: "games", words, is_sample: false, remark: None },
-    ))
+    );
+    let mut list = match range {
+        Some(range) => list.with_empty_squares(range)?,
+        None => list,
+    };
+    if list.positions.is_empty() {
+        return Err(Hinted::new("no game reaches such a position", "allow more empty squares"));
+    }
+    list.origin.words += &format!("; {:.1} per game", list.occurrences() as f64 / games as f64);
+    Ok(list)
 }
 
-/// Returns the list of a sample, whose description says how many positions differ and how many are missing.
+/// Returns the list of a sample, with a remark if positions are missing.
 fn listed(
     game: &AnyGame,
     positions: Vec<AnyPosition>,
@@ -192,9 +189,8 @@ fn listed(
         return Err(Hinted::new("no position was sampled", "allow more empty squares"));
     }
     let missing = sample.count - positions.len();
-    let remark = (missing > 0).then(|| {
-        format!("{missing} of {} positions were not found, because games end before", sample.count)
-    });
+    let remark = (missing > 0)
+        .then(|| format!("only {} of {} positions were found", positions.len(), sample.count));
     let origin = Origin { source, words, is_sample: true, remark };
     Ok(PositionList::new(game, positions, origin))
 }
@@ -210,20 +206,6 @@ fn range_of(game: &AnyGame, range: Option<(u32, u32)>) -> Result<(u32, u32), Hin
         return Err(Hinted::new(what, "expected two numbers up to that, in ascending order"));
     }
     Ok((from, to))
-}
-
-/// Counts the squares of a board whose layers count discs; fails for games without empty squares.
-fn squares_of_discs(game: &AnyGame) -> Result<u32, Hinted> {
-    let (rows, columns) = game.shape();
-    let has_discs = game.layers().is_some_and(|layers| layers.unit() == "discs");
-    if !has_discs || rows * columns == 0 {
-        let what = format!("positions of {} cannot be sampled by empty squares", game.name());
-        return Err(Hinted::new(
-            what,
-            "add --weight uniform to draw from a table, or give positions",
-        ));
-    }
-    Ok((rows * columns) as u32)
 }
 
 /// Returns the generator of a draw: independent for each seed and number.
