@@ -1,7 +1,7 @@
 //! Policies measured against exact values, and exact values as targets to learn from.
 //!
 //! * [`policy`]: policies, which choose moves;
-//! * [`evaluate`]: policies measured on solved tables and by search;
+//! * [`judge`]: policies measured on solved tables and by search;
 //! * [`export`]: positions and exact targets as files for other programs;
 //! * [`render`]: values in words; reports as text, as a page with plots, as CSV and Parquet.
 

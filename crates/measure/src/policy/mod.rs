@@ -18,7 +18,7 @@
 //! * [`Predictions`] and [`Exec`] take answers from files and programs; [`Steady`] detects answers that
 //!   depend on the batch, and [`Amended`] plays the move another policy ranks highest;
 //! * [`PolicySpec`] is the text form of a policy, and [`of_rules`] and [`of_outside`] build it. The perfect
-//!   policy needs a solved table, so it belongs to [`evaluate`](crate::judge).
+//!   policy needs a solved table, so it belongs to [`judge`](crate::judge).
 //!
 //! ```
 //! use yomikiri_measure::policy::PolicySpec;
