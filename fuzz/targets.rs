@@ -15,12 +15,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Component, Path, PathBuf};
 use std::str::from_utf8;
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::game::encode::Layout;
 use yomikiri::game::othello::proof::check::{BoardRules, check};
 use yomikiri::game::othello::proof::{Header, semistrong};
-use yomikiri::game::{Empties, Game, GameExt, Group, Side, Splits, WideKey};
+use yomikiri::game::{Game, GameExt, Group, Side, Splits, WideKey};
 use yomikiri::graph::{pack, read_roots};
 use yomikiri::progress::Silent;
 use yomikiri::registry::Games;
@@ -29,7 +30,7 @@ use yomikiri::table::{HEADER_BYTES, Manifest, Store, Table, check_name, crc32};
 use yomikiri_measure::export::targets::{Format, Images, Selection, Targets, write_targets};
 use yomikiri_measure::export::write_states;
 use yomikiri_measure::export::{checksum, read_checksums};
-use yomikiri_measure::judge::Labels;
+use yomikiri_measure::judge::KnownValues;
 use yomikiri_measure::policy::{
     Answers, Batch, Card, Exec, MICRO, NetworkSpec, Policy, PolicySpec, Predictions, Weights,
 };
@@ -542,12 +543,15 @@ fn labels(data: &[u8]) {
     for bytes in [data.to_vec(), mended] {
         let whole = bytes.clone();
         with_files(&PLACE.join("labels"), &[(name, bytes)], |dir| {
-            let labels = Labels::open(dir, &game, Empties::Uncounted)?;
+            let positions = first_positions(&game);
+            let mut values = KnownValues::new(&game, None);
+            values.search(positions.positions(), dir, Some(Duration::ZERO), &Silent)?;
             let kept = fs::read(dir.join(name))?;
             assert!(whole.len() < 64 || whole.starts_with(&kept));
-            for position in first_positions(&game).positions() {
-                let moves = labels.moves(&position.state)?.unwrap_or_default();
-                assert!(moves.iter().all(|(_, score)| (-16..=16).contains(&score.0)));
+            for position in positions.positions() {
+                let known = values.of(position, true)?;
+                let mut moves = known.iter().flat_map(|known| &known.moves);
+                assert!(moves.all(|(_, value)| (-16..=16).contains(&value.lower.score().0)));
             }
             Ok(())
         });

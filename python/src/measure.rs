@@ -8,15 +8,16 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Divider, Empties, Game as _, GameExt as _, Split};
+use yomikiri::game::{Divider, Game as _, GameExt as _, Split};
 use yomikiri::hint::{Hint as _, Hinted};
 use yomikiri::progress::Progress;
+use yomikiri::solve::Value;
 use yomikiri::solved::{Orienting, SolvedTable};
 use yomikiri::table::fits_memory;
 use yomikiri_measure::free_memory;
 use yomikiri_measure::judge::{
-    self, AccuracyReport, Baseline, JudgedPart, JudgedPositions, Judgement, LookedUp, Match,
-    MeasureCache, Origin, Piece, Player, PositionList, Request, RowSink, TablePositions,
+    self, AccuracyReport, Baseline, JudgedPart, JudgedPositions, Judgement, KnownValues, LookedUp,
+    Match, MeasureCache, Origin, Piece, Player, PositionList, Request, RowSink, TablePositions,
     games_bytes, judgements, playable, unfolded_bytes,
 };
 use yomikiri_measure::policy::{Answers, Batch, TrainedOn, TrainedSpec};
@@ -30,7 +31,7 @@ use crate::errors::{
 };
 use crate::games::{Game, Positions};
 use crate::policies::{Asks, Given, HeldPolicy, Raised, hold, hold_one, is_search, named, players};
-use crate::tables::{Table, labelled, tables_of};
+use crate::tables::{Table, tables_of};
 use crate::work::{detached, lock, run};
 
 /// Returns the split of this name. Fails if it is unknown.
@@ -312,14 +313,19 @@ pub(crate) fn solve_positions<'py>(
     let (game, all) = (positions.game.clone(), positions.all.clone());
     let (count, width) = (all.len(), game.action_count());
     let (scores, q) = run(py, progress, move |state, _| {
-        let labels = labelled((&game, Empties::Uncounted), &all, &tables, &**state)?;
-        let (mut scores, mut q) = (Vec::with_capacity(count), vec![f32::NAN; count * width]);
-        for (position, q) in all.iter().zip(q.chunks_exact_mut(width)) {
-            let moves = labels.moves(&position.state).map_err(measure_error)?.unwrap_or_default();
-            moves.iter().for_each(|(action, score)| q[usize::from(action.0)] = f32::from(score.0));
-            let best = moves.iter().map(|(_, score)| *score).max();
-            let score = best.unwrap_or_else(|| game.score(&position.state, Empties::Uncounted));
-            scores.push(f32::from(score.0));
+        let mut values = KnownValues::new(&game, None);
+        let unknown = values.unknown(&mut all.iter());
+        let labels = tables.join("labels");
+        values.search(&unknown, &labels, None, &**state).map_err(measure_error)?;
+        let (mut scores, mut q) = (vec![f32::NAN; count], vec![f32::NAN; count * width]);
+        for ((position, score), q) in all.iter().zip(&mut scores).zip(q.chunks_exact_mut(width)) {
+            let Some(known) = values.of(position, true).map_err(measure_error)? else { continue };
+            let score_of = |value: Value| f32::from(value.lower.score().0);
+            known
+                .moves
+                .iter()
+                .for_each(|(action, value)| q[usize::from(action.0)] = score_of(*value));
+            *score = score_of(known.value);
         }
         Ok((scores, q))
     })?;

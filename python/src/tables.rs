@@ -5,21 +5,19 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::Empties;
+use yomikiri::any::AnyGame;
 use yomikiri::game::{Game as _, Split, Splits};
 use yomikiri::graph::{Plan, within_room};
 use yomikiri::hint::Hint;
-use yomikiri::progress::Progress;
+use yomikiri::progress::{Progress, Silent};
 use yomikiri::solve::SolveOptions;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::{NoRoom, Store};
 use yomikiri_measure::export::targets::{
-    Encoder, Example, Format, Images, Selection, Targets, examples, look_up, read_rows,
-    write_targets,
+    Encoder, Format, Images, Selection, Targets, known_examples, read_rows, write_targets,
 };
 use yomikiri_measure::free_memory;
-use yomikiri_measure::judge::{Labels, MeasureCache, SampleOf, uniform};
+use yomikiri_measure::judge::{KnownValues, MeasureCache, SampleOf, uniform};
 use yomikiri_measure::render::no_room;
 
 use crate::columns::{about, columns, shape, to_dict};
@@ -218,66 +216,40 @@ impl Table {
         Ok(sampled(list))
     }
 
-    /// Returns columns of the positions that are in the table, as a dictionary of arrays, and the indices of
-    /// the others.
+    /// Returns columns of positions, as a dictionary of arrays, and the indices of those not in the table: these are
+    /// left out, or if `searches` searched, and their values cached in the labels beside the table.
     fn look_up<'py>(
         &self,
         py: Python<'py>,
         positions: &Positions,
         names: Vec<String>,
-    ) -> PyResult<(Bound<'py, PyDict>, Vec<usize>)> {
-        let (table, game) = (&self.table, self.table.game());
-        if positions.game.name() != game.name() {
-            let (given, here) = (positions.game.name(), game.name());
-            return Err(value_error(format!("invalid positions of {given}: expected {here}")));
-        }
-        let shape = shape(table, "nchw")?;
-        let columns = columns(table, &shape, &names)?;
-        let (block, missing) = detached(py, || {
-            let folded = game.folded();
-            let encoder = Encoder::new(game, &folded, &columns, shape);
-            look_up(&encoder, table, &Splits::default(), &positions.all)
-                .map_err(|error| table_error(error.line()))
-        })?;
-        Ok((to_dict(py, block, &columns)?, missing))
-    }
-
-    /// Returns columns of all positions and the indices of those not in the table; these are searched and
-    /// their values cached in the labels beside it.
-    fn look_up_or_search<'py>(
-        &self,
-        py: Python<'py>,
-        positions: &Positions,
-        names: Vec<String>,
+        searches: bool,
         progress: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyDict>, Vec<usize>)> {
         let (table, all) = (self.table.clone(), positions.all.clone());
-        let game = table.game();
-        let is_missing = |at: &usize| table.states().find(&all[*at]).is_none();
-        let missing = detached(py, || Ok((0..all.len()).filter(is_missing).collect::<Vec<_>>()))?;
-        if missing.is_empty() || game.layers().is_none() {
-            return self.look_up(py, positions, names);
+        if positions.game.name() != table.game().name() {
+            let (given, here) = (positions.game.name(), table.game().name());
+            return Err(value_error(format!("invalid positions of {given}: expected {here}")));
         }
         let shape = shape(&table, "nchw")?;
         let columns = columns(&table, &shape, &names)?;
-        let (tables, empties) = (tables_of(self), table.values().empties());
-        let (block, columns, missing) = run(py, progress, move |state, _| {
+        let labels = tables_of(self).join("labels");
+        let look_up = move |progress: &dyn Progress| {
             let game = table.game();
-            let searched: Vec<_> = missing.iter().map(|&at| all[at]).collect();
-            let labels = labelled((game, empties), &searched, &tables, &**state)?;
-            let of = |position: &AnyPosition, with_moves| {
-                let known = Example::look_up(&table, position, with_moves);
-                if known.is_some() {
-                    return Ok::<_, PyErr>(known);
-                }
-                let moves = labels.moves(&position.state).map_err(measure_error)?;
-                Ok(moves.map(|moves| Example::searched(game, position, &moves, empties)))
-            };
+            let mut values = KnownValues::new(game, Some(&table));
+            if searches {
+                let unknown = values.unknown(&mut all.iter());
+                values.search(&unknown, &labels, None, progress).map_err(measure_error)?;
+            }
             let folded = game.folded();
             let encoder = Encoder::new(game, &folded, &columns, shape);
-            let (block, _) = examples(&encoder, &Splits::default(), &all, &of)?;
-            Ok((block, columns, missing))
-        })?;
+            let found = known_examples(&encoder, &values, &all).map_err(measure_error)?;
+            Ok::<_, PyErr>((found, columns))
+        };
+        let ((block, missing), columns) = match searches {
+            true => run(py, progress, move |state, _| look_up(&**state))?,
+            false => detached(py, || look_up(&Silent))?,
+        };
         Ok((to_dict(py, block, &columns)?, missing))
     }
 
@@ -376,19 +348,6 @@ impl Table {
     pub fn rules(&self) -> AnyGame {
         self.table.game().clone()
     }
-}
-
-/// Opens the labels of a directory of tables and searches the positions that have none yet.
-pub(crate) fn labelled(
-    (game, empties): (&AnyGame, Empties),
-    positions: &[AnyPosition],
-    tables: &std::path::Path,
-    progress: &dyn Progress,
-) -> PyResult<Labels> {
-    let labels = Labels::open(&tables.join("labels"), game, empties);
-    let mut labels = labels.map_err(measure_error)?;
-    labels.find(positions, None, progress).map_err(measure_error)?;
-    Ok(labels)
 }
 
 pub(crate) fn tables_of(table: &Table) -> PathBuf {

@@ -24,8 +24,6 @@ mod oracle;
 mod searched;
 mod totals;
 
-use std::ops::Range;
-
 use crate::any::{AnyGame, AnyPosition, AnyState};
 use crate::game::{Game, GameExt, NotationError, Orientations, Symmetry};
 use crate::graph::{Graph, GraphError, Plan, RowMove, RowPiece, StateKind};
@@ -138,11 +136,11 @@ impl States {
         self.rows.find(&self.game, position)
     }
 
-    /// Calls `visit` with the canonical position of each of some rows, in order. Stops at the first
+    /// Calls `visit` with the canonical position of each of some ascending rows. Stops at the first
     /// error, be it of `visit` or of an invalid row.
     pub fn visit(
         &self,
-        mut rows: Range<usize>,
+        mut rows: impl Iterator<Item = usize>,
         mut visit: impl FnMut(usize, AnyPosition) -> Result<(), String>,
     ) -> Result<(), String> {
         self.rows.visit(&self.game, &mut rows, &mut visit)

@@ -152,7 +152,7 @@ def split_of(mine, theirs, game, seed, fractions):
         h = mix(h ^ word)
     unit, (train, validation, _) = (h >> 11) / 2**53, fractions
     split = 0 if unit < train else 1 if unit < train + validation else 2
-    return key, split, mix(h)
+    return key, split
 
 
 def check(place, *files):
@@ -179,7 +179,7 @@ def check(place, *files):
         is_same("layer", i, len(mine | theirs))
         is_same("mover", i, bits(mine))
         is_same("opponent", i, bits(theirs))
-        key, split, _ = split_of(mine, theirs, card["game"], parameters["split_seed"], fractions)
+        key, split = split_of(mine, theirs, card["game"], parameters["split_seed"], fractions)
         is_same("key", i, key[0] if len(key) == 1 else key)
         is_same("split", i, split)
         planes = np.zeros((2, squares), np.uint8)

@@ -4,11 +4,17 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use serde_json::Value;
 
 use crate::common::needs::{python_has, python_runs};
+use crate::common::solved::opened;
 use crate::common::tables::{Tables, solved_4x4};
+use yomikiri::game::Splits;
+use yomikiri::game::encode::Layout;
+use yomikiri::progress::Progress;
+use yomikiri_measure::export::targets::{Format, Images, Selection, Targets, write_targets};
 
 fn python(script: &str, args: &[&str]) -> Result<String, String> {
     let script = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
@@ -109,6 +115,74 @@ fn options_give_what_plain_rules_give() {
     let (few, more) = (rows("100"), rows("300"));
     assert_eq!((few.len(), more.len()), (100, 300));
     assert!(few.iter().all(|row| more.contains(row)));
+}
+
+/// Rows that are read while a sample is chosen.
+#[derive(Default)]
+struct Chosen(AtomicU64, AtomicBool);
+
+impl Progress for Chosen {
+    fn begin(&self, what: &str, _total: Option<u64>) {
+        self.1.store(what == "choosing a sample", Ordering::Relaxed);
+    }
+    fn finish(&self, _summary: &str) {}
+    fn advance(&self, rows: u64) {
+        if self.1.load(Ordering::Relaxed) {
+            self.0.fetch_add(rows, Ordering::Relaxed);
+        }
+    }
+}
+
+#[test]
+fn a_sample_reads_few_rows_and_at_most_all() {
+    let tables = Tables::new();
+    let table = opened(&solved_4x4(&tables));
+    let selection = Selection {
+        splits: Splits::default(),
+        split: None,
+        terminals: false,
+        unproven: false,
+        decisive: Some(false),
+        per_layer: None,
+        sample: Some(100),
+    };
+    let targets = Targets {
+        format: Format::Jsonl,
+        layout: Layout::Nchw,
+        selection,
+        images: Images::Canonical,
+        temperature: None,
+        columns: None,
+        shard_rows: None,
+    };
+    let chosen = Chosen::default();
+    let card = write_targets(&table, &targets, &tables.place("few.jsonl"), &chosen).unwrap();
+    // One row in seven is decisive.
+    let read = chosen.0.load(Ordering::Relaxed);
+    assert!(card.rows == 100 && (600..1300).contains(&read), "{} of {read} rows", card.rows);
+
+    // As many as there are: all, in their order.
+    let whole = path(&tables, "whole.jsonl");
+    export(&tables, &whole, &["--decisive-only"]);
+    for (at, options) in [["--sample", "1844"], ["--per-layer", "5000"]].iter().enumerate() {
+        let out = path(&tables, &format!("all{at}.jsonl"));
+        export(&tables, &out, &[&["--decisive-only"], &options[..]].concat());
+        assert!(fs::read(&out).unwrap() == fs::read(&whole).unwrap(), "{options:?}");
+    }
+}
+
+#[test]
+fn a_small_sample_of_a_damaged_table_is_refused() {
+    let tables = Tables::new();
+    let score = solved_4x4(&tables).path_of("score");
+    let mut bytes = fs::read(&score).unwrap();
+    bytes[128..].iter_mut().for_each(|score| *score ^= 2);
+    fs::write(&score, bytes).unwrap();
+    for (count, said) in [("5", "contradicts those of its moves"), ("5000", "checksum")] {
+        let ran = tables.run(&["export", "--sample", count, "--out", &path(&tables, "a.csv")]);
+        assert!(ran.code == 3 && ran.stderr.contains(said), "{}: {}", ran.code, ran.stderr);
+        assert!(!tables.place("a.csv").exists());
+    }
 }
 
 #[test]

@@ -549,7 +549,7 @@ class Values:
         self._progress, self._origin = progress, origin
         #: The positions.
         self.positions = positions
-        self._read(["score", "outcome", "distance"] if table.has_scores else ["outcome", "distance"])
+        self._read(["row", "score", "outcome", "distance"] if table.has_scores else ["row", "outcome", "distance"])
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -561,23 +561,20 @@ class Values:
 
     def _read(self, names: list[str]) -> None:
         core = self._table._core
-        if self._how == "search":
-            with Told(self._progress) as tell:
-                found, missing = core.look_up_or_search(self.positions._core, names, tell)
-        else:
-            found, missing = core.look_up(self.positions._core, names)
-        self._missing = missing
-        is_whole = len(next(iter(found.values()))) == len(self)
-        if not is_whole and self._how != "mask":
+        with Told(self._progress) as tell:
+            found, missing = core.look_up(self.positions._core, names, self._how == "search", tell)
+        is_known = np.ones(len(self), bool)
+        is_known[missing] = False
+        if missing and self._how != "mask":
             at = missing[0]
             text = self.positions[at].notation
             raise _core.PositionError(f"row {at}: '{text}' is not in {self._table.name}")
         for name, column in found.items():
-            if not is_whole and not isinstance(column, list):
+            if missing and not isinstance(column, list):
                 signed = column.dtype == np.int8 and name != "side"
                 fill = self._FILL.get(name, -128 if signed else 0)
                 whole = np.full((len(self), *column.shape[1:]), fill, column.dtype)
-                whole[self.found] = column
+                whole[is_known] = column
                 column = whole
             self._columns[name] = _typed_column(name, column)
 
@@ -603,8 +600,7 @@ class Values:
     @cached_property
     def found(self) -> NDArray[np.bool_]:
         """``True`` for positions in the table, ``False`` for masked or searched ones: ``bool``, ``(N,)``."""
-        found = np.ones(len(self), bool)
-        found[self._missing] = False
+        found: NDArray[np.bool_] = np.asarray(self.column("row")) != self._FILL["row"]
         return found
 
     @property

@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 use super::ExportError;
 use super::folder::{Folder, is_used, unchanged, write_synced};
 use super::targets::{
-    Encoder, Example, FileCard, Format, RowBlock, TargetColumn, TargetShape, choose_columns,
-    stream, table_crc32, write_arrays_and_lines,
+    Encoder, FileCard, Format, RowBlock, TargetColumn, TargetShape, choose_columns, stream,
+    table_crc32, write_arrays_and_lines,
 };
+use crate::judge::Example;
 use yomikiri::any::AnyGame;
 use yomikiri::game::encode::Layout;
 use yomikiri::game::{Game, GameExt, Split};
@@ -129,8 +130,9 @@ pub fn write_states(
     let encoder = Encoder::new(game, game, &columns, shape);
     let mut sinks = write_arrays_and_lines(&folder.file(""), POSITIONS, &columns)?;
     let mut count = 0;
-    let encode = |rows: &RowPiece| block(states, of, rows, &encoder);
-    stream(states.pieces(), AT_ONCE, &encode, |piece| {
+    let pieces = states.pieces();
+    let encode = |piece: usize| block(states, of, &pieces[piece], &encoder);
+    stream(pieces.len(), AT_ONCE, &encode, |piece| {
         let (block, rows) = piece.map_err(damaged)?;
         sinks.iter_mut().try_for_each(|sink| sink.append(&block))?;
         count += block.rows as u64;

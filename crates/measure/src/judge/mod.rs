@@ -81,9 +81,10 @@ pub use metrics::Metrics;
 pub use mistakes::{Costliest, Mistake, MoveFacts};
 pub use play::{Aim, Expected, Play, Response, Walk};
 pub use player::{Choice, Player};
+pub(crate) use positions::drawn;
 pub use positions::{
-    Case, Checksum, JudgedPart, JudgedPositions, Labels, LeftOut, ListedPositions, LookedUp,
-    Origin, Piece, PositionList, RootFacts, SampleOf, SearchCost, Source, TableFacts,
+    Case, Checksum, Example, JudgedPart, JudgedPositions, KnownValues, LeftOut, ListedPositions,
+    LookedUp, Origin, Piece, PositionList, RootFacts, SampleOf, SearchCost, Source, TableFacts,
     TablePositions, Truth, from_random_games, met_in_games, uniform,
 };
 pub use report::{AccuracyReport, Words};

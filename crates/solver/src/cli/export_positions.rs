@@ -1,7 +1,6 @@
 //! `solver export --positions`: exact values of the user's own positions.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use anyhow::bail;
 
@@ -10,16 +9,14 @@ use super::context::Context;
 use super::export_targets::format_of;
 use super::lines::{self, Line};
 use super::table_args::{OneTable, missing, time_limit};
-use yomikiri::any::AnyPosition;
 use yomikiri::game::encode::Layout;
-use yomikiri::game::{Empties, Game, GameExt, Splits};
+use yomikiri::game::{Game, GameExt};
 use yomikiri::hint::{Hint, Hinted};
 use yomikiri::solved::SolvedTable;
 use yomikiri_measure::export::targets::{
-    Encoder, Example, Format, LineSink, RowBlock, TargetShape, choose_columns, examples, look_up,
-    write_blocks,
+    Encoder, Format, LineSink, TargetShape, choose_columns, known_examples, write_blocks,
 };
-use yomikiri_measure::judge::{Labels, MeasureError, SearchCost};
+use yomikiri_measure::judge::KnownValues;
 use yomikiri_measure::render::number::thousands;
 
 /// The options of positions.
@@ -44,8 +41,6 @@ pub(super) struct PositionArgs {
     search_time: Option<f64>,
 }
 
-/// Positions that are looked up at a time.
-const AT_ONCE: usize = 1 << 13;
 /// Most bad lines that are named.
 const NAMED: usize = 10;
 
@@ -95,57 +90,35 @@ pub(super) fn run(
         // A position that is looked up counts once.
         columns.retain(|column| !["weight", "key", "split"].contains(&column.name));
     }
-    let folded = game.folded();
-    let encoder = Encoder::new(game, &folded, &columns, shape);
     let mut bad = Vec::new();
     let from = (game, lines::root_of(game, table)?);
-    let mut lines = lines::positions(&text, from, args.last, &mut bad);
-    let mut block = RowBlock::new(columns.len());
-    match table {
-        Some(table) => {
-            for some in lines.chunks(AT_ONCE) {
-                let positions: Vec<_> = some.iter().map(|line| line.position).collect();
-                let (found, missing) = look_up(&encoder, table, &Splits::default(), &positions)?;
-                block.extend(&found);
-                bad.extend(missing.into_iter().map(|at| {
-                    let Line { line, position } = &some[at];
-                    (*line, lines::missing(position, table))
-                }));
-            }
-            refuse(&mut bad, file, args.skip_bad)?;
+    let lines = lines::positions(&text, from, args.last, &mut bad);
+    let positions: Vec<_> = lines.iter().map(|line| line.position).collect();
+    let mut values = KnownValues::new(game, table);
+    if table.is_none() {
+        // Before the search, which takes long.
+        refuse(&mut bad, file, args.skip_bad)?;
+        let limit = args.search_time.map(|seconds| time_limit("--search-time", seconds));
+        let limit = limit.transpose()?.unwrap_or(FILE_LIMIT);
+        let unknown = values.unknown(&mut positions.iter());
+        if let Some(cost) = values.cost(&unknown) {
+            tell_cost(cost, Some(limit), context);
         }
-        None => {
-            // Before the search, which takes long.
-            refuse(&mut bad, file, args.skip_bad)?;
-            let all: Vec<_> = lines.iter().map(|line| line.position).collect();
-            let limit = args.search_time.map(|seconds| time_limit("--search-time", seconds));
-            let limit = limit.transpose()?.unwrap_or(FILE_LIMIT);
-            if let Some(cost) = SearchCost::of(game, &all) {
-                tell_cost(cost, Some(limit), context);
-            }
-            let directory = context.store.root().join("labels");
-            let mut labels = Labels::open(&directory, game, Empties::Uncounted)?;
-            labels.find(&all, Instant::now().checked_add(limit), &context.bars)?;
-            lines.retain(|Line { line, position }| {
-                let is_known = labels.has(&position.state);
-                if !is_known {
-                    let what = "not searched within the limit of time (--search-time)";
-                    bad.push((*line, format!("{}: {what}", game.notation(position)).into()));
-                }
-                is_known
-            });
-            refuse(&mut bad, file, args.skip_bad)?;
-            let positions: Vec<_> = lines.iter().map(|line| line.position).collect();
-            let of = |position: &AnyPosition, _: bool| {
-                let moves = labels.moves(&position.state)?;
-                let empties = labels.empties();
-                Ok::<_, MeasureError>(
-                    moves.map(|moves| Example::searched(game, position, &moves, empties)),
-                )
-            };
-            block = examples(&encoder, &Splits::default(), &positions, &of)?.0;
-        }
+        let labels = context.store.root().join("labels");
+        values.search(&unknown, &labels, Some(limit), &context.bars)?;
     }
+    let folded = game.folded();
+    let encoder = Encoder::new(game, &folded, &columns, shape);
+    let (block, missing) = known_examples(&encoder, &values, &positions)?;
+    bad.extend(missing.into_iter().map(|at| {
+        let Line { line, position } = &lines[at];
+        let not_searched = || {
+            let what = "not searched within the limit of time (--search-time)";
+            format!("{}: {what}", game.notation(position)).into()
+        };
+        (*line, table.map_or_else(not_searched, |table| lines::missing(position, table)))
+    }));
+    refuse(&mut bad, file, args.skip_bad)?;
     for (line, wrong) in bad.iter().take(NAMED) {
         context.remark(format!("{}, line {line}: {}", file.display(), wrong.line()));
     }

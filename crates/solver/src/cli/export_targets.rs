@@ -79,6 +79,9 @@ pub(super) struct TargetArgs {
     shard_rows: Option<u64>,
 }
 
+/// A sample with a smaller share of the rows than one in so many does not compare the checksums of the whole table.
+const SMALL: u64 = 1000;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum By {
     Outcome,
@@ -179,7 +182,13 @@ pub(super) fn run(
     // A table's name may have a dot in it; the default is a directory whatever it is called.
     let as_named = if given { out.clone() } else { PathBuf::from("targets") };
     let targets = args.targets(all_states, &as_named)?;
-    let table = context.solved(table, true)?;
+    // A small sample of a large table reads little; its values are checked against those of the moves.
+    let is_small =
+        args.sample.is_some_and(|most| most < table.manifest().counts.table.states / SMALL);
+    let table = match is_small {
+        true => context.solved(table.for_few_rows(), false)?,
+        false => context.solved(table, true)?,
+    };
     let needed = targets_bytes(&table, &targets) as f64;
     // How much of it text and compression leave is not known, so only arrays are refused.
     let exact = matches!(targets.format, Format::Npy | Format::Npz);

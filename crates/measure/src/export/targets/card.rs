@@ -6,8 +6,8 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 
 use super::columns::ColumnCard;
-use super::example::Example;
 use super::sink::FileCard;
+use crate::judge::Example;
 use yomikiri::game::Split;
 
 /// Value of `schema` in data cards.

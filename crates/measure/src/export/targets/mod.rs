@@ -1,13 +1,13 @@
 //! Exact values as training targets: the positions of a solved table with the values of all their
 //! moves, the best moves and a policy, in files for other programs. `docs/targets.md` describes the columns.
 //!
-//! [`write_targets`] passes through a table once (two or three times for samples) in chunks, which
-//! are encoded on all threads and written in order, so that the bytes depend only on the table and
-//! the request. Memory is bounded by a few chunks, whatever the table's size.
+//! [`write_targets`] passes through a table once in chunks, which are encoded on all threads and written in order,
+//! so that the bytes depend only on the table and the request. A sample reads hardly more than its rows. Memory is
+//! bounded by a few chunks and four bytes for each row of a sample.
 
 mod card;
 mod columns;
-mod example;
+mod images;
 mod place;
 mod select;
 mod sink;
@@ -26,19 +26,19 @@ pub use columns::{
     ColumnCard, Encoder, MISSING, NO_DISTANCE, RowBlock, Scalar, TargetColumn, TargetShape,
     all_columns,
 };
-pub use example::{Example, Images};
+pub use images::Images;
 pub use select::Selection;
 pub(in crate::export) use sink::write_arrays_and_lines;
 pub use sink::{FileCard, Format, LineSink};
 
-use self::example::visit_rows;
+use self::images::visit_rows;
 use self::place::Destination;
 use self::select::Selector;
 use super::ExportError;
+use crate::judge::{KnownValues, MeasureError};
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::encode::{Encoding, Layout};
 use yomikiri::game::{FoldedWords, Game, GameExt, Split, Splits, name_word};
-use yomikiri::graph::RowPiece;
 use yomikiri::progress::Progress;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::{IoContext, Table, TableError, move_synced};
@@ -238,22 +238,34 @@ pub fn write_targets(
     let (folded, words) = (game.folded(), FoldedWords::new(game));
     let damaged = |what: String| ExportError::from(TableError::damaged(table.table().dir(), what));
     let place = Destination::begin(path, targets.format)?;
-    let samples = targets.selection.per_layer.is_some() || targets.selection.sample.is_some();
-    if samples {
+    let selector = Selector::new(targets.selection, &words, game);
+    let is_sample = targets.selection.per_layer.is_some() || targets.selection.sample.is_some();
+    if is_sample {
         progress.begin("choosing a sample", None);
     }
-    let selector = Selector::new(targets.selection, &words, table, &|rows| progress.advance(rows));
-    let selector = selector.map_err(damaged)?;
-    if samples {
+    let sample = selector.sample(table, &|rows| progress.advance(rows)).map_err(damaged)?;
+    if is_sample {
         progress.finish("chosen");
     }
     let encoder = Encoder::new(game, &folded, &columns, shape);
     let mut sink =
         sink::begin(targets.format, &place.dir(), place.name(), &columns, targets.shard_rows)?;
-    progress.begin(&format!("writing {}", path.display()), Some(states.rows() as u64));
-    let piece = |rows: &RowPiece| piece_of(table, &selector, &encoder, targets.images, rows);
+    let rows = sample.as_ref().map_or(states.rows(), Vec::len);
+    progress.begin(&format!("writing {}", path.display()), Some(rows as u64));
+    let chunks = sample.as_ref().map_or(states.pieces().len(), |rows| rows.len().div_ceil(CHUNK));
+    let make = |chunk: usize| match &sample {
+        Some(rows) => {
+            let some = &rows[chunk * CHUNK..rows.len().min((chunk + 1) * CHUNK)];
+            let mut rows = some.iter().map(|row| *row as usize);
+            piece_of(table, &selector, &encoder, targets.images, &mut rows)
+        }
+        None => {
+            let mut rows = states.pieces()[chunk].rows.clone();
+            piece_of(table, &selector, &encoder, targets.images, &mut rows)
+        }
+    };
     let mut counts = Counts::default();
-    stream(states.pieces(), chunks_at_once(&columns, targets.images, game), &piece, |piece| {
+    stream(chunks, chunks_at_once(&columns, targets.images, game), &make, |piece| {
         let piece = piece.map_err(damaged)?;
         sink.append(&piece.block)?;
         counts.add(&piece.counts);
@@ -273,16 +285,18 @@ fn piece_of(
     selector: &Selector<'_>,
     encoder: &Encoder<'_>,
     images: Images,
-    rows: &RowPiece,
+    rows: &mut dyn Iterator<Item = usize>,
 ) -> Result<EncodedPiece, String> {
     let (block, counts) = (RowBlock::new(encoder.columns.len()), Counts::default());
-    let mut piece = EncodedPiece { block, counts, rows: rows.rows.len() as u64 };
+    let mut piece = EncodedPiece { block, counts, rows: 0 };
     visit_rows(table, rows, &mut |row| {
-        let Some(split) = selector.select(&row) else { return };
+        piece.rows += 1;
+        let Some(split) = selector.select(&row) else { return Ok(()) };
         images.for_each(table.game(), &row, &mut |example| {
             encoder.add(example, split, &mut piece.block);
             piece.counts.count(example, split);
         });
+        Ok(())
     })?;
     Ok(piece)
 }
@@ -294,19 +308,20 @@ fn chunks_at_once(columns: &[TargetColumn], images: Images, game: &AnyGame) -> u
     ((1 << 26) / chunk).clamp(2, 256)
 }
 
-/// Makes pieces on all threads and passes them to `take` in order, while the next ones are being made.
+/// Makes numbered pieces on all threads and passes them to `take` in order, while the next ones are being made.
 pub(super) fn stream<P: Send>(
-    chunks: &[RowPiece],
+    count: usize,
     at_once: usize,
-    make: &(impl Fn(&RowPiece) -> P + Sync),
+    make: &(impl Fn(usize) -> P + Sync),
     mut take: impl FnMut(P) -> Result<(), ExportError> + Send,
 ) -> Result<(), ExportError> {
     let mut ready: Vec<P> = Vec::new();
-    for some in chunks.chunks(at_once).chain([&[][..]]) {
+    for begin in (0..count + at_once).step_by(at_once) {
         let pieces = std::mem::take(&mut ready);
+        let some = at_once.min(count.saturating_sub(begin));
         let (taken, made) = rayon::join(
             || pieces.into_iter().try_for_each(&mut take),
-            || parallel::map(some.len(), &|place| make(&some[place])),
+            || parallel::map(some, &|place| make(begin + place)),
         );
         taken?;
         ready = made;
@@ -343,7 +358,7 @@ fn describe(
         ("infinite play", repetition),
         ("missing", Some(format!("{MISSING} in columns of values, {NO_DISTANCE} in distance; null in Parquet and JSON, empty in CSV"))),
         ("split", Some("h = seed; for w in [fnv1a64(game), key...]: h = splitmix64(h ^ w); (h >> 11) / 2^53 below the first fraction is train, below the first two validation".to_string())),
-        ("sample", Some("the rows with the smallest splitmix64(h), among equal ones the first".to_string())),
+        ("sample", Some("rows drawn without repetition, those that fulfil the conditions equally likely, by the seed of the split and the number of the row".to_string())),
     ];
     let about = |column: &TargetColumn| ColumnCard {
         name: column.name.to_string(),
@@ -374,38 +389,22 @@ fn describe(
     }
 }
 
-/// Looks up positions in a table. Returns the found ones as a block, in their order, and the indices of the
-/// others. Fails if the table is damaged.
-pub fn look_up(
+/// Encodes what is known of positions. Returns a block in their order, and the indices of those of which nothing is
+/// known. Fails if the table or a label is damaged.
+pub fn known_examples(
     encoder: &Encoder<'_>,
-    table: &SolvedTable,
-    splits: &Splits,
+    values: &KnownValues<'_>,
     positions: &[AnyPosition],
-) -> Result<(RowBlock, Vec<usize>), TableError> {
-    let of = |position: &AnyPosition, with_moves| {
-        Ok::<_, TableError>(Example::look_up(table, position, with_moves))
-    };
-    let found = examples(encoder, splits, positions, &of)?;
-    table.table().check_read()?;
-    Ok(found)
-}
-
-/// Encodes the example that `of` returns for each position, with moves if its second argument is true.
-/// Returns a block in the order of the positions, and the indices of the positions without an example.
-pub fn examples<E: Send>(
-    encoder: &Encoder<'_>,
-    splits: &Splits,
-    positions: &[AnyPosition],
-    of: &(impl Fn(&AnyPosition, bool) -> Result<Option<Example>, E> + Sync),
-) -> Result<(RowBlock, Vec<usize>), E> {
+) -> Result<(RowBlock, Vec<usize>), MeasureError> {
     let (name, words) = (name_word(&encoder.game.name()), FoldedWords::new(encoder.game));
     let with_moves = encoder.columns.iter().any(TargetColumn::is_of_moves);
     let with_split = encoder.columns.iter().any(|column| column.name == "split");
+    let splits = Splits::default();
     let some = |places: Range<usize>| {
         let (mut block, mut missing) = (RowBlock::new(encoder.columns.len()), Vec::new());
         for at in places {
             let position = &positions[at];
-            let Some(example) = of(position, with_moves)? else {
+            let Some(example) = values.of(position, with_moves)? else {
                 missing.push(at);
                 continue;
             };
@@ -415,14 +414,15 @@ pub fn examples<E: Send>(
             };
             encoder.add(&example, split, &mut block);
         }
-        Ok((block, missing))
+        Ok::<_, MeasureError>((block, missing))
     };
     let (mut block, mut missing) = (RowBlock::new(encoder.columns.len()), Vec::new());
-    for part in parallel::map_ranges(positions.len(), 1 << 11, &some) {
+    for part in parallel::map_ranges(positions.len(), CHUNK, &some) {
         let (part, places) = part?;
         block.extend(&part);
         missing.extend(places);
     }
+    values.check()?;
     Ok((block, missing))
 }
 
@@ -436,10 +436,9 @@ pub fn read_rows(
     pieces: Range<usize>,
 ) -> Result<RowBlock, String> {
     let words = FoldedWords::new(encoder.game);
-    let selection = Selection { per_layer: None, sample: None, ..selection };
-    let selector = Selector::new(selection, &words, table, &|_| ())?;
+    let selector = Selector::new(selection, &words, encoder.game);
     let pieces = &table.states().pieces()[pieces];
-    let one = |at: usize| piece_of(table, &selector, encoder, images, &pieces[at]);
+    let one = |at: usize| piece_of(table, &selector, encoder, images, &mut pieces[at].rows.clone());
     let mut block = RowBlock::new(encoder.columns.len());
     for piece in parallel::map(pieces.len(), &one) {
         block.extend(&piece?.block);

@@ -1,8 +1,7 @@
 //! Selection of the exported rows: splits, decisive positions, samples.
 
-use std::collections::{BTreeMap, BinaryHeap};
-
-use super::example::{Example, visit_rows};
+use super::images::visit_rows;
+use crate::judge::{Example, drawn};
 use yomikiri::any::AnyGame;
 use yomikiri::game::{FoldedWords, Game, Split, Splits, mix, name_word};
 use yomikiri::graph::{RowPiece, StateKind};
@@ -28,108 +27,85 @@ pub struct Selection {
     pub sample: Option<u64>,
 }
 
-/// Rank of a row in a sample: by hash, then by row.
-type SampleRank = (u64, u32);
-
-/// Selects rows. Created once for a table, since sampling needs a pass through all of it.
+/// Selects rows.
 pub(super) struct Selector<'a> {
     selection: Selection,
     words: &'a FoldedWords<AnyGame>,
     name: u64,
-    /// Last sampled place of each layer, after the pass.
-    by_layer: Option<BTreeMap<u32, SampleRank>>,
-    /// Last sampled place, after the pass.
-    last: Option<SampleRank>,
 }
 
 impl<'a> Selector<'a> {
-    /// Passes through the table if there is a sample to choose.
+    /// Returns the conditions for the rows of a game.
     pub(super) fn new(
         selection: Selection,
         words: &'a FoldedWords<AnyGame>,
-        table: &SolvedTable,
-        advance: &(dyn Fn(u64) + Sync),
-    ) -> Result<Selector<'a>, String> {
-        let name = name_word(&table.game().name());
-        let mut selector = Selector { selection, words, name, by_layer: None, last: None };
-        if let Some(most) = selection.per_layer {
-            let layers = selector.smallest(table, most, &|row| row.layer.unwrap_or(0), advance)?;
-            selector.by_layer = Some(layers);
-        }
-        if let Some(most) = selection.sample {
-            let one = selector.smallest(table, most, &|_| 0, advance)?;
-            // An empty table has no last place.
-            selector.last = Some(one.get(&0).copied().unwrap_or_default());
-        }
-        Ok(selector)
+        game: &AnyGame,
+    ) -> Selector<'a> {
+        Selector { selection, words, name: name_word(&game.name()) }
     }
 
-    /// Returns the hash of a row, equal for all its images.
-    fn hash(&self, row: &Example) -> u64 {
-        self.selection.splits.hash(self.name, self.words.of(&row.position.state))
-    }
-
-    /// Returns the split of a row that is exported, else `None`.
+    /// Returns the split of a row that fulfils the conditions, else `None`.
     pub(super) fn select(&self, row: &Example) -> Option<Split> {
-        let hash = self.hash(row);
-        let split = self.selection.splits.of_hash(hash);
-        let place = (mix(hash), row.row);
-        (self.is_selected(row, split) && self.sampled(row, place)).then_some(split)
-    }
-
-    fn is_selected(&self, row: &Example, split: Split) -> bool {
-        let Selection { terminals, unproven, decisive, split: part, .. } = self.selection;
-        part.is_none_or(|part| part == split)
+        let Selection { splits, terminals, unproven, decisive, split: part, .. } = self.selection;
+        let split = splits.of_hash(splits.hash(self.name, self.words.of(&row.position.state)));
+        let is_selected = part.is_none_or(|part| part == split)
             && (terminals || row.kind != StateKind::Terminal)
             && (unproven || row.is_proven() && row.kind != StateKind::Frontier)
-            && decisive.is_none_or(|by_score| row.decides(by_score))
+            && decisive.is_none_or(|by_score| row.decides(by_score));
+        is_selected.then_some(split)
     }
 
-    fn sampled(&self, row: &Example, place: SampleRank) -> bool {
-        let layer = row.layer.unwrap_or(0);
-        self.by_layer.as_ref().is_none_or(|layers| layers.get(&layer) >= Some(&place))
-            && self.last.is_none_or(|last| place <= last)
-    }
-
-    /// Returns, for each group of the rows selected so far, the last of the `most` places with the smallest
-    /// hashes.
-    fn smallest(
+    /// Draws the sample that is asked for, without repetition and evenly among the rows that fulfil the conditions;
+    /// returns them in ascending order, or `None` if all rows are asked for. Reads hardly more rows than it draws.
+    pub(super) fn sample(
         &self,
         table: &SolvedTable,
-        most: u64,
-        group: &(dyn Fn(&Example) -> u32 + Sync),
         advance: &(dyn Fn(u64) + Sync),
-    ) -> Result<BTreeMap<u32, SampleRank>, String> {
-        const AT_ONCE: usize = 64;
-        let mut heaps: BTreeMap<u32, BinaryHeap<SampleRank>> = BTreeMap::new();
-        for some in table.states().pieces().chunks(AT_ONCE) {
-            let full = |group: u32| {
-                let heap = heaps.get(&group)?;
-                heap.peek().copied().filter(|_| heap.len() as u64 >= most)
+    ) -> Result<Option<Vec<u32>>, String> {
+        let Selection { per_layer, sample, splits, .. } = self.selection;
+        let all = table.states().rows() as u32;
+        let draw = |from: u32, count: u32, most: u64, seed: u64| {
+            let are_selected = |some: &[u32]| {
+                let rows = some.iter().map(|place| (from + place) as usize);
+                self.are_selected(table, &rows.collect::<Vec<_>>(), advance)
             };
-            let of = |piece: &RowPiece| -> Result<Vec<(u32, SampleRank)>, String> {
-                let mut places = Vec::new();
-                visit_rows(table, piece, &mut |row| {
-                    let place = (mix(self.hash(&row)), row.row);
-                    let last = full(group(&row));
-                    if last.is_none_or(|last| place < last) && self.select(&row).is_some() {
-                        places.push((group(&row), place));
-                    }
-                })?;
-                advance(piece.rows.len() as u64);
-                Ok(places)
-            };
-            for places in parallel::map(some.len(), &|place| of(&some[place])) {
-                for (group, place) in places? {
-                    let heap = heaps.entry(group).or_default();
-                    heap.push(place);
-                    if heap.len() as u64 > most {
-                        heap.pop();
-                    }
-                }
-            }
+            let rows = drawn(count, most, seed, &are_selected)?;
+            Ok::<_, String>(rows.into_iter().map(|place| from + place).collect::<Vec<u32>>())
+        };
+        let Some(most) = per_layer else {
+            return sample.map(|most| draw(0, all, most, splits.seed)).transpose();
+        };
+        let is_same = |one: &RowPiece, other: &RowPiece| one.layer == other.layer;
+        let mut rows = Vec::new();
+        for (number, layer) in (1..).zip(table.states().pieces().chunk_by(is_same)) {
+            let from = layer[0].rows.start as u32;
+            let count = layer.iter().map(|piece| piece.rows.len() as u32).sum();
+            rows.extend(draw(from, count, most, mix(splits.seed ^ mix(number)))?);
         }
-        let last = |(group, heap): (u32, BinaryHeap<SampleRank>)| Some((group, *heap.peek()?));
-        Ok(heaps.into_iter().filter_map(last).collect())
+        let Some(most) = sample else { return Ok(Some(rows)) };
+        let any = |some: &[u32]| Ok(vec![true; some.len()]);
+        let places = drawn(rows.len() as u32, most, splits.seed, &any)?;
+        Ok(Some(places.into_iter().map(|place| rows[place as usize]).collect()))
+    }
+
+    /// Returns which of some ascending rows fulfil the conditions. Fails at a value that contradicts those of its
+    /// moves: samples are drawn from tables whose checksums were not compared.
+    fn are_selected(
+        &self,
+        table: &SolvedTable,
+        rows: &[usize],
+        advance: &(dyn Fn(u64) + Sync),
+    ) -> Result<Vec<bool>, String> {
+        let parts = parallel::map_ranges(rows.len(), 256, &|part| {
+            let mut found = Vec::with_capacity(part.len());
+            visit_rows(table, &mut rows[part.clone()].iter().copied(), &mut |row| {
+                row.judged()?;
+                found.push(self.select(&row).is_some());
+                Ok(())
+            })?;
+            advance(part.len() as u64);
+            Ok::<_, String>(found)
+        });
+        Ok(parts.into_iter().collect::<Result<Vec<_>, _>>()?.concat())
     }
 }

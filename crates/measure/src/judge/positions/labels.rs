@@ -69,7 +69,7 @@ fn search_seconds(squares: usize, empty: u32) -> f64 {
 }
 
 /// Scores of the moves of positions, each for the player who makes the move.
-pub struct Labels {
+pub(super) struct Labels {
     game: AnyGame,
     empties: Empties,
     file: File,
@@ -80,7 +80,11 @@ pub struct Labels {
 impl Labels {
     /// Opens or creates the labels of a game in a directory. Fails if they are damaged, of another version,
     /// or in use by another process.
-    pub fn open(dir: &Path, game: &AnyGame, empties: Empties) -> Result<Labels, MeasureError> {
+    pub(super) fn open(
+        dir: &Path,
+        game: &AnyGame,
+        empties: Empties,
+    ) -> Result<Labels, MeasureError> {
         let path = dir.join(format!("{}-{}.labels", game.name(), empties.name()));
         fs::create_dir_all(dir)?;
         let mut options = OpenOptions::new();
@@ -113,19 +117,9 @@ impl Labels {
         Ok(Labels { game: game.clone(), empties, file, path, known })
     }
 
-    /// Returns how empty squares count in the scores.
-    pub fn empties(&self) -> Empties {
-        self.empties
-    }
-
-    /// Returns the game.
-    pub fn game(&self) -> &AnyGame {
-        &self.game
-    }
-
     /// Searches the positions that have no labels yet, those nearest to the end first, and appends theirs to the file
     /// about every second. Positions whose search does not end before the deadline get none. Fails for a game that cannot be searched.
-    pub fn find(
+    pub(super) fn find(
         &mut self,
         positions: &[AnyPosition],
         deadline: Option<Instant>,
@@ -191,12 +185,15 @@ impl Labels {
     }
 
     /// Returns `true` if a position has a label.
-    pub fn has(&self, state: &AnyState) -> bool {
+    pub(super) fn has(&self, state: &AnyState) -> bool {
         self.known.contains_key(&self.game.key(state))
     }
 
     /// Returns the moves of a position with their scores; `None` if it has no label.
-    pub fn moves(&self, state: &AnyState) -> Result<Option<Vec<(Action, Score)>>, MeasureError> {
+    pub(super) fn moves(
+        &self,
+        state: &AnyState,
+    ) -> Result<Option<Vec<(Action, Score)>>, MeasureError> {
         let Some(scores) = self.known.get(&self.game.key(state)) else { return Ok(None) };
         let actions = self.game.actions(state);
         if actions.len() != scores.len() {

@@ -2,184 +2,141 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::forced::{forced_case, look_ahead};
 use super::piece::JudgedCase;
 use super::{
-    Case, JudgedPositions, Labels, LeftOut, Origin, Piece, PositionList, SearchCost, Source,
-    TableFacts, Truth,
+    Example, JudgedPositions, KnownValues, LeftOut, Origin, Piece, PositionList, SearchCost,
+    Source, TableFacts,
 };
 use crate::judge::error::MeasureError;
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, Empties, Game, GameExt, Score};
-use yomikiri::graph::StateKind;
+use yomikiri::game::{Empties, Game, GameExt};
 use yomikiri::hint::Hinted;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
-use yomikiri::solve::Value;
-use yomikiri::solved::{Oracle, SolvedTable};
+use yomikiri::solved::SolvedTable;
 use yomikiri::table::{SweepRecord, TableError};
 
-/// Knowledge of a position of a list.
-#[derive(Clone)]
-enum Known {
-    /// Its exact values.
-    Judged(Box<JudgedCase>),
-    /// The game is over in it.
-    Finished,
-    /// The table contains it and does not prove it.
-    Unproven,
-    /// No table contains it.
-    Nothing,
-}
-
 /// A list after its positions were looked up in a table, before the missing ones are searched.
-pub struct LookedUp {
+pub struct LookedUp<'a> {
     list: PositionList,
-    known: Vec<Known>,
-    /// Moves of each position that a bounded table proves to win or lose, if not all; empty without such a table.
-    forced: Vec<Option<JudgedCase>>,
-    /// Facts of the table, and the sweeps that computed its values.
-    table: Option<(TableFacts, Vec<SweepRecord>)>,
-    empties: Empties,
+    values: KnownValues<'a>,
+    /// Positions that must be searched.
+    unknown: Vec<AnyPosition>,
+    table: Option<&'a SolvedTable>,
 }
 
-impl LookedUp {
+impl<'a> LookedUp<'a> {
     /// Looks positions up in a table, if there is one. Fails if it is damaged.
-    pub fn new(list: PositionList, table: Option<&SolvedTable>) -> Result<LookedUp, MeasureError> {
-        let positions = &list.positions;
-        let known = in_parts(positions, &|position| look_up(&list.game, table, position));
-        let known = known.map_err(MeasureError::damaged)?;
-        // Positions of other games are searched.
-        let is_cyclic = list.game.layers().is_none();
-        let bounded = table.filter(|table| is_cyclic && !table.table().manifest().complete);
-        let forced = bounded.map_or(Ok(Vec::new()), |table| {
-            let of = |position: &AnyPosition| {
-                let row = table.states().find(position);
-                let layer = |row| (row, table.states().layer_of(row));
-                row.map_or(Ok(None), |row| {
-                    forced_case(table, layer(row), position, || Ok(look_ahead(table, position)))
-                })
-            };
-            in_parts(positions, &of).map_err(MeasureError::damaged)
-        })?;
-        let empties = table.and_then(|table| {
-            let solution = table.table().manifest().solution.as_ref()?;
-            let name = solution.empties.as_deref()?;
-            [Empties::Uncounted, Empties::ToWinner].into_iter().find(|rule| rule.name() == name)
-        });
+    pub fn new(
+        list: PositionList,
+        table: Option<&'a SolvedTable>,
+    ) -> Result<LookedUp<'a>, MeasureError> {
+        let values = KnownValues::new(&list.game, table);
+        let unknown = values.unknown(&mut list.positions());
+        values.check()?;
+        Ok(LookedUp { list, values, unknown, table })
+    }
+
+    /// Estimates the cost of the search; `None` if nothing must be searched.
+    pub fn search_cost(&self) -> Option<SearchCost> {
+        self.values.cost(&self.unknown)
+    }
+
+    /// Searches what no table knows, cheapest first, for at most `within`; values are read from and added to the
+    /// labels in a directory. Fails if the table is damaged, if nothing is left to judge, or if a position is in no
+    /// table and its game cannot be searched.
+    pub fn searched(
+        self,
+        labels: &Path,
+        within: Option<Duration>,
+        progress: &dyn Progress,
+    ) -> Result<ListedPositions, MeasureError> {
+        let LookedUp { list, mut values, unknown, table } = self;
+        values.search(&unknown, labels, within, progress)?;
+        let known = in_parts(&list.positions, &|position| values.of(position, true))?;
+        let forced = match table.filter(|table| !table.table().manifest().complete) {
+            // Positions of other games are searched.
+            Some(table) if !values.can_search() => {
+                in_parts(&list.positions, &|position| forced_moves(table, position))?
+            }
+            _ => Vec::new(),
+        };
+        let game = list.game;
+        let (mut searched_states, mut left_out) = (0, LeftOut::default());
+        let (mut parts, mut forced_parts) = (Vec::new(), Vec::new());
+        let mut forced = forced.into_iter();
+        for (number, (&(position, weight), known)) in list.positions.iter().zip(known).enumerate() {
+            let judged = known.as_ref().map(Example::judged).transpose();
+            let judged = judged.map_err(MeasureError::damaged)?.flatten();
+            let times = u64::from(weight);
+            match (&known, judged) {
+                (_, Some(judged)) => {
+                    let is_searched = known.as_ref().is_some_and(Example::is_searched);
+                    searched_states += if is_searched { times } else { 0 };
+                    push((number, position, weight), judged, &mut parts);
+                }
+                _ if game.is_terminal(&position.state) => left_out.finished += times,
+                _ if values.can_search() => left_out.unsearched += times,
+                (Some(_), None) => left_out.unproven += times,
+                (None, None) => {
+                    let name = table.map_or("a table".to_string(), |table| table.table().name());
+                    let text = game.notation(&position);
+                    let what = format!("{text} is not among the states of {name}");
+                    return Err(MeasureError::Positions(Hinted::new(what, "leave it out")));
+                }
+            }
+            if let Some(case) = forced.next().flatten() {
+                push((number, position, weight), case, &mut forced_parts);
+            }
+        }
+        if parts.is_empty() && forced_parts.is_empty() {
+            let why = left_out.words().unwrap_or("there are none".to_string());
+            let what = format!("no position can be judged: {why}");
+            let hint = "give positions with a move to make";
+            return Err(MeasureError::Positions(Hinted::new(what, hint)));
+        }
         let facts = |table: &SolvedTable| {
             table.table().check_read()?;
             let solution = table.table().manifest().solution.as_ref();
             let sweeps = solution.map_or(Vec::new(), |solution| solution.sweeps.clone());
             Ok::<_, TableError>((TableFacts::of_table(table)?, sweeps))
         };
-        let table = table.map(facts).transpose()?;
-        Ok(LookedUp { list, known, forced, table, empties: empties.unwrap_or(Empties::Uncounted) })
-    }
-
-    /// Returns the positions that must be searched.
-    fn to_search(&self) -> Vec<AnyPosition> {
-        // Play that may go round in circles cannot be searched.
-        if self.list.game.layers().is_none() {
-            return Vec::new();
-        }
-        let is_open = |known: &Known| matches!(known, Known::Nothing | Known::Unproven);
-        let both = self.known.iter().zip(self.list.positions());
-        both.filter(|(known, _)| is_open(known)).map(|(_, position)| *position).collect()
-    }
-
-    /// Estimates the cost of the search; `None` if nothing must be searched.
-    pub fn search_cost(&self) -> Option<SearchCost> {
-        SearchCost::of(&self.list.game, &self.to_search())
-    }
-
-    /// Searches what no table knows, cheapest first, for at most `within`; values are read from and added to the
-    /// labels in a directory. Fails if nothing is left to judge, or if a position is in no table and its game cannot be
-    /// searched.
-    pub fn searched(
-        mut self,
-        labels: &Path,
-        within: Option<Duration>,
-        progress: &dyn Progress,
-    ) -> Result<ListedPositions, MeasureError> {
-        let deadline = within.and_then(|within| Instant::now().checked_add(within));
-        let to_search = self.to_search();
-        let mut searched_states = 0;
-        let mut left_out = LeftOut::default();
-        if !to_search.is_empty() {
-            let mut labels = Labels::open(labels, &self.list.game, self.empties)?;
-            labels.find(&to_search, deadline, progress)?;
-            for (known, (position, weight)) in self.known.iter_mut().zip(&self.list.positions) {
-                if !matches!(known, Known::Nothing | Known::Unproven) {
-                    continue;
-                }
-                match labels.moves(&position.state)? {
-                    Some(moves) => {
-                        *known = judged(&self.list.game, position, &moves);
-                        searched_states += u64::from(*weight);
-                    }
-                    None => left_out.unsearched += u64::from(*weight),
-                }
-            }
-        }
-        let can_search = self.list.game.layers().is_some();
-        let all = || self.list.positions.iter().enumerate();
-        let mut parts = Vec::new();
-        for (known, (number, &(position, weight))) in self.known.into_iter().zip(all()) {
-            match known {
-                Known::Judged(judged) => push((number, position, weight), *judged, &mut parts),
-                Known::Finished => left_out.finished += u64::from(weight),
-                Known::Unproven | Known::Nothing if can_search => {}
-                Known::Unproven => left_out.unproven += u64::from(weight),
-                Known::Nothing => {
-                    let text = self.list.game.notation(&position);
-                    let name = self.table.as_ref().map_or("a table", |(facts, _)| &facts.name);
-                    let what = format!("{text} is not among the states of {name}");
-                    return Err(MeasureError::Positions(Hinted::new(what, "leave it out")));
-                }
-            }
-        }
-        let mut forced = Vec::new();
-        for (case, (number, &(position, weight))) in self.forced.into_iter().zip(all()) {
-            if let Some(case) = case {
-                push((number, position, weight), case, &mut forced);
-            }
-        }
-        if parts.is_empty() && forced.is_empty() {
-            let why = left_out.words().unwrap_or("there are none".to_string());
-            let what = format!("no position can be judged: {why}");
-            return Err(MeasureError::Positions(Hinted::new(
-                what,
-                "give positions with a move to make",
-            )));
-        }
-        let game = self.list.game;
         Ok(ListedPositions {
             judged: Pieces::new(&game, parts),
-            forced: Pieces::new(&game, forced),
+            forced: Pieces::new(&game, forced_parts),
             game,
-            origin: self.list.origin,
+            origin: list.origin,
             searched_states,
             left_out,
-            table: self.table,
-            empties: self.empties,
+            table: table.map(facts).transpose()?,
+            empties: values.empties(),
         })
     }
 }
 
+/// Returns the moves of a position that a bounded table proves to win or lose, if not all.
+fn forced_moves(
+    table: &SolvedTable,
+    position: &AnyPosition,
+) -> Result<Option<JudgedCase>, MeasureError> {
+    let Some(row) = table.states().find(position) else { return Ok(None) };
+    let layer = table.states().layer_of(row);
+    let moves = || Ok(look_ahead(table, position));
+    forced_case(table, (row, layer), position, moves).map_err(MeasureError::damaged)
+}
+
 /// Maps positions in parallel.
-fn in_parts<T: Clone + Send>(
+fn in_parts<T: Send>(
     positions: &[(AnyPosition, u32)],
-    of: &(dyn Fn(&AnyPosition) -> Result<T, String> + Sync),
-) -> Result<Vec<T>, String> {
-    let parts = parallel::try_map(positions.len().div_ceil(super::AT_ONCE), &|part| {
-        let from = part * super::AT_ONCE;
-        let part = &positions[from..positions.len().min(from + super::AT_ONCE)];
-        part.iter().map(|(position, _)| of(position)).collect::<Result<Vec<T>, String>>()
+    of: &(dyn Fn(&AnyPosition) -> Result<T, MeasureError> + Sync),
+) -> Result<Vec<T>, MeasureError> {
+    let parts = parallel::map_ranges(positions.len(), super::AT_ONCE, &|part| {
+        positions[part].iter().map(|(position, _)| of(position)).collect::<Result<Vec<T>, _>>()
     });
-    Ok(parts?.concat())
+    Ok(parts.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
 /// Appends a position of a list with its number and weight.
@@ -190,45 +147,6 @@ fn push(
 ) {
     (judged.case.row, judged.case.weight) = (number as u32, weight);
     Piece::with_room(parts).push_case(position, judged);
-}
-
-/// Looks a position up in a table. Fails if the table contradicts itself.
-fn look_up(
-    game: &AnyGame,
-    table: Option<&SolvedTable>,
-    position: &AnyPosition,
-) -> Result<Known, String> {
-    if game.is_terminal(&position.state) {
-        return Ok(Known::Finished);
-    }
-    let row = table.and_then(|table| Some((table, table.states().find(position)?)));
-    let Some((table, row)) = row else { return Ok(Known::Nothing) };
-    let truth = |value| Truth::of(value, table.has_scores());
-    if table.states().kind(row, &position.state) != StateKind::Interior {
-        return Ok(Known::Unproven);
-    }
-    let moves = table.look_ahead(position).into_iter();
-    let moves = moves.map(|(action, value)| Some((action, truth(value?)?)));
-    let moves = moves.collect::<Option<Vec<(Action, Truth)>>>();
-    let Some((own, moves)) = truth(table.value(row)).zip(moves) else { return Ok(Known::Unproven) };
-    let (actions, truths): (Vec<Action>, Vec<Truth>) = moves.into_iter().unzip();
-    let case = Case::of(row, table.states().layer_of(row), own, &truths)
-        .ok_or_else(|| format!("value of row {row} contradicts those of its moves"))?;
-    Ok(Known::Judged(Box::new(JudgedCase { case, actions, truths })))
-}
-
-/// Returns what labels say of a position: the scores of its moves, for the player who makes them.
-fn judged(game: &AnyGame, position: &AnyPosition, moves: &[(Action, Score)]) -> Known {
-    let scored = game.scores().is_some();
-    let truth = |score| Truth::of(Value::of_scores(score, score, None), scored);
-    let truths: Option<Vec<Truth>> = moves.iter().map(|(_, score)| truth(*score)).collect();
-    let best = moves.iter().map(|(_, score)| *score).max();
-    let layer = game.layers().map(|layers| layers.layer_of(&position.state));
-    let case = best.and_then(truth).zip(truths).and_then(|(own, truths)| {
-        let actions = moves.iter().map(|(action, _)| *action).collect();
-        Some(Box::new(JudgedCase { case: Case::of(0, layer, own, &truths)?, actions, truths }))
-    });
-    case.map_or(Known::Finished, Known::Judged)
 }
 
 /// Pieces in memory.

@@ -4,8 +4,10 @@
 //! [`TablePositions`] are those of a solved table. [`ListedPositions`] are those of a [`PositionList`] (a file, a
 //! sample, games), whose values come from the table that knows the position, or else from search.
 
+mod example;
 mod facts;
 mod forced;
+mod known;
 mod labels;
 mod list;
 mod listed;
@@ -13,12 +15,16 @@ mod piece;
 mod sample;
 mod table;
 
+pub use example::Example;
 pub use facts::{RootFacts, TableFacts};
-pub use labels::{Labels, SearchCost};
+pub use known::KnownValues;
+use labels::Labels;
+pub use labels::SearchCost;
 pub use list::{Origin, PositionList};
 pub use listed::{ListedPositions, LookedUp};
 pub(super) use piece::AT_ONCE;
 pub use piece::{Case, Piece, Truth};
+pub(crate) use sample::drawn;
 pub use sample::{SampleOf, from_random_games, met_in_games, uniform};
 pub use table::{JudgedPart, TablePositions};
 

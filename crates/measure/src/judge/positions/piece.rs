@@ -104,7 +104,7 @@ impl Case {
 
 /// A position's moves with their values.
 #[derive(Clone)]
-pub(in crate::judge) struct JudgedCase {
+pub(crate) struct JudgedCase {
     pub case: Case,
     /// Legal actions, in ascending order.
     pub actions: Vec<Action>,

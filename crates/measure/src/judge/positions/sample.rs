@@ -138,6 +138,56 @@ pub fn uniform(
     listed(game, drawn.concat(), (sample, "uniform-sample", words))
 }
 
+/// Says of some ascending numbers whether they are wanted.
+type AreWanted<'a> = &'a dyn Fn(&[u32]) -> Result<Vec<bool>, String>;
+
+/// Draws numbers below `count` without repetition, each of those that `are_wanted` equally likely, and returns them in
+/// ascending order: `most`, or all that are wanted if they are fewer. `are_wanted` is asked about hardly more than
+/// must be looked at. A larger sample of a seed contains the smaller ones.
+pub(crate) fn drawn(
+    count: u32,
+    most: u64,
+    seed: u64,
+    are_wanted: AreWanted<'_>,
+) -> Result<Vec<u32>, String> {
+    const MOST_AT_ONCE: u64 = 1 << 20;
+    let (count, mut chosen, mut looked_at) = (u64::from(count), Vec::new(), 0);
+    while looked_at < count && (chosen.len() as u64) < most {
+        let missing = most - chosen.len() as u64;
+        let for_each = (looked_at + 1) as f64 / (chosen.len() + 1) as f64;
+        let likely = (1.1 * missing as f64 * for_each + 16.0) as u64;
+        let some = likely.min(count - looked_at).min(MOST_AT_ONCE);
+        let numbers = looked_at..looked_at + some;
+        let numbers: Vec<u32> = numbers.map(|place| shuffled(place, count, seed) as u32).collect();
+        let mut ascending = numbers.clone();
+        ascending.sort_unstable();
+        let wanted = are_wanted(&ascending)?;
+        let is_wanted = |number: &u32| ascending.binary_search(number).is_ok_and(|at| wanted[at]);
+        chosen.extend(numbers.into_iter().filter(is_wanted).take(missing as usize));
+        looked_at += some;
+    }
+    chosen.sort_unstable();
+    Ok(chosen)
+}
+
+/// Returns the number at a place of the numbers below `count` in a random order: that of a Feistel network of the
+/// smallest power of four that is not less, in which larger numbers are passed over (Black and Rogaway 2002).
+fn shuffled(place: u64, count: u64, seed: u64) -> u64 {
+    let half = (64 - (count - 1).leading_zeros()).div_ceil(2).max(1);
+    let mask = (1 << half) - 1;
+    let mut number = place;
+    loop {
+        for round in 0..4 {
+            let [left, right] = [number >> half, number & mask];
+            let key = mix(mix(seed) ^ mix(round << 32 | right));
+            number = right << half | (left ^ key) & mask;
+        }
+        if number < count {
+            return number;
+        }
+    }
+}
+
 /// Plays games of `policy` against `opponent`, half as either side, and returns the positions in which `policy` is to
 /// move, weighted by how often it meets them. A `range` of empty squares limits them.
 ///
@@ -230,5 +280,78 @@ fn random_game(game: &AnyGame, layer: u32, random: &mut SplitMix64) -> Option<An
             return Some(position);
         }
         position = game.advance(&position, actions[below(random, actions.len() as u64) as usize]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    fn is_wanted(number: u32) -> bool {
+        number % 3 != 1
+    }
+
+    fn of(count: u32, most: u64, seed: u64) -> Vec<u32> {
+        let are_wanted = |some: &[u32]| {
+            assert!(some.is_sorted_by(|a, b| a < b));
+            Ok(some.iter().map(|number| is_wanted(*number)).collect())
+        };
+        drawn(count, most, seed, &are_wanted).unwrap()
+    }
+
+    #[test]
+    fn wanted_numbers_are_drawn_evenly_without_repetition() {
+        const SEEDS: u64 = 6000;
+        // Nine of 13 numbers are wanted; each pair of them is drawn with a chance of 3 in 9 times 2 in 8.
+        let (mut each, mut pairs) = ([0u32; 13], [[0u32; 13]; 13]);
+        for seed in 0..SEEDS {
+            let some = of(13, 3, seed);
+            assert!(some.len() == 3 && some.is_sorted_by(|a, b| a < b), "{some:?}");
+            for &one in &some {
+                each[one as usize] += 1;
+                some.iter().for_each(|&other| pairs[one as usize][other as usize] += 1);
+            }
+        }
+        // Within five standard errors.
+        let is_near = |found: u32, chance: f64| {
+            let (mean, error) = (chance * SEEDS as f64, (SEEDS as f64 * chance).sqrt());
+            (f64::from(found) - mean).abs() < 5.0 * error
+        };
+        for one in 0..13 {
+            let wanted = is_wanted(one as u32);
+            assert!(is_near(each[one], if wanted { 3.0 / 9.0 } else { 0.0 }) || each[one] == 0);
+            assert_eq!(each[one] > 0, wanted);
+            for other in (0..13).filter(|&other| other != one) {
+                let both = wanted && is_wanted(other as u32);
+                assert_eq!(pairs[one][other] > 0, both);
+                assert!(!both || is_near(pairs[one][other], 3.0 / 9.0 * 2.0 / 8.0));
+            }
+        }
+    }
+
+    #[test]
+    fn all_are_found_and_larger_samples_contain_smaller_ones() {
+        for count in [0, 1, 2, 3, 4, 5, 16, 17, 1000, 4096, 4097] {
+            let all: Vec<u32> = (0..count).filter(|&number| is_wanted(number)).collect();
+            assert_eq!(of(count, u64::MAX, 7), all);
+            assert!(of(count, 0, 7).is_empty());
+        }
+        let (few, more) = (of(100_000, 50, 1), of(100_000, 500, 1));
+        assert!(few.len() == 50 && few.iter().all(|number| more.contains(number)));
+        assert_ne!(few, of(100_000, 50, 2));
+    }
+
+    #[test]
+    fn little_is_looked_at() {
+        let looked_at = Cell::new(0);
+        let are_wanted = |some: &[u32]| {
+            looked_at.set(looked_at.get() + some.len());
+            Ok(some.iter().map(|number| number % 10 == 0).collect())
+        };
+        assert_eq!(drawn(u32::MAX, 1000, 0, &are_wanted).unwrap().len(), 1000);
+        // One number in ten is wanted.
+        assert!((10_000..13_000).contains(&looked_at.get()), "{}", looked_at.get());
     }
 }

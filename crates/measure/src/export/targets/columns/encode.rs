@@ -1,7 +1,7 @@
 //! Encoding of examples into the columns of a block.
 
 use super::{Content, MISSING, RowBlock, TargetColumn, TargetShape};
-use crate::export::targets::example::Example;
+use crate::judge::Example;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::encode::{Encoding, Layout};
 use yomikiri::game::{Game, GameExt, Score, Split};

@@ -6,7 +6,7 @@ pub use encode::Encoder;
 
 use serde::{Deserialize, Serialize};
 
-use super::example::Example;
+use crate::judge::Example;
 use yomikiri::any::AnyGame;
 use yomikiri::game::encode::{Encoding, Layout, Plane};
 use yomikiri::game::{Game, GameExt, Side, Split};

@@ -1,8 +1,10 @@
-//! Exact values of a position and its moves, as they are exported.
+//! Exact values of a position and its moves, as far as they are known.
 
+use super::piece::JudgedCase;
+use super::{Case, Truth};
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Action, Empties, Game, GameExt, Orientations, Score, Side, Symmetry};
-use yomikiri::graph::{RowPiece, StateKind};
+use yomikiri::graph::StateKind;
 use yomikiri::solve::Value;
 use yomikiri::solved::{Oracle, SolvedTable};
 
@@ -109,6 +111,33 @@ impl Example {
         self.is_known(self.value) && self.moves.iter().all(|&(_, value)| self.is_known(value))
     }
 
+    /// Returns `true` if everything is proven and all moves were followed.
+    pub fn is_settled(&self) -> bool {
+        matches!(self.kind, StateKind::Interior | StateKind::Terminal) && self.is_proven()
+    }
+
+    /// Returns `true` if a search found the values.
+    pub fn is_searched(&self) -> bool {
+        self.row == u32::MAX
+    }
+
+    /// Returns the position as policies are judged in it; `None` if its best moves are not known or it has none. Fails
+    /// if its value does not follow from those of its moves.
+    pub(crate) fn judged(&self) -> Result<Option<JudgedCase>, String> {
+        if self.kind != StateKind::Interior {
+            return Ok(None);
+        }
+        let truth = |value| Truth::of(value, self.scored);
+        let truths = self.moves.iter().map(|&(_, value)| truth(value)).collect();
+        let Some((own, truths)) = truth(self.value).zip::<Vec<Truth>>(truths) else {
+            return Ok(None);
+        };
+        let case = Case::of(self.row as usize, self.layer, own, &truths)
+            .ok_or_else(|| format!("value of row {} contradicts those of its moves", self.row))?;
+        let actions = self.moves.iter().map(|(action, _)| *action).collect();
+        Ok(Some(JudgedCase { case, actions, truths }))
+    }
+
     /// Returns `true` if all values are proven and the moves differ in outcome, or in score if `by_score`.
     pub fn decides(&self, by_score: bool) -> bool {
         let of = |value: Value| match by_score {
@@ -149,85 +178,4 @@ impl Example {
     fn clone_without_moves(&self) -> Example {
         Example { moves: Vec::new(), ..*self }
     }
-}
-
-/// Images of a row to export.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Images {
-    /// One image, in the first orientation in which the row is reachable.
-    Canonical,
-    /// Every reachable orientation with every side to move.
-    All,
-    /// Every distinct image under the board's symmetries, reachable or not.
-    Expanded,
-}
-
-impl Images {
-    /// Returns `canonical`, `all` or `expanded`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Images::Canonical => "canonical",
-            Images::All => "all",
-            Images::Expanded => "expanded",
-        }
-    }
-
-    /// Calls `visit` with the images of a row, in a fixed order.
-    pub fn for_each(self, game: &AnyGame, row: &Example, visit: &mut dyn FnMut(&Example)) {
-        let order = game.group().order();
-        let sides = row.orientations.unwrap_or(Orientations(0));
-        let stored = (0, row.position.side);
-        let (first, side) = sides.iter(order).next().unwrap_or(stored);
-        let weight = sides.count().max(1) as f32;
-        match self {
-            Images::Canonical => visit(&row.image(game, first, side, weight)),
-            Images::All if sides.count() > 0 => {
-                sides.iter(order).for_each(|(symmetry, side)| {
-                    visit(&row.image(game, symmetry, side, 1.0));
-                });
-            }
-            Images::All => visit(&row.image(game, first, side, 1.0)),
-            Images::Expanded => {
-                let mut symmetries: Vec<Symmetry> = Vec::new();
-                for symmetry in 0..order as Symmetry {
-                    let state = game.transform(&row.position.state, symmetry);
-                    let same = |&g: &Symmetry| game.transform(&row.position.state, g) == state;
-                    if !symmetries.iter().any(same) {
-                        symmetries.push(symmetry);
-                    }
-                }
-                let share = weight / symmetries.len() as f32;
-                symmetries.iter().for_each(|&g| visit(&row.image(game, g, side, share)));
-            }
-        }
-    }
-}
-
-/// Calls `visit` with every row of a piece as an example, in order. Fails if a row is not a position.
-pub(super) fn visit_rows(
-    table: &SolvedTable,
-    piece: &RowPiece,
-    visit: &mut dyn FnMut(Example),
-) -> Result<(), String> {
-    let (states, game, mut moves) = (table.states(), table.game(), Vec::new());
-    states.visit(piece.rows.clone(), |row, position| {
-        states.moves(row, &position.state, &mut moves)?;
-        let layer = piece.layer.map(|layer| match game.layers() {
-            Some(_) => game.layer(&position.state),
-            None => layer,
-        });
-        let moves = moves.iter().map(|&(action, target)| (action, table.move_value(target)));
-        visit(Example {
-            row: row as u32,
-            position,
-            layer,
-            kind: states.kind(row, &position.state),
-            value: table.value(row),
-            scored: table.has_scores(),
-            moves: moves.collect(),
-            orientations: states.orientations(row),
-            weight: 1.0,
-        });
-        Ok(())
-    })
 }

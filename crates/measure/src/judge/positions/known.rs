@@ -1,0 +1,104 @@
+//! Exact values of any positions: those of a table, or else those that a search found.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::{Example, Labels, SearchCost};
+use crate::judge::error::MeasureError;
+use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri::game::{Empties, Game, GameExt};
+use yomikiri::progress::Progress;
+use yomikiri::solved::SolvedTable;
+use yomikiri::table::TableError;
+
+/// What is known of a game's positions.
+pub struct KnownValues<'a> {
+    game: AnyGame,
+    table: Option<&'a SolvedTable>,
+    /// `true` once what the table does not know was searched.
+    is_searched: bool,
+    labels: Option<Labels>,
+}
+
+impl<'a> KnownValues<'a> {
+    /// Returns the values of a table; none without one.
+    pub fn new(game: &AnyGame, table: Option<&'a SolvedTable>) -> KnownValues<'a> {
+        KnownValues { game: game.clone(), table, is_searched: false, labels: None }
+    }
+
+    /// Returns how empty squares count in the scores.
+    pub fn empties(&self) -> Empties {
+        self.table.map_or(Empties::Uncounted, |table| table.values().empties())
+    }
+
+    /// Returns `true` if positions can be searched; play that may go round in circles cannot.
+    pub fn can_search(&self) -> bool {
+        self.game.layers().is_some()
+    }
+
+    /// Returns the unfinished positions of which the table does not prove the values of all moves; none in a game that
+    /// cannot be searched.
+    pub fn unknown(&self, positions: &mut dyn Iterator<Item = &AnyPosition>) -> Vec<AnyPosition> {
+        let is_complete = self.table.is_some_and(|table| table.table().manifest().complete);
+        let is_known = |position: &AnyPosition| match self.table {
+            None => false,
+            Some(table) if is_complete => table.states().find(position).is_some(),
+            Some(table) => {
+                Example::look_up(table, position, true).is_some_and(|known| known.is_settled())
+            }
+        };
+        let is_unknown = |position: &&AnyPosition| {
+            self.can_search() && !self.game.is_terminal(&position.state) && !is_known(position)
+        };
+        positions.filter(is_unknown).copied().collect()
+    }
+
+    /// Searches positions, cheapest first, for at most `within`; values are read from and added to the labels in a
+    /// directory. Those whose search does not end in time stay unknown.
+    pub fn search(
+        &mut self,
+        positions: &[AnyPosition],
+        labels: &Path,
+        within: Option<Duration>,
+        progress: &dyn Progress,
+    ) -> Result<(), MeasureError> {
+        self.is_searched = true;
+        let deadline = within.and_then(|within| Instant::now().checked_add(within));
+        if !positions.is_empty() {
+            let mut found = Labels::open(labels, &self.game, self.empties())?;
+            found.find(positions, deadline, progress)?;
+            self.labels = Some(found);
+        }
+        Ok(())
+    }
+
+    /// Fails if anything that was read of the table is damaged.
+    pub fn check(&self) -> Result<(), TableError> {
+        self.table.map_or(Ok(()), |table| table.table().check_read())
+    }
+
+    /// Estimates the cost of searching positions; `None` if there are none.
+    pub fn cost(&self, positions: &[AnyPosition]) -> Option<SearchCost> {
+        SearchCost::of(&self.game, positions)
+    }
+
+    /// Returns what is known of a position, of the table if it proves everything, with its moves if `with_moves`;
+    /// `None` if nothing is.
+    pub fn of(
+        &self,
+        position: &AnyPosition,
+        with_moves: bool,
+    ) -> Result<Option<Example>, MeasureError> {
+        let known = self.table.and_then(|table| Example::look_up(table, position, with_moves));
+        if known.as_ref().is_some_and(Example::is_settled) {
+            return Ok(known);
+        }
+        let searched = |moves: &[_]| Example::searched(&self.game, position, moves, self.empties());
+        if self.is_searched && self.can_search() && self.game.is_terminal(&position.state) {
+            return Ok(Some(searched(&[])));
+        }
+        let labels = self.labels.as_ref();
+        let moves = labels.map_or(Ok(None), |labels| labels.moves(&position.state))?;
+        Ok(moves.map(|moves| searched(&moves)).or(known))
+    }
+}
