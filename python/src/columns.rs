@@ -14,16 +14,9 @@ use crate::errors::value_error;
 
 /// Returns the shape of exports from a table in this layout. Fails if the layout is unknown.
 pub(crate) fn shape(table: &SolvedTable, layout: &str) -> PyResult<TargetShape> {
-    Ok(TargetShape {
-        layout: Layout::named(layout)
-            .ok_or_else(|| value_error(format!("invalid layout: expected {}", Layout::names())))?,
-        scores: table.has_scores(),
-        layers: table.states().has_layers(),
-        rows: true,
-        bounds: true,
-        splits: true,
-        temperature: None,
-    })
+    let layout = Layout::named(layout)
+        .ok_or_else(|| value_error(format!("invalid layout: expected {}", Layout::names())))?;
+    Ok(TargetShape { layout, bounds: true, ..TargetShape::of(table.game(), Some(table)) })
 }
 
 /// Returns the columns of these names. Fails if one is unknown.

@@ -9,10 +9,8 @@ use super::context::Context;
 use super::export_targets::format_of;
 use super::lines::{self, Line};
 use super::table_args::{OneTable, missing, time_limit};
-use yomikiri::game::encode::Layout;
 use yomikiri::game::{Game, GameExt};
 use yomikiri::hint::{Hint, Hinted};
-use yomikiri::solved::SolvedTable;
 use yomikiri_measure::export::targets::{
     Encoder, Format, LineSink, TargetShape, choose_columns, known_examples, write_blocks,
 };
@@ -75,15 +73,7 @@ pub(super) fn run(
         let what = format!("OBF is a format of Othello, not of {}", game.name());
         bail!(Hinted::new(what, "choose another extension"));
     }
-    let shape = TargetShape {
-        layout: Layout::Nchw,
-        scores: table.map_or(game.scores().is_some(), SolvedTable::has_scores),
-        layers: table.is_none_or(|table| table.states().has_layers()),
-        rows: table.is_some(),
-        bounds: table.is_some_and(|table| !table.table().manifest().complete),
-        splits: true,
-        temperature: None,
-    };
+    let shape = TargetShape::of(game, table);
     let columns = choose_columns(game, format, &shape, names);
     let mut columns = columns.map_err(|wrong| wrong.map(|what| format!("--columns: {what}")))?;
     if names.is_none() {

@@ -1,9 +1,8 @@
-//! Rows of a table as examples, and their images.
+//! Images of rows.
 
 use crate::judge::Example;
 use yomikiri::any::AnyGame;
 use yomikiri::game::{GameExt, Orientations, Symmetry};
-use yomikiri::solved::SolvedTable;
 
 /// Images of a row to export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,28 +54,4 @@ impl Images {
             }
         }
     }
-}
-
-/// Calls `visit` with some ascending rows as examples. Fails if a row is not a position, and if `visit` fails.
-pub(super) fn visit_rows(
-    table: &SolvedTable,
-    rows: &mut dyn Iterator<Item = usize>,
-    visit: &mut dyn FnMut(Example) -> Result<(), String>,
-) -> Result<(), String> {
-    let (states, mut moves) = (table.states(), Vec::new());
-    states.visit(rows, |row, position| {
-        states.moves(row, &position.state, &mut moves)?;
-        let moves = moves.iter().map(|&(action, target)| (action, table.move_value(target)));
-        visit(Example {
-            row: row as u32,
-            position,
-            layer: states.layer_of(row),
-            kind: states.kind(row, &position.state),
-            value: table.value(row),
-            scored: table.has_scores(),
-            moves: moves.collect(),
-            orientations: states.orientations(row),
-            weight: 1.0,
-        })
-    })
 }

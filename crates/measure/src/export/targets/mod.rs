@@ -31,11 +31,10 @@ pub use select::Selection;
 pub(in crate::export) use sink::write_arrays_and_lines;
 pub use sink::{FileCard, Format, LineSink};
 
-use self::images::visit_rows;
 use self::place::Destination;
 use self::select::Selector;
 use super::ExportError;
-use crate::judge::{KnownValues, MeasureError};
+use crate::judge::{Example, KnownValues, MeasureError};
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::encode::{Encoding, Layout};
 use yomikiri::game::{FoldedWords, Game, GameExt, Split, Splits, name_word};
@@ -124,12 +123,10 @@ impl Targets {
     fn shape(&self, table: &SolvedTable) -> TargetShape {
         TargetShape {
             layout: self.layout,
-            scores: table.has_scores(),
-            layers: table.states().has_layers(),
-            rows: true,
             bounds: self.selection.unproven,
             splits: self.selection.split.is_none(),
             temperature: self.temperature,
+            ..TargetShape::of(table.game(), Some(table))
         }
     }
 
@@ -289,7 +286,7 @@ fn piece_of(
 ) -> Result<EncodedPiece, String> {
     let (block, counts) = (RowBlock::new(encoder.columns.len()), Counts::default());
     let mut piece = EncodedPiece { block, counts, rows: 0 };
-    visit_rows(table, rows, &mut |row| {
+    Example::visit(table, rows, &mut |row| {
         piece.rows += 1;
         let Some(split) = selector.select(&row) else { return Ok(()) };
         images.for_each(table.game(), &row, &mut |example| {

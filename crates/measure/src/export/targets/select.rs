@@ -1,6 +1,5 @@
 //! Selection of the exported rows: splits, decisive positions, samples.
 
-use super::images::visit_rows;
 use crate::judge::{Example, drawn};
 use yomikiri::any::AnyGame;
 use yomikiri::game::{FoldedWords, Game, Split, Splits, mix, name_word};
@@ -98,7 +97,7 @@ impl<'a> Selector<'a> {
     ) -> Result<Vec<bool>, String> {
         let parts = parallel::map_ranges(rows.len(), 256, &|part| {
             let mut found = Vec::with_capacity(part.len());
-            visit_rows(table, &mut rows[part.clone()].iter().copied(), &mut |row| {
+            Example::visit(table, &mut rows[part.clone()].iter().copied(), &mut |row| {
                 row.judged()?;
                 found.push(self.select(&row).is_some());
                 Ok(())

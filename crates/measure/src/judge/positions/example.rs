@@ -54,6 +54,30 @@ impl Example {
         })
     }
 
+    /// Calls `visit` with some ascending rows of a table. Fails if a row is not a position, and if `visit` fails.
+    pub(crate) fn visit(
+        table: &SolvedTable,
+        rows: &mut dyn Iterator<Item = usize>,
+        visit: &mut dyn FnMut(Example) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let (states, mut moves) = (table.states(), Vec::new());
+        states.visit(rows, |row, position| {
+            states.moves(row, &position.state, &mut moves)?;
+            let moves = moves.iter().map(|&(action, target)| (action, table.move_value(target)));
+            visit(Example {
+                row: row as u32,
+                position,
+                layer: states.layer_of(row),
+                kind: states.kind(row, &position.state),
+                value: table.value(row),
+                scored: table.has_scores(),
+                moves: moves.collect(),
+                orientations: states.orientations(row),
+                weight: 1.0,
+            })
+        })
+    }
+
     /// Returns the example of a position from a search: `moves` have scores for the mover. Without moves the
     /// game is over and the rules give the score.
     pub fn searched(
@@ -87,28 +111,20 @@ impl Example {
         value.score().filter(|_| self.scored).map(|score| score.0)
     }
 
+    fn truth(&self, value: Value) -> Option<Truth> {
+        Truth::of(value, self.scored)
+    }
+
     /// Returns the score, or in games without scores the outcome, if proven.
     pub fn worth_of(&self, value: Value) -> Option<i8> {
-        if self.scored { self.score_of(value) } else { Example::outcome_of(value) }
-    }
-
-    fn is_known(&self, value: Value) -> bool {
-        value.outcome().is_some() && (!self.scored || value.score().is_some())
-    }
-
-    /// Returns the order of moves that `optimal` uses: by score, and in games without scores by outcome and
-    /// then by distance.
-    fn rank_of(&self, value: Value) -> (i32, i32) {
-        match self.scored {
-            true => (i32::from(value.lower.score().0), 0),
-            false => (value.lower.number(), value.upper.number()),
-        }
+        self.truth(value).map(|truth| truth.q_score().0)
     }
 
     /// Returns `true` if the values of the position and of all its moves are proven, so that the best moves
     /// are known.
     pub fn is_proven(&self) -> bool {
-        self.is_known(self.value) && self.moves.iter().all(|&(_, value)| self.is_known(value))
+        let is_known = |value| self.truth(value).is_some();
+        is_known(self.value) && self.moves.iter().all(|&(_, value)| is_known(value))
     }
 
     /// Returns `true` if everything is proven and all moves were followed.
@@ -127,11 +143,9 @@ impl Example {
         if self.kind != StateKind::Interior {
             return Ok(None);
         }
-        let truth = |value| Truth::of(value, self.scored);
-        let truths = self.moves.iter().map(|&(_, value)| truth(value)).collect();
-        let Some((own, truths)) = truth(self.value).zip::<Vec<Truth>>(truths) else {
-            return Ok(None);
-        };
+        let truths: Option<Vec<Truth>> =
+            self.moves.iter().map(|&(_, value)| self.truth(value)).collect();
+        let Some((own, truths)) = self.truth(self.value).zip(truths) else { return Ok(None) };
         let case = Case::of(self.row as usize, self.layer, own, &truths)
             .ok_or_else(|| format!("value of row {} contradicts those of its moves", self.row))?;
         let actions = self.moves.iter().map(|(action, _)| *action).collect();
@@ -149,10 +163,11 @@ impl Example {
         self.is_proven() && values.any(|value| Some(value) != first)
     }
 
-    /// Returns `true` if no move is better by the full order; meaningful only if all values are proven.
+    /// Returns `true` if no move is better: by score, and in games without scores by outcome and then by distance.
+    /// Meaningful only if all values are proven.
     pub fn is_optimal(&self, value: Value) -> bool {
-        let rank = self.rank_of(value);
-        self.moves.iter().all(|&(_, other)| self.rank_of(other) <= rank)
+        let q = |value| self.truth(value).map(|truth| truth.q());
+        self.moves.iter().all(|&(_, other)| q(other) <= q(value))
     }
 
     /// Returns `true` if a move keeps the position's outcome; meaningful only if all values are proven.
@@ -167,15 +182,6 @@ impl Example {
             |&(action, value): &(Action, Value)| (game.transform_action(action, symmetry), value);
         let mut moves: Vec<(Action, Value)> = self.moves.iter().map(image).collect();
         moves.sort_unstable_by_key(|(action, _)| *action);
-        Example {
-            position: AnyPosition { state, side },
-            moves,
-            weight,
-            ..self.clone_without_moves()
-        }
-    }
-
-    fn clone_without_moves(&self) -> Example {
-        Example { moves: Vec::new(), ..*self }
+        Example { position: AnyPosition { state, side }, moves, weight, ..*self }
     }
 }

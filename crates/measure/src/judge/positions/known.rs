@@ -11,7 +11,7 @@ use yomikiri::progress::Progress;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::TableError;
 
-/// What is known of a game's positions.
+/// Knowledge of a game's positions.
 pub struct KnownValues<'a> {
     game: AnyGame,
     table: Option<&'a SolvedTable>,

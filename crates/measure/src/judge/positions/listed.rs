@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::forced::{forced_case, look_ahead};
 use super::piece::JudgedCase;
 use super::{
     Example, JudgedPositions, KnownValues, LeftOut, Origin, Piece, PositionList, SearchCost,
@@ -57,17 +56,12 @@ impl<'a> LookedUp<'a> {
         let LookedUp { list, mut values, unknown, table } = self;
         values.search(&unknown, labels, within, progress)?;
         let known = in_parts(&list.positions, &|position| values.of(position, true))?;
-        let forced = match table.filter(|table| !table.table().manifest().complete) {
-            // Positions of other games are searched.
-            Some(table) if !values.can_search() => {
-                in_parts(&list.positions, &|position| forced_moves(table, position))?
-            }
-            _ => Vec::new(),
-        };
+        // Positions of other games are searched.
+        let bounded =
+            table.filter(|table| !values.can_search() && !table.table().manifest().complete);
         let game = list.game;
         let (mut searched_states, mut left_out) = (0, LeftOut::default());
         let (mut parts, mut forced_parts) = (Vec::new(), Vec::new());
-        let mut forced = forced.into_iter();
         for (number, (&(position, weight), known)) in list.positions.iter().zip(known).enumerate() {
             let judged = known.as_ref().map(Example::judged).transpose();
             let judged = judged.map_err(MeasureError::damaged)?.flatten();
@@ -88,7 +82,8 @@ impl<'a> LookedUp<'a> {
                     return Err(MeasureError::Positions(Hinted::new(what, "leave it out")));
                 }
             }
-            if let Some(case) = forced.next().flatten() {
+            let forced = bounded.zip(known.as_ref()).map(|(table, known)| known.forced(table));
+            if let Some(case) = forced.transpose().map_err(MeasureError::damaged)?.flatten() {
                 push((number, position, weight), case, &mut forced_parts);
             }
         }
@@ -115,17 +110,6 @@ impl<'a> LookedUp<'a> {
             empties: values.empties(),
         })
     }
-}
-
-/// Returns the moves of a position that a bounded table proves to win or lose, if not all.
-fn forced_moves(
-    table: &SolvedTable,
-    position: &AnyPosition,
-) -> Result<Option<JudgedCase>, MeasureError> {
-    let Some(row) = table.states().find(position) else { return Ok(None) };
-    let layer = table.states().layer_of(row);
-    let moves = || Ok(look_ahead(table, position));
-    forced_case(table, (row, layer), position, moves).map_err(MeasureError::damaged)
 }
 
 /// Maps positions in parallel.

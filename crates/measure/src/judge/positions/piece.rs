@@ -166,36 +166,29 @@ impl Piece {
 }
 
 impl Piece {
-    /// Appends the positions of a row; `truths` are in the order of `actions`. A row without orientations
-    /// counts once.
+    /// Appends the positions of a row. A row without orientations counts once.
     pub(in crate::judge) fn push_row(
         &mut self,
         game: &AnyGame,
-        (mut case, position): (Case, Position<AnyState>),
-        (actions, truths): (&[Action], &[Truth]),
+        (position, mut judged): (AnyPosition, JudgedCase),
         orientations: Option<Orientations>,
         orienting: Orienting,
     ) {
-        let Some(orientations) = orientations else {
-            self.batch.push(position, actions.iter().copied());
-            self.truths.extend(truths);
-            self.cases.push(case);
-            return;
-        };
+        let Some(orientations) = orientations else { return self.push_case(position, judged) };
         let order = game.group().order();
         if orienting == Orienting::First {
-            case.weight = orientations.iter(order).count() as u32;
+            judged.case.weight = orientations.iter(order).count() as u32;
         }
         self.has_images = orienting == Orienting::All;
         for (symmetry, side) in orientations.iter(order).take(orienting.most()) {
             let state = game.transform(&position.state, symmetry);
             let image = |&action: &Action| game.transform_action(action, symmetry);
             // Actions ascend; their values are permuted with them.
-            let mut both: Vec<(Action, u16)> = actions.iter().map(image).zip(0..).collect();
+            let mut both: Vec<(Action, u16)> = judged.actions.iter().map(image).zip(0..).collect();
             both.sort_unstable_by_key(|(action, _)| *action);
             self.batch.push(Position { state, side }, both.iter().map(|(action, _)| *action));
-            self.truths.extend(both.iter().map(|(_, place)| truths[usize::from(*place)]));
-            self.cases.push(case);
+            self.truths.extend(both.iter().map(|(_, place)| judged.truths[usize::from(*place)]));
+            self.cases.push(judged.case);
         }
     }
 }

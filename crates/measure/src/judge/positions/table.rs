@@ -9,14 +9,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Case, JudgedPositions, Piece, Source, TableFacts, Truth};
+use super::{Example, JudgedPositions, Piece, Source, TableFacts};
 use crate::judge::cache::MeasureCache;
 use crate::judge::player::Player;
 use crate::judge::unfolded::Unfolded;
 use crate::policy::TrainedSpec;
 use yomikiri::any::{AnyGame, AnyState};
-use yomikiri::game::{Action, Divider, Division, GameExt, Position, Side, Split, Splits};
-use yomikiri::graph::StateKind;
+use yomikiri::game::{Divider, Division, GameExt, Position, Side, Split, Splits};
 use yomikiri::hint::Hinted;
 use yomikiri::solved::{Orienting, SolvedTable};
 use yomikiri::table::{SweepRecord, TableError};
@@ -117,7 +116,7 @@ impl Source for TablePositions<'_> {
     fn fill(&self, piece: usize) -> Result<(Vec<Arc<Piece>>, u64), String> {
         let states = self.table.states();
         let rows = &states.pieces()[piece];
-        let parts = || self.parts(rows.layer, rows.rows.clone());
+        let parts = || self.parts(rows.rows.clone());
         let mut parts = match self.cache {
             Some(cache) => cache.pieces(states, (self.orienting, piece), parts)?,
             None => parts()?,
@@ -155,50 +154,25 @@ impl JudgedPositions for TablePositions<'_> {
 }
 
 impl TablePositions<'_> {
-    /// Returns the judged positions of a range of rows of a layer.
-    fn parts(&self, layer: Option<u32>, rows: Range<usize>) -> Result<Vec<Arc<Piece>>, String> {
-        let (states, game) = (self.table.states(), self.table.game());
-        let (mut parts, mut moves) = (Vec::new(), Vec::new());
-        states.visit(rows, |row, position| {
-            let out = Piece::with_room(&mut parts);
-            match self.forced {
-                true => self.forced_row((row, layer), position, out),
-                false => self.row(row, layer, position, &mut moves, out),
+    /// Returns the judged positions of a range of rows.
+    fn parts(&self, mut rows: Range<usize>) -> Result<Vec<Arc<Piece>>, String> {
+        let TablePositions { table, orienting, unfolded, .. } = *self;
+        let (states, game, mut parts) = (table.states(), table.game(), Vec::new());
+        Example::visit(table, &mut rows, &mut |row| {
+            let judged = if self.forced { row.forced(table)? } else { row.judged()? };
+            if let Some(judged) = judged {
+                let found = unfolded.map(|unfolded| unfolded.orientations(row.row as usize));
+                let orientations = found.or(row.orientations);
+                let out = Piece::with_room(&mut parts);
+                out.push_row(game, (row.position, judged), orientations, orienting);
             }
+            Ok(())
         })?;
-        if self.unfolded.is_some() && !states.has_orientations() && !game.keeps_sides() {
+        if unfolded.is_some() && !states.has_orientations() && !game.keeps_sides() {
             // To policies the first player is to move, as in the rows of such tables.
             let first = |position: &Position<AnyState>| Position { side: Side::First, ..*position };
             parts.iter_mut().for_each(|part| part.batch = part.batch.map(first));
         }
         Ok(parts.into_iter().map(Arc::new).collect())
-    }
-
-    /// Appends the judged positions of a row to `out`.
-    fn row(
-        &self,
-        row: usize,
-        layer: Option<u32>,
-        position: Position<AnyState>,
-        moves: &mut Vec<(Action, Option<u32>)>,
-        out: &mut Piece,
-    ) -> Result<(), String> {
-        let TablePositions { table, orienting, unfolded, .. } = *self;
-        let states = table.states();
-        let truth = |value| Truth::of(value, table.has_scores());
-        if states.kind(row, &position.state) != StateKind::Interior {
-            return Ok(());
-        }
-        let Some(own) = truth(table.value(row)) else { return Ok(()) };
-        states.moves(row, &position.state, moves)?;
-        let truths = moves.iter().map(|&(_, target)| truth(table.move_value(target)));
-        let Some(truths) = truths.collect::<Option<Vec<Truth>>>() else { return Ok(()) };
-        let case = Case::of(row, layer, own, &truths)
-            .ok_or_else(|| format!("value of row {row} contradicts those of its moves"))?;
-        let found = unfolded.map(|unfolded| unfolded.orientations(row));
-        let orientations = found.or_else(|| states.orientations(row));
-        let actions: Vec<Action> = moves.iter().map(|(action, _)| *action).collect();
-        out.push_row(table.game(), (case, position), (&actions, &truths), orientations, orienting);
-        Ok(())
     }
 }

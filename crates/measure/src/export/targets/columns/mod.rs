@@ -11,6 +11,7 @@ use yomikiri::any::AnyGame;
 use yomikiri::game::encode::{Encoding, Layout, Plane};
 use yomikiri::game::{Game, GameExt, Side, Split};
 use yomikiri::solve::Value;
+use yomikiri::solved::SolvedTable;
 
 /// Marker in `i8` columns of illegal moves and of values that are missing or not proven.
 pub const MISSING: i8 = i8::MIN;
@@ -181,6 +182,21 @@ pub struct TargetShape {
     pub splits: bool,
     /// `policy` is the softmax of values divided by this; uniform over the best moves if `None`.
     pub temperature: Option<f64>,
+}
+
+impl TargetShape {
+    /// Returns the shape of what is known of positions: by a table, or else by search.
+    pub fn of(game: &AnyGame, table: Option<&SolvedTable>) -> TargetShape {
+        TargetShape {
+            layout: Layout::Nchw,
+            scores: table.map_or(game.scores().is_some(), SolvedTable::has_scores),
+            layers: table.is_none_or(|table| table.states().has_layers()),
+            rows: table.is_some(),
+            bounds: table.is_some_and(|table| !table.table().manifest().complete),
+            splits: true,
+            temperature: None,
+        }
+    }
 }
 
 /// Columns of an export under construction.
