@@ -145,7 +145,7 @@ pub struct MoveAnswer {
     /// `true` if it leads to a state of the table; otherwise its value is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub followed: Option<bool>,
-    /// `true` if no other move is better, as far as is known; `false` if nothing is known.
+    /// `true` if it keeps the score, or in games without scores the outcome, as far as is known; `false` if nothing is.
     pub best: bool,
     /// Value of the move.
     #[serde(flatten)]
@@ -242,6 +242,7 @@ pub struct Brief {
     /// Value for the player to move.
     #[serde(flatten)]
     pub value: Verdict,
-    /// Names of the moves that no other is better than, as far as is known; none if nothing is known.
+    /// Names of the moves that keep the score, or in games without scores the outcome, as far as is known, those that
+    /// win soonest or lose latest first; none if nothing is known.
     pub best: Vec<String>,
 }

@@ -108,11 +108,12 @@ pub trait Oracle: Send + Sync {
         moves
     }
 
-    /// Returns the moves that no other is better than, as far as is known; none if nothing is known.
+    /// Returns the moves that keep the score, or in games without scores the result, as far as is known, in the order
+    /// of [`best_first`](Oracle::best_first); none if nothing is known.
     fn best_actions(&self, position: &AnyPosition) -> Vec<Action> {
-        let moves = self.look_ahead(position);
+        let moves = self.best_first(position);
         let Some(best) = best_worth(self, &moves) else { return Vec::new() };
-        let is_best = |value: Option<Value>| value.is_some_and(|value| worth(self, value) == best);
+        let is_best = |value: Option<Value>| value.is_some_and(|value| worth(value) == best);
         moves.iter().filter(|(_, value)| is_best(*value)).map(|(action, _)| *action).collect()
     }
 
@@ -241,7 +242,7 @@ fn answer_with<O: Oracle + ?Sized>(
         squares: game.move_squares(side, action),
         after: game.notation(&game.advance(&position, action)),
         followed: (!layered).then_some(value.is_some()),
-        best: best.is_some() && value.map(|value| worth(oracle, value)) == best,
+        best: best.is_some() && value.map(worth) == best,
         value: Verdict::of(value.unwrap_or(oracle.cut_off()), scored),
     };
     let winner = |outcome| match outcome {
@@ -305,18 +306,14 @@ fn best_line<O: Oracle + ?Sized>(oracle: &O, from: AnyPosition) -> (Vec<String>,
     }
 }
 
-/// Returns the value by which moves are compared: in games with scores the bounds of the score alone,
-/// without the distance.
-fn worth<O: Oracle + ?Sized>(oracle: &O, value: Value) -> Value {
-    match oracle.has_scores() {
-        true => Value::of_scores(value.lower.score(), value.upper.score(), None),
-        false => value,
-    }
+/// Returns the value that best moves keep: the bounds of the score, or of the outcome, without the distance.
+fn worth(value: Value) -> Value {
+    Value::of_scores(value.lower.score(), value.upper.score(), None)
 }
 
 /// Returns the worth of the best of some moves; `None` if nothing is known of any.
 fn best_worth<O: Oracle + ?Sized>(oracle: &O, moves: &[(Action, Option<Value>)]) -> Option<Value> {
-    let worths = moves.iter().filter_map(|&(_, value)| Some(worth(oracle, value?)));
+    let worths = moves.iter().filter_map(|&(_, value)| Some(worth(value?)));
     let best = worths.max_by_key(|worth| worth.preference());
-    best.filter(|&best| best != worth(oracle, oracle.cut_off()))
+    best.filter(|&best| best != worth(oracle.cut_off()))
 }

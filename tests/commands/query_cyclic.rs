@@ -91,6 +91,7 @@ fn check_answer(values: &Values, position: &Position, answer: &Value) {
     let moves = answer["moves"].as_array().unwrap();
     assert_eq!(moves.len(), expected.len(), "{sfen}");
     let mut last = (i32::MAX, 0);
+    let kept = expected.values().map(|(outcome, _)| *outcome).max();
     for found in moves {
         let name = found["move"].as_str().unwrap();
         let (outcome, plies) = expected[name];
@@ -101,6 +102,8 @@ fn check_answer(values: &Values, position: &Position, answer: &Value) {
             (&plies.into(), &plies.into())
         );
         assert_eq!(found["followed"], true, "{sfen} {name}");
+        // The best moves keep the result, however soon they win.
+        assert_eq!(found["best"], Some(outcome) == kept, "{sfen} {name}");
         let (best, action) = (rank((outcome, plies)), found["action"].as_u64().unwrap());
         assert!(
             best < last.0 || best == last.0 && action > last.1,

@@ -321,7 +321,7 @@ fn a_best_move_keeps_the_score_whatever_its_distance() {
         ]
     );
     let line = served.post("/api/v1/othello-4x4", b"b1a1c4").json();
-    assert_eq!(line["best"], json!(["c1", "d4"]));
+    assert_eq!(line["best"], json!(["d4", "c1"]));
     let decision = served.get("/api/v1/othello-4x4/policy?policy=random&position=b1a1c4").json();
     let best = |one: &Value| one["best"].clone();
     let decided = decision["moves"].as_array().unwrap().iter().map(best);

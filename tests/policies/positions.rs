@@ -170,7 +170,7 @@ fn samples_say_what_they_estimate() {
         let report = tables.json(words);
         let policy = &report["policies"][0];
         let lost = &policy["total"]["decisive_outcome"]["expected_loss_score"];
-        (lost.as_f64().unwrap(), policy["intervals"]["lost"].clone())
+        (lost.as_f64().unwrap(), policy["intervals"]["score_lost"].clone())
     };
     let (exact, _) = lost(&["report", "4x4", "--policy", "random", "-q"]);
     let whole = ["--empty-squares", "1..12"];
@@ -362,6 +362,50 @@ fn comparisons_take_every_choice_of_positions() {
     assert!(text.contains("50 positions (") && text.contains("a sample, seed 0"), "{text}");
 }
 
+/// Neighbours in a ranking are tied where a sample does not part them, and in a whole table only if they are equal.
+#[test]
+fn ties_are_shown_where_nothing_tells_policies_apart() {
+    let tables = Tables::new();
+    let labels = ["--label", "one=greedy", "--label", "two=greedy"];
+    let words = [&["report", "4x4", "--policy", "weights,perfect"], &labels[..], &["-q"]].concat();
+    let sample = [&words[..], &["--sample", "300", "--empty-squares", "2..6"]].concat();
+    let tied = |report: &Value| -> Vec<bool> {
+        let policies = report["policies"].as_array().unwrap().iter();
+        policies.map(|policy| policy["tied"].as_bool().unwrap()).collect()
+    };
+    // Weights and perfect moves, then the two that are the same: the second of them is tied with the first.
+    assert_eq!(tied(&tables.json(&words)), [false, false, false, true]);
+    assert_eq!(tied(&tables.json(&sample)), [false, false, true, true]);
+    let page = tables.place("page.html");
+    let page_of = ["--html", page.to_str().unwrap()];
+    for (words, meaning) in [(&words, "tied with the policy"), (&sample, "not told apart")] {
+        let shown = tables.ok(&[&words[..], &page_of].concat());
+        assert!(shown.contains("\n 4= two ") && shown.contains(meaning), "{shown}");
+        let shown = fs::read_to_string(&page).unwrap();
+        assert!(shown.contains("<td>4=</td>") && shown.contains(meaning));
+        let shown = tables.ok(&[&words[..], &["--markdown"]].concat());
+        assert!(shown.contains("`two` =") && shown.contains(meaning), "{shown}");
+    }
+}
+
+/// A policy without a mistake in the sample has an interval that leaves room for some.
+#[test]
+fn a_sample_without_a_mistake_leaves_doubt() {
+    let tables = Tables::new();
+    let words = ["report", "4x4", "--policy", "perfect", "--sample", "100", "-q"];
+    let report = tables.json(&words);
+    let policy = &report["policies"][0];
+    let (count, interval) = (
+        policy["total"]["decisive_outcome"]["states"].as_f64().unwrap(),
+        &policy["intervals"]["result_kept"],
+    );
+    let exact = 0.025_f64.powf(1.0 / count);
+    let lower = interval["lower"].as_f64().unwrap();
+    assert!((lower - exact).abs() < 1e-6 && interval["upper"] == 1.0, "{interval}");
+    let shown = tables.ok(&words);
+    assert!(!shown.contains("100.0% to 100.0%") && !shown.contains("bootstrap"), "{shown}");
+}
+
 /// The policies stand in the same order on the screen and on the page, also where random moves are better.
 #[test]
 fn screen_and_page_rank_alike() {
@@ -372,8 +416,8 @@ fn screen_and_page_rank_alike() {
     let shown = tables.ok(&[&words[..], &[page.to_str().unwrap()], &sample].concat());
     let on_screen: Vec<&str> = shown
         .lines()
-        .filter_map(|line| line.trim_start().split_once("  "))
-        .filter(|(place, _)| place.parse::<u32>().is_ok())
+        .filter_map(|line| line.trim_start().split_once(' '))
+        .filter(|(place, _)| place.trim_end_matches('=').parse::<u32>().is_ok())
         .filter_map(|(_, rest)| rest.split_whitespace().next())
         .take(3)
         .collect();

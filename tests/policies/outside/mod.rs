@@ -50,7 +50,7 @@ fn assert_same_figures(tables: &Tables, table: &str, policies: &[&str]) {
     assert_eq!(found.len(), policies.len());
     for (policy, name) in found.iter().zip(policies) {
         let mut policy = policy.clone();
-        for unlike in ["policy", "may_have_learned"] {
+        for unlike in ["policy", "may_have_learned", "tied"] {
             policy[unlike] = found[0][unlike].clone();
         }
         assert_eq!(policy, found[0], "{name}");

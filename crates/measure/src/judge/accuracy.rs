@@ -45,7 +45,10 @@ pub struct PolicyAccuracy {
     pub held_out_details: Option<HeldOut>,
     /// Figures of positions with moves proven in part; `None` for complete tables.
     pub forced: Option<ForcedFigures>,
-    /// Confidence intervals of the means over decisive positions, if the positions are a sample.
+    /// `true` if it is tied with the policy ranked above it: in a sample, if the interval of their difference in the
+    /// result kept contains 0; else if both are equal.
+    pub tied: bool,
+    /// Confidence intervals over decisive positions (held-out ones, if known), if the positions are a sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub intervals: Option<Intervals>,
     /// Costliest mistakes, if requested and games are not played out; games weigh mistakes by how often they
@@ -271,6 +274,7 @@ impl PolicyAccuracy {
                 details: sums[split.index()].details(game),
             }),
             forced: None,
+            tied: false,
             intervals: None,
             costliest: Vec::new(),
         }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::details::{Details, Group, Key};
-use super::figures::mean;
+use super::figures::{EQUAL, mean};
 use super::intervals::Interval;
 use super::judgement::likeliest;
 use super::metrics::Metrics;
@@ -17,10 +17,7 @@ use super::mistakes::{Mistake, MoveLoss};
 use super::positions::Piece;
 use crate::policy::Answers;
 use yomikiri::any::AnyGame;
-use yomikiri::game::GameExt;
-
-/// Losses that differ by no more than this count as equal.
-const EQUAL: f64 = 1e-9;
+use yomikiri::game::{GameExt, Score};
 
 /// Comparison of two policies, or of one policy in an earlier report and in this one, in the same positions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -221,10 +218,12 @@ impl Paired {
         }
     }
 
-    fn averaged(&mut self, states: u64) {
+    /// Divides the sums by the number of positions; a loss is `most` at most, if there can be one.
+    fn averaged(&mut self, states: u64, most: Option<f64>) {
         self.first_lost = mean(self.first_lost, states).unwrap_or(0.0);
         self.second_lost = mean(self.second_lost, states).unwrap_or(0.0);
-        self.difference = Interval::of(&std::mem::take(&mut self.differences));
+        let differences = std::mem::take(&mut self.differences);
+        self.difference = most.and_then(|most| Interval::of(&differences, [-most, most]));
     }
 }
 
@@ -249,9 +248,9 @@ impl Pairs {
         }
     }
 
-    fn averaged(&mut self) {
-        self.outcome.averaged(self.states);
-        self.score.averaged(self.states);
+    fn averaged(&mut self, most: Option<Score>) {
+        self.outcome.averaged(self.states, Some(2.0));
+        self.score.averaged(self.states, most.map(|most| 2.0 * f64::from(most.0)));
         for lost in self.seeds.iter_mut().flatten() {
             lost.outcome /= self.states.max(1) as f64;
             lost.score /= self.states.max(1) as f64;
@@ -353,10 +352,10 @@ impl PairedSets {
         self.costliest.truncate(most);
     }
 
-    /// Divides the sums by the numbers of positions, once all are added.
-    pub(super) fn averaged(mut self) -> PairedSets {
+    /// Divides the sums by the numbers of positions, once all are added; `most` is the largest score of the game.
+    pub(super) fn averaged(mut self, most: Option<Score>) -> PairedSets {
         let sets = [&mut self.all, &mut self.decisive_outcome, &mut self.decisive_score];
-        sets.into_iter().for_each(Pairs::averaged);
+        sets.into_iter().for_each(|pairs| pairs.averaged(most));
         self
     }
 }

@@ -214,6 +214,9 @@ impl Share {
     }
 }
 
+/// Figures that differ by no more than this count as equal.
+pub(super) const EQUAL: f64 = 1e-9;
+
 pub(super) fn mean(sum: f64, count: u64) -> Option<f64> {
     (count > 0).then(|| sum / count as f64)
 }

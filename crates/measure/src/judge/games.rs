@@ -53,7 +53,8 @@ pub struct PolicyGames {
 }
 
 impl PolicyGames {
-    /// Returns the exploitability: mean outcome lost to a best response over both sides, 0 to 2.
+    /// Returns the exploitability: mean outcome lost to a best response over both sides, 0 to 1. The sum of both is
+    /// OpenSpiel's `nash_conv`; it is 2 at most, because what one side can lose of the game's value the other cannot.
     pub fn exploited(&self) -> f64 {
         // Rounding may leave a difference of almost 0.
         let BothSides { first, second } = &self.exploitability;

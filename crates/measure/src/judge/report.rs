@@ -7,11 +7,14 @@ use serde::Serialize;
 use super::accuracy::{Measured, PolicyAccuracy};
 use super::changes::Changes;
 use super::comparison::Agreement;
+use super::figures::EQUAL;
 use super::games::Games;
+use super::intervals::Draws;
 use super::metrics::Metrics;
 use super::mistakes::Mistake;
 use super::positions::{JudgedPositions, TableFacts};
-use yomikiri::game::{BoardLayout, Game, GameExt, Side};
+use yomikiri::any::AnyGame;
+use yomikiri::game::{BoardLayout, Game, GameExt, Side, Split};
 use yomikiri::table::{SweepRecord, TableError};
 
 /// Accuracy of policies on a table; `docs/json.md` describes the JSON.
@@ -59,6 +62,9 @@ pub struct Words {
     pub unit: &'static str,
     /// Unit of scores in the plural.
     pub units: String,
+    /// Largest final score, and so the most that a policy can lose of it in a game, mean of both sides; `None` in games
+    /// without scores.
+    pub most: Option<i8>,
     /// `true` if positions are written as keys, for lack of a notation.
     #[serde(skip)]
     pub positions_are_keys: bool,
@@ -74,6 +80,7 @@ impl Words {
             layers: game.layers().map_or("plies", |layers| layers.unit()),
             unit,
             units: format!("{unit}s"),
+            most: game.scores().map(|scores| scores.most().0),
             positions_are_keys: game.written(&game.start())[0].0 == "line",
         }
     }
@@ -91,13 +98,7 @@ impl AccuracyReport {
     /// they keep the score or the plies there, then by the lower loss of score, then by their order in the
     /// report.
     pub fn ranking(&self) -> Vec<usize> {
-        let merits = |policy: &PolicyAccuracy| {
-            let means = policy.held_out().decisive_outcome.means();
-            let finer = means.optimal_by_score.or(means.optimal_by_distance);
-            let lost = means.expected_loss_score.map(|lost| -lost);
-            [means.optimal_by_outcome, finer, lost].map(|merit| merit.unwrap_or(0.0))
-        };
-        let merits: Vec<[f64; 3]> = self.policies.iter().map(merits).collect();
+        let merits: Vec<[f64; 3]> = self.policies.iter().map(AccuracyReport::merits).collect();
         let mut order: Vec<usize> = (0..merits.len()).collect();
         let better = |a: &f64, b: &f64| b.total_cmp(a);
         order.sort_by(|&a, &b| {
@@ -105,6 +106,36 @@ impl AccuracyReport {
             pairs.fold(Ordering::Equal, |found, (a, b)| found.then(better(a, b)))
         });
         order
+    }
+
+    /// Returns the numbers by which policies are ranked, the most important first.
+    fn merits(policy: &PolicyAccuracy) -> [f64; 3] {
+        let means = policy.held_out().decisive_outcome.means();
+        let finer = means.optimal_by_score.or(means.optimal_by_distance);
+        let lost = means.expected_loss_score.map(|lost| -lost);
+        [means.optimal_by_outcome, finer, lost].map(|merit| merit.unwrap_or(0.0))
+    }
+
+    /// Adds the intervals of a sample, and which policies are tied with the one ranked above them.
+    pub(super) fn weigh(&mut self, sample: Option<&[Draws]>, game: &AnyGame) {
+        let part = |policy: &PolicyAccuracy| policy.splits.as_ref()?.held_out();
+        let parts: Vec<Option<Split>> = self.policies.iter().map(part).collect();
+        let most = game.scores().map(|scores| scores.most());
+        for pair in self.ranking().windows(2) {
+            let [above, at] = [pair[0], pair[1]];
+            let [better, worse] = [above, at].map(|at| AccuracyReport::merits(&self.policies[at]));
+            self.policies[at].tied = match sample {
+                Some(draws) => draws[above]
+                    .difference(parts[above], (&draws[at], parts[at]))
+                    .is_some_and(|difference| difference.contains(0.0)),
+                None => better.iter().zip(&worse).all(|(a, b)| (a - b).abs() <= EQUAL),
+            };
+        }
+        for ((policy, part), draws) in
+            self.policies.iter_mut().zip(parts).zip(sample.into_iter().flatten())
+        {
+            policy.intervals = draws.intervals(part, most);
+        }
     }
 
     /// Combines the figures of policies with facts about the positions they were measured in.

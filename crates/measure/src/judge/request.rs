@@ -6,16 +6,16 @@ use super::comparison::{Agreement, ComparedFigures, Comparison, PairedSets, grou
 use super::error::MeasureError;
 use super::forced::ForcedFigures;
 use super::games::{BothSides, Match, Opening, Played, games};
-use super::intervals::{Interval, Intervals};
+use super::intervals::Draws;
 use super::metrics::Metrics;
 use super::mistakes::Costliest;
 use super::play::Play;
 use super::player::Player;
-use super::positions::{JudgedPositions, Piece, TablePositions, Truth};
+use super::positions::{JudgedPositions, Piece, TablePositions};
 use super::report::{AccuracyReport, Words};
 use super::unfolded::Unfolded;
 use crate::policy::Answers;
-use yomikiri::game::{GameExt, Repetition, Side};
+use yomikiri::game::{Game, GameExt, Repetition, Side};
 use yomikiri::hint::{Hint, Hinted};
 use yomikiri::progress::Progress;
 use yomikiri::solved::{Orienting, SolvedTable};
@@ -95,8 +95,9 @@ impl<'a> Request<'a> {
         let costliest = if unfolded.is_some() { 0 } else { self.mistakes };
         let mut costliest: Vec<Costliest> =
             players.iter().map(|_| Costliest::new(game, costliest)).collect();
-        let mut samples = vec![Sample::default(); players.len()];
         let is_sample = positions.is_sample();
+        let draws = |player: &Player| Draws::new(player.divider(game));
+        let mut samples: Vec<Draws> = players.iter().map(draws).collect();
         let is_kept = gathers || sink.is_some() || self.mistakes > 0 || self.agreement || is_sample;
         let mut agreement = Agreement::default();
         let mut collect = |piece: &Piece, answers: &[Answers]| {
@@ -126,11 +127,10 @@ impl<'a> Request<'a> {
         }
         report.why_no_games = why_no_games;
         report.agreement = self.agreement.then_some(agreement);
-        let all = report.policies.iter_mut().zip(costliest).zip(samples);
-        for ((policy, costliest), sample) in all {
+        for (policy, costliest) in report.policies.iter_mut().zip(costliest) {
             policy.costliest = costliest.mistakes();
-            policy.intervals = is_sample.then(|| sample.intervals()).flatten();
         }
+        report.weigh(is_sample.then_some(&samples[..]), game);
         if let Some((TablePositions { table, .. }, unfolded)) = unfolded {
             // Games follow edges into positions that a damaged table would leave without answers.
             table.table().check_read()?;
@@ -189,41 +189,8 @@ pub fn compare(
         ComparedFigures { name: names[0], figure: &first, groups: groups(0) },
         ComparedFigures { name: names[1], figure: &second, groups: groups(1) },
     ]);
-    comparison.paired = Some(paired.averaged());
+    comparison.paired = Some(paired.averaged(game.scores().map(|scores| scores.most())));
     Ok((comparison, report))
-}
-
-/// Probability of keeping the outcome, and loss, in each position of a sample whose moves differ in outcome, as often
-/// as it was drawn.
-#[derive(Clone, Debug, Default)]
-struct Sample {
-    kept: Vec<f64>,
-    lost: Vec<f64>,
-}
-
-impl Sample {
-    fn add(&mut self, piece: &Piece, answers: &Answers) {
-        for (at, case) in piece.cases.iter().enumerate().filter(|(_, case)| case.differs_in_outcome)
-        {
-            let range = piece.batch.range(at);
-            let truths = &piece.truths[range.clone()];
-            let probabilities = answers.at(at, range).probabilities;
-            let mean = |worth: &dyn Fn(&Truth) -> f64| -> f64 {
-                truths.iter().zip(probabilities).map(|(truth, p)| p * worth(truth)).sum()
-            };
-            let kept = mean(&|truth| f64::from(u8::from(truth.outcome == case.own.outcome)));
-            let own = f64::from(case.own.q_score().0);
-            let lost = mean(&|truth| own - f64::from(truth.q_score().0));
-            for _ in 0..case.weight {
-                self.kept.push(kept);
-                self.lost.push(lost);
-            }
-        }
-    }
-
-    fn intervals(&self) -> Option<Intervals> {
-        Some(Intervals { result_kept: Interval::of(&self.kept)?, lost: Interval::of(&self.lost)? })
-    }
 }
 
 impl Match {

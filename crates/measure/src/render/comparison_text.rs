@@ -78,7 +78,7 @@ pub fn comparison_text(compared: &Compared<'_>) -> String {
         );
     }
     if paired.all.outcome.difference.is_some() {
-        text += "\nConfidence intervals of 95 % of A - B (bootstrap over the positions); without 0, one is better\n\n";
+        text += "\nConfidence intervals of 95 % of A - B; without 0, one is better\n\n";
         text += &intervals.to_text();
     }
     let units = measures(compared)[measures(compared).len() - 1].0;

@@ -15,7 +15,7 @@ use super::page_tables::{
 };
 use super::pictures::{BOARD_CSS, scripts};
 use super::plots::{convergence, cost, learning, losses, reliability, small_multiples};
-use super::ranking::{columns, has_learned};
+use super::ranking::{columns, has_learned, ties};
 use super::roles::Roles;
 use crate::judge::{AccuracyReport, By, FiguresBySet, Mistake, MoveFacts};
 
@@ -43,6 +43,8 @@ struct PolicyView {
     at: usize,
     /// Place in the order of the report, from 1.
     place: usize,
+    /// `true` if it is tied with the policy above it.
+    tied: bool,
     /// `true` for perfect and random moves.
     is_reference: bool,
     short: String,
@@ -119,8 +121,10 @@ pub fn html(report: &AccuracyReport, about: &About) -> String {
         ranked => decisive > 0,
         judged => report.table.judged_states > 0,
         interval => report.policies.iter().any(|policy| policy.intervals.is_some()),
+        tied => ties(report),
         learned => report.policies.iter().any(has_learned),
         units => report.words.units,
+        most => report.words.most,
         scores => report.table.has_scores(),
         changes => Value::from_serialize(changes(report, &roles)),
         curves => curves.collect::<Vec<_>>(),
@@ -258,6 +262,7 @@ fn policies(report: &AccuracyReport, roles: &Roles) -> Vec<PolicyView> {
         PolicyView {
             at,
             place,
+            tied: report.policies[at].tied,
             is_reference: [roles.perfect, roles.random].contains(&Some(at)),
             short: roles.short[at].clone(),
             starred: roles.starred[at].clone(),
@@ -506,6 +511,7 @@ mod tests {
         let view = |short: &str, mark: f64| PolicyView {
             at: 0,
             place: 1,
+            tied: false,
             is_reference: false,
             short: short.into(),
             starred: short.into(),

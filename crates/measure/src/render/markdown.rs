@@ -4,6 +4,7 @@ use super::accuracy_text::{judged, origin_of_values};
 use super::columns::{or_none, share};
 use super::grid::Grid;
 use super::number::{amount, percent, signed, thousands};
+use super::ranking::ties;
 use crate::judge::{
     AccuracyReport, BothSides, Expected, Figures, FiguresBySet, PolicyAccuracy, PolicyGames,
     TableFacts,
@@ -29,6 +30,8 @@ fn leaderboard(report: &AccuracyReport, command: &str) -> String {
     );
     let lost = format!("{} lost", report.words.units);
     let exploited = format!("in {}", report.words.units);
+    let most = report.words.most.unwrap_or_default();
+    let in_score = format!("the same in the final score, 0 to {most}");
     let columns = [
         ("policy", ""),
         (
@@ -45,8 +48,8 @@ fn leaderboard(report: &AccuracyReport, command: &str) -> String {
         (&lost, "mean loss of the final score by a move, in all positions"),
         ("as first", "share of points in games against random moves, a draw counting half"),
         ("as second", "share of points as the second player"),
-        ("exploitability", "mean result lost to a best response, 0 to 2"),
-        (&exploited, "the same in the final score"),
+        ("exploitability", "mean result lost to a best response, 0 to 1"),
+        (&exploited, &in_score),
     ];
     let row = |at: usize| {
         ranked(&report.policies[at], report.games.as_ref().map(|games| &games.policies[at]))
@@ -61,6 +64,9 @@ fn leaderboard(report: &AccuracyReport, command: &str) -> String {
     for &column in &used[1..] {
         let (name, meaning) = columns[column];
         text += &format!("* **{name}**: {meaning}.\n");
+    }
+    if let Some(words) = ties(report) {
+        text += &format!("* **=**: {words}.\n");
     }
     report.policies.iter().filter_map(held_out).for_each(|line| text += &line);
     text
@@ -171,7 +177,7 @@ fn ranked(policy: &PolicyAccuracy, games: Option<&PolicyGames>) -> Vec<String> {
     let interval = policy.intervals.map(|intervals| intervals.result_kept);
     let learned = policy.splits.as_ref().map(|splits| splits.train.decisive_outcome);
     vec![
-        format!("`{}`", policy.policy),
+        format!("`{}`{}", policy.policy, if policy.tied { " =" } else { "" }),
         share(total.decisive_outcome.means().optimal_by_outcome),
         interval
             .map_or(String::new(), |of| format!("{} to {}", percent(of.lower), percent(of.upper))),

@@ -181,6 +181,8 @@ pub(super) fn learning(report: &AccuracyReport, roles: &Roles, curve: &Curve) ->
         false => ("exploited_result", "exploitability, result".to_string()),
     };
     let figures = [("result_kept", "result kept".to_string()), lost, exploited];
+    let is_whole = curve.steps.iter().all(|(step, _)| step.fract() == 0.0);
+    let scale = if is_whole { Scale::Whole } else { Scale::Number };
     let drawn = figures.into_iter().filter_map(|(metric, title)| {
         let number =
             |&(step, at): &(f64, usize)| Some((step, report.metrics.get(at)?.number(metric)??));
@@ -191,7 +193,7 @@ pub(super) fn learning(report: &AccuracyReport, roles: &Roles, curve: &Curve) ->
         let (least, most) = range(&series, |point| point.1)?;
         let is_share = metric == "result_kept";
         let axes = [
-            Axis { name: "step".into(), from, to, scale: Scale::Whole },
+            Axis { name: "step".into(), from, to, scale },
             Axis {
                 name: title.clone(),
                 from: if is_share { floor(least) } else { 0.0 },

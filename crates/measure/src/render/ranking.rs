@@ -82,6 +82,17 @@ pub(super) fn columns(report: &AccuracyReport) -> Vec<SummaryColumn> {
     columns
 }
 
+/// Explains the mark of ties; `None` if there are none.
+pub(super) fn ties(report: &AccuracyReport) -> Option<&'static str> {
+    let words = match report.policies.iter().any(|policy| policy.intervals.is_some()) {
+        true => {
+            "not told apart from the policy above it: the interval of their difference contains 0"
+        }
+        false => "tied with the policy above it",
+    };
+    report.policies.iter().any(|policy| policy.tied).then_some(words)
+}
+
 /// Returns the figures by which policies are ranked.
 pub(super) fn decisive(figures: &FiguresBySet) -> &Figures {
     &figures.decisive_outcome

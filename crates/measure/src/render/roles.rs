@@ -136,19 +136,40 @@ fn is_own(name: &str) -> bool {
     )
 }
 
+/// Returns the numbers in a name, with point and exponent, and where they begin.
+fn numbers(name: &str) -> Vec<(usize, &str)> {
+    let byte = |at: usize| name.as_bytes().get(at).copied().unwrap_or(0);
+    let behind_digits = |at: usize| (at..).find(|&at| !byte(at).is_ascii_digit()).unwrap_or(at);
+    let (mut found, mut at) = (Vec::new(), 0);
+    while at < name.len() {
+        let begin = at;
+        at = behind_digits(at);
+        if at == begin {
+            at += 1;
+            continue;
+        }
+        if byte(at) == b'.' && byte(at + 1).is_ascii_digit() {
+            at = behind_digits(at + 1);
+        }
+        let exponent = at + 1 + usize::from(matches!(byte(at + 1), b'-' | b'+'));
+        if byte(at).eq_ignore_ascii_case(&b'e') && byte(exponent).is_ascii_digit() {
+            at = behind_digits(exponent);
+        }
+        found.push((begin, &name[begin..at]));
+    }
+    found
+}
+
 /// Returns the series of three or more own policies whose names differ in one number, the largest first.
 fn curves(names: &[&str]) -> Vec<Curve> {
     let mut found: BTreeMap<(String, String), Vec<(f64, usize)>> = BTreeMap::new();
     for (at, name) in names.iter().enumerate().filter(|(_, name)| is_own(name)) {
-        let mut rest = 0;
-        while let Some(begin) = name[rest..].find(|c: char| c.is_ascii_digit()).map(|n| n + rest) {
-            let digits = name[begin..].find(|c: char| !c.is_ascii_digit());
-            let end = digits.map_or(name.len(), |n| n + begin);
-            if let Ok(number) = name[begin..end].parse() {
-                let around = (name[..begin].to_string(), name[end..].to_string());
-                found.entry(around).or_default().push((number, at));
+        for (begin, number) in numbers(name) {
+            if let Ok(step) = number.parse() {
+                let around = [&name[..begin], &name[begin + number.len()..]];
+                let [before, after] = around.map(str::to_string);
+                found.entry((before, after)).or_default().push((step, at));
             }
-            rest = end;
         }
     }
     let mut all: Vec<Curve> = found
@@ -186,6 +207,16 @@ mod tests {
         let steps = vec![(20.0, 4), (100.0, 3), (3000.0, 5)];
         assert_eq!(curves(&names), [Curve { name: "onnx:a4/ckpt-*.onnx".into(), steps }]);
         assert_eq!(curves(&names[..5]), []);
+    }
+
+    #[test]
+    fn numbers_have_points_and_exponents() {
+        let names = ["lr-0.5", "lr-0.25", "lr-0.1", "lr-0.01", "lr-1e-3", "lr-x", "bs-0.5"];
+        let steps = vec![(0.001, 4), (0.01, 3), (0.1, 2), (0.25, 1), (0.5, 0)];
+        assert_eq!(curves(&names), [Curve { name: "lr-*".into(), steps }]);
+        assert_eq!(numbers("ä2.net-1.5E+2e.7"), [(2, "2"), (8, "1.5E+2"), (16, "7")]);
+        // One number differs, and the rest of the name too.
+        assert_eq!(curves(&["a-1-x", "a-2-y", "a-3-z"]), []);
     }
 
     #[test]

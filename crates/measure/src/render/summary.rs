@@ -8,7 +8,7 @@ use super::grid::Grid;
 use super::mistakes_text::mistakes_text;
 use super::names::ShortNames;
 use super::number::{amount, percent, thousands};
-use super::ranking::{SummaryColumn, columns, decisive, has_learned};
+use super::ranking::{SummaryColumn, columns, decisive, has_learned, ties};
 use crate::judge::{AccuracyReport, By, Key, PolicyAccuracy};
 use yomikiri::game::Split;
 
@@ -67,7 +67,8 @@ fn ranked(report: &AccuracyReport, order: &[usize], names: &ShortNames) -> Strin
     for (place, &at) in order.iter().enumerate() {
         let policy = &report.policies[at];
         let mark = if has_learned(policy) { " *" } else { "" };
-        let mut row = vec![format!("{:>2}  {}{mark}", place + 1, names.short[at])];
+        let tied = if policy.tied { "=" } else { " " };
+        let mut row = vec![format!("{:>2}{tied} {}{mark}", place + 1, names.short[at])];
         row.extend(columns.iter().map(|column| column.cell(report, at)));
         grid.push(row);
     }
@@ -84,7 +85,8 @@ fn intervals(report: &AccuracyReport, order: &[usize], names: &ShortNames) -> St
     let mut grid = Grid::headed(&[("", "    policy"), ("result", "kept"), (lost, "lost")]);
     for (place, &at) in order.iter().enumerate() {
         let Some(intervals) = report.policies[at].intervals else { continue };
-        let (kept, lost) = (intervals.result_kept, intervals.lost);
+        let kept = intervals.result_kept;
+        let lost = intervals.score_lost.unwrap_or(intervals.result_lost);
         grid.push(vec![
             format!("{:>2}  {}", place + 1, names.short[at]),
             format!("{} to {}", share(Some(kept.lower)), share(Some(kept.upper))),
@@ -92,7 +94,7 @@ fn intervals(report: &AccuracyReport, order: &[usize], names: &ShortNames) -> St
         ]);
     }
     format!(
-        "\nConfidence intervals of 95 % (bootstrap); 'solver compare' has those of differences\n\n{}",
+        "\nConfidence intervals of 95 %; 'solver compare' has those of differences\n\n{}",
         grid.to_text()
     )
 }
@@ -120,11 +122,9 @@ fn meanings(report: &AccuracyReport) -> String {
     ));
     if report.games.is_some() {
         lines.push(("perfect", format!("{units} in games from the start against perfect moves")));
-        let scores = match report.table.has_scores() {
-            true => format!(", and {units}"),
-            false => String::new(),
-        };
-        let taken = format!("exploitability: mean result lost to a best response, 0 to 2{scores}");
+        let most =
+            report.words.most.map_or(String::new(), |most| format!(", and {units}, 0 to {most}"));
+        let taken = format!("exploitability: mean result lost to a best response, 0 to 1{most}");
         lines.push(("exploit.", taken));
         let games = report.games.as_ref();
         let endless = games.and_then(|games| games.most_plies.zip(games.endless()));
@@ -137,6 +137,7 @@ fn meanings(report: &AccuracyReport) -> String {
         }));
     }
     lines.extend(held_out(report).map(|text| ("*", text)));
+    lines.extend(ties(report).map(|text| ("=", text.to_string())));
     lines.into_iter().map(|(name, meaning)| format!("{name:<11}{meaning}\n")).collect()
 }
 

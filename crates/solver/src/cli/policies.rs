@@ -40,7 +40,7 @@ const MEANINGS: [(&str, &str); 18] = [
     ("onnx:FILE", "a network in an ONNX file"),
     ("predictions:DIR", "answers in files, for positions of 'solver export --states'"),
     ("exec:COMMAND", "a program that answers positions"),
-    ("perfect", "every best move of the solution equally often"),
+    ("perfect", "the best moves that win soonest or lose latest, equally often"),
 ];
 
 #[derive(Serialize)]

@@ -64,10 +64,13 @@ pub(super) fn choose(
     let choice = match player.choose(game, oracle, position) {
         Ok(choice) => choice,
         Err(_) if player.policy().is_none() => {
-            let best = oracle.map_or(Vec::new(), |oracle| oracle.best_actions(position));
-            let (actions, remark) = match best.is_empty() {
-                true => (game.actions(&position.state), "no value is known here: a random move"),
-                false => (best, "not all values are proven here: the best of those that are"),
+            let best = oracle.and_then(|oracle| oracle.best_actions(position).first().copied());
+            let (actions, remark) = match best {
+                None => (game.actions(&position.state), "no value is known here: a random move"),
+                // The one that wins soonest or loses latest.
+                Some(best) => {
+                    (vec![best], "not all values are proven here: the best of those that are")
+                }
             };
             let at = (unit * actions.len() as f64) as usize;
             return Ok(Chosen { action: actions[at], remark: Some(remark) });
