@@ -8,6 +8,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::common::tables::{Tables, copy_dir};
+use yomikiri_measure::render::history as history_of;
 
 /// Returns the rows of the leaderboard by policy: their first numbers, in percent and discs.
 fn rows(page: &str) -> BTreeMap<String, Vec<f64>> {
@@ -249,4 +250,95 @@ fn the_network_for_minishogi_sees_wins_and_losses() {
     assert!((figure(one, "at_risk_lost") - 1.0 / 16.0).abs() < 0.1, "{one}");
     assert!(figure(mate, "won_kept") == 1.0 && figure(mate, "at_risk_lost") == 0.0, "{mate}");
     assert!(figure(random, "won_kept") < 0.1 && figure(random, "at_risk_lost") > 0.4, "{random}");
+}
+
+/// Returns a table row of cells.
+fn row(cells: &[String]) -> String {
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// Games of the kept networks on 8x8: two policies, and random plies before.
+const GAMES: [(&str, &str, &str); 9] = [
+    ("learned:td-othello-8x8", "random", "0"),
+    ("learned:disc-regression-othello-8x8", "random", "0"),
+    ("learned:disc-regression-othello-8x8", "n-least:1", "6"),
+    ("learned:disc-regression-othello-8x8", "n-least:2", "6"),
+    ("learned:dqn-othello-8x8", "random", "0"),
+    ("learned:q-mlp-othello-8x8", "random", "0"),
+    ("learned:q-mlp-othello-8x8", "alphabeta:2", "6"),
+    ("learned:q-mlp-othello-8x8?plies=2", "alphabeta:2", "6"),
+    ("learned:q-mlp-othello-8x8?plies=2", "learned:q-mlp-othello-8x8", "6"),
+];
+
+/// The games and the curve in `docs/results/learned.md` are those of the kept networks. With `YOMIKIRI_WRITE_PAGES` set
+/// they are written anew.
+#[test]
+fn the_learned_page_shows_the_kept_networks() {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let write = std::env::var_os("YOMIKIRI_WRITE_PAGES").is_some();
+    let tables = Tables::new();
+    copy_dir(&root.join("tables/policies"), &tables.place("policies"));
+    let mut games =
+        row(&["policy", "against", "random plies", "won as Black", "won as White"]
+            .map(str::to_string));
+    games += "|---|---|--:|--:|--:|\n";
+    for (policy, opponent, plies) in GAMES {
+        let sample = ["--sample", "500", "--seed", "1", "--random-plies", plies];
+        let found = tables.json(&[&["match", "8x8", policy, opponent, "-q"], &sample[..]].concat());
+        let won = |side: &str| {
+            let wins = found[side]["wins"].as_u64().unwrap();
+            format!("{:.1} %", wins as f64 / 5.0)
+        };
+        let names = [policy, opponent].map(|name| format!("`{}`", name.replace("learned:", "")));
+        games += &row(&[&names[..], &[plies.to_string(), won("first"), won("second")]].concat());
+    }
+
+    let history = root.join("tables/policies/dqn-othello-8x8.csv");
+    let mut reader = csv::Reader::from_path(history).unwrap();
+    let rows = reader.deserialize::<BTreeMap<String, String>>().map(|row| {
+        let numbers = row.unwrap().into_iter();
+        numbers.filter_map(|(name, cell)| Some((name, cell.parse().ok()?))).collect()
+    });
+    let rows: Vec<BTreeMap<String, f64>> = rows.collect();
+    let opponents = ["random", "n-hand:1", "n-hand-custom:1", "n-least:1", "n-most:1"];
+    let heads = opponents.iter().map(|name| format!("`{name}`"));
+    let heads =
+        ["iterations".to_string()].into_iter().chain(heads).chain(["mean loss".to_string()]);
+    let mut curve = row(&heads.collect::<Vec<_>>()) + "|---|--:|--:|--:|--:|--:|--:|\n";
+    for begin in [0, 300, 600, 900] {
+        let some = &rows[begin..begin + 100];
+        let mean = |name: &str| some.iter().map(|row| row[name]).sum::<f64>() / 100.0;
+        let points = opponents
+            .map(|name| format!("{:.1} %", 100.0 * mean(&format!("points against {name}"))));
+        let range = format!("{} to {}", begin + 1, begin + 100);
+        curve += &row(&[&[range], &points[..], &[format!("{:.4}", mean("loss"))]].concat());
+    }
+
+    let page = root.join("docs/results/learned.md");
+    let mut text = fs::read_to_string(&page).unwrap();
+    let number = |cell: &str| cell.trim().trim_end_matches(" %").parse::<f64>().ok();
+    for (name, table) in [("games", games), ("dqn", curve)] {
+        let mark = format!("<!-- {name} -->\n");
+        let from = text.find(&mark).unwrap() + mark.len();
+        let to = from + text[from..].find("<!-- end -->").unwrap();
+        if write {
+            text.replace_range(from..to, &table);
+            continue;
+        }
+        assert_eq!(text[from..to].lines().count(), table.lines().count(), "{name}");
+        for (shown, found) in text[from..to].split('|').zip(table.split('|')) {
+            // Other CPUs may round a close choice differently, and a game goes on from there.
+            let is_near =
+                number(shown).zip(number(found)).is_some_and(|(a, b)| (a - b).abs() < 2.0);
+            assert!(shown == found || is_near, "{name}: {found} where {shown} is shown");
+        }
+    }
+    let drawn = history_of("dqn-othello-8x8: training history", &rows).unwrap();
+    let picture = root.join("docs/results/dqn-othello-8x8.svg");
+    if write {
+        fs::write(&page, text).unwrap();
+        fs::write(&picture, drawn).unwrap();
+    } else {
+        assert!(fs::read_to_string(picture).unwrap() == drawn, "the curve is of another run");
+    }
 }
