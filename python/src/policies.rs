@@ -171,6 +171,10 @@ impl Policy<AnyGame> for Interruptible {
     fn learned_from(&self) -> TrainedOn {
         self.policy.learned_from()
     }
+
+    fn reading(&self) -> Option<String> {
+        self.policy.reading()
+    }
 }
 
 impl Asking {

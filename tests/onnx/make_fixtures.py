@@ -356,6 +356,29 @@ def huge():
     graph.save("huge")
 
 
+def said():
+    """Models whose outputs have telling names: Q-values; a move, a value and a log-probability; a policy, chances of
+    win, draw and loss, and a score."""
+    drawn = np.random.default_rng(59)
+    weights = lambda graph, outside: graph.constant(drawn.normal(size=(32, outside)).astype(np.float32))
+    names = {"q-values": ["q_values"], "actions": ["actions", "values", "log_prob"], "wdl": ["policy", "value", "scoremean"]}
+    for model, outputs in names.items():
+        graph = Graph([2, 4, 4])
+        flat = graph.add("Flatten", "x", axis=1)
+        first = outputs[0] if outputs[0] != "actions" else None
+        numbers = graph.add("MatMul", flat, weights(graph, 17), name=first)
+        if first is None:
+            graph.add("ArgMax", numbers, name="actions", axis=1, keepdims=0)
+            graph.outputs.append(helper.make_tensor_value_info("actions", TensorProto.INT64, ["N"]))
+        else:
+            graph.output(first, 17)
+        for name in outputs[1:]:
+            width = 3 if name == "value" else 1
+            graph.add("MatMul", flat, weights(graph, width), name=name)
+            graph.output(name, width)
+        graph.save(model)
+
+
 def main():
     OUT.mkdir(parents=True, exist_ok=True)
     for make in (nchw, nhwc, openspiel, signed, legal, value, label, sklearn_models, broken, external):
@@ -364,6 +387,7 @@ def main():
     flat("interleaved", [-1, 4, 4])
     endless()
     huge()
+    said()
     asked = positions(24)
     expected = {"keys": [board.to_key(p) for p in asked], "actions": [board.legal(p) for p in asked]}
     expected["cases"] = []

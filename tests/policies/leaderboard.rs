@@ -14,7 +14,7 @@ use yomikiri_measure::render::history as history_of;
 fn rows(page: &str) -> BTreeMap<String, Vec<f64>> {
     let row = |line: &str| {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-        let policy = cells.get(1)?.strip_prefix('`')?.strip_suffix('`')?;
+        let policy = cells.get(1)?.trim_end_matches(" =").strip_prefix('`')?.strip_suffix('`')?;
         let number = |cell: &&str| cell.trim_matches(['%', '>', '<']).parse().ok();
         Some((policy.to_string(), cells[2..7].iter().filter_map(number).collect::<Vec<f64>>()))
     };

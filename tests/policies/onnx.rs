@@ -405,3 +405,91 @@ fn scikit_learn_networks_have_the_figures_that_python_computes() {
         }
     }
 }
+
+/// Names say which output is a policy, Q-values, the move, a value, or none of these; the report says how they are read.
+#[test]
+fn outputs_are_what_their_names_say() {
+    let tables = Tables::new();
+    let model = |name: &str| format!("onnx:{}", fixture(name));
+    for (by_name, declared, said) in [
+        (
+            "q-values.onnx",
+            "q-values.onnx?move=best",
+            "policy `q_values` as Q-values, the best move is played; layout",
+        ),
+        (
+            "actions.onnx",
+            "actions.onnx?policy=actions,value=values,range=clip",
+            "policy `actions` is the move; value `values` from -1 to 1; not used: `log_prob`",
+        ),
+        (
+            "wdl.onnx",
+            "wdl.onnx?policy=policy,value=value",
+            "policy `policy` as logits; value `value` as logits of win, draw, loss; not used: `scoremean`",
+        ),
+    ] {
+        let by_name = match by_name {
+            // Its values are no probabilities of a win.
+            "actions.onnx" => model("actions.onnx?range=clip"),
+            _ => model(by_name),
+        };
+        let declared = model(declared);
+        let words =
+            ["report", "4x4", "-q", "--no-games", "--policy", &by_name, "--policy", &declared];
+        let report = tables.json(&words);
+        let [own, other] = [0, 1].map(|at| &report["policies"][at]);
+        for figures in ["total", "values"] {
+            assert!(!own["total"].is_null() && own[figures] == other[figures], "{by_name}");
+        }
+        let reading = own["reading"].as_str().unwrap();
+        assert!(reading.starts_with(said), "{by_name}: {reading}");
+        let shown = tables.ok(&words);
+        let shown: String = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(shown.contains(said), "{shown}");
+    }
+}
+
+/// A card with a mistake is refused, with its place; what is no card is left out, and the report says so.
+#[test]
+fn a_card_with_a_mistake_is_not_ignored() {
+    let tables = Tables::new();
+    let model = tables.place("net.onnx");
+    fs::copy(fixture("nchw.onnx"), &model).unwrap();
+    let policy = format!("onnx:{}", model.display());
+    let words = ["report", "4x4", "-q", "--no-games", "--policy", &policy];
+    let card = r#"{
+ "schema": "yomikiri-network",
+ "schema_version": 2,
+ "game": "othello-4x4",
+ "reading": "policy"
+}"#;
+    let kept = |report: &Value| {
+        report["policies"][0]["total"]["decisive_outcome"]["optimal_by_outcome"].clone()
+    };
+    let beside = |text: &str| fs::write(tables.place("net.json"), text).unwrap();
+    let without = tables.json(&words);
+    beside(card);
+    let with = tables.json(&words);
+    assert!(kept(&with) != kept(&without) && with["policies"][0].get("reading").is_none());
+    beside(&format!("\u{feff}{card}"));
+    assert_eq!(kept(&tables.json(&words)), kept(&with));
+    for (text, place) in [
+        (card.replace("\"policy\"\n", "\"policy\",\n"), "line 6 column 1"),
+        (card.replace('"', "'"), "line 2 column 2"),
+        (
+            card.replace("yomikiri-network", "yomikiri_network"),
+            "unsupported schema yomikiri_network",
+        ),
+        (card.replace("\"reading\"", "\"readings\""), "missing field `reading`"),
+    ] {
+        beside(&text);
+        let ran = tables.run(&words);
+        assert_eq!(ran.code, 2, "{}", ran.stderr);
+        assert!(ran.stderr.contains("net.json") && ran.stderr.contains(place), "{}", ran.stderr);
+    }
+    beside("{\"epochs\": 3}");
+    let other = tables.json(&words);
+    assert_eq!(kept(&other), kept(&without));
+    let reading = other["policies"][0]["reading"].as_str().unwrap();
+    assert!(reading.ends_with("net.json is not used: not a card of a network"), "{reading}");
+}

@@ -382,7 +382,7 @@ fn ties_are_shown_where_nothing_tells_policies_apart() {
         let shown = tables.ok(&[&words[..], &page_of].concat());
         assert!(shown.contains("\n 4= two ") && shown.contains(meaning), "{shown}");
         let shown = fs::read_to_string(&page).unwrap();
-        assert!(shown.contains("<td>4=</td>") && shown.contains(meaning));
+        assert!(shown.contains("two =</th>") && shown.contains(meaning));
         let shown = tables.ok(&[&words[..], &["--markdown"]].concat());
         assert!(shown.contains("`two` =") && shown.contains(meaning), "{shown}");
     }

@@ -35,6 +35,10 @@ pub struct PolicyAccuracy {
     pub total: FiguresBySet,
     /// Figures by part of the training split; `None` if that is unknown.
     pub splits: Option<FiguresBySplit>,
+    /// Reading of its model's outputs, in words, if their names or sizes decided that; `None` if a card or the policy
+    /// itself says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reading: Option<String>,
     /// `true` if the policy is external and its training positions are unknown.
     pub may_have_learned: bool,
     /// Details on all judged positions.
@@ -128,7 +132,9 @@ pub fn measure(
     progress.finish(&format!("{judged} positions"));
     let named = names.into_iter().zip(&sums).zip(players);
     let named = named.map(|((name, sums), player)| {
-        PolicyAccuracy::of(sums, source.game(), name, player.learned_from())
+        let found = PolicyAccuracy::of(sums, source.game(), name, player.learned_from());
+        let reading = player.policy().and_then(|policy| policy.reading());
+        PolicyAccuracy { reading, ..found }
     });
     let policies = named.collect();
     let seconds = |(taken, player): (Duration, &Player)| {
@@ -267,6 +273,7 @@ impl PolicyAccuracy {
             policy,
             total: all.total,
             splits,
+            reading: None,
             may_have_learned: learned == TrainedOn::Unknown,
             details: all.details(game),
             held_out_details: held_out.map(|split| HeldOut {

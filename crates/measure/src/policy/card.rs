@@ -16,6 +16,19 @@ pub const SCHEMA: &str = "yomikiri-network";
 /// Version of the schema; raised when a field changes its meaning or is removed.
 pub const SCHEMA_VERSION: u32 = 2;
 
+/// Fields of a card.
+const FIELDS: [&str; 9] = [
+    "schema",
+    "schema_version",
+    "game",
+    "layout",
+    "planes",
+    "reading",
+    "equivariant",
+    "learned_from",
+    "onnx_crc32",
+];
+
 /// The card of a network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Card {
@@ -105,10 +118,10 @@ impl Card {
     pub fn read(network: &Path) -> Result<Card, Hinted> {
         let path = file(network, "json");
         let unfit = |what: Hinted| what.map(|what| format!("{} {what}", path.display()));
-        let text = input::file(&path, input::TEXT)
-            .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-        let card: Card = serde_json::from_slice(&text)
-            .map_err(|error| unfit(format!("is not a card of a network ({error})").into()))?;
+        let card: Card = serde_json::from_slice(&text_of(&path)?).map_err(|error| {
+            let what = format!("is not a valid card of a network: {error}");
+            unfit(Hinted::new(what, "correct it, or move it away to measure without a card"))
+        })?;
         if card.schema != SCHEMA || card.schema_version != SCHEMA_VERSION {
             return Err(unfit(Hinted::new(
                 format!("has the unsupported schema {} {}", card.schema, card.schema_version),
@@ -118,17 +131,25 @@ impl Card {
         Ok(card)
     }
 
-    /// Reads the card beside an ONNX file; returns `None` if `NAME.json` is absent or not a card.
+    /// Reads the card beside an ONNX file; returns `None` if `NAME.json` is absent, or something else: if no field of a
+    /// card is in it.
     pub fn beside(network: &Path) -> Result<Option<Card>, Hinted> {
-        #[derive(Deserialize)]
-        struct Any {
-            schema: String,
+        let path = file(network, "json");
+        if !path.is_file() {
+            return Ok(None);
         }
-        let text = input::file(&file(network, "json"), input::TEXT).unwrap_or_default();
-        match serde_json::from_slice(&text) {
-            Ok(Any { schema }) if schema == SCHEMA => Card::read(network).map(Some),
-            _ => Ok(None),
-        }
+        let bytes = text_of(&path)?;
+        let is_card = match serde_json::from_slice(&bytes) {
+            Ok(serde_json::Value::Object(fields)) => {
+                FIELDS.iter().any(|name| fields.contains_key(*name))
+            }
+            Ok(_) => false,
+            Err(_) => {
+                let text = String::from_utf8_lossy(&bytes).replace('\'', "\"");
+                FIELDS.iter().any(|name| text.contains(&format!("\"{name}\"")))
+            }
+        };
+        if is_card { Card::read(network).map(Some) } else { Ok(None) }
     }
 
     /// Checks that a network is for a game.
@@ -169,6 +190,13 @@ impl Card {
             }
         }
     }
+}
+
+/// Reads a text without the mark of its byte order that some editors put before it.
+fn text_of(path: &Path) -> Result<Vec<u8>, Hinted> {
+    let bytes = input::file(path, input::TEXT)
+        .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    Ok(bytes.strip_prefix(b"\xEF\xBB\xBF").map_or(bytes.clone(), <[u8]>::to_vec))
 }
 
 /// Reads an ONNX file.

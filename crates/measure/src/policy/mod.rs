@@ -95,6 +95,11 @@ pub trait Policy<G: Game>: Send + Sync {
     fn learned_from(&self) -> TrainedOn {
         TrainedOn::Nothing
     }
+
+    /// Returns how its numbers are read, if that was decided by their names or sizes.
+    fn reading(&self) -> Option<String> {
+        None
+    }
 }
 
 /// A policy that rates the actions of one position and plays the best.

@@ -219,6 +219,10 @@ impl<G: Game, P: Policy<G>> Policy<G> for Steady<P> {
     fn learned_from(&self) -> TrainedOn {
         self.policy.learned_from()
     }
+
+    fn reading(&self) -> Option<String> {
+        self.policy.reading()
+    }
 }
 
 #[cfg(test)]

@@ -121,4 +121,8 @@ impl<G: Game> Policy<G> for Amended<G> {
         let trained = self.amendment.trained;
         trained.map_or(self.policy.learned_from(), |part| TrainedOn::Part(part.division()))
     }
+
+    fn reading(&self) -> Option<String> {
+        self.policy.reading()
+    }
 }

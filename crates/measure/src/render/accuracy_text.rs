@@ -290,6 +290,11 @@ pub(super) fn header(report: &AccuracyReport) -> String {
     if let Some(what) = may_have_learned(report) {
         text += &format!("Training   {what}\n");
     }
+    for policy in &report.policies {
+        if let Some(reading) = &policy.reading {
+            text += &wrapped("Read       ", &format!("{}: {reading}", policy.policy));
+        }
+    }
     if let Some(why) = &report.why_no_games {
         text += &format!("Games      not computed:\n           {why}\n");
     }

@@ -221,4 +221,8 @@ impl Policy<AnyGame> for Hurried {
     fn learned_from(&self) -> TrainedOn {
         self.player.learned_from()
     }
+
+    fn reading(&self) -> Option<String> {
+        self.player.policy()?.reading()
+    }
 }

@@ -1,8 +1,8 @@
 //! Policy and value outputs of a model, and the meaning of their numbers.
 //!
-//! A card defines them, if there is one. Otherwise the size of an output for a position decides: as many
-//! numbers as squares, or one more for the pass, are a policy; one is a value. Names (`policy`, `prob`;
-//! `value`) resolve ambiguities, and options those that remain.
+//! A card defines them, if there is one, or options do. Otherwise names that say what an output is decide, as far as
+//! its size for a position fits: as many numbers as squares, or one more for the pass, are a policy; one, or three for
+//! win, draw and loss, are a value. Size alone decides where one output fits. The decision is printed.
 
 use super::file::{File, ModelOutput};
 use super::session::OutputRows;
@@ -10,6 +10,39 @@ use crate::policy::network_spec::{MoveChoice, NetworkSpec, Softmax, ValueRange};
 use crate::policy::{card, share_best};
 use yomikiri::game::{Action, Empties, Game, GameExt, Outcome, Side};
 use yomikiri::hint::Hinted;
+
+/// Meaning of an output by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Said {
+    Policy,
+    /// Q-values of the actions.
+    Q,
+    /// The chosen action.
+    Action,
+    Value,
+    /// Something that is neither a policy nor a value.
+    Other,
+}
+
+impl Said {
+    /// Returns what a name says; `None` if it may be anything.
+    fn by(name: &str) -> Option<Said> {
+        let name = name.to_lowercase();
+        let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
+        let has_part =
+            |word: &str| name.split(|c: char| !c.is_alphanumeric()).any(|part| part == word);
+        Some(match () {
+            () if has_part("pass") || has(&["log_prob", "logprob", "left", "score", "entropy"]) => {
+                Said::Other
+            }
+            () if has_part("q") || has(&["qvalue"]) => Said::Q,
+            () if has(&["value", "wdl", "outcome"]) || has_part("v") => Said::Value,
+            () if has(&["policy", "prob", "logit"]) || has_part("pi") => Said::Policy,
+            () if has(&["action", "label", "move"]) => Said::Action,
+            () => return None,
+        })
+    }
+}
 
 /// Tolerance of sums of single-precision numbers.
 const SLACK: f64 = 1e-3;
@@ -148,6 +181,46 @@ impl Tried<'_> {
         Ok(heads)
     }
 
+    /// Describes how the outputs are read, and which are not.
+    pub(super) fn words(&self, heads: &Heads) -> String {
+        let name = |at: usize| format!("`{}`", self.kept[at].name);
+        let mut words = Vec::new();
+        if let Some((at, head)) = &heads.policy {
+            let reading = match head.reading {
+                OutputKind::Label => "is the move",
+                OutputKind::Logits => "as logits",
+                OutputKind::Probabilities => "as probabilities",
+                OutputKind::Worths if self.said(*at) == Some(Said::Q) => {
+                    "as Q-values, the best move is played"
+                }
+                OutputKind::Worths | OutputKind::Tied => "as scores, the best move is played",
+            };
+            words.push(format!("policy {} {reading}", name(*at)));
+        }
+        if let Some((at, head)) = &heads.value {
+            let reading = match head {
+                ValueHead::Three { is_logits: true } => "as logits of win, draw, loss",
+                ValueHead::Three { is_logits: false } => "as win, draw, loss",
+                ValueHead::Wins => "as chances of Black and White",
+                ValueHead::Share => "as share of the squares",
+                ValueHead::One(ValueRange::Unit) => "from 0 to 1",
+                ValueHead::One(ValueRange::Discs) => "in discs",
+                ValueHead::One(ValueRange::Signed | ValueRange::Clip) => "from -1 to 1",
+            };
+            words.push(format!("value {} {reading}", name(*at)));
+        }
+        if let Some(plies) = heads.plies {
+            words.push(format!("moves by the values {plies} plies ahead"));
+        }
+        let used = [heads.policy.as_ref().map(|(at, _)| *at), heads.value.map(|(at, _)| at)];
+        let left = (0..self.kept.len()).filter(|&at| !used.contains(&Some(at))).map(name);
+        let left: Vec<String> = left.collect();
+        if !left.is_empty() {
+            words.push(format!("not used: {}", left.join(", ")));
+        }
+        words.join("; ")
+    }
+
     /// Describes how many numbers a policy has for a position.
     fn numbers(&self) -> String {
         match self.has_pass {
@@ -194,7 +267,33 @@ impl Tried<'_> {
             !output.is_integer && (self.columns(at).is_ok() && output.width > 3)
         };
         let among: Vec<usize> = (0..self.kept.len()).filter(fits).collect();
-        Ok(self.pick(&among, &["policy", "prob", "logit"], "policy")?)
+        let saying = |said: Option<Said>| -> Vec<usize> {
+            among.iter().filter(|&&at| self.said(at) == said).copied().collect()
+        };
+        for said in [Some(Said::Policy), Some(Said::Q), None, Some(Said::Action), Some(Said::Other)]
+        {
+            let some = saying(said);
+            if !some.is_empty() {
+                return Ok(self.pick(&some, &["policy", "prob", "logit"], "policy")?);
+            }
+        }
+        if let [at, ..] = among[..] {
+            let (name, numbers) = (&self.kept[at].name, self.tried[at].width);
+            let what = format!("the output `{name}` has {numbers} numbers, as many as a policy");
+            return Err(Hinted::new(what, format!("set policy={name}, or policy=none")));
+        }
+        // One integer: the action itself.
+        let is_action = |&at: &usize| self.tried[at].is_integer && self.tried[at].width == 1;
+        let actions: Vec<usize> = (0..self.kept.len()).filter(is_action).collect();
+        let named = |at: &&usize| self.said(**at) == Some(Said::Action);
+        let named: Vec<usize> = actions.iter().filter(named).copied().collect();
+        let some = if named.is_empty() { actions } else { named };
+        Ok(self.pick(&some, &["action"], "policy")?)
+    }
+
+    /// Returns what the name of an output says.
+    fn said(&self, at: usize) -> Option<Said> {
+        Said::by(&self.kept[at].name)
     }
 
     fn value(&self, policy: Option<usize>) -> Result<Option<usize>, Hinted> {
@@ -212,12 +311,16 @@ impl Tried<'_> {
             }
             None => {}
         }
-        let fits = |&at: &usize| {
-            let output = &self.tried[at];
-            let is_three = output.width == 3 && self.kept[at].name.to_lowercase().contains("wdl");
-            Some(at) != policy && !output.is_integer && (output.width == 1 || is_three)
+        let fits = |said: Option<Said>, widths: &[usize]| -> Vec<usize> {
+            let fits = |&at: &usize| {
+                let output = &self.tried[at];
+                let is_free = Some(at) != policy && !output.is_integer;
+                is_free && widths.contains(&output.width) && self.said(at) == said
+            };
+            (0..self.kept.len()).filter(fits).collect()
         };
-        let among: Vec<usize> = (0..self.kept.len()).filter(fits).collect();
+        let named = fits(Some(Said::Value), &[1, 3]);
+        let among = if named.is_empty() { fits(None, &[1]) } else { named };
         Ok(self.pick(&among, &["value", "wdl"], "value")?)
     }
 
@@ -271,7 +374,11 @@ impl Tried<'_> {
         let is_regressor = self.file.producer() == "skl2onnx" && self.kept[at].name == "variable";
         let choice = match self.spec.choice {
             Some(choice) => choice,
-            None if is_regressor && self.spec.softmax == Softmax::Auto => MoveChoice::Best,
+            None if (is_regressor || self.said(at) == Some(Said::Q))
+                && self.spec.softmax == Softmax::Auto =>
+            {
+                MoveChoice::Best
+            }
             None => MoveChoice::Sample,
         };
         let reading = match self.spec.softmax {

@@ -44,6 +44,8 @@ pub struct Onnx {
     /// `true` if all images of a position have the same answer, but for rounding.
     equivariant: bool,
     learned_from: TrainedOn,
+    /// Reading of the outputs, in words, if no card defines it.
+    reading: Option<String>,
 }
 
 impl Onnx {
@@ -64,7 +66,7 @@ impl Onnx {
             }
             None => card::read_model(&path)?,
         };
-        let policy = Onnx::of_bytes(spec, name, (bytes, Some(&path)), card.as_ref(), game)
+        let mut policy = Onnx::of_bytes(spec, name, (bytes, Some(&path)), card.as_ref(), game)
             .map_err(|error| {
                 let error = error.map(|what| format!("{shown}: {what}"));
                 match path.extension().is_some_and(|end| end == "py") {
@@ -72,6 +74,10 @@ impl Onnx {
                     false => error,
                 }
             })?;
+        let other = card::file(&path, "json");
+        if let (None, Some(reading), true) = (&card, &mut policy.reading, other.is_file()) {
+            *reading += &format!("; {} is not used: not a card of a network", other.display());
+        }
         match card {
             Some(card) if policy.equivariant && !once::answers_alike(&policy, game)? => {
                 let what = "marks the network equivariant, but its answers for images of a position differ";
@@ -137,12 +143,17 @@ impl Onnx {
             learned_from: spec
                 .trained
                 .map_or(of_card, |trained| TrainedOn::Part(trained.division())),
+            reading: None,
         };
         let tried = policy.run(game, &first_positions(game))?;
         let actions = game.action_count();
         let has_pass = game.is_pass(Action(actions as u16 - 1));
         let found = Tried { spec, file, kept: &kept, tried: &tried, actions, has_pass };
         policy.heads = found.heads(reading.map(|card| card.reading))?;
+        if reading.is_none() {
+            let words = found.words(&policy.heads);
+            policy.reading = Some(format!("{words}; layout {}", policy.encoding.layout));
+        }
         tracing::info!(
             network = policy.name,
             layout = %policy.encoding.layout,
@@ -412,6 +423,10 @@ impl<G: Game> Policy<G> for Onnx {
 
     fn learned_from(&self) -> TrainedOn {
         self.learned_from
+    }
+
+    fn reading(&self) -> Option<String> {
+        self.reading.clone()
     }
 }
 
