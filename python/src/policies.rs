@@ -346,10 +346,19 @@ fn read(
         .cast::<PyDict>()
         .map_err(|_| "invalid answer: expected a dictionary of arrays".to_string())?;
     let item = |name: &str| answer.get_item(name).ok().flatten();
-    let (kind, deciding) = Dense::ALL
-        .into_iter()
-        .find_map(|(name, kind)| item(name).map(|found| (kind, found)))
-        .ok_or("invalid answer: expected logits, probabilities, actions or scores")?;
+    let given = Dense::ALL.into_iter();
+    let given = given.filter_map(|(name, kind)| item(name).map(|found| (name, kind, found)));
+    // Scores may stand beside what chooses the move.
+    let mut given: Vec<_> = given.collect();
+    let deciding = given.iter().filter(|(_, kind, _)| *kind != Dense::Scores).count();
+    if deciding > 1 {
+        let [first, second] = [given[0].0, given[1].0];
+        return Err(format!("invalid answer: both {first} and {second}, expected one of them"));
+    }
+    if given.is_empty() {
+        return Err("invalid answer: expected logits, probabilities, actions or scores".to_string());
+    }
+    let (_, kind, deciding) = given.swap_remove(0);
     let row = |name: &str| match item(name) {
         None => Ok(None),
         Some(found) => line(&found, name, count).map(Some),

@@ -175,6 +175,11 @@ def test_the_best_move_of_a_q_network_is_played(table):
     drawn, best = run(table, of_table), run(table, of_table, move="best")
     assert best["result_kept"] == best["score_kept"] == 1 and drawn["result_kept"] < 0.8
     assert best == run(table, lambda planes: {"scores": of_table(planes)}) and best["policy"] == "it"
+    # The values of a table, which are NaN or -inf where a move is illegal.
+    masked = run(table, lambda planes: {"scores": table.lookup(planes).q})
+    assert masked["result_kept"] == 1 and np.isnan(table.lookup("start").q).any()
+    low = lambda planes: np.nan_to_num(table.lookup(planes).q, nan=-np.inf)
+    assert run(table, lambda planes: {"scores": low(planes)})["result_kept"] == 1
     with_values = run(table, lambda planes: (of_table(planes), np.zeros(len(planes))), move="best")
     assert with_values["result_kept"] == 1 and with_values["value_error"] > 0
     # Any kind of output: the highest number is played.
@@ -264,6 +269,7 @@ def test_opponents_are_read_as_measurements_read_them(table, network):
         (lambda planes: np.full(len(planes), 16), "row 0: illegal action 16"),
         (lambda planes: {"probabilities": np.full((len(planes), 17), 1 / 17)}, "row 0: probability .* of the illegal action"),
         (lambda planes: {"values": np.zeros(len(planes))}, "expected logits"),
+        (lambda planes: {"logits": np.zeros((len(planes), 17)), "actions": np.zeros(len(planes))}, "both logits and actions"),
         (lambda planes: {"logit": np.zeros((len(planes), 17))}, "'logit'"),
     ],
 )

@@ -65,9 +65,9 @@ class Graph:
     def output(self, name, *shape, kind=TensorProto.FLOAT):
         self.outputs.append(helper.make_tensor_value_info(name, kind, [self.batch, *shape]))
 
-    def save(self, name):
+    def save(self, name, opset=17):
         graph = helper.make_graph(self.nodes, name, [self.input], self.outputs, self.constants)
-        opsets = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 1)]
+        opsets = [helper.make_opsetid("", opset), helper.make_opsetid("ai.onnx.ml", 1)]
         model = helper.make_model(graph, opset_imports=opsets, producer_name="make_fixtures")
         model.ir_version = 8
         onnx.save(model, OUT / f"{name}.onnx")
@@ -379,6 +379,21 @@ def said():
         graph.save(model)
 
 
+def refused():
+    """Models that the runtime cannot run: with dropout as in training, and with an operator of opset 18."""
+    for model in ["training", "mish"]:
+        graph = Graph([2, 4, 4])
+        x = graph.add("Flatten", "x", axis=1)
+        if model == "training":
+            ratio, on = graph.constant(np.float32(0.5)), graph.constant(np.array(True))
+            x = graph.add("Dropout", x, ratio, on)
+        x = graph.add("MatMul", x, graph.constant(np.ones((32, 17), np.float32)), name="policy" if model == "training" else None)
+        if model == "mish":
+            graph.add("Mish", x, name="policy")
+        graph.output("policy", 17)
+        graph.save(model, opset=18 if model == "mish" else 17)
+
+
 def main():
     OUT.mkdir(parents=True, exist_ok=True)
     for make in (nchw, nhwc, openspiel, signed, legal, value, label, sklearn_models, broken, external):
@@ -388,6 +403,7 @@ def main():
     endless()
     huge()
     said()
+    refused()
     asked = positions(24)
     expected = {"keys": [board.to_key(p) for p in asked], "actions": [board.legal(p) for p in asked]}
     expected["cases"] = []

@@ -209,6 +209,35 @@ fn unusable_models_are_reported_in_one_line() {
     }
 }
 
+/// A model that cannot run comes with the step that mends it.
+#[test]
+fn messages_say_what_mends_a_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let copied = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        path.to_str().unwrap().to_string()
+    };
+    let alone = copied("external.onnx", &fs::read(fixture("external.onnx")).unwrap());
+    let archive = copied("archive.onnx", b"PK\x03\x04 archive/data.pkl");
+    for (model, what, hint) in [
+        (fixture("training.onnx"), "cannot run the model", "call eval() before the export"),
+        (fixture("mish.onnx"), "Mish", "measure it from Python, or export it with opset 17"),
+        (
+            alone,
+            "missing external.onnx.data, which contains its weights",
+            "put it beside the model",
+        ),
+        (archive, "not an ONNX model but an archive", "torch.onnx.export("),
+    ] {
+        let spec = NetworkSpec::onnx(&model).unwrap();
+        let error = Onnx::load(&spec, spec.to_string(), &board_4x4(true)).err().unwrap();
+        let found = error.hint().unwrap_or_default().into_owned();
+        assert!(error.to_string().contains(what) && found.contains(hint), "{}", error.line());
+        assert!(error.line().len() < 2000 && error.line().lines().count() == 1);
+    }
+}
+
 /// A failure of a running model is exit code 4; a fault visible in its file is invalid input. Both are one
 /// line, and nothing else is printed.
 #[test]

@@ -282,9 +282,10 @@ fn broken_arrays_are_reported_in_one_line() {
     }
     fs::write(&path, "no array").unwrap();
     broken.refused(&dir, &["logits.npy", "not a .npy file"]);
-    let nan = |numbers: &mut [f64]| numbers[33 * 17 + 2] = f64::NAN;
+    // Illegal moves may have any number.
+    let nan = |numbers: &mut [f64]| numbers[33 * 17..][..17].fill(f64::NAN);
     broken.array(&dir, "logits.npy", nan);
-    broken.refused(&dir, &["logits.npy, row 33", "action 2", "NaN"]);
+    broken.refused(&dir, &["logits.npy, row 33", "NaN of action"]);
     broken.array(&dir, "logits.npy", |all| all[33 * 17..][..17].fill(f64::NEG_INFINITY));
     broken.refused(&dir, &["logits.npy, row 33", "minus infinity"]);
     let dir = broken.fresh();

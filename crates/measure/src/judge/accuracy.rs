@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::details::{DetailSums, Details, HeldOut};
+use super::doubts::Seen;
 use super::error::MeasureError;
 use super::figures::{FiguresBySet, FiguresBySplit};
 use super::forced::ForcedFigures;
@@ -39,6 +40,9 @@ pub struct PolicyAccuracy {
     /// itself says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reading: Option<String>,
+    /// Signs that its numbers are read as something they are not, each with the option that mends it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<String>,
     /// `true` if the policy is external and its training positions are unknown.
     pub may_have_learned: bool,
     /// Details on all judged positions.
@@ -105,6 +109,7 @@ pub fn measure(
     let names: Vec<String> = players.iter().map(Player::name).collect();
     progress.begin(&format!("judging {}", names.join(", ")), Some(source.rows()));
     let mut sums = vec![Sums::default(); players.len()];
+    let mut seen = vec![Seen::default(); players.len()];
     let (mut judged, mut asked, mut taken) = (0, 0, vec![Duration::ZERO; players.len()]);
     let (keep, mut checksum) = (sink.is_some(), Checksum::default());
     let dividers: Vec<_> = players.iter().map(|player| player.divider(source.game())).collect();
@@ -122,6 +127,7 @@ pub fn measure(
             asked += part.asked;
             checksum.add(part.checksum);
             taken.iter_mut().zip(part.taken).for_each(|(sum, part)| *sum += part);
+            seen.iter_mut().zip(&part.seen).for_each(|(all, part)| all.add(part));
             let both = sums.iter_mut().flatten().zip(part.sums.iter().flatten());
             both.for_each(|(sum, part)| sum.add(part));
             if let (Some(sink), Some(piece)) = (&mut sink, &part.piece) {
@@ -130,11 +136,11 @@ pub fn measure(
         }
     }
     progress.finish(&format!("{judged} positions"));
-    let named = names.into_iter().zip(&sums).zip(players);
-    let named = named.map(|((name, sums), player)| {
+    let named = names.into_iter().zip(&sums).zip(players).zip(&seen);
+    let named = named.map(|(((name, sums), player), seen)| {
         let found = PolicyAccuracy::of(sums, source.game(), name, player.learned_from());
         let reading = player.policy().and_then(|policy| policy.reading());
-        PolicyAccuracy { reading, ..found }
+        PolicyAccuracy { reading, doubts: seen.doubts(), ..found }
     });
     let policies = named.collect();
     let seconds = |(taken, player): (Duration, &Player)| {
@@ -179,6 +185,8 @@ struct PieceResult {
     checksum: Checksum,
     /// Sums of each policy.
     sums: Vec<Sums>,
+    /// Numbers of each policy.
+    seen: Vec<Seen>,
     /// Answering time of each policy.
     taken: Vec<Duration>,
     /// The piece and each policy's answers, if there is a sink.
@@ -200,7 +208,9 @@ fn judge(
     let (taken, answers) = (Vec::with_capacity(players.len()), Vec::new());
     let mut checksum = Checksum::default();
     checksum.add_piece(game, &piece);
-    let mut found = PieceResult { judged, asked, checksum, sums, taken, piece: None, answers };
+    let seen = Vec::with_capacity(players.len());
+    let mut found =
+        PieceResult { judged, asked, checksum, sums, seen, taken, piece: None, answers };
     let mut answers = Answers::default();
     for (player, divider) in players.iter().zip(dividers) {
         let failed = |error| MeasureError::Policy { policy: player.name(), error };
@@ -211,7 +221,7 @@ fn judge(
             player.answer(game, &piece, &mut answers).map_err(failed)?;
         }
         found.taken.push(begun.elapsed());
-        let mut sums = Sums::default();
+        let (mut sums, mut seen) = (Sums::default(), Seen::default());
         for (at, case) in piece.cases.iter().enumerate() {
             let range = piece.batch.range(at);
             let state = &piece.batch.positions()[at].state;
@@ -220,6 +230,7 @@ fn judge(
             let truths = &piece.truths[range.clone()];
             let part = &mut sums[split.map_or(Split::ALL.len(), Split::index)];
             part.add_position(case, truths, &answer);
+            seen.add_position(&answer, &case.own);
             if has_squares && piece.has_images {
                 let actions = &piece.batch.actions()[range];
                 part.squares.add_position(case, actions, truths, answer.probabilities);
@@ -227,6 +238,7 @@ fn judge(
         }
         sums.iter_mut().for_each(DetailSums::settle);
         found.sums.push(sums);
+        found.seen.push(seen);
         if keep {
             found.answers.push(std::mem::take(&mut answers));
         }
@@ -274,6 +286,7 @@ impl PolicyAccuracy {
             total: all.total,
             splits,
             reading: None,
+            doubts: Vec::new(),
             may_have_learned: learned == TrainedOn::Unknown,
             details: all.details(game),
             held_out_details: held_out.map(|split| HeldOut {

@@ -42,6 +42,7 @@ mod cache;
 mod changes;
 mod comparison;
 mod details;
+mod doubts;
 mod error;
 mod figures;
 mod forced;

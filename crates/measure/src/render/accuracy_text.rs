@@ -294,6 +294,9 @@ pub(super) fn header(report: &AccuracyReport) -> String {
         if let Some(reading) = &policy.reading {
             text += &wrapped("Read       ", &format!("{}: {reading}", policy.policy));
         }
+        for doubt in &policy.doubts {
+            text += &wrapped("Doubtful   ", &format!("{}: {doubt}", policy.policy));
+        }
     }
     if let Some(why) = &report.why_no_games {
         text += &format!("Games      not computed:\n           {why}\n");

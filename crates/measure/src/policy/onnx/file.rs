@@ -184,7 +184,13 @@ pub(super) struct File {
 impl File {
     /// Parses a file; fails if it is not an ONNX model, or exceeds the bounds.
     pub(super) fn read(bytes: &[u8]) -> Result<File, Hinted> {
-        let none = || "not an ONNX model".into();
+        let none = || match bytes.starts_with(b"PK") {
+            true => Hinted::new(
+                "not an ONNX model but an archive, as of PyTorch",
+                "export it: torch.onnx.export(model.eval(), example_planes, 'model.onnx')",
+            ),
+            false => "not an ONNX model".into(),
+        };
         let mut model = Model::decode(bytes).map_err(|_| none())?;
         bounds::check(&model)?;
         let is_widened = widen(&mut model)?;
@@ -204,6 +210,12 @@ impl File {
         // If several nodes make a tensor, the first counts.
         let makers = made.rev().map(|(name, at)| (name.clone(), at)).collect();
         Some(File { inputs, outputs, is_widened, makers, model })
+    }
+
+    /// Returns the names of the files beside it that contain its weights.
+    pub(super) fn external(&self) -> impl Iterator<Item = &str> {
+        let entries = self.graph().initializer.iter().flat_map(|tensor| &tensor.external_data);
+        entries.filter(|entry| entry.key == "location").map(|entry| entry.value.as_str())
     }
 
     /// Returns the program that wrote the file.

@@ -128,6 +128,11 @@ impl Onnx {
             let is_named = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("onnx"));
             pruned.is_none() && is_named
         });
+        let beside = |name: &&str| path.is_some_and(|path| !path.with_file_name(name).exists());
+        if let Some(missing) = file.external().find(beside) {
+            let what = format!("missing {missing}, which contains its weights");
+            return Err(Hinted::new(what, "put it beside the model, as the export wrote it"));
+        }
         let limit = spec.limit.unwrap_or(PolicySpec::LIMIT);
         let model = session::load(path.map(PathBuf::from), pruned.unwrap_or(bytes), limit)?;
         let rows = (encoding.shape.clone(), batch);

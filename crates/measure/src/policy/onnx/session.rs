@@ -4,6 +4,7 @@
 //! starting ever more models. So each call runs its model on one runtime thread and blocks ([`apart`]): as
 //! many threads compute as call.
 
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -77,7 +78,24 @@ pub(super) fn load(
         let options = ModelOptions::with_all_ops();
         file.map_or_else(|| options.load(bytes), |path| options.load_file(path))
     });
-    Ok(loaded?.map_err(|error| format!("cannot run the model: {error}"))?)
+    loaded?.map_err(cannot_run)
+}
+
+/// Returns the runtime's error with what mends it.
+fn cannot_run(error: impl Display) -> Hinted {
+    let error = error.to_string();
+    let what = format!("cannot run the model: {error}");
+    let is_training = ["training_mode", "Dropout operator"].iter().any(|word| error.contains(word));
+    if is_training {
+        return Hinted::new(
+            what,
+            "it was exported in training mode: call eval() before the export",
+        );
+    }
+    match error.contains("not supported or not enabled") {
+        true => Hinted::new(what, "measure it from Python, or export it with opset 17"),
+        false => what.into(),
+    }
 }
 
 impl Session {
@@ -153,7 +171,7 @@ impl Session {
         });
         let ran = ran.inspect_err(|error| drop(self.failed.set(error.clone())))?;
         idle().push(pool);
-        let ran = ran.map_err(|error| format!("cannot run the model: {error}"))?;
+        let ran = ran.map_err(cannot_run)?;
         for (values, (rows, expected)) in ran.into_iter().zip(parts) {
             for ((output, value), (_, activation)) in
                 outputs.iter_mut().zip(values).zip(&self.outputs)

@@ -55,14 +55,15 @@ impl Dense {
         answers: &mut Answers,
     ) -> Result<(), (&'static str, Hinted)> {
         let name = Dense::ALL[self as usize].0;
+        // Whatever stands at illegal actions is a mask.
         let of_legal = |numbers: &[f64]| {
-            // Folding without a branch per number.
-            if numbers.iter().fold(false, |any, number| any | number.is_nan()) {
-                let action = numbers.iter().position(|number| number.is_nan());
-                return Err(format!("invalid number NaN of action {}", action.unwrap_or_default()));
-            }
-            let number = |action: &Action| numbers[usize::from(action.0)];
-            Ok(legal.actions.iter().map(number).collect::<Vec<f64>>())
+            let number = |action: &Action| match numbers[usize::from(action.0)] {
+                number if number.is_nan() => {
+                    Err(format!("invalid number NaN of action {}", action.0))
+                }
+                number => Ok(number),
+            };
+            legal.actions.iter().map(number).collect::<Result<Vec<f64>, String>>()
         };
         let scored = beside.scores.is_some();
         let decided = match self {
