@@ -12,7 +12,8 @@ use yomikiri::game::encode::{Encoding, Layout, Plane};
 use yomikiri::game::{
     Action, Empties, Game as _, GameExt as _, NotationError, Outcome, Position, Side, Symmetry,
 };
-use yomikiri::hint::Hint as _;
+use yomikiri::hint::{Hint as _, Hinted};
+use yomikiri::progress::Progress;
 use yomikiri::solved::empty_squares;
 use yomikiri_measure::judge::{PositionList, SampleOf, from_random_games};
 
@@ -107,13 +108,8 @@ impl Game {
         seed: u64,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(Positions, String, Option<String>)> {
-        let game = self.game.clone();
-        let list = run(py, progress, move |state, _| {
-            let sample = SampleOf { range: empty_squares, count, seed };
-            let list = from_random_games(&game, sample, &**state);
-            list.map_err(|wrong| value_error(wrong.line()))
-        })?;
-        Ok(sampled(list))
+        let (game, sample) = (self.game.clone(), SampleOf { range: empty_squares, count, seed });
+        sampled(py, progress, move |progress| from_random_games(&game, sample, progress))
     }
 
     /// Parses texts: boards, OBF, SFEN, or transcripts from the start.
@@ -209,12 +205,20 @@ impl Game {
     }
 }
 
-/// Returns the positions of a sample, equal ones together, with a description and a remark if they are fewer than asked.
-pub(crate) fn sampled(list: PositionList) -> (Positions, String, Option<String>) {
+/// Draws a sample; returns its positions, equal ones together, with a description and a remark if they are fewer than
+/// asked.
+pub(crate) fn sampled(
+    py: Python<'_>,
+    progress: Option<&Bound<'_, PyAny>>,
+    draw: impl FnOnce(&dyn Progress) -> Result<PositionList, Hinted> + Send + 'static,
+) -> PyResult<(Positions, String, Option<String>)> {
+    let list = run(py, progress, move |state, _| {
+        draw(&**state).map_err(|wrong| value_error(wrong.line()))
+    })?;
     let all = Arc::new(list.occurring().copied().collect());
     let origin = list.origin();
     let game = list.game().clone();
-    (Positions { game, all }, origin.words.clone(), origin.remark.clone())
+    Ok((Positions { game, all }, origin.words.clone(), origin.remark.clone()))
 }
 
 /// Parses positions. Fails with the row of the first invalid text.

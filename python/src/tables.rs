@@ -208,12 +208,8 @@ impl Table {
         seed: u64,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(Positions, String, Option<String>)> {
-        let table = self.table.clone();
-        let list = run(py, progress, move |state, _| {
-            let sample = SampleOf { range: empty_squares, count, seed };
-            uniform(table.states(), sample, &**state).map_err(|wrong| value_error(wrong.line()))
-        })?;
-        Ok(sampled(list))
+        let (table, sample) = (self.table.clone(), SampleOf { range: empty_squares, count, seed });
+        sampled(py, progress, move |progress| uniform(table.states(), sample, progress))
     }
 
     /// Returns columns of positions, as a dictionary of arrays, and the indices of those not in the table: these are

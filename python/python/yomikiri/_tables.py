@@ -254,8 +254,8 @@ class Table:
         ``positions``, ``side``, ``form`` and ``layout`` are those of `Game.positions`. ``missing`` is the
         treatment of positions outside the table: ``raise`` raises `PositionError`; ``mask`` marks their
         values as unknown; ``search`` finds exact values by search, however long that takes, in games that
-        always end (as `Positions.solve`), all but `Values.row` and `Values.distance`. Values that a bounded
-        table leaves open remain open. `Values.found` is false for masked and for searched positions."""
+        always end (as `Positions.solve`), all but `Values.row` and `Values.distance`, also of positions that a
+        bounded table does not prove. `Values.found` is false for masked and for searched positions."""
         if missing not in ("raise", "mask", "search"):
             raise ValueError(f"invalid missing {missing!r}: expected raise, mask, search")
         if isinstance(positions, str):

@@ -138,9 +138,9 @@ pub fn measure(
     progress.finish(&format!("{judged} positions"));
     let named = names.into_iter().zip(&sums).zip(players).zip(&seen);
     let named = named.map(|(((name, sums), player), seen)| {
-        let found = PolicyAccuracy::of(sums, source.game(), name, player.learned_from());
+        let accuracy = PolicyAccuracy::of(sums, source.game(), name, player.learned_from());
         let reading = player.policy().and_then(|policy| policy.reading());
-        PolicyAccuracy { reading, doubts: seen.doubts(), ..found }
+        PolicyAccuracy { reading, doubts: seen.doubts(), ..accuracy }
     });
     let policies = named.collect();
     let seconds = |(taken, player): (Duration, &Player)| {

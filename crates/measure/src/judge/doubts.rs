@@ -38,8 +38,8 @@ impl Seen {
     /// Adds the answer in a position of this value.
     pub(super) fn add_position(&mut self, answer: &Answer<'_>, own: &Truth) {
         let scores = answer.scores;
-        let is_choice = scores.iter().any(|score| *score != scores[0]);
-        if self.are_logits && is_choice {
+        // Policies of other numbers are found out in the first position.
+        if self.are_logits && scores.iter().any(|score| *score != scores[0]) {
             self.choices += 1;
             self.are_logits = is_softmax(scores, answer.probabilities);
             for &score in scores.iter().filter(|score| score.is_finite()) {

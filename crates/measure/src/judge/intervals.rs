@@ -13,8 +13,8 @@ use yomikiri::game::{Divider, Score, Split};
 
 /// A 95 % confidence interval of the mean of independent draws.
 ///
-/// Where every draw is at an end of the range it is that of Clopper and Pearson ("The use of confidence or fiducial
-/// limits", 1934), else that of bets against every mean (Waudby-Smith and Ramdas, "Estimating means of bounded random
+/// The method is that of Clopper and Pearson ("The use of confidence or fiducial limits", 1934) where every draw is at an
+/// end of the range, else bets against every mean (Waudby-Smith and Ramdas, "Estimating means of bounded random
 /// variables by betting", 2024, hedged, with predictable plug-in bets). Both hold for any distribution within the range.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]

@@ -252,8 +252,8 @@ pub fn write_targets(
     let chunks = sample.as_ref().map_or(states.pieces().len(), |rows| rows.len().div_ceil(CHUNK));
     let make = |chunk: usize| match &sample {
         Some(rows) => {
-            let some = &rows[chunk * CHUNK..rows.len().min((chunk + 1) * CHUNK)];
-            let mut rows = some.iter().map(|row| *row as usize);
+            let part = &rows[chunk * CHUNK..rows.len().min((chunk + 1) * CHUNK)];
+            let mut rows = part.iter().map(|row| *row as usize);
             piece_of(table, &selector, &encoder, targets.images, &mut rows)
         }
         None => {
@@ -315,10 +315,10 @@ pub(super) fn stream<P: Send>(
     let mut ready: Vec<P> = Vec::new();
     for begin in (0..count + at_once).step_by(at_once) {
         let pieces = std::mem::take(&mut ready);
-        let some = at_once.min(count.saturating_sub(begin));
+        let pieces_now = at_once.min(count.saturating_sub(begin));
         let (taken, made) = rayon::join(
             || pieces.into_iter().try_for_each(&mut take),
-            || parallel::map(some, &|place| make(begin + place)),
+            || parallel::map(pieces_now, &|place| make(begin + place)),
         );
         taken?;
         ready = made;

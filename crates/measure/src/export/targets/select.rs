@@ -96,14 +96,14 @@ impl<'a> Selector<'a> {
         advance: &(dyn Fn(u64) + Sync),
     ) -> Result<Vec<bool>, String> {
         let parts = parallel::map_ranges(rows.len(), 256, &|part| {
-            let mut found = Vec::with_capacity(part.len());
+            let mut selected = Vec::with_capacity(part.len());
             Example::visit(table, &mut rows[part.clone()].iter().copied(), &mut |row| {
                 row.judged()?;
-                found.push(self.select(&row).is_some());
+                selected.push(self.select(&row).is_some());
                 Ok(())
             })?;
             advance(part.len() as u64);
-            Ok::<_, String>(found)
+            Ok::<_, String>(selected)
         });
         Ok(parts.into_iter().collect::<Result<Vec<_>, _>>()?.concat())
     }

@@ -7,6 +7,7 @@ use super::{Example, Labels, SearchCost};
 use crate::judge::error::MeasureError;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Empties, Game, GameExt};
+use yomikiri::parallel;
 use yomikiri::progress::Progress;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::TableError;
@@ -47,10 +48,17 @@ impl<'a> KnownValues<'a> {
                 Example::look_up(table, position, true).is_some_and(|known| known.is_settled())
             }
         };
+        if !self.can_search() {
+            return Vec::new();
+        }
         let is_unknown = |position: &&AnyPosition| {
-            self.can_search() && !self.game.is_terminal(&position.state) && !is_known(position)
+            !self.game.is_terminal(&position.state) && !is_known(position)
         };
-        positions.filter(is_unknown).copied().collect()
+        let all: Vec<AnyPosition> = positions.copied().collect();
+        let parts = parallel::map_ranges(all.len(), super::AT_ONCE, &|part| {
+            all[part].iter().filter(is_unknown).copied().collect::<Vec<_>>()
+        });
+        parts.concat()
     }
 
     /// Searches positions, cheapest first, for at most `within`; values are read from and added to the labels in a
