@@ -50,6 +50,9 @@ const standing = (page, position) =>
 const played = (page) => page.$$eval("ol.line .ply", (all) => all.length);
 const havingPlies = (page, count) =>
   page.waitForFunction((wanted) => document.querySelectorAll("ol.line .ply").length === wanted, count);
+// The board is there at once, its values when the server has answered.
+const havingBadges = (page, count) =>
+  page.waitForFunction((wanted) => document.querySelectorAll(".board .badge").length === wanted, count);
 const unfold = (page, part) => page.click(`summary:has-text("${part}")`);
 const minus = (number) => `${number > 0 ? "+" : number < 0 ? "\u2212" : ""}${Math.abs(number)}`;
 
@@ -136,7 +139,7 @@ async function theTablesAreListed() {
   assert.equal(wins, "White wins by 8 discs with best play");
   await page.click(`a[aria-label="Play ${OTHELLO}"]`);
   await page.waitForSelector(".board");
-  assert.equal(await page.$$eval(".board .badge", (all) => all.length), 4);
+  await havingBadges(page, 4);
   assert.deepEqual(await page.$$eval(".player select", (all) => all.map((one) => one.value)), ["perfect", ""]);
   await page.goBack();
   await page.waitForSelector(".tables");
