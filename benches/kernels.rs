@@ -19,7 +19,7 @@ use yomikiri::game::othello::{Board, Othello};
 use yomikiri::game::{Game, GameExt, Position, Side};
 use yomikiri::graph::Graph;
 use yomikiri::solve::RowOrder;
-use yomikiri_measure::policy::{Answers, Batch, PolicySpec, of_rules};
+use yomikiri_measure::policy::{Batch, PolicySpec, of_rules};
 
 fn main() {
     divan::main();
@@ -151,8 +151,7 @@ fn policy(bencher: Bencher, rule: usize) {
     let spec: PolicySpec = name.parse().expect("it is known");
     let policy = of_rules(&spec, &game).expect("it needs no file").expect("it is a rule");
     bencher.counter(ItemsCount::new(batch.len())).bench_local(|| {
-        let mut answers = Answers::default();
-        policy.answer(&game, &batch, &mut answers).expect("rules have answers");
+        let answers = policy.answer(&game, &batch).expect("rules have answers");
         assert_eq!(answers.probabilities.iter().filter(|&&p| p > 0.0).count(), wanted, "{name}");
     });
 }

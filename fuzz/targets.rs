@@ -21,8 +21,9 @@ use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::game::encode::Layout;
 use yomikiri::game::othello::proof::check::{BoardRules, check};
 use yomikiri::game::othello::proof::{Header, semistrong};
-use yomikiri::game::{Game, GameExt, Group, Side, Splits, WideKey};
+use yomikiri::game::{Game, GameExt, Group, Position, Side, Splits, WideKey};
 use yomikiri::graph::{pack, read_roots};
+use yomikiri::hint::Hinted;
 use yomikiri::progress::Silent;
 use yomikiri::registry::Games;
 use yomikiri::solved::{ArrayRows, Oracle, Orienting, SolvedTable, States};
@@ -32,7 +33,8 @@ use yomikiri_measure::export::write_states;
 use yomikiri_measure::export::{checksum, read_checksums};
 use yomikiri_measure::judge::KnownValues;
 use yomikiri_measure::policy::{
-    Answers, Batch, Card, Exec, MICRO, NetworkSpec, Policy, PolicySpec, Predictions, Weights,
+    Batch, Card, Exec, MICRO, NetworkSpec, OutputRows, Outside, Policy, PolicySpec, Predictions,
+    ReadingSpec, Source, Weights,
 };
 
 #[path = "resumed.rs"]
@@ -171,9 +173,8 @@ fn first_positions(game: &AnyGame) -> Batch<AnyState> {
 
 /// Checks that a policy's answers for the first positions are valid or refused.
 fn ask(policy: &dyn Policy<AnyGame>, game: &AnyGame) -> Read {
-    let (batch, mut answers) = (first_positions(game), Answers::default());
-    policy.answer(game, &batch, &mut answers)?;
-    Ok(answers.check(&batch)?)
+    let batch = first_positions(game);
+    Ok(policy.answer(game, &batch)?.check(&batch)?)
 }
 
 /// Target: a game's name and a position or moves.
@@ -257,9 +258,20 @@ fn arguments(data: &[u8]) {
 fn exec(data: &[u8]) {
     let Some((name, line)) = headed(data) else { return };
     let Some(game) = game(name) else { return };
-    let (batch, mut answers) = (first_positions(&game), Answers::default());
-    if Exec::take_line(&game, &batch, line, &mut answers).is_ok() {
+    let reading = ReadingSpec::default();
+    let policy = Outside::new(Line(line), name.to_string(), &reading, (true, None));
+    let batch = first_positions(&game);
+    if let Ok(answers) = policy.answer(&game, &batch) {
         answers.check(&batch).expect("what is taken makes sense");
+    }
+}
+
+/// A program that always answers this line.
+struct Line<'a>(&'a [u8]);
+
+impl<G: Game> Source<G> for Line<'_> {
+    fn rows(&self, game: &G, positions: &[Position<G::State>]) -> Result<Vec<OutputRows>, Hinted> {
+        Exec::read_line(game, positions, self.0)
     }
 }
 
@@ -268,7 +280,8 @@ fn predictions(data: &[u8]) {
     let Some((name, files)) = files(data) else { return };
     let Some(game) = game(name) else { return };
     with_files(&PLACE.join("predictions"), &owned(&files), |dir| {
-        ask(&Predictions::<WideKey>::read(&game, dir)?, &game)
+        let (name, reading) = ("predictions".to_string(), ReadingSpec::default());
+        ask(&Predictions::<WideKey>::read(&game, name, dir, &reading)?, &game)
     });
 }
 
@@ -294,7 +307,8 @@ fn network(data: &[u8]) {
             return ask(&*NetworkSpec { kept: true, ..spec }.load(name, &game)?, &game);
         }
         let one = Some(1);
-        let spec = NetworkSpec { plies: one, width: one, mate: one, ..spec };
+        let reading = ReadingSpec { plies: one, ..ReadingSpec::default() };
+        let spec = NetworkSpec { reading, width: one, mate: one, ..spec };
         let load = yomikiri_learn::minishogi::player::load;
         ask(&load(name, &spec, &read, &game)?, &game)
     });

@@ -486,13 +486,14 @@ impl AskedPlayer {
             }
             batch.push(*position, actions);
         }
-        let mut answers = Answers::default();
-        match self.player.policy() {
-            Some(policy) => policy
-                .answer(&self.game, &batch, &mut answers)
-                .and_then(|()| answers.check(&batch))
-                .map_err(|error| PyPolicyError::new_err(error.line()))?,
+        let answers = match self.player.policy() {
+            Some(policy) => {
+                let answers = policy.answer(&self.game, &batch);
+                let checked = answers.and_then(|answers| answers.check(&batch).map(|()| answers));
+                checked.map_err(|error| PyPolicyError::new_err(error.line()))?
+            }
             None => {
+                let mut answers = Answers::default();
                 for (row, position) in positions.iter().enumerate() {
                     let table = self.table.as_deref();
                     let choice =
@@ -504,8 +505,9 @@ impl AskedPlayer {
                     })?;
                     answers.probabilities.extend(choice.probabilities);
                 }
+                answers
             }
-        }
+        };
         let mut out = vec![0.0; count * batch.len()];
         for at in 0..batch.len() {
             for place in batch.range(at) {

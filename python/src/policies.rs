@@ -6,14 +6,13 @@ use std::time::{Duration, Instant};
 
 use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::game::encode::Encoding;
 use yomikiri::game::{Game as _, GameExt as _};
 use yomikiri::hint::{Hint as _, Hinted};
 use yomikiri_measure::judge::Player;
 use yomikiri_measure::policy::{
-    Amended, Amendment, Answers, Batch, Beside, Dense, Legal, Policy, PolicySpec, Steady, TrainedOn,
+    Answers, Batch, OutputRows, Outside, Policy, PolicySpec, ReadingSpec, Source, Steady, TrainedOn,
 };
 
 use crate::errors::{PolicyError as PyPolicyError, value_error};
@@ -33,16 +32,15 @@ enum InputForm {
 const WITHOUT_PLANES: [&str; 3] = ["positions", "keys", "notations"];
 
 /// A policy as the package passes it: a name, a name with another to show, or a callable with its name, its
-/// layout, the planes of the layout, whether it takes the legal moves, and whether it plays the move it ranks
-/// highest.
+/// layout, the planes of the layout, whether it takes the legal moves, and the options of [`ReadingSpec`].
 #[derive(FromPyObject)]
 pub(crate) enum Given<'py> {
     /// A policy of the solver.
     Named(String),
     /// `(shown name, policy of the solver)`.
     Renamed(String, String),
-    /// `(name, callable, layout, planes, legal, best)`.
-    Asked(String, Bound<'py, PyAny>, String, Option<String>, bool, bool),
+    /// `(name, callable, layout, planes, legal, options)`.
+    Asked(String, Bound<'py, PyAny>, String, Option<String>, bool, Vec<(String, String)>),
 }
 
 /// Converts the error of an invalid policy, or of one for another game.
@@ -64,8 +62,7 @@ pub(crate) struct Asking {
     form: InputForm,
     /// `true` if it also receives the legal moves.
     with_legal: bool,
-    /// `true` if it plays the move it ranks highest.
-    is_best: bool,
+    reading: ReadingSpec,
 }
 
 pub(crate) fn hold(game: &AnyGame, given: Vec<Given<'_>>) -> PyResult<Vec<HeldPolicy>> {
@@ -81,7 +78,8 @@ pub(crate) fn hold_one(game: &AnyGame, given: Given<'_>) -> PyResult<HeldPolicy>
     match given {
         Given::Named(text) => Ok(HeldPolicy::Named(spec(text)?)),
         Given::Renamed(name, text) => Ok(HeldPolicy::Renamed(name, spec(text)?)),
-        Given::Asked(name, callable, layout, planes, with_legal, is_best) => {
+        Given::Asked(name, callable, layout, planes, with_legal, options) => {
+            let reading = ReadingSpec::of(&options).map_err(value_error)?;
             let form = match WITHOUT_PLANES.contains(&&*layout) {
                 true => InputForm::Positions,
                 false => InputForm::Planes(encoding(game, &layout, planes.as_deref()).map_err(
@@ -92,7 +90,7 @@ pub(crate) fn hold_one(game: &AnyGame, given: Given<'_>) -> PyResult<HeldPolicy>
                 )?),
             };
             let callable = Arc::new(callable.unbind());
-            Ok(HeldPolicy::Asked(Asking { name, callable, form, with_legal, is_best }))
+            Ok(HeldPolicy::Asked(Asking { name, callable, form, with_legal, reading }))
         }
     }
 }
@@ -129,11 +127,7 @@ pub(crate) fn named(
 
 /// Returns `true` for a policy that may think long about a position.
 pub(crate) fn is_search(spec: &PolicySpec) -> bool {
-    match spec {
-        PolicySpec::Reads(..) | PolicySpec::Plays(..) | PolicySpec::Mate(_) => true,
-        PolicySpec::Amended(spec, _) => is_search(spec),
-        _ => false,
-    }
+    matches!(spec, PolicySpec::Reads(..) | PolicySpec::Plays(..) | PolicySpec::Mate(_))
 }
 
 /// A search that ends between two positions if the work is cancelled.
@@ -147,25 +141,19 @@ impl Policy<AnyGame> for Interruptible {
         self.policy.name()
     }
 
-    fn answer(
-        &self,
-        game: &AnyGame,
-        batch: &Batch<AnyState>,
-        answers: &mut Answers,
-    ) -> Result<(), Hinted> {
-        let (mut begin, mut size) = (0, 1);
+    fn answer(&self, game: &AnyGame, batch: &Batch<AnyState>) -> Result<Answers, Hinted> {
+        let (mut answers, mut begin, mut size) = (Answers::default(), 0, 1);
         while begin < batch.len() {
             let places: Vec<usize> = (begin..batch.len().min(begin + size)).collect();
-            let (begun, mut some) = (Instant::now(), Answers::default());
-            self.policy.answer(game, &batch.of(&places), &mut some)?;
-            answers.append(&mut some);
+            let begun = Instant::now();
+            answers.append(self.policy.answer(game, &batch.of(&places))?);
             self.state.answered(places.len());
             begin += places.len();
             if begun.elapsed() < Duration::from_millis(10) {
                 size *= 2;
             }
         }
-        Ok(())
+        Ok(answers)
     }
 
     fn learned_from(&self) -> TrainedOn {
@@ -179,16 +167,9 @@ impl Policy<AnyGame> for Interruptible {
 
 impl Asking {
     pub(crate) fn player(self, asks: Asks) -> Player {
-        let (name, is_best) = (self.name.clone(), self.is_best);
-        let callable = Callable { asking: self, asks, spare: Mutex::default() };
-        let steady: Box<dyn Policy<AnyGame>> = Box::new(Steady::callable(callable));
-        match is_best {
-            false => Player::Policy(steady),
-            true => {
-                let amendment = Amendment { best: true, ..Amendment::default() };
-                Player::Policy(Box::new(Amended { name, policy: steady, amendment }))
-            }
-        }
+        let (name, reading) = (self.name.clone(), self.reading.clone());
+        let policy = Outside::new(Callable { asking: self, asks }, name, &reading, (true, None));
+        Player::Policy(Box::new(Steady::callable(policy)))
     }
 }
 
@@ -203,67 +184,26 @@ pub(crate) enum Asks {
 /// Exception of a callable.
 pub(crate) type Raised = Mutex<Option<PyErr>>;
 
-/// A Python callable as a policy, called for one batch after the other.
+/// A Python callable, called for one batch after the other.
 struct Callable {
     asking: Asking,
     asks: Asks,
-    /// Reused buffers for its answers: fresh pages cost as much as a small network.
-    spare: Mutex<Vec<Vec<f64>>>,
 }
 
-/// Answer of a callable in the order of the batch, its shapes checked.
-struct CallableAnswer {
-    kind: Dense,
-    /// One row per position.
-    numbers: Vec<f64>,
-    width: usize,
-    scores: Option<Vec<f64>>,
-    values: Option<Vec<f64>>,
-    final_scores: Option<Vec<f64>>,
-}
-
-impl Policy<AnyGame> for Callable {
-    fn name(&self) -> String {
-        self.asking.name.clone()
-    }
-
-    fn answer(
-        &self,
-        game: &AnyGame,
-        batch: &Batch<AnyState>,
-        answers: &mut Answers,
-    ) -> Result<(), Hinted> {
-        let (count, actions) = (batch.len(), game.action_count());
-        let shown = BatchInput::new(&self.asking.form, game, batch.positions());
-        let legal_at = |at: usize| &batch.actions()[batch.range(at)];
+impl Source<AnyGame> for Callable {
+    fn rows(&self, game: &AnyGame, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Hinted> {
+        let (count, actions) = (positions.len(), game.action_count());
+        let shown = BatchInput::new(&self.asking.form, game, positions);
         let legal = self.asking.with_legal.then(|| {
             let mut legal = vec![false; count * actions];
-            for at in 0..count {
-                for action in legal_at(at) {
-                    legal[at * actions + usize::from(action.0)] = true;
+            for (position, legal) in positions.iter().zip(legal.chunks_exact_mut(actions)) {
+                for action in game.actions(&position.state) {
+                    legal[usize::from(action.0)] = true;
                 }
             }
             legal
         });
-        let answer = self.ask(shown, legal, count, actions)?;
-        for (at, position) in batch.positions().iter().enumerate() {
-            let name = || game.notation(position);
-            let legal = Legal { actions: legal_at(at), position: &name };
-            let scores = answer.scores.as_ref().map(|scores| &scores[at * actions..][..actions]);
-            let beside = Beside { scores, value: answer.values.as_ref().map(|values| values[at]) };
-            let numbers = &answer.numbers[at * answer.width..][..answer.width];
-            answer
-                .kind
-                .answer(numbers, beside, legal, answers)
-                .map_err(|(_, wrong)| wrong.map(|what| format!("batch row {at}: {what}")))?;
-        }
-        answers.final_scores.extend(answer.final_scores.into_iter().flatten());
-        lock(&self.spare).push(answer.numbers);
-        Ok(())
-    }
-
-    fn learned_from(&self) -> TrainedOn {
-        TrainedOn::Unknown
+        self.ask(shown, legal, count, actions)
     }
 }
 
@@ -305,14 +245,14 @@ impl Callable {
         legal: Option<Vec<bool>>,
         count: usize,
         actions: usize,
-    ) -> Result<CallableAnswer, Hinted> {
+    ) -> Result<Vec<OutputRows>, Hinted> {
         let callable = self.asking.callable.clone();
-        let memory = lock(&self.spare).pop().unwrap_or_default();
-        let question = move |py: Python<'_>| -> PyResult<Result<CallableAnswer, String>> {
+        let question = move |py: Python<'_>| -> PyResult<Result<Vec<OutputRows>, String>> {
             let legal = legal.map(|legal| legal.into_pyarray(py).reshape([count, actions]));
             let legal = legal.transpose()?;
             let answer = callable.bind(py).call1((shown.into_python(py)?, legal))?;
-            Ok(read(&answer, count, actions, memory))
+            let answer: Vec<(String, Bound<'_, PyAny>)> = answer.extract()?;
+            Ok(answer.into_iter().map(|(name, array)| output(name, &array, count)).collect())
         };
         let gone = || Hinted::from("measurement was cancelled");
         let answer = match &self.asks {
@@ -335,91 +275,30 @@ impl Callable {
     }
 }
 
-/// Reads the dictionary of arrays that the package makes of an answer, the largest array into `memory`.
-fn read(
-    answer: &Bound<'_, PyAny>,
-    count: usize,
-    actions: usize,
-    memory: Vec<f64>,
-) -> Result<CallableAnswer, String> {
-    let answer = answer
-        .cast::<PyDict>()
-        .map_err(|_| "invalid answer: expected a dictionary of arrays".to_string())?;
-    let item = |name: &str| answer.get_item(name).ok().flatten();
-    let given = Dense::ALL.into_iter();
-    let given = given.filter_map(|(name, kind)| item(name).map(|found| (name, kind, found)));
-    // Scores may stand beside what chooses the move.
-    let mut given: Vec<_> = given.collect();
-    let deciding = given.iter().filter(|(_, kind, _)| *kind != Dense::Scores).count();
-    if deciding > 1 {
-        let [first, second] = [given[0].0, given[1].0];
-        return Err(format!("invalid answer: both {first} and {second}, expected one of them"));
-    }
-    if given.is_empty() {
-        return Err("invalid answer: expected logits, probabilities, actions or scores".to_string());
-    }
-    let (_, kind, deciding) = given.swap_remove(0);
-    let row = |name: &str| match item(name) {
-        None => Ok(None),
-        Some(found) => line(&found, name, count).map(Some),
+/// Reads an array that the package makes of an answer: `float32`, `float64` or `int64` in C order, a row for each of
+/// `count` positions.
+fn output(name: String, found: &Bound<'_, PyAny>, count: usize) -> Result<OutputRows, String> {
+    let wrong = || format!("invalid {name}: expected an array of numbers");
+    let (shape, numbers, is_integer) = if let Ok(array) =
+        found.extract::<PyReadonlyArrayDyn<'_, f32>>()
+    {
+        let numbers = array.as_slice().map_err(|_| wrong())?.iter().copied().map(f64::from);
+        (array.shape().to_vec(), numbers.collect(), false)
+    } else if let Ok(array) = found.extract::<PyReadonlyArrayDyn<'_, i64>>() {
+        let numbers = array.as_slice().map_err(|_| wrong())?.iter().map(|&number| number as f64);
+        (array.shape().to_vec(), numbers.collect(), true)
+    } else {
+        let array: PyReadonlyArrayDyn<'_, f64> = found.extract().map_err(|_| wrong())?;
+        (array.shape().to_vec(), array.as_slice().map_err(|_| wrong())?.to_vec(), false)
     };
-    let (numbers, width) = match kind {
-        Dense::Actions => (line(&deciding, "actions", count)?, 1),
-        _ => (table(&deciding, count, actions, memory)?, actions),
-    };
-    let scores = match (kind, item("scores")) {
-        (Dense::Scores, _) | (_, None) => None,
-        (_, Some(scores)) => Some(table(&scores, count, actions, Vec::new())?),
-    };
-    Ok(CallableAnswer {
-        kind,
-        numbers,
-        width,
-        scores,
-        values: row("values")?,
-        final_scores: row("final_scores")?,
-    })
-}
-
-fn line(found: &Bound<'_, PyAny>, name: &str, count: usize) -> Result<Vec<f64>, String> {
-    let wrong = || format!("invalid {name}: expected an array of one number per position");
-    let (shape, numbers) = floats(found, Vec::new()).ok_or_else(wrong)?;
-    match shape[..] {
-        [len] if len == count => Ok(numbers),
-        [len] => Err(format!("invalid {name}: {len} for {count} positions")),
-        _ => Err(wrong()),
-    }
-}
-
-fn table(
-    found: &Bound<'_, PyAny>,
-    count: usize,
-    actions: usize,
-    memory: Vec<f64>,
-) -> Result<Vec<f64>, String> {
-    let wrong = || {
-        format!(
-            "invalid answer: expected an array of shape ({count}, {actions}), a row per position and a number per action"
-        )
-    };
-    let (shape, numbers) = floats(found, memory).ok_or_else(wrong)?;
-    match shape[..] {
-        [rows, columns] if (rows, columns) == (count, actions) => Ok(numbers),
-        [_, _] => {
-            Err(format!("invalid answer: array of shape {shape:?}, expected ({count}, {actions})"))
+    match shape.split_first() {
+        Some((&rows, row)) if rows == count => {
+            let width = row.iter().product();
+            Ok(OutputRows { name, width, is_integer, numbers, ..OutputRows::default() })
         }
-        _ => Err(wrong()),
+        Some((rows, _)) => {
+            Err(format!("invalid {name}: {rows} for {count} positions (shape {shape:?})"))
+        }
+        None => Err(format!("invalid {name}: one number for {count} positions")),
     }
-}
-
-/// Returns the shape and the numbers of a `float32` or `float64` array in C order.
-fn floats(found: &Bound<'_, PyAny>, mut memory: Vec<f64>) -> Option<(Vec<usize>, Vec<f64>)> {
-    memory.clear();
-    if let Ok(array) = found.extract::<PyReadonlyArrayDyn<'_, f32>>() {
-        memory.extend(array.as_slice().ok()?.iter().copied().map(f64::from));
-        return Some((array.shape().to_vec(), memory));
-    }
-    let array: PyReadonlyArrayDyn<'_, f64> = found.extract().ok()?;
-    memory.extend_from_slice(array.as_slice().ok()?);
-    Some((array.shape().to_vec(), memory))
 }

@@ -165,17 +165,17 @@ def test_jax_arrays_are_taken(table):
 @pytest.mark.parametrize(
     ("policy", "words"),
     [
-        (lambda planes: np.zeros((len(planes), 16)), r"shape \[\d+, 16\], expected \(\d+, 17\)"),
-        (lambda planes: np.zeros((len(planes) - 1, 17)), "shape"),
+        (lambda planes: np.zeros((len(planes), 15)), "a policy has 16, or 17 with the pass.* .outputs: answer 15."),
+        (lambda planes: np.zeros((len(planes) - 1, 17)), r"invalid answer: \d+ for \d+ positions .shape"),
         (lambda planes: np.zeros(17 * len(planes)), "shape"),
-        (lambda planes: np.full((len(planes), 17), np.nan), "row 0: .*NaN"),
-        (lambda planes: np.full(len(planes), 16), "row 0: illegal action 16"),
-        (lambda planes: np.zeros(3, int), "invalid actions: 3 for"),
-        (lambda planes: {"probabilities": np.full((len(planes), 17), 1 / 17)}, "row 0: probability .* of the illegal action"),
-        (lambda planes: {"probabilities": np.zeros((len(planes), 17))}, "row 0: .*sum"),
-        (lambda planes: {"values": np.zeros(len(planes))}, "expected logits"),
-        (lambda planes: {"logit": np.zeros((len(planes), 17))}, "'logit'"),
-        (lambda planes: (np.zeros((len(planes), 17)), np.full(len(planes), 1.5)), "row 0: invalid value 1.5"),
+        (lambda planes: np.full((len(planes), 17), np.nan), "NaN of the policy in the position '"),
+        (lambda planes: np.full(len(planes), 16), "illegal action 16 in the position '.*; legal are "),
+        (lambda planes: np.zeros(3, int), "invalid answer: 3 for"),
+        (lambda planes: {"probabilities": np.full((len(planes), 17), 1 / 17)}, "probability .* of the illegal action"),
+        (lambda planes: {"probabilities": np.zeros((len(planes), 17))}, "their sum over the legal moves is 0"),
+        (lambda planes: {}, "expected one of logits"),
+        (lambda planes: np.zeros((len(planes), 3)), "no output found for a policy or a value"),
+        (lambda planes: (np.zeros((len(planes), 17)), np.full(len(planes), 1.5)), "invalid value 1.5.*range=01"),
         (lambda planes: (np.zeros((len(planes), 17)), np.zeros(2)), "invalid values: 2 for"),
     ],
 )
@@ -466,8 +466,7 @@ def test_results_are_pickled_and_shown(table, report):
     ("policy", "words"),
     [
         (lambda planes: None, "policy 'it' returned None; does it end without `return`"),
-        (lambda planes: (planes, planes, planes), r"policy 'it' returned a tuple of 3, expected \(logits, values\)"),
-        (lambda planes: {"logit": planes}, "policy 'it' returned 'logit' .did you mean 'logits'"),
+        (lambda planes: (planes, planes, planes), "policy 'it' returned a tuple of 3, .* outputs=.'logits', 'values'"),
         (lambda planes: ["a1"] * len(planes), "layout='notations'"),
     ],
 )

@@ -21,7 +21,7 @@ use super::trainer::Trainer;
 use yomikiri::any::AnyGame;
 use yomikiri::hint::Hinted;
 use yomikiri::progress::Progress;
-use yomikiri_measure::policy::{NetworkSpec, Onnx};
+use yomikiri_measure::policy::{NetworkSpec, Onnx, ReadingSpec};
 
 /// Metrics of an iteration by name.
 pub type HistoryRow = BTreeMap<String, f64>;
@@ -85,10 +85,11 @@ impl TrainingRun {
     pub fn player(
         &self,
         game: &AnyGame,
-    ) -> impl Fn(&Network, &NetworkSpec) -> Result<Onnx, Hinted> + use<> {
+    ) -> impl Fn(&Network, &ReadingSpec) -> Result<Onnx, Hinted> + use<> {
         let (card, shape, game) = (self.card.clone(), self.shape.clone(), game.clone());
-        move |network, spec| {
-            let spec = NetworkSpec { limit: Some(Duration::MAX), ..spec.clone() };
+        move |network, reading| {
+            let (reading, limit) = (reading.clone(), Some(Duration::MAX));
+            let spec = NetworkSpec { reading, limit, ..NetworkSpec::default() };
             let bytes = (model(network, &shape), None);
             Onnx::of_bytes(&spec, "network".to_string(), bytes, Some(&card), &game)
         }

@@ -28,7 +28,7 @@ except ModuleNotFoundError as error:
 
 from ._games import Game, Position, Positions, game
 from ._gymnasium import register_with_import
-from ._measure import Comparison, Match, Report, compare, evaluate, exploitability, match
+from ._measure import Comparison, Match, Report, compare, evaluate, exploitability, match, policy
 from ._tables import Batch, Dataset, Table, Values, open, open_or_solve, solve
 
 
@@ -86,5 +86,5 @@ def bind(core: ModuleType, name: str | None = None) -> ModuleType:
 __all__ = [
     "Batch", "Comparison", "Dataset", "Game", "Match", "PolicyError", "Position", "PositionError", "Positions", "Report",
     "Table", "TableError", "Values", "YomikiriError", "__version__", "aec_env", "bind", "compare", "env", "evaluate",
-    "exploitability", "game", "match", "open", "open_or_solve", "solve",
+    "exploitability", "game", "match", "open", "open_or_solve", "policy", "solve",
 ]

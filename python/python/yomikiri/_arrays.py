@@ -22,11 +22,13 @@ def numpy_of(array: object) -> NDArray[np.generic]:
     return np.asarray(array)
 
 
-def numbers(array: object) -> NDArray[np.float32] | NDArray[np.float64]:
-    """Returns any array as ``float32`` or ``float64`` in C order. Raises `TypeError` if it is not numeric."""
+def numbers(array: object) -> NDArray[np.float32] | NDArray[np.float64] | NDArray[np.int64]:
+    """Returns any array as ``float32``, ``float64`` or ``int64`` in C order. Raises `TypeError` if it is not numeric."""
     found = numpy_of(array)
     if found.dtype.kind not in "biuf" and str(found.dtype) not in ("bfloat16", "float8_e4m3fn"):
         raise TypeError(f"invalid array of {found.dtype}: expected numbers")
     if found.dtype == np.float32:
         return np.ascontiguousarray(found, dtype=np.float32)
+    if found.dtype.kind in "iu":
+        return np.ascontiguousarray(found, dtype=np.int64)
     return np.ascontiguousarray(found, dtype=np.float64)

@@ -17,8 +17,8 @@ class PositionError(ValueError): ...
 class PolicyError(YomikiriError): ...
 
 _Column = NDArray[np.generic] | list[str]
-_Answer = dict[str, NDArray[np.float32] | NDArray[np.float64]]
-_Given = str | tuple[str, str] | tuple[str, Callable[..., _Answer], str, str | None, bool, bool]
+_Answer = list[tuple[str, NDArray[np.float32] | NDArray[np.float64] | NDArray[np.int64]]]
+_Given = str | tuple[str, str] | tuple[str, Callable[..., _Answer], str, str | None, bool, list[tuple[str, str]]]
 
 @final
 class Game:

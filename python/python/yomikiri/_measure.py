@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import difflib
 import functools
 import html as _html
 import inspect
@@ -25,30 +24,31 @@ from ._arrays import numbers, numpy_of
 from ._games import Game, Positions, style_board
 from ._progress import Told, directory
 from ._tables import Table, open_or_solve
-from ._types import BothLost, BothResults, Json, Metrics, Move, PathLike, Policy, PositionsLike, Weight
+from ._types import BothLost, BothResults, Json, Metrics, PathLike, Policy, PositionsLike, Reading, Weight
 
 if TYPE_CHECKING:
     import pandas
+    from typing_extensions import Unpack
 
 
 #: Number of positions in a batch of a function that is compiled for each shape.
 _SIZE = 128
 
 
-#: Arrays by what they are: ``logits``, ``values``, …
-_Answer = dict[str, Union[NDArray[np.float32], NDArray[np.float64]]]
+#: Arrays with their names: ``logits``, ``values``, …, or ``answer``.
+_Answer = list[tuple[str, Union[NDArray[np.float32], NDArray[np.float64], NDArray[np.int64]]]]
 
 
 class _Asked:
     """A callable policy. Converts its return values to arrays for the solver."""
 
-    def __init__(self, policy: object, name: str, layout: str, best: bool):
-        self.policy, self.name, self.best = policy, name, best
-        call = policy if callable(policy) else _estimator(policy, best)
+    def __init__(self, policy: object, name: str, layout: str = "nchw", outputs: str | Sequence[str | None] | None = None):
+        self.policy, self.name = policy, name
+        call = policy if callable(policy) else _estimator(policy)
         self.form = _FORMS.get(layout)
+        #: Names of what it returns.
+        self.outputs = [outputs] if isinstance(outputs, str) else outputs
         self.is_warned = False
-        #: Number of rows that may be probabilities; `None` once one is not.
-        self.as_probabilities: int | None = 0
         torch = sys.modules.get("torch")
         #: PyTorch, if the policy is a module of it.
         self.torch = torch if torch is not None and isinstance(call, torch.nn.Module) else None
@@ -74,8 +74,9 @@ class _Asked:
             filled = np.r_[begin:end, np.full(self.size - end + begin, begin)]
             part = self._answer(shown[filled], None if legal is None else legal[filled],
                                 positions and positions[filled])
-            parts.append({name: column[: end - begin] for name, column in part.items()})
-        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+            parts.append([column[: end - begin] for _, column in part])
+            names = [name for name, _ in part]
+        return [(name, np.concatenate(columns)) for name, columns in zip(names, zip(*parts))]
 
     def _answer(self, shown, legal, positions) -> _Answer:
         given = (shown, legal) if self.with_legal else (shown,)
@@ -84,34 +85,27 @@ class _Asked:
                 told = self.call(*map(self._tensor_of, given))
         else:
             told = self.call(*given)
-        if any(map(_is_foreign, told.values() if isinstance(told, dict) else told if isinstance(told, tuple) else [told])):
-            self.is_compiled = True
         if told is None:
             raise _core.PolicyError(f"policy '{self.name}' returned None; does it end without `return`?")
         if isinstance(told, list) and told and all(isinstance(move, str) for move in told):
             told = {"actions": self._actions_of(told, positions)}
-        elif isinstance(told, tuple) and len(told) == 2:
-            told = {self._kind(told[0]): told[0], "values": told[1]}
-        elif isinstance(told, tuple):
+        named = self._named(told)
+        self.is_compiled = self.is_compiled or any(_is_foreign(array) for _, array in named)
+        return [(name, numbers(array)) for name, array in named]
+
+    def _named(self, told: object) -> list[tuple[str, object]]:
+        """Returns what a callable returned with the names of its parts."""
+        if isinstance(told, dict):
+            if self.outputs is not None:
+                raise _core.PolicyError(f"policy '{self.name}' returned a dictionary, which has names: leave outputs out")
+            return [(str(name), array) for name, array in told.items() if array is not None]
+        parts = list(told) if isinstance(told, tuple) else [told]
+        names = self.outputs or (["answer"] if len(parts) == 1 else ["answer", "values"])
+        if len(parts) != len(names):
             raise _core.PolicyError(
-                f"policy '{self.name}' returned a tuple of {len(told)}, expected (logits, values); name more than two: "
-                "{'logits': ..., 'values': ..., 'final_scores': ...}")
-        elif not isinstance(told, dict):
-            array = numpy_of(told)
-            told = {"actions" if array.ndim == 1 and array.dtype.kind in "iu" else self._kind(array): array}
-        known = {"logits", "probabilities", "actions", "scores", "values", "final_scores"}
-        unknown = [name for name in told if name not in known]
-        if unknown:
-            close = difflib.get_close_matches(str(unknown[0]), known, 1)
-            hint = f" (did you mean {close[0]!r}?)" if close else ""
-            raise _core.PolicyError(
-                f"policy '{self.name}' returned {unknown[0]!r}{hint}, expected {', '.join(sorted(known))}")
-        rows = {"actions", "values", "final_scores"}
-        whole = {name: numbers(array) for name, array in told.items() if array is not None}
-        return {
-            name: array.reshape(len(array)) if name in rows and array.ndim == 2 and array.shape[1] == 1 else array
-            for name, array in whole.items()
-        }
+                f"policy '{self.name}' returned a tuple of {len(parts)}, expected {', '.join(map(str, names))}; name its "
+                "parts: outputs=['logits', 'values', ...], None for what is to be ignored")
+        return [(name, array) for name, array in zip(names, parts) if name is not None]
 
     def _tensor_of(self, array):
         """Returns an array on the device and in the precision of the module's weights."""
@@ -139,25 +133,6 @@ class _Asked:
             actions.append(position.moves[move])
         return np.array(actions)
 
-    def _kind(self, array):
-        """Returns the kind of an unnamed array. Raises `PolicyError` if all rows so far look like
-        probabilities."""
-        if self.best:
-            return "scores"
-        if self.as_probabilities is None:
-            return "logits"
-        rows = numbers(array)
-        if rows.ndim == 2 and (rows >= 0).all() and (abs(rows.sum(axis=1) - 1) < 1e-3).all():
-            self.as_probabilities += len(rows)
-        else:
-            self.as_probabilities = None
-        # Logits may sum to 1 by chance in a few positions.
-        if self.as_probabilities is not None and self.as_probabilities >= 64:
-            raise _core.PolicyError(
-                f"policy '{self.name}': every row of its arrays sums to 1, as probabilities do, and arrays are read as "
-                "logits; return {'probabilities': ...}, 0 for illegal moves, or their logarithms")
-        return "logits"
-
 
 #: Conversions of positions for the layouts without planes.
 _FORMS = {
@@ -167,28 +142,21 @@ _FORMS = {
 }
 
 
-def _estimator(model, best):
+def _estimator(model):
     """Returns the callable of a scikit-learn estimator, whose input is a row of planes for each position."""
 
-    def numbers_of(planes):
+    def estimator(planes, legal):
         rows = planes.reshape(len(planes), -1)
         if not hasattr(model, "predict_proba"):
-            return None, np.asarray(model.predict(rows))
-        found = np.asarray(model.predict_proba(rows))
-        if found.ndim != 2:
-            raise _core.PolicyError(f"{type(model).__name__}.predict_proba has {found.ndim} axes, expected (N, classes)")
-        return found, None
-
-    def estimator(planes, legal):
-        chances, predicted = numbers_of(planes)
-        if chances is None:
+            predicted = np.asarray(model.predict(rows))
             if predicted.ndim == 2:
                 return {"scores": predicted}  # a regressor: one value an action
-            return {"actions": predicted.astype(np.int64)}
+            return {"actions" if predicted.dtype.kind in "iu" else "values": predicted}
+        chances = np.asarray(model.predict_proba(rows))
+        if chances.ndim != 2:
+            raise _core.PolicyError(f"{type(model).__name__}.predict_proba has {chances.ndim} axes, expected (N, classes)")
         whole = np.zeros(legal.shape)
         whole[:, np.asarray(model.classes_, dtype=np.int64)] = chances
-        if best:
-            return {"scores": whole}
         whole *= legal
         # Moves that it has never seen share the probability where it knows no other.
         whole = np.where(whole.sum(axis=1, keepdims=True) > 0, whole, legal)
@@ -227,29 +195,61 @@ def _takes_two(function):
     return len(needed) >= 2 or len(places) >= 2 and places[1].name in ("legal", "mask", "legal_actions", "action_mask")
 
 
-def _given(policies, names, layout, planes, move, game=None):
+class _Declared:
+    """A policy with its name and its reading."""
+
+    def __init__(self, policy: object, name: str | None, reading: Mapping[str, object]):
+        self.policy, self.name, self.reading = policy, name, reading
+
+
+def policy(policy: Policy, name: str | None = None, /, **reading: Unpack[Reading]) -> Policy:
+    """Returns a policy that knows its name and how it is read, so that policies of different layouts stand in one
+    report. ``reading`` are the keywords of `evaluate` (`Reading`); a policy by name takes them as its options."""
+    if isinstance(policy, (str, os.PathLike)):
+        text = str(policy)
+        options = ",".join(f"{key}={value}" for key, value in _options(reading))
+        return _Declared(text + ("," if "?" in text else "?") * bool(options) + options, name, {})  # type: ignore[return-value]
+    return _Declared(policy, name, reading)  # type: ignore[return-value]
+
+
+def _options(reading: Mapping[str, object]) -> list[tuple[str, str]]:
+    """Returns a reading as the options of the command."""
+    words = {True: "yes", False: "no"}
+    return [
+        (key.rstrip("_"), words[value] if isinstance(value, bool) else str(value))
+        for key, value in reading.items() if key != "outputs" and value is not None
+    ]
+
+
+def _given(policies, names, reading, game=None):
     """Converts policies to the arguments of `_core`."""
-    if move not in ("sample", "best"):
-        raise ValueError(f"invalid move {move!r}: expected sample, best")
+    unknown = [key for key in reading if key not in Reading.__annotations__]
+    if unknown:
+        raise TypeError(f"unexpected keyword argument {unknown[0]!r}: expected {', '.join(Reading.__annotations__)}")
 
     def one(policy, name):
+        own = reading
+        if isinstance(policy, _Declared):
+            policy, name, own = policy.policy, name or policy.name, {**reading, **policy.reading}
         if isinstance(policy, (str, os.PathLike)):
             return str(policy) if name is None else (name, str(policy))
         if not callable(policy) and not _is_estimator(policy):
             raise TypeError(f"invalid policy of type {type(policy).__name__}: expected a name, a callable or an estimator")
         name = name or getattr(policy, "__name__", None) or type(policy).__name__
+        options = _options({key: value for key, value in own.items() if key not in ("layout", "planes")})
+        layout, planes = own.get("layout", "nchw"), own.get("planes")
         if layout == "pgx" and game is not None and game.name == "animal-shogi":
             from .pgx import policy as of_pgx
 
             policy = policy if isinstance(policy, of_pgx) else of_pgx(policy, name=name)
-        own = getattr(policy, "_yomikiri_layout", layout)
-        asked = _Asked(policy, name, own, move == "best")
-        return (name, asked, own, planes, asked.with_legal, asked.best)
+        layout = getattr(policy, "_yomikiri_layout", layout)
+        asked = _Asked(policy, name, layout, own.get("outputs"))
+        return (name, asked, layout, planes, asked.with_legal, options)
 
     given = [one(policy, name) for policy, name in zip(policies, names)]
-    if move == "best" and given and not any(isinstance(policy[1], _Asked) for policy in given):
-        raise ValueError("move 'best' applies to callables only; for names write 'onnx:FILE?move=best', "
-                         "'predictions:DIR?move=best' or 'exec:COMMAND?move=best'")
+    if reading and given and not any(isinstance(policy[1], _Asked) for policy in given):
+        raise ValueError(f"{', '.join(reading)}: for callables only; a policy by name has options, as in 'onnx:FILE?move=best' "
+                         "(yomikiri.policy writes them)")
     return given
 
 
@@ -313,8 +313,6 @@ def evaluate(
     table: Table | Game | Positions | PathLike,
     *policies: Policy,
     names: Sequence[str | None] | None = None,
-    layout: str = "nchw",
-    planes: str | None = None,
     split: str | None = None,
     trained: str | None = None,
     canonical: bool = False,
@@ -325,9 +323,9 @@ def evaluate(
     seed: int = 0,
     games: bool = True,
     mistakes: int = 10,
-    move: Move = "sample",
     tables: PathLike | None = None,
     progress: bool | None = None,
+    **reading: Unpack[Reading],
 ) -> Report:
     """Measures policies in every position of a table whose value and moves are proven, without sampling.
     ``table`` is a `Table`, or the name of a game or a table (`open_or_solve`). Given `Positions` instead
@@ -343,17 +341,20 @@ def evaluate(
     texts). A ``torch.nn.Module`` takes and returns tensors; a network in training mode is measured in
     ``eval()`` and set back, with a warning. The callable returns
 
-    * an array ``(N, actions)`` of logits (illegal moves are masked for you), or ``(N,)`` integers: actions;
-    * a tuple ``(logits, values)`` with values from -1 (the mover loses) to 1;
+    * an array ``(N, actions)``, or ``(N, rows, columns)`` where no square is the pass: probabilities if every row sums
+      to 1 in the first positions, else logits; ``(N,)`` integers are actions, ``(N,)`` other numbers values;
+    * a tuple ``(policy, values)`` with values from -1 (the mover loses) to 1;
     * a list of texts, the names of moves (`Position.moves`), with ``layout`` ``notations`` or ``positions``;
-    * or a dictionary with one of ``logits``, ``probabilities``, ``actions``, ``scores`` (the best moves are
-      chosen), and optionally ``values`` and ``final_scores`` (in discs).
+    * or a dictionary of arrays by name: ``logits``, ``probabilities``, ``q_values`` or ``scores`` (the best moves are
+      chosen), ``actions``; and ``values``, ``wdl`` ``(N, 3)``, ``final_scores`` (in discs). Values alone choose the move
+      after which the opponent's value is least.
 
     An estimator of scikit-learn with ``predict_proba`` (its classes are actions) or ``predict`` is a policy
     too; its input are flat planes.
 
-    With ``move="best"`` a callable plays the move of its highest number: for Q-networks, whose arrays would
-    otherwise be read as logits.
+    ``reading`` (`Reading`) says what callables take and return where the above does not: ``move="best"`` plays the
+    highest number, as for Q-values; ``range="01"`` reads values of 0 to 1; ``outputs=["logits", "wdl"]`` names the parts
+    of a tuple. `policy` sets it for one policy of several. The report prints what was read how.
 
     The callable runs on this thread with batches of up to 2048 positions. Its answer for a position must not
     depend on the rest of the batch: a few positions of a few batches are repeated to check that. ``split``
@@ -375,7 +376,7 @@ def evaluate(
     if len(names) != len(policies):
         raise ValueError(f"{len(names)} names, expected one for each of {len(policies)} policies")
     source = _source(table, positions, (sample, empty_squares, weight, seed), tables, progress)
-    given = _given(policies, names, layout, planes, move, source.game)
+    given = _given(policies, names, reading, source.game)
     asked = [one[1].policy for one in given if isinstance(one[1], _Asked)]
     notes = [policy._yomikiri_note for policy in asked if hasattr(policy, "_yomikiri_note")]
     with Told(progress) as tell, _evaluating(given):
@@ -655,8 +656,6 @@ def compare(
     first: Policy,
     second: Policy,
     *,
-    layout: str = "nchw",
-    planes: str | None = None,
     names: Sequence[str | None] = (None, None),
     split: str | None = None,
     trained: str | None = None,
@@ -666,14 +665,14 @@ def compare(
     weight: Weight | None = None,
     seed: int = 0,
     worst: int = 10,
-    move: Move = "sample",
     tables: PathLike | None = None,
     progress: bool | None = None,
+    **reading: Unpack[Reading],
 ) -> Comparison:
     """Compares two policies in the same positions: where each loses less, and where they differ most. ``table`` and
     ``positions`` choose the positions as in `evaluate`; the differences of a sample have confidence intervals."""
     source = _source(table, positions, (sample, empty_squares, weight, seed), tables, progress)
-    given = _given((first, second), names, layout, planes, move, source.game)
+    given = _given((first, second), names, reading, source.game)
     with Told(progress) as tell, _evaluating(given):
         return Comparison(*_core.compare(
             *source.given, directory(tables), given[0], given[1], split, trained, worst, tell))
@@ -698,18 +697,16 @@ def match(
     first: Policy,
     second: Policy,
     *,
-    layout: str = "nchw",
-    planes: str | None = None,
     names: Sequence[str | None] = (None, None),
     openings: int = 0,
-    move: Move = "sample",
     tables: PathLike | None = None,
     progress: bool | None = None,
+    **reading: Unpack[Reading],
 ) -> Match:
     """Computes games between two policies exactly, on a complete table; also after up to ``openings`` random
     openings."""
     table = open_or_solve(table, tables=tables, progress=progress)
-    given = _given((first, second), names, layout, planes, move, table.game)
+    given = _given((first, second), names, reading, table.game)
     with Told(progress) as tell, _evaluating(given):
         return Match(*_core.play_match(table._core, given[0], given[1], openings, tell))
 
@@ -717,18 +714,17 @@ def match(
 def exploitability(
     table: Table | Game | PathLike,
     policy: Policy,
+    /,
     *,
-    layout: str = "nchw",
-    planes: str | None = None,
-    move: Move = "sample",
     tables: PathLike | None = None,
     progress: bool | None = None,
+    **reading: Unpack[Reading],
 ) -> BothLost:
     """Returns the exploitability of a policy on a complete table: ``first`` and ``second`` (the policy
     playing either side), each with ``outcome_lost`` (0 to 2) and ``score_lost`` to a best response. Raises
     `ValueError` if games cannot be played out on the table."""
     table = open_or_solve(table, tables=tables, progress=progress)
-    report = evaluate(table, policy, layout=layout, planes=planes, mistakes=0, move=move, progress=progress)
+    report = evaluate(table, policy, mistakes=0, progress=progress, **reading)
     if report.json["games"] is None:
         raise ValueError(f"games cannot be computed on {table.name}")
     lost: BothLost = report.json["games"]["policies"][0]["exploitability"]

@@ -48,6 +48,24 @@ Weight = Literal["games", "uniform"]
 Move = Literal["sample", "best"]
 
 
+class Reading(TypedDict, total=False):
+    """Meaning of a policy's input and numbers: the options that stand behind ``onnx:FILE?`` (``docs/your-policy.md``),
+    by the same names. ``outputs`` names what a callable returns, in order, ``None`` what is ignored."""
+
+    layout: str
+    planes: str | None
+    outputs: str | Sequence[str | None]
+    batch: int
+    pass_: bool
+    policy: str
+    value: str
+    softmax: Literal["auto", "yes", "no"]
+    move: Move
+    range: Literal["-11", "01", "clip", "discs"]
+    symmetric: bool
+    plies: int
+
+
 class Lost(TypedDict):
     """Loss to a best response."""
 

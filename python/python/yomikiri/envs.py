@@ -18,7 +18,7 @@ from ._games import Game, Position
 from ._games import game as _game
 from ._measure import _Asked, _evaluating, _given
 from ._tables import Table, solve
-from ._types import Move, Policy, PositionsLike
+from ._types import Policy, PositionsLike
 
 #: ``observation`` and ``action_mask``.
 Observation = dict[str, NDArray[np.generic]]
@@ -33,9 +33,10 @@ Options = Mapping[str, PositionsLike]
 class _Opponent:
     """Chooses moves by a policy as `yomikiri.evaluate` takes it."""
 
-    def __init__(self, policy, game, table, layout, move):
-        self._arguments = policy, game, table, layout, move
-        self.given = _given([policy], [None], layout, None, move, game)
+    def __init__(self, policy, game, table, layout):
+        self._arguments = policy, game, table, layout
+        is_named = isinstance(getattr(policy, "policy", policy), (str, os.PathLike))
+        self.given = _given([policy], [None], {} if is_named else {"layout": layout}, game)
         if isinstance(asked := self.given[0][1], _Asked):
             asked.size = 1  # an opponent is asked about one position at a time
         tables = table._core.tables if table else os.environ.get("YOMIKIRI_TABLES", "tables")
@@ -87,7 +88,7 @@ class SinglePlayer(gymnasium.Env[Observation, np.int64]):
     """One player against a policy (Gymnasium).
 
     ``opponent`` is the name of a policy (``perfect`` solves the game or opens its table) or a callable with
-    the arguments and return values of `yomikiri.evaluate`, by ``layout`` and ``move``. ``side`` is 0, 1 or
+    the arguments and return values of `yomikiri.evaluate`, by ``layout``, or a `yomikiri.policy`. ``side`` is 0, 1 or
     ``None``: drawn for each game. An observation has ``observation`` (``float32``, by ``layout``, as the
     player to move sees the board) and ``action_mask`` (``int8``, ``(actions,)``). The reward at the end is
     the player's outcome (1, 0, -1), or with ``reward="score"`` the final score. An illegal action loses, with
@@ -109,7 +110,6 @@ class SinglePlayer(gymnasium.Env[Observation, np.int64]):
         layout: str = "nchw",
         reward: Literal["outcome", "score"] = "outcome",
         max_plies: int = 512,
-        move: Move = "sample",
         render_mode: Literal["ansi"] | None = None,
     ):
         self.game, table = _of(game_or_table)
@@ -120,7 +120,7 @@ class SinglePlayer(gymnasium.Env[Observation, np.int64]):
         if side not in (0, 1, None):
             raise ValueError(f"invalid side {side!r}: expected 0, 1 or None")
         _check_render_mode(render_mode)
-        self.opponent = _Opponent(opponent, self.game, table, layout, move)
+        self.opponent = _Opponent(opponent, self.game, table, layout)
         self.side, self.layout = side, layout
         self.reward, self.max_plies, self.render_mode = reward, max_plies, render_mode
         # What `gymnasium.make` would set.
@@ -128,7 +128,7 @@ class SinglePlayer(gymnasium.Env[Observation, np.int64]):
         self.spec = gymnasium.envs.registration.EnvSpec(
             ids.get(self.game.name, f"yomikiri/{self.game.name}-v0"), entry_point="yomikiri.envs:SinglePlayer",
             kwargs={"game_or_table": game_or_table, "opponent": opponent, "side": side, "layout": layout, "reward": reward,
-                    "max_plies": max_plies, "move": move, "render_mode": render_mode})
+                    "max_plies": max_plies, "render_mode": render_mode})
         self.observation_space = _spaces(self.game, layout)  # type: ignore[assignment]
         self.action_space = spaces.Discrete(self.game.actions)
         self.position, self.player, self.plies = self.game.start, 0, 0

@@ -139,26 +139,25 @@ class policy:
         self.network = network
         self.see = functools.partial(observations, history=history, colour=colour, step=step)
         self.__name__ = name or getattr(network, "__name__", None) or type(network).__name__
-        self.asked = _Asked(network, self.__name__, "nchw", False)
+        self.asked = _Asked(network, self.__name__)
         boards = {"start": "the seven past boards are empty", "repeat": "the seven past boards are the current one"}
         side = "the side to move" if colour is None else f"always {colour}"
         self._yomikiri_note = (
             f"{self.__name__} sees Pgx's planes: {boards.get(history, history)}, no repetition, colour is {side}, {step} plies "
             "played; figures are exact for this input and the table's rules")
 
-    def __call__(self, positions: Positions, _legal: object = None) -> dict[str, NDArray[np.float32] | NDArray[np.float64]]:
+    def __call__(self, positions: Positions, _legal: object = None) -> dict[str, NDArray[np.generic]]:
         seen = self.see(positions)
         may = legal(positions)
         theirs = np.zeros((len(may), ACTIONS), bool)
         rows, actions = np.nonzero(may)
         theirs[rows, LABELS[actions]] = True
-        told = self.asked(seen, theirs)
         # Where every move is into check, Pgx's game is over; the moves share the probability.
         lost: NDArray[np.bool_] = np.logical_not(may.any(axis=1))
         may[lost] = positions.legal[lost]
-        out: dict[str, NDArray[np.float32] | NDArray[np.float64]] = {}
-        for name, numbers in told.items():
-            if name in ("logits", "scores", "probabilities"):
+        out: dict[str, NDArray[np.generic]] = {}
+        for name, numbers in self.asked(seen, theirs):
+            if name not in ("values", "final_scores"):
                 if numbers.shape != (len(may), ACTIONS):
                     raise ValueError(f"{self.__name__} returned {name} of shape {numbers.shape}, expected (N, {ACTIONS})")
                 numbers = np.where(lost[:, None], 0.0, numbers[:, LABELS])
@@ -167,7 +166,5 @@ class policy:
                     total = numbers.sum(axis=1, keepdims=True)
                     numbers = np.where(total > 0, numbers, may)
                     numbers = numbers / numbers.sum(axis=1, keepdims=True)
-            elif name == "actions":
-                raise ValueError(f"{self.__name__} returned actions, expected logits, scores or probabilities (N, {ACTIONS})")
-            out[name] = numbers
+            out["logits" if name == "answer" else name] = numbers
         return out

@@ -71,17 +71,12 @@ impl Policy<AnyGame> for Told {
         "told".to_string()
     }
 
-    fn answer(
-        &self,
-        _game: &AnyGame,
-        batch: &Batch<AnyState>,
-        answers: &mut Answers,
-    ) -> Result<(), Hinted> {
+    fn answer(&self, _game: &AnyGame, batch: &Batch<AnyState>) -> Result<Answers, Hinted> {
         assert_eq!(batch.len(), 2);
-        answers.probabilities = vec![0.5, 0.25, 0.125, 0.125, 0.25, 0.25, 0.5];
-        answers.scores = vec![3.0, 4.0, 2.0, 1.0, 0.0, 0.0, 1.0];
-        answers.values = vec![0.5, -0.5];
-        Ok(())
+        let probabilities = vec![0.5, 0.25, 0.125, 0.125, 0.25, 0.25, 0.5];
+        let scores = vec![3.0, 4.0, 2.0, 1.0, 0.0, 0.0, 1.0];
+        let values = vec![0.5, -0.5];
+        Ok(Answers { probabilities, scores, values, ..Answers::default() })
     }
 }
 

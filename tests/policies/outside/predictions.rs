@@ -30,8 +30,7 @@ impl Greedily {
         let positions: Vec<_> = text.lines().map(read).collect();
         let mut batch = Batch::default();
         positions.iter().for_each(|p| batch.push(*p, game.actions(&p.state)));
-        let mut answers = Answers::default();
-        ByRule(Greedy).answer(&game, &batch, &mut answers).unwrap();
+        let answers = ByRule(Greedy).answer(&game, &batch).unwrap();
         Greedily { game, dir, positions, batch, answers }
     }
 
@@ -267,32 +266,31 @@ fn broken_arrays_are_reported_in_one_line() {
     let path = dir.join("logits.npy");
     report(&broken.tables, "othello-4x4", &[&format!("predictions:{}", dir.display())]);
     for (shape, numbers, words) in [
-        (format!("({n}, 16)"), n * 16, "(N, 17)"),
-        (format!("({},)", n * 17), n * 17, "(N, 17)"),
-        (format!("({n}, 1, 17)"), n * 17, "(N, 17)"),
+        (format!("({n}, 15)"), n * 15, "16, or 17 with the pass"),
+        (format!("({},)", n * 17), n * 17, "56621 lines, expected 962557 as in"),
         (format!("({}, 17)", n - 1), (n - 1) * 17, "expected 56620 as in"),
         (format!("({n}, 17)"), n * 17 - 1, "bytes, which do not match its shape (56621, 17)"),
     ] {
         write_npy(&path, "<f4", &shape, &vec![0; numbers * 4]);
-        broken.refused(&dir, &["logits.npy", words]);
+        broken.refused(&dir, &["logits", words]);
     }
-    for descr in ["<i8", ">f4", ">f2", "<U4", "|O"] {
+    for descr in [">f4", ">f2", "<U4", "|O"] {
         write_npy(&path, descr, &format!("({n}, 17)"), &vec![0; n * 17 * 4]);
-        broken.refused(&dir, &["logits.npy", "float16, float32 or float64"]);
+        broken.refused(&dir, &["logits.npy", "float16, float32, float64 or integers"]);
     }
     fs::write(&path, "no array").unwrap();
     broken.refused(&dir, &["logits.npy", "not a .npy file"]);
     // Illegal moves may have any number.
     let nan = |numbers: &mut [f64]| numbers[33 * 17..][..17].fill(f64::NAN);
     broken.array(&dir, "logits.npy", nan);
-    broken.refused(&dir, &["logits.npy, row 33", "NaN of action"]);
+    broken.refused(&dir, &["logits.npy, row 33", "NaN of the policy"]);
     broken.array(&dir, "logits.npy", |all| all[33 * 17..][..17].fill(f64::NEG_INFINITY));
     broken.refused(&dir, &["logits.npy, row 33", "minus infinity"]);
     let dir = broken.fresh();
     broken.array(&dir, "scores.npy", nan);
     broken.refused(&dir, &["scores.npy, row 33", "NaN"]);
     let dir = broken.fresh();
-    for (row, value) in [(0, 1.5), (77, f64::NAN), (n - 1, -1.0001)] {
+    for (row, value) in [(0, 1.5), (77, f64::NAN), (n - 1, -1.01)] {
         let mut values = vec![0.0; n];
         values[row] = value;
         write_npy(&dir.join("values.npy"), "<f8", &format!("({n}, 1)"), &floats(&values));
@@ -311,7 +309,7 @@ fn illegal_moves_are_reported_in_one_line() {
         let actions: Vec<u8> =
             [action].iter().chain(&vec![0; n - 1]).flat_map(|a| a.to_le_bytes()).collect();
         write_npy(&dir.join("actions.npy"), "<i4", &format!("({n},)"), &actions);
-        let named = format!("illegal action {action} in '{}'", broken.lines[0]);
+        let named = format!("illegal action {action} in the position '{}'", broken.lines[0]);
         broken.refused(&dir, &["actions.npy, row 0", &named]);
     }
     fs::remove_file(dir.join("actions.npy")).unwrap();
@@ -335,7 +333,7 @@ fn incomplete_directories_are_reported_in_one_line() {
     broken.refused(&dir, &["missing predictions", "logits.npy"]);
     let dir = broken.fresh();
     broken.array(&dir, "probabilities.npy", |_| {});
-    broken.refused(&dir, &["logits.npy and probabilities.npy"]);
+    broken.refused(&dir, &["both logits and probabilities"]);
     let dir = broken.fresh();
     let json = fs::read_to_string(dir.join("states.json")).unwrap();
     fs::write(dir.join("states.json"), json.replace("othello-4x4", "othello-4x5")).unwrap();

@@ -85,7 +85,7 @@ fn programs_receive_enough_to_play_games_with_cycles() {
         &answering(
             "reply['policies'] = [[1 / len(p['legal'])] * len(p['legal']) for p in positions if \
              len(p['board']) == 9 and all(len(hand) == 2 for hand in p['hands']) \
-             and sorted(map(abs, p['board'])).count(1) == 2 and p['side'] == 'first']\n\
+             and sorted(map(abs, p['board'])).count(1) == 2 and p['side'] in ('first', 'second')]\n\
              \x20       reply['scores'] = [[0] * len(p['legal']) for p in positions]",
         ),
     );
@@ -210,13 +210,13 @@ fn invalid_answers_are_reported_in_one_line() {
         refused(&tables, &policy, &[], &[words]);
     }
     let answers = [
-        ("pass", "neither policies, actions nor scores"),
+        ("pass", "neither a policy nor a value"),
         ("reply.update(actions=[], scores=[])", "0 actions for"),
         (
-            "reply.update(actions=[p['legal'][0] for p in positions], policies=[[]] * len(positions))",
+            "reply.update(actions=[p['legal'][0] for p in positions], scores=[[0] * len(p['legal']) for p in positions], policies=[[1] * len(p['legal']) for p in positions])",
             "both policies and actions",
         ),
-        ("reply.update(policies=[[1.0] for p in positions])", "1 probabilities for '"),
+        ("reply.update(policies=[[1.0] for p in positions])", "1 policies for '"),
         ("reply.update(scores=[[] for p in positions])", "0 scores for '"),
         ("reply.update(policies=[[0.75] * len(p['legal']) for p in positions])", "their sum"),
         (

@@ -51,14 +51,14 @@ pub fn load(
     let values = Quick::read(&bytes);
     let values = values
         .ok_or_else(|| card.unfit(&path, "is not a value network for minishogi".to_string()))?;
-    if spec.symmetric {
+    if spec.reading.symmetric {
         return Err(Hinted::from(format!(
             "policy '{name}': symmetric=yes does not apply to minishogi"
         ))
         .with_hint("use plies, width and mate for minishogi"));
     }
     let number = |number: Option<u32>, otherwise| number.map_or(otherwise, |n| n as usize);
-    let beam = Beam { width: number(spec.width, 4), plies: number(spec.plies, 1) };
+    let beam = Beam { width: number(spec.width, 4), plies: number(spec.reading.plies, 1) };
     Ok(MinishogiPlayer::new(name, values, PlayerSearch { beam, mate: number(spec.mate, 0) }))
 }
 
@@ -124,12 +124,7 @@ impl<G: Game, V: ValueFunction> Policy<G> for MinishogiPlayer<V> {
         self.name.clone()
     }
 
-    fn answer(
-        &self,
-        game: &G,
-        batch: &Batch<G::State>,
-        answers: &mut Answers,
-    ) -> Result<(), Hinted> {
+    fn answer(&self, game: &G, batch: &Batch<G::State>) -> Result<Answers, Hinted> {
         if game.name() != self.game.name() {
             return Err(Hinted::from(format!(
                 "policy '{}' plays {}, not {}",
@@ -148,6 +143,7 @@ impl<G: Game, V: ValueFunction> Policy<G> for MinishogiPlayer<V> {
         };
         let judge = |position: &Position<G::State>| self.judge(&own(position));
         let judged: Vec<Vec<RootMove>> = batch.positions().par_iter().map(judge).collect();
+        let mut answers = Answers::default();
         answers.probabilities.resize(batch.actions().len(), 0.0);
         for (at, judged) in judged.iter().enumerate() {
             let range = batch.range(at);
@@ -158,7 +154,7 @@ impl<G: Game, V: ValueFunction> Policy<G> for MinishogiPlayer<V> {
             let best = worths.into_iter().fold(f64::NEG_INFINITY, f64::max);
             answers.values.push(2.0 * best.clamp(0.0, 1.0) - 1.0);
         }
-        Ok(())
+        Ok(answers)
     }
 }
 
@@ -177,8 +173,7 @@ mod tests {
         let game = rules();
         let mut batch = Batch::default();
         positions.iter().for_each(|p| batch.push(*p, game.actions(&p.state)));
-        let mut answers = Answers::default();
-        player.answer(&game, &batch, &mut answers).unwrap();
+        let answers = player.answer(&game, &batch).unwrap();
         answers.check(&batch).unwrap();
         answers
     }

@@ -18,7 +18,7 @@ use yomikiri::game::shogi::{Board, MINISHOGI};
 use yomikiri::game::{Action, Game, GameExt, Position};
 use yomikiri::hint::Hinted;
 use yomikiri::search::mates::{Fate, MateRules, fates};
-use yomikiri_measure::policy::{Answers, Batch, Policy};
+use yomikiri_measure::policy::{Batch, Policy};
 
 /// Maximum number of positions of the search for mates.
 pub const NODES: u64 = 2_000;
@@ -141,11 +141,11 @@ fn share(
     player: &dyn Policy<Minishogi>,
     counts: impl Fn(Fate) -> bool,
 ) -> Result<Option<f64>, Hinted> {
-    let (mut batch, mut answers) = (Batch::default(), Answers::default());
+    let mut batch = Batch::default();
     for (position, moves) in positions {
         batch.push(*position, moves.iter().map(|(action, _)| *action));
     }
-    player.answer(&rules(), &batch, &mut answers)?;
+    let answers = player.answer(&rules(), &batch)?;
     answers.check(&batch)?;
     let fates = positions.iter().flat_map(|(_, moves)| moves);
     let chosen = fates.zip(&answers.probabilities).filter(|((_, fate), _)| counts(*fate));

@@ -27,7 +27,7 @@ use yomikiri::game::encode::{Encoding, Layout};
 use yomikiri::game::{Action, Game, GameExt, Position, Side};
 use yomikiri::hint::Hinted;
 use yomikiri::progress::Progress;
-use yomikiri_measure::policy::{Answers, Batch, Policy};
+use yomikiri_measure::policy::{Batch, Policy};
 
 /// The settings of training.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -206,7 +206,6 @@ impl<G: Game> QLearning<G> {
         epsilon: f64,
         results: &mut [Results],
     ) -> Result<(), Hinted> {
-        let mut answers = Answers::default();
         while lanes.iter().any(|lane| !lane.over) {
             let mut own = Vec::new();
             let mut theirs: Vec<(Batch<G::State>, Vec<usize>)> =
@@ -228,8 +227,7 @@ impl<G: Game> QLearning<G> {
             for (which, (batch, places)) in
                 theirs.iter().enumerate().filter(|(_, t)| !t.1.is_empty())
             {
-                answers.clear();
-                self.opponents[which].answer(&self.game, batch, &mut answers)?;
+                let answers = self.opponents[which].answer(&self.game, batch)?;
                 answers.check(batch)?;
                 for (place, &at) in places.iter().enumerate() {
                     let (lane, range) = (&mut lanes[at], batch.range(place));

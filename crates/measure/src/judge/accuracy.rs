@@ -211,15 +211,13 @@ fn judge(
     let seen = Vec::with_capacity(players.len());
     let mut found =
         PieceResult { judged, asked, checksum, sums, seen, taken, piece: None, answers };
-    let mut answers = Answers::default();
     for (player, divider) in players.iter().zip(dividers) {
         let failed = |error| MeasureError::Policy { policy: player.name(), error };
-        answers.clear();
-        answers.reserve(&piece.batch);
         let begun = Instant::now();
-        if !piece.batch.is_empty() {
-            player.answer(game, &piece, &mut answers).map_err(failed)?;
-        }
+        let answers = match piece.batch.is_empty() {
+            true => Answers::default(),
+            false => player.answer(game, &piece).map_err(failed)?,
+        };
         found.taken.push(begun.elapsed());
         let (mut sums, mut seen) = (Sums::default(), Seen::default());
         for (at, case) in piece.cases.iter().enumerate() {
@@ -240,7 +238,7 @@ fn judge(
         found.sums.push(sums);
         found.seen.push(seen);
         if keep {
-            found.answers.push(std::mem::take(&mut answers));
+            found.answers.push(answers);
         }
     }
     found.piece = keep.then_some(piece);

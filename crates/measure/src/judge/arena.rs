@@ -7,7 +7,7 @@ use rand_xoshiro::rand_core::SeedableRng;
 use serde::Serialize;
 
 use crate::policy::chance::{sample, unit};
-use crate::policy::{Answers, Batch, Policy};
+use crate::policy::{Batch, Policy};
 use yomikiri::game::{Game, GameExt, Outcome, Position, Repetition, Side};
 use yomikiri::hint::Hinted;
 use yomikiri::parallel;
@@ -163,7 +163,6 @@ fn play<G: Game>(
         Lane { position: game.start(), passed: Vec::new(), random }
     };
     let mut lanes: Vec<Lane<G::State>> = numbers.map(begin).collect();
-    let mut answers = Answers::default();
     loop {
         let mut batches = [Batch::default(), Batch::default()];
         let mut choosing: [Vec<usize>; 2] = [Vec::new(), Vec::new()];
@@ -181,8 +180,7 @@ fn play<G: Game>(
             break;
         }
         for (who, batch) in batches.iter().enumerate().filter(|(_, batch)| !batch.is_empty()) {
-            answers.clear();
-            players[who].answer(game, batch, &mut answers)?;
+            let answers = players[who].answer(game, batch)?;
             answers.check(batch)?;
             for (place, &at) in choosing[who].iter().enumerate() {
                 let (lane, range) = (&mut lanes[at], batch.range(place));

@@ -1,9 +1,7 @@
 //! Players: policies and the table's best moves, and their answers in single positions.
 
 use super::positions::{Piece, Truth};
-use crate::policy::{
-    Amended, Amendment, Answers, Batch, Policy, TrainedOn, TrainedSpec, share_best,
-};
+use crate::policy::{Answers, Batch, Policy, Trained, TrainedOn, TrainedSpec, share_best};
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Action, Divider, GameExt};
 use yomikiri::hint::Hinted;
@@ -57,8 +55,7 @@ impl Player {
     pub fn with_training(self, trained: TrainedSpec) -> Player {
         match self {
             Player::Policy(policy) if policy.learned_from() == TrainedOn::Unknown => {
-                let amendment = Amendment { trained: Some(trained), ..Amendment::default() };
-                Player::Policy(Box::new(Amended { name: policy.name(), policy, amendment }))
+                Player::Policy(Box::new(Trained(policy, trained)))
             }
             Player::Named(name, player) => {
                 Player::Named(name, Box::new(player.with_training(trained)))
@@ -68,18 +65,14 @@ impl Player {
     }
 
     /// Answers for the positions of a piece.
-    pub(super) fn answer(
-        &self,
-        game: &AnyGame,
-        piece: &Piece,
-        answers: &mut Answers,
-    ) -> Result<(), Hinted> {
+    pub(super) fn answer(&self, game: &AnyGame, piece: &Piece) -> Result<Answers, Hinted> {
         match self {
             Player::Policy(policy) => {
-                policy.answer(game, &piece.batch, answers)?;
-                answers.check(&piece.batch)
+                let answers = policy.answer(game, &piece.batch)?;
+                answers.check(&piece.batch).map(|()| answers)
             }
             Player::Perfect => {
+                let mut answers = Answers::default();
                 answers.probabilities.resize(piece.truths.len(), 0.0);
                 for at in 0..piece.batch.len() {
                     let range = piece.batch.range(at);
@@ -90,9 +83,9 @@ impl Player {
                 answers.scores.extend(piece.truths.iter().map(|truth| truth.q() as f64));
                 let outcomes = piece.cases.iter().map(|case| case.own.outcome);
                 answers.values.extend(outcomes.map(|outcome| f64::from(outcome.value())));
-                Ok(())
+                Ok(answers)
             }
-            Player::Named(_, player) => player.answer(game, piece, answers),
+            Player::Named(_, player) => player.answer(game, piece),
         }
     }
 }
@@ -143,9 +136,9 @@ impl Player {
                 })
             }
             Player::Policy(policy) => {
-                let (mut batch, mut answers) = (Batch::default(), Answers::default());
+                let mut batch = Batch::default();
                 batch.push(*position, actions.iter().copied());
-                policy.answer(game, &batch, &mut answers)?;
+                let answers = policy.answer(game, &batch)?;
                 answers.check(&batch)?;
                 let answer = answers.at(0, batch.range(0));
                 Ok(Choice {

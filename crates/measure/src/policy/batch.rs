@@ -114,27 +114,12 @@ pub struct Answer<'a> {
 const SLACK: f64 = 1e-6;
 
 impl Answers {
-    /// Removes all answers and keeps the allocations.
-    pub fn clear(&mut self) {
-        self.probabilities.clear();
-        self.scores.clear();
-        self.values.clear();
-        self.final_scores.clear();
-    }
-
     /// Moves the answers to a later part of the batch behind these.
-    pub fn append(&mut self, later: &mut Answers) {
-        self.probabilities.append(&mut later.probabilities);
-        self.scores.append(&mut later.scores);
-        self.values.append(&mut later.values);
-        self.final_scores.append(&mut later.final_scores);
-    }
-
-    /// Reserves capacity for the answers to a batch.
-    pub fn reserve<S>(&mut self, batch: &Batch<S>) {
-        self.probabilities.reserve(batch.actions().len());
-        self.scores.reserve(batch.actions().len());
-        self.values.reserve(batch.len());
+    pub fn append(&mut self, later: Answers) {
+        self.probabilities.extend(later.probabilities);
+        self.scores.extend(later.scores);
+        self.values.extend(later.values);
+        self.final_scores.extend(later.final_scores);
     }
 
     /// Returns the answer for the position at index `at`, whose actions are those of `range`.

@@ -3,7 +3,6 @@
 use super::NetworkSpec;
 use super::spec::{PlayOn, ReadAhead};
 use super::steady::Steady;
-use super::wrapped::Amended;
 use super::{
     ByRule, Exec, Greedy, Lines, Mate, Material, Mcts, Minimax, MonteCarlo, MoveCount, Policy,
     PolicySpec, Predictions, Random, Rule, StaticEvaluation, Weights,
@@ -41,14 +40,13 @@ pub fn of_outside<G: Game>(
     game: &G,
 ) -> Result<Option<Box<dyn Policy<G>>>, Hinted> {
     Ok(match spec {
-        PolicySpec::Predictions(dir) => Some(Box::new(Predictions::read(game, dir)?)),
-        PolicySpec::Exec { command, limit } => {
-            Some(Box::new(Steady::program(Exec::start(game, command, *limit)?)))
+        PolicySpec::Predictions(dir, reading) => {
+            Some(Box::new(Predictions::read(game, spec.to_string(), dir, reading)?))
         }
-        PolicySpec::Amended(policy, amendment) => of_outside(policy, game)?.map(|policy| {
-            let (name, amendment) = (spec.to_string(), *amendment);
-            Box::new(Amended { name, policy, amendment }) as Box<dyn Policy<G>>
-        }),
+        PolicySpec::Exec { command, limit, reading } => {
+            let name = spec.to_string();
+            Some(Box::new(Steady::program(Exec::start(game, name, command, reading, *limit)?)))
+        }
         PolicySpec::Network(network) if !network.kept => {
             spec.check(game)?;
             Some(network.load(spec.to_string(), game)?)

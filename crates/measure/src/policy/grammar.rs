@@ -59,14 +59,14 @@ impl<'a> SpecParts<'a> {
     }
 }
 
-/// Writes an argument and those options that have a value, in a form that reads back.
+/// Writes an argument and options, in a form that reads back.
 pub(super) fn write_options(
     f: &mut fmt::Formatter<'_>,
     argument: &str,
-    options: &[(&str, Option<String>)],
+    options: &[(&str, String)],
 ) -> fmt::Result {
-    let option = |(key, value): &(&str, Option<String>)| Some(format!("{key}={}", value.as_ref()?));
-    let options: Vec<String> = options.iter().filter_map(option).collect();
+    let options: Vec<String> =
+        options.iter().map(|(key, value)| format!("{key}={value}")).collect();
     f.write_str(argument)?;
     // An argument that contains a `?` is ended by another one.
     match options.is_empty() && !argument.contains('?') {

@@ -40,12 +40,8 @@ impl<G: Game> Policy<G> for Mcts {
         PolicySpec::Plays(PlayOn::Mcts, self.simulations, self.seed).to_string()
     }
 
-    fn answer(
-        &self,
-        game: &G,
-        batch: &Batch<G::State>,
-        answers: &mut Answers,
-    ) -> Result<(), Hinted> {
+    fn answer(&self, game: &G, batch: &Batch<G::State>) -> Result<Answers, Hinted> {
+        let mut answers = Answers::default();
         answers.scores.resize(batch.actions().len(), 0.0);
         answers.probabilities.resize(batch.actions().len(), 0.0);
         for (at, position) in batch.positions().iter().enumerate() {
@@ -62,7 +58,7 @@ impl<G: Game> Policy<G> for Mcts {
             let theirs = tree.nodes[ROOT].sum as f64;
             answers.values.push(-theirs / f64::from(self.simulations));
         }
-        Ok(())
+        Ok(answers)
     }
 }
 

@@ -13,10 +13,9 @@
 //!   evaluate leaves by an [`StaticEvaluation`];
 //! * [`MonteCarlo`] and [`Mcts`] use random playouts from a seed, so they are fixed policies too;
 //! * [`Mate`] plays mates by checks and avoids moves that allow them;
-//! * `Onnx` (feature `onnx`) is a network in an ONNX file, optionally with a [`Card`] beside it;
-//!   [`NetworkSpec`] defines how it is read;
-//! * [`Predictions`] and [`Exec`] take answers from files and programs; [`Steady`] detects answers that
-//!   depend on the batch, and [`Amended`] plays the move another policy ranks highest;
+//! * [`Outside`] reads the numbers of a [`Source`]: of `Onnx` (feature `onnx`), a network in an ONNX file, optionally
+//!   with a [`Card`] beside it ([`NetworkSpec`]); of [`Predictions`] in files; of a program, [`Exec`]; or of a function
+//!   in Python. [`ReadingSpec`] declares what the numbers mean, and [`Steady`] detects answers that depend on the batch;
 //! * [`PolicySpec`] is the text form of a policy, and [`of_rules`] and [`of_outside`] build it. The perfect
 //!   policy needs a solved table, so it belongs to [`judge`](crate::judge).
 //!
@@ -44,6 +43,7 @@ mod of_game;
 #[cfg(feature = "onnx")]
 pub mod onnx;
 mod outside;
+mod reader;
 mod rules;
 #[cfg(test)]
 mod sample;
@@ -61,17 +61,18 @@ pub use lines::Lines;
 pub use mate::Mate;
 pub use mcts::Mcts;
 pub use montecarlo::MonteCarlo;
-pub use network_spec::{MoveChoice, NetworkSpec, Softmax, ValueRange};
+pub use network_spec::NetworkSpec;
 pub use of_game::of_game;
 #[cfg(feature = "onnx")]
 pub use onnx::Onnx;
-pub use outside::{Beside, Dense, Exec, Legal, PROTOCOL, PROTOCOL_VERSION, Predictions};
+pub use outside::{Exec, PROTOCOL, PROTOCOL_VERSION, Predictions};
+pub use reader::{MoveChoice, OutputRows, Outside, ReadingSpec, Softmax, Source, ValueRange};
 pub use rules::{Greedy, Material, MoveCount, Random, StaticEvaluation};
 pub use search::Minimax;
 pub use spec::{PlayOn, PolicySpec, ReadAhead};
 pub use steady::Steady;
 pub use weights::{MICRO, Weights};
-pub use wrapped::{Amended, Amendment, TrainedOn, TrainedSpec};
+pub use wrapped::{Trained, TrainedOn, TrainedSpec};
 
 use yomikiri::game::{Action, Game, GameExt, Position};
 use yomikiri::hint::Hinted;
@@ -81,15 +82,10 @@ pub trait Policy<G: Game>: Send + Sync {
     /// Returns the name shown in reports.
     fn name(&self) -> String;
 
-    /// Answers for every position of a batch; `answers` is empty on entry.
+    /// Answers for every position of a batch.
     ///
     /// The answer for a position must not depend on the rest of the batch.
-    fn answer(
-        &self,
-        game: &G,
-        batch: &Batch<G::State>,
-        answers: &mut Answers,
-    ) -> Result<(), Hinted>;
+    fn answer(&self, game: &G, batch: &Batch<G::State>) -> Result<Answers, Hinted>;
 
     /// Returns the positions whose exact values it was trained on.
     fn learned_from(&self) -> TrainedOn {
@@ -133,13 +129,8 @@ impl<G: Game, R: Rule<G>> Policy<G> for ByRule<R> {
         self.0.name()
     }
 
-    fn answer(
-        &self,
-        game: &G,
-        batch: &Batch<G::State>,
-        answers: &mut Answers,
-    ) -> Result<(), Hinted> {
-        let count = batch.actions().len();
+    fn answer(&self, game: &G, batch: &Batch<G::State>) -> Result<Answers, Hinted> {
+        let (count, mut answers) = (batch.actions().len(), Answers::default());
         answers.scores.resize(count, 0.0);
         answers.probabilities.resize(count, 0.0);
         for (at, position) in batch.positions().iter().enumerate() {
@@ -151,7 +142,7 @@ impl<G: Game, R: Rule<G>> Policy<G> for ByRule<R> {
             }
             share_best(scores, &mut answers.probabilities[range]);
         }
-        Ok(())
+        Ok(answers)
     }
 }
 
@@ -163,8 +154,7 @@ pub fn ask<G: Game>(
 ) -> Result<Vec<(Action, f64)>, Hinted> {
     let mut batch = Batch::default();
     batch.push(*position, game.actions(&position.state));
-    let mut answers = Answers::default();
-    policy.answer(game, &batch, &mut answers)?;
+    let answers = policy.answer(game, &batch)?;
     answers.check(&batch)?;
     Ok(batch.actions().iter().copied().zip(answers.probabilities).collect())
 }

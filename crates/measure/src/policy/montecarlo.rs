@@ -38,12 +38,8 @@ impl<G: Game> Policy<G> for MonteCarlo {
         PolicySpec::Plays(PlayOn::MonteCarlo, self.playouts, self.seed).to_string()
     }
 
-    fn answer(
-        &self,
-        game: &G,
-        batch: &Batch<G::State>,
-        answers: &mut Answers,
-    ) -> Result<(), Hinted> {
+    fn answer(&self, game: &G, batch: &Batch<G::State>) -> Result<Answers, Hinted> {
+        let mut answers = Answers::default();
         answers.probabilities.resize(batch.actions().len(), 0.0);
         for (at, position) in batch.positions().iter().enumerate() {
             let range = batch.range(at);
@@ -57,7 +53,7 @@ impl<G: Game> Policy<G> for MonteCarlo {
             share_best(means, &mut answers.probabilities[range]);
             answers.values.push(means.iter().copied().fold(-1.0, f64::max));
         }
-        Ok(())
+        Ok(answers)
     }
 }
 

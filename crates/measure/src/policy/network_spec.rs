@@ -5,9 +5,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::TrainedSpec;
-use super::grammar::{SpecParts, YES_NO, name_of, one_of, refused, write_options};
-use yomikiri::game::encode::{Layout, Plane};
+use super::ReadingSpec;
+use super::grammar::{SpecParts, refused, write_options};
+use super::reader::number;
 use yomikiri::hint::Hinted;
 
 /// A network, how it is read and how it plays. The text form reads back as the same specification.
@@ -20,28 +20,8 @@ pub struct NetworkSpec {
     pub path: PathBuf,
     /// `true` for a stored network, `learned:NAME`.
     pub kept: bool,
-    /// `layout=`: layout of positions.
-    pub layout: Option<Layout>,
-    /// `planes=`: planes of the layout, by default the mover's and the opponent's discs.
-    pub planes: Option<Vec<Plane>>,
-    /// `pass=yes|no`: whether the policy output has a number for the pass.
-    pub pass: Option<bool>,
-    /// `policy=`: name of the policy output; `none` if there is none.
-    pub policy: Option<String>,
-    /// `value=`: name of the value output; `none` to ignore it.
-    pub value: Option<String>,
-    /// `softmax=auto|yes|no`.
-    pub softmax: Softmax,
-    /// `move=sample|best`.
-    pub choice: Option<MoveChoice>,
-    /// `range=-11|01|clip|discs`.
-    pub range: ValueRange,
-    /// `trained=train[:SEED]`: positions it was trained on.
-    pub trained: Option<TrainedSpec>,
-    /// `symmetric=yes`: averages its answers over all images of a position.
-    pub symmetric: bool,
-    /// `plies=`: depth of its search, including the move itself.
-    pub plies: Option<u32>,
+    /// Reading of its input and outputs.
+    pub reading: ReadingSpec,
     /// `width=`: number of moves per position that the search of minishogi keeps.
     pub width: Option<u32>,
     /// `mate=`: number of positions in minishogi's search for mates.
@@ -50,54 +30,6 @@ pub struct NetworkSpec {
     /// [`PolicySpec::LIMIT`](super::PolicySpec::LIMIT). Not part of the text form.
     pub limit: Option<Duration>,
 }
-
-/// Interpretation of the policy output: logits, which take a softmax, or probabilities.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Softmax {
-    /// Probabilities if every sampled row is in [0, 1] and sums to 1, otherwise logits.
-    #[default]
-    Auto,
-    /// Logits.
-    Yes,
-    /// Probabilities, or other nonnegative numbers.
-    No,
-}
-
-/// Choice of moves by the policy output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MoveChoice {
-    /// Plays with its probabilities.
-    Sample,
-    /// Plays the highest: for Q values, or for a network's first choice.
-    Best,
-}
-
-/// Scale of the value output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum ValueRange {
-    /// −1 (loss of the mover) to 1 (win).
-    #[default]
-    Signed,
-    /// 0 (loss) to 1 (win).
-    Unit,
-    /// −1 to 1 but for regression errors, which are clamped.
-    Clip,
-    /// Final disc difference: used in searches and compared with the exact score, but not an estimate of the
-    /// outcome.
-    Discs,
-}
-
-const SOFTMAX: &[(&str, Softmax)] =
-    &[("auto", Softmax::Auto), ("yes", Softmax::Yes), ("no", Softmax::No)];
-pub(super) const CHOICES: &[(&str, MoveChoice)] =
-    &[("sample", MoveChoice::Sample), ("best", MoveChoice::Best)];
-const RANGES: &[(&str, ValueRange)] = &[
-    ("-11", ValueRange::Signed),
-    ("01", ValueRange::Unit),
-    ("clip", ValueRange::Clip),
-    ("discs", ValueRange::Discs),
-];
-const KEYS: &str = "layout, planes, pass, policy, value, softmax, move, range, trained, symmetric, plies, width, mate";
 
 impl NetworkSpec {
     /// `true` if models can be read: with the feature `onnx`.
@@ -121,8 +53,9 @@ impl NetworkSpec {
     fn read(mut self, name: &str, text: &str, form: (&str, &str)) -> Result<NetworkSpec, Hinted> {
         let parts = SpecParts { name, argument: Some(text) };
         self.path = parts.options(form, |key, value| self.set(key, value))?.into();
-        if let Some(layout) = self.layout.filter(|layout| !layout.takes_planes())
-            && self.planes.is_some()
+        let reading = &self.reading;
+        if let Some(layout) = reading.layout.filter(|layout| !layout.takes_planes())
+            && reading.planes.is_some()
         {
             return Err(refused(
                 parts,
@@ -137,65 +70,25 @@ impl NetworkSpec {
 
     /// Sets an option; the error lists the valid values.
     fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
-        let number = |most: u32| {
-            let number = value.parse().ok().filter(|n| (1..=most).contains(n));
-            number.map(Some).ok_or_else(|| format!("whole numbers from 1 to {most}"))
-        };
         match key {
-            "layout" => self.layout = Some(Layout::named(value).ok_or_else(Layout::names)?),
-            "planes" => {
-                self.planes = Some(Plane::read_list(value).map_err(|_| {
-                    format!("lists such as mover+opponent+legal, of {}", Plane::names())
-                })?);
-            }
-            "pass" => self.pass = Some(one_of(YES_NO, value)?),
-            "policy" if !value.is_empty() => self.policy = Some(value.to_string()),
-            "value" if !value.is_empty() => self.value = Some(value.to_string()),
-            "policy" | "value" => return Err("the name of an output, none".to_string()),
-            "softmax" => self.softmax = one_of(SOFTMAX, value)?,
-            "move" => self.choice = Some(one_of(CHOICES, value)?),
-            "range" => self.range = one_of(RANGES, value)?,
-            "trained" => self.trained = Some(value.parse()?),
-            "symmetric" => self.symmetric = one_of(YES_NO, value)?,
-            "plies" => self.plies = number(20)?,
-            "width" => self.width = number(100)?,
-            "mate" => self.mate = number(100_000_000)?,
-            _ => return Err(KEYS.to_string()),
+            "width" => self.width = Some(number(value, 100)?),
+            "mate" => self.mate = Some(number(value, 100_000_000)?),
+            _ if self.reading.set(key, value)? => {}
+            _ => return Err(NetworkSpec::keys()),
         }
         Ok(())
     }
 
-    /// Returns `true` if an option defines how outputs are read, which overrides the card.
-    pub fn defines_reading(&self) -> bool {
-        let Self { layout, planes, pass, policy, value, softmax, choice, range, .. } = self;
-        let given = [layout.is_some(), planes.is_some(), pass.is_some(), policy.is_some()];
-        let also = [value.is_some(), *softmax != Softmax::Auto, choice.is_some()];
-        given.into_iter().chain(also).any(|given| given) || *range != ValueRange::Signed
+    fn keys() -> String {
+        ReadingSpec::keys(true) + ", width, mate"
     }
 }
 
 impl fmt::Display for NetworkSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let list =
-            |planes: &Vec<Plane>| planes.iter().map(Plane::to_string).collect::<Vec<_>>().join("+");
-        let number = |n: Option<u32>| n.map(|n| n.to_string());
-        let (softmax, range) = (self.softmax, self.range);
-        // Defaults are omitted.
-        let options = [
-            ("layout", self.layout.map(|layout| layout.to_string())),
-            ("planes", self.planes.as_ref().map(list)),
-            ("pass", self.pass.and_then(|pass| name_of(YES_NO, pass))),
-            ("policy", self.policy.clone()),
-            ("value", self.value.clone()),
-            ("softmax", name_of(SOFTMAX, softmax).filter(|_| softmax != Softmax::default())),
-            ("move", self.choice.and_then(|choice| name_of(CHOICES, choice))),
-            ("range", name_of(RANGES, range).filter(|_| range != ValueRange::default())),
-            ("trained", self.trained.map(|trained| trained.to_string())),
-            ("symmetric", self.symmetric.then(|| "yes".to_string())),
-            ("plies", number(self.plies)),
-            ("width", number(self.width)),
-            ("mate", number(self.mate)),
-        ];
+        let own = [("width", self.width), ("mate", self.mate)];
+        let own = own.into_iter().filter_map(|(key, number)| Some((key, number?.to_string())));
+        let options: Vec<_> = self.reading.options().into_iter().chain(own).collect();
         f.write_str(if self.kept { "learned:" } else { "onnx:" })?;
         write_options(f, &self.path.display().to_string(), &options)
     }
@@ -204,6 +97,7 @@ impl fmt::Display for NetworkSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use yomikiri::game::encode::{Layout, Plane};
     use yomikiri::hint::Hint as _;
 
     #[test]
@@ -229,7 +123,7 @@ mod tests {
         let error = |text: &str| NetworkSpec::onnx(text).unwrap_err().line();
         assert!(error("").contains("missing file"));
         assert!(error("?layout=nchw").contains("missing file"));
-        assert!(error("m.onnx?shape=2").ends_with(KEYS));
+        assert!(error("m.onnx?shape=2").ends_with(&NetworkSpec::keys()));
         assert!(error("m.onnx?layout=hwc").ends_with(&Layout::names()));
         assert!(error("m.onnx?planes=mover,opponent").contains("unknown option `opponent`"));
         assert!(error("m.onnx?planes=mover+theirs").ends_with(&Plane::names()));

@@ -36,13 +36,8 @@ impl<G: Game> Policy<AnyGame> for Typed<G> {
         self.of_type.name()
     }
 
-    fn answer(
-        &self,
-        _game: &AnyGame,
-        batch: &Batch<AnyState>,
-        answers: &mut Answers,
-    ) -> Result<(), Hinted> {
+    fn answer(&self, _game: &AnyGame, batch: &Batch<AnyState>) -> Result<Answers, Hinted> {
         let batch = batch.map(|position| self.game.position(position));
-        self.of_type.answer(self.game.rules(), &batch, answers)
+        self.of_type.answer(self.game.rules(), &batch)
     }
 }

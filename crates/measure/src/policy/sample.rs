@@ -61,8 +61,7 @@ pub(super) fn answers<G: Game>(
     positions: &[Position<G::State>],
 ) -> Answers {
     let batch = batch(game, positions);
-    let mut answers = Answers::default();
-    policy.answer(game, &batch, &mut answers).unwrap();
+    let answers = policy.answer(game, &batch).unwrap();
     answers.check(&batch).unwrap();
     answers
 }

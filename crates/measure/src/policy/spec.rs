@@ -6,8 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use super::grammar::{SpecParts, one_of, refused, write_options};
-use super::network_spec::{CHOICES, MoveChoice, NetworkSpec};
-use super::wrapped::Amendment;
+use super::{NetworkSpec, ReadingSpec};
 use yomikiri::game::{Game, GameExt};
 use yomikiri::hint::{Hinted, did_you_mean};
 
@@ -33,16 +32,16 @@ pub enum PolicySpec {
     /// Best moves of a solved table.
     Perfect,
     /// [`Predictions`](super::Predictions) in a directory.
-    Predictions(PathBuf),
+    Predictions(PathBuf, ReadingSpec),
     /// A program, run by [`Exec`](super::Exec).
     Exec {
         /// Command line.
         command: String,
         /// Time limit of each answer; not part of the text form.
         limit: Duration,
+        /// Reading of its answers.
+        reading: ReadingSpec,
     },
-    /// One of the last two with options.
-    Amended(Box<PolicySpec>, Amendment),
 }
 
 /// A policy that searches ahead.
@@ -103,12 +102,11 @@ impl PolicySpec {
     /// Sets the time limit of each answer, of a program or a model.
     pub fn within(self, limit: Duration) -> PolicySpec {
         match self {
-            PolicySpec::Exec { command, .. } => PolicySpec::Exec { command, limit },
+            PolicySpec::Exec { command, reading, .. } => {
+                PolicySpec::Exec { command, limit, reading }
+            }
             PolicySpec::Network(model) => {
                 PolicySpec::Network(NetworkSpec { limit: Some(limit), ..model })
-            }
-            PolicySpec::Amended(policy, amendment) => {
-                PolicySpec::Amended(Box::new(policy.within(limit)), amendment)
             }
             other => other,
         }
@@ -201,14 +199,21 @@ impl fmt::Display for PolicySpec {
             PolicySpec::Mate(nodes) => write!(f, "mate:{nodes}"),
             PolicySpec::Network(network) => write!(f, "{network}"),
             PolicySpec::Perfect => f.write_str("perfect"),
-            PolicySpec::Predictions(dir) => write!(f, "predictions:{}", dir.display()),
-            PolicySpec::Exec { command, .. } => write!(f, "exec:{command}"),
-            PolicySpec::Amended(policy, Amendment { best, trained }) => {
-                let best = best.then(|| "best".to_string());
-                let trained = trained.map(|trained| trained.to_string());
-                write_options(f, &policy.to_string(), &[("move", best), ("trained", trained)])
+            PolicySpec::Predictions(dir, reading) => {
+                outside(f, &format!("predictions:{}", dir.display()), reading)
+            }
+            PolicySpec::Exec { command, reading, .. } => {
+                outside(f, &format!("exec:{command}"), reading)
             }
         }
+    }
+}
+
+/// Writes a policy of files or a program: a `?` in its argument does not begin options.
+fn outside(f: &mut fmt::Formatter<'_>, policy: &str, reading: &ReadingSpec) -> fmt::Result {
+    match reading.options() {
+        options if options.is_empty() => f.write_str(policy),
+        options => write_options(f, policy, &options),
     }
 }
 
@@ -217,11 +222,10 @@ impl FromStr for PolicySpec {
 
     fn from_str(text: &str) -> Result<PolicySpec, Hinted> {
         let parts = SpecParts::of(text);
-        // Directories and commands may contain a `?`, so only these count as options.
-        let is_option = |text: &str| text.starts_with("move=") || text.starts_with("trained=");
+        // Directories and commands may contain a `?`, so only known names count as options.
         if let ("predictions" | "exec", Some((policy, options))) =
             (parts.name, text.rsplit_once('?'))
-            && is_option(options)
+            && ReadingSpec::is_option(options)
         {
             let policy: PolicySpec = policy.parse()?;
             return parts.outside(policy);
@@ -248,11 +252,15 @@ impl FromStr for PolicySpec {
             ("predictions", Some("")) => {
                 return Err(wrong(Hinted::new(": missing directory", "expected predictions:DIR")));
             }
-            ("predictions", Some(dir)) => PolicySpec::Predictions(PathBuf::from(dir)),
+            ("predictions", Some(dir)) => {
+                PolicySpec::Predictions(PathBuf::from(dir), ReadingSpec::default())
+            }
             ("exec", Some(command)) => match shlex::split(command) {
-                Some(words) if !words.is_empty() => {
-                    PolicySpec::Exec { command: command.to_string(), limit: PolicySpec::LIMIT }
-                }
+                Some(words) if !words.is_empty() => PolicySpec::Exec {
+                    command: command.to_string(),
+                    limit: PolicySpec::LIMIT,
+                    reading: ReadingSpec::default(),
+                },
                 Some(_) => {
                     return Err(wrong(Hinted::new(": missing program", "expected exec:COMMAND")));
                 }
@@ -283,23 +291,19 @@ impl SpecParts<'_> {
     }
 
     /// Parses the options behind a policy of files or a program.
-    fn outside(self, policy: PolicySpec) -> Result<PolicySpec, Hinted> {
-        let (policy, mut amendment) = match policy {
-            PolicySpec::Amended(policy, amendment) => (*policy, amendment),
-            policy => (policy, Amendment::default()),
-        };
-        self.options(("policy", "predictions:DIR or exec:COMMAND"), |key, value| {
-            match key {
-                "move" => amendment.best = one_of(CHOICES, value)? == MoveChoice::Best,
-                "trained" => amendment.trained = Some(value.parse()?),
-                _ => return Err("move, trained".to_string()),
-            }
-            Ok(())
-        })?;
-        Ok(match amendment == Amendment::default() {
-            true => policy,
-            false => PolicySpec::Amended(Box::new(policy), amendment),
-        })
+    fn outside(self, mut policy: PolicySpec) -> Result<PolicySpec, Hinted> {
+        if let PolicySpec::Predictions(_, reading) | PolicySpec::Exec { reading, .. } = &mut policy
+        {
+            self.options(("policy", "predictions:DIR or exec:COMMAND"), |key, value| {
+                // They get positions in a form of their own.
+                let has_input = matches!(key, "layout" | "planes");
+                match !has_input && reading.set(key, value)? {
+                    true => Ok(()),
+                    false => Err(ReadingSpec::keys(false)),
+                }
+            })?;
+        }
+        Ok(policy)
     }
 
     /// Parses a policy that searches: its depth, and a file of weights if allowed.
@@ -411,7 +415,7 @@ mod tests {
             ("minimax", "minimax:2"),
             ("alphabeta", "alphabeta:2"),
             ("montecarlo:5", "montecarlo:5:0"),
-            ("predictions:a?move=sample", "predictions:a"),
+            ("predictions:a?range=-11", "predictions:a"),
             ("exec:a?trained=train:0&move=best", "exec:a?move=best,trained=train"),
             ("exec:a?move=best?trained=train", "exec:a?move=best,trained=train"),
         ];
@@ -453,7 +457,10 @@ mod tests {
             (&["exec:", "exec: "], "missing program; expected exec:COMMAND"),
             (&["exec:python 'my policy.py"], "unclosed quote, or backslash at the end"),
             (&["predictions:a?move=first"], "unknown option `move=first`; expected sample, best"),
-            (&["exec:a?move=best,seed=1"], "unknown option `seed=1`; expected move, trained"),
+            (
+                &["exec:a?move=best,seed=1"],
+                "unknown option `seed=1`; expected batch, pass, policy, value, softmax, move, range, trained, symmetric, plies",
+            ),
             (
                 &["exec:a?trained=", "predictions:a?trained=test", "onnx:m.onnx?trained=train:-1"],
                 trained,

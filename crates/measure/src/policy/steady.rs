@@ -109,8 +109,7 @@ impl<P> Steady<P> {
     where
         P: Policy<G>,
     {
-        let mut answers = Answers::default();
-        self.policy.answer(game, batch, &mut answers)?;
+        let answers = self.policy.answer(game, batch)?;
         answers.check(batch)?;
         Ok(answers)
     }
@@ -164,7 +163,7 @@ impl<P> Steady<P> {
                 );
                 return Err(Hinted::new(
                     what,
-                    "each position must be answered by itself, as by networks in evaluation mode",
+                    "each position must be answered by itself, as by networks in evaluation mode; batch=1 asks about one at a time",
                 ));
             }
         }
@@ -199,21 +198,14 @@ impl<G: Game, P: Policy<G>> Policy<G> for Steady<P> {
         self.policy.name()
     }
 
-    fn answer(
-        &self,
-        game: &G,
-        batch: &Batch<G::State>,
-        answers: &mut Answers,
-    ) -> Result<(), Hinted> {
-        let answered = self.policy.answer(game, batch, answers);
-        answered
-            .and_then(|()| answers.check(batch))
-            .map_err(|error| error.of_kind(Kind::Policy))?;
+    fn answer(&self, game: &G, batch: &Batch<G::State>) -> Result<Answers, Hinted> {
+        let answers = self.ask(game, batch).map_err(|error| error.of_kind(Kind::Policy))?;
         let number = self.batches.fetch_add(1, Ordering::Relaxed);
         if self.draws.load(Ordering::Relaxed) || number >= FIRST && !number.is_power_of_two() {
-            return Ok(());
+            return Ok(answers);
         }
-        self.check(game, batch, answers).map_err(|error| error.of_kind(Kind::Policy))
+        self.check(game, batch, &answers).map_err(|error| error.of_kind(Kind::Policy))?;
+        Ok(answers)
     }
 
     fn learned_from(&self) -> TrainedOn {
@@ -249,9 +241,8 @@ mod tests {
             &self,
             _: &Othello<u64>,
             batch: &Batch<<Othello<u64> as Game>::State>,
-            answers: &mut Answers,
-        ) -> Result<(), Hinted> {
-            let mut number = self.1.lock().unwrap();
+        ) -> Result<Answers, Hinted> {
+            let (mut answers, mut number) = (Answers::default(), self.1.lock().unwrap());
             *number += 1;
             for at in 0..batch.len() {
                 let one = (self.0)(batch.range(at).len(), at, batch.len(), *number);
@@ -259,7 +250,7 @@ mod tests {
                 answers.scores.extend(one.scores);
                 answers.values.extend(one.values);
             }
-            Ok(())
+            Ok(answers)
         }
     }
 
@@ -278,7 +269,7 @@ mod tests {
         let policy = FixedAnswer(answer, Mutex::new(0));
         let steady =
             if program { Steady::program(policy) } else { Steady::new(policy, 1e-4, false) };
-        steady.answer(&game, &batch, &mut Answers::default())
+        steady.answer(&game, &batch).map(drop)
     }
 
     fn even(actions: usize) -> Answers {

@@ -1,10 +1,9 @@
-//! Amendments to a policy: its training positions, from a network's card or an option, and whether it plays
-//! the move it ranks highest.
+//! Training positions of a policy, from a network's card or an option.
 
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Answers, Batch, Policy, share_best};
+use super::{Answers, Batch, Policy};
 use yomikiri::game::{Division, Game, Splits};
 use yomikiri::hint::Hinted;
 
@@ -70,59 +69,23 @@ impl FromStr for TrainedSpec {
     }
 }
 
-/// Options of an external policy: `?move=best,trained=train:7`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Amendment {
-    /// `true` to play the moves of the highest score, or of the highest probability if the policy returns no
-    /// scores; equal moves are equally likely. Scores and values are unchanged.
-    pub best: bool,
-    /// Positions it was trained on.
-    pub trained: Option<TrainedSpec>,
-}
+/// A policy whose training positions were declared.
+pub struct Trained<G>(pub Box<dyn Policy<G>>, pub TrainedSpec);
 
-/// A policy with a name and an amendment.
-pub struct Amended<G> {
-    /// Name shown in reports.
-    pub name: String,
-    /// Policy to amend.
-    pub policy: Box<dyn Policy<G>>,
-    /// Amendment to the policy.
-    pub amendment: Amendment,
-}
-
-impl<G: Game> Policy<G> for Amended<G> {
+impl<G: Game> Policy<G> for Trained<G> {
     fn name(&self) -> String {
-        self.name.clone()
+        self.0.name()
     }
 
-    fn answer(
-        &self,
-        game: &G,
-        batch: &Batch<G::State>,
-        answers: &mut Answers,
-    ) -> Result<(), Hinted> {
-        self.policy.answer(game, batch, answers)?;
-        if !self.amendment.best {
-            return Ok(());
-        }
-        answers.check(batch)?;
-        if answers.scores.is_empty() {
-            // The original probabilities still rank the moves.
-            answers.scores.clone_from(&answers.probabilities);
-        }
-        for at in 0..batch.len() {
-            let range = batch.range(at);
-            share_best(&answers.scores[range.clone()], &mut answers.probabilities[range]);
-        }
-        Ok(())
+    fn answer(&self, game: &G, batch: &Batch<G::State>) -> Result<Answers, Hinted> {
+        self.0.answer(game, batch)
     }
 
     fn learned_from(&self) -> TrainedOn {
-        let trained = self.amendment.trained;
-        trained.map_or(self.policy.learned_from(), |part| TrainedOn::Part(part.division()))
+        TrainedOn::Part(self.1.division())
     }
 
     fn reading(&self) -> Option<String> {
-        self.policy.reading()
+        self.0.reading()
     }
 }

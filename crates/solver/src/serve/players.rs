@@ -196,26 +196,20 @@ impl Policy<AnyGame> for Hurried {
         self.player.name()
     }
 
-    fn answer(
-        &self,
-        game: &AnyGame,
-        batch: &Batch<AnyState>,
-        answers: &mut Answers,
-    ) -> Result<(), Hinted> {
+    fn answer(&self, game: &AnyGame, batch: &Batch<AnyState>) -> Result<Answers, Hinted> {
         let Some(policy) = self.player.policy() else {
             return Err(Hinted::from("it answers only of a table"));
         };
         let places: Vec<usize> = (0..batch.len()).collect();
-        let mut some = Answers::default();
+        let mut answers = Answers::default();
         for places in places.chunks(AT_ONCE) {
             if Instant::now() > self.until {
                 let seconds = MISTAKES_WITHIN.as_secs();
                 return Err(Hinted::from(format!("it takes longer than {seconds} s")));
             }
-            policy.answer(game, &batch.of(places), &mut some)?;
-            answers.append(&mut some);
+            answers.append(policy.answer(game, &batch.of(places))?);
         }
-        Ok(())
+        Ok(answers)
     }
 
     fn learned_from(&self) -> TrainedOn {

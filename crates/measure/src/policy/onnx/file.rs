@@ -218,11 +218,6 @@ impl File {
         entries.filter(|entry| entry.key == "location").map(|entry| entry.value.as_str())
     }
 
-    /// Returns the program that wrote the file.
-    pub(super) fn producer(&self) -> &str {
-        &self.model.producer_name
-    }
-
     fn graph(&self) -> &Graph {
         self.model.graph.as_ref().expect("a file has a graph")
     }

@@ -80,7 +80,7 @@ mod tests {
 
     use super::*;
     use crate::policy::sample::{four, positions};
-    use crate::policy::{Answers, Batch, NetworkSpec};
+    use crate::policy::{Batch, NetworkSpec};
     use yomikiri::game::GameExt;
 
     /// Narrows a tensor to 16-bit floats, in one of the two encodings of files.
@@ -130,9 +130,7 @@ mod tests {
             std::fs::write(&path, model.encode_to_vec()).unwrap();
             let policy = NetworkSpec::onnx(path.to_str().unwrap()).unwrap();
             let policy = policy.load(String::new(), &game).unwrap();
-            let mut answers = Answers::default();
-            policy.answer(&game, &batch, &mut answers).unwrap();
-            answers
+            policy.answer(&game, &batch).unwrap()
         };
         let (half, rounded) = (ask("half.onnx", &half), ask("rounded.onnx", &rounded));
         assert_eq!(half, rounded);

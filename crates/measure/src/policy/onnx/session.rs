@@ -14,26 +14,34 @@ use rten_tensor::AsView;
 
 use super::apart::apart;
 use super::file::{ModelOutput, Squash};
+use crate::policy::OutputRows;
 use yomikiri::hint::Hinted;
 
-/// Number of rows per run, if the model accepts any number.
-const ROWS: usize = 1024;
+/// Largest number of rows per run.
+pub(super) const ROWS: usize = 1024;
 /// Batches are padded to a multiple of this: small batches may take another code path, and the answer for a
 /// row must not depend on their size.
 const GRAIN: usize = 16;
 
-/// A model ready to run, with one input.
+/// An input of a model.
+pub(super) struct Input {
+    pub name: String,
+    /// ONNX's number of the element type: one of [`INPUT_KINDS`].
+    pub kind: i32,
+    /// Shape of one row.
+    pub shape: Vec<usize>,
+    /// `true` if rows have a dimension; otherwise the model takes one position.
+    pub has_rows: bool,
+}
+
+/// A model ready to run.
 pub(super) struct Session {
     model: Arc<Model>,
-    input: NodeId,
-    /// ONNX's number of the input's element type.
-    kind: i32,
-    /// Shape of one row of the input.
-    shape: Vec<usize>,
+    inputs: Vec<(NodeId, Input)>,
     /// Number of rows, if the model fixes it.
     batch: Option<usize>,
-    /// Outputs to compute, with their activations.
-    outputs: Vec<(NodeId, Option<Squash>)>,
+    /// Outputs to compute.
+    outputs: Vec<(NodeId, ModelOutput)>,
     /// Time limit for up to [`ROWS`] rows.
     limit: Duration,
     /// Error that ended the use of the model.
@@ -41,26 +49,8 @@ pub(super) struct Session {
     idle: Mutex<Vec<Arc<ThreadPool>>>,
 }
 
-/// Numbers of one output for some rows.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct OutputRows {
-    /// Numbers per row; 0 if the output is not divisible by the number of rows.
-    pub width: usize,
-    /// `true` for integers.
-    pub is_integer: bool,
-    /// Numbers, row by row.
-    pub numbers: Vec<f32>,
-}
-
-impl OutputRows {
-    /// Returns the numbers of a row.
-    pub(super) fn row(&self, at: usize) -> &[f32] {
-        &self.numbers[at * self.width..(at + 1) * self.width]
-    }
-}
-
-/// Writes the input of the row at an index.
-pub(super) type Fill<'a> = dyn Fn(usize, &mut [f32]) + Sync + 'a;
+/// Writes the row at the second index of the input at the first.
+pub(super) type Fill<'a> = dyn Fn(usize, usize, &mut [f32]) + Sync + 'a;
 
 /// ONNX's number of 32-bit floats.
 const FLOAT: i32 = 1;
@@ -99,92 +89,94 @@ fn cannot_run(error: impl Display) -> Hinted {
 }
 
 impl Session {
-    /// Prepares a model; `kind` is one of [`INPUT_KINDS`].
+    /// Prepares a model, which takes `batch` rows at a time if it is given.
     pub(super) fn new(
         model: Model,
+        inputs: Vec<Input>,
         kept: &[ModelOutput],
-        kind: i32,
-        (shape, batch): (Vec<usize>, Option<usize>),
+        batch: Option<usize>,
         limit: Duration,
     ) -> Result<Session, String> {
-        let &[input] = model.input_ids() else {
-            return Err("more than one input".to_string());
-        };
-        let id = |kept: &ModelOutput| {
-            let id = model.node_id(&kept.tensor).map_err(|error| error.to_string())?;
-            Ok::<_, String>((id, kept.activation))
-        };
-        let outputs = kept.iter().map(id).collect::<Result<_, _>>()?;
+        let id = |name: &str| model.node_id(name).map_err(|error| error.to_string());
+        let with_id = |input: Input| Ok::<_, String>((id(&input.name)?, input));
+        let inputs = inputs.into_iter().map(with_id).collect::<Result<_, _>>()?;
+        let with_id = |kept: &ModelOutput| Ok::<_, String>((id(&kept.tensor)?, kept.clone()));
+        let outputs = kept.iter().map(with_id).collect::<Result<_, _>>()?;
         let (model, failed, idle) = (Arc::new(model), OnceLock::new(), Mutex::default());
-        Ok(Session { model, input, kind, shape, batch, outputs, limit, failed, idle })
+        Ok(Session { model, inputs, batch, outputs, limit, failed, idle })
+    }
+
+    /// Describes the input of the legal moves, if there is one.
+    pub(super) fn mask(&self) -> String {
+        let mask = self.inputs.get(1);
+        mask.map_or(String::new(), |(_, mask)| format!("; legal moves as `{}`", mask.name))
     }
 
     /// Restricts the outputs to compute.
-    pub(super) fn select(&mut self, outputs: &[usize]) {
-        self.outputs = outputs.iter().map(|&at| self.outputs[at]).collect();
+    pub(super) fn select(&mut self, names: &[String]) {
+        self.outputs.retain(|(_, output)| names.contains(&output.name));
     }
 
     /// Runs the model on `count` rows written by `fill`. After a panic or timeout it is not run again.
     pub(super) fn run(&self, count: usize, fill: &Fill<'_>) -> Result<Vec<OutputRows>, Hinted> {
-        let mut outputs = vec![OutputRows::default(); self.outputs.len()];
-        for first in (0..count).step_by(ROWS) {
-            self.run_some(first..count.min(first + ROWS), fill, &mut outputs)?;
-        }
-        Ok(outputs)
-    }
-
-    fn run_some(
-        &self,
-        places: std::ops::Range<usize>,
-        fill: &Fill<'_>,
-        outputs: &mut [OutputRows],
-    ) -> Result<(), Hinted> {
         if let Some(failed) = self.failed.get() {
             return Err(failed.clone());
         }
-        let length = self.shape.iter().product::<usize>();
         let (mut inputs, mut parts) = (Vec::new(), Vec::new());
-        let mut first = places.start;
-        while first < places.end {
-            let expected = (places.end - first).min(self.batch.unwrap_or(ROWS));
+        let mut first = 0;
+        while first < count {
+            let expected = (count - first).min(self.batch.unwrap_or(ROWS));
             let rows = self.batch.unwrap_or(expected.next_multiple_of(GRAIN));
-            let mut numbers = vec![0.0; rows * length];
-            for (at, row) in numbers.chunks_exact_mut(length).enumerate() {
-                fill(first + at.min(expected - 1), row);
+            let mut values = Vec::new();
+            for (which, (id, input)) in self.inputs.iter().enumerate() {
+                let length = input.shape.iter().product::<usize>();
+                let mut numbers = vec![0.0; rows * length];
+                for (at, row) in numbers.chunks_exact_mut(length).enumerate() {
+                    fill(which, first + at.min(expected - 1), row);
+                }
+                values.push((*id, input.value(rows, numbers)?));
             }
-            inputs.push(self.value(rows, numbers)?);
+            inputs.push(values);
             parts.push((rows, expected));
             first += expected;
         }
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let pool = idle().pop();
         let pool = pool.unwrap_or_else(|| Arc::new(ThreadPool::with_num_threads(1)));
-        let (model, input) = (self.model.clone(), self.input);
+        let model = self.model.clone();
         let wanted: Vec<NodeId> = self.outputs.iter().map(|&(id, _)| id).collect();
         let ran = apart(self.limit, {
             let pool = pool.clone();
-            let run = move |value: Value| {
+            let run = move |values: Vec<(NodeId, Value)>| {
                 let options = RunOptions::default().with_thread_pool(Some(pool.clone()));
-                model.run(vec![(input, value.into())], &wanted, Some(options))
+                let values = values.into_iter().map(|(id, value)| (id, value.into()));
+                model.run(values.collect(), &wanted, Some(options))
             };
             move || inputs.into_iter().map(run).collect::<Result<Vec<_>, _>>()
         });
         let ran = ran.inspect_err(|error| drop(self.failed.set(error.clone())))?;
         idle().push(pool);
         let ran = ran.map_err(cannot_run)?;
+        let named = |(_, output): &(NodeId, ModelOutput)| OutputRows {
+            name: output.name.clone(),
+            classes: output.classes.clone(),
+            ..OutputRows::default()
+        };
+        let mut outputs: Vec<OutputRows> = self.outputs.iter().map(named).collect();
         for (values, (rows, expected)) in ran.into_iter().zip(parts) {
-            for ((output, value), (_, activation)) in
-                outputs.iter_mut().zip(values).zip(&self.outputs)
-            {
-                output.append(value, rows, expected, *activation)?;
+            for ((output, value), (_, kept)) in outputs.iter_mut().zip(values).zip(&self.outputs) {
+                append(output, value, (rows, expected), kept.activation)?;
             }
         }
-        Ok(())
+        Ok(outputs)
     }
+}
 
-    /// Converts numbers to the input's element type.
+impl Input {
+    /// Converts numbers to the element type.
     fn value(&self, rows: usize, numbers: Vec<f32>) -> Result<Value, String> {
-        let shape = [&[rows], self.shape.as_slice()].concat();
+        let rows = if self.has_rows { &[rows][..] } else { &[] };
+        let shape = [rows, self.shape.as_slice()].concat();
         let whole = numbers.iter().map(|&number| number as i32);
         fn wrong(error: impl std::fmt::Display) -> String {
             format!("cannot create the input: {error}")
@@ -203,29 +195,27 @@ impl Session {
     }
 }
 
-impl OutputRows {
-    /// Appends the first `expected` of the rows.
-    fn append(
-        &mut self,
-        value: Value,
-        rows: usize,
-        expected: usize,
-        activation: Option<Squash>,
-    ) -> Result<(), String> {
-        let (numbers, is_integer): (Vec<f32>, bool) = match value {
-            Value::FloatTensor(tensor) => (tensor.to_vec(), false),
-            Value::Int32Tensor(tensor) => (tensor.iter().map(|&n| n as f32).collect(), true),
-            Value::Int8Tensor(tensor) => (tensor.iter().map(|&n| f32::from(n)).collect(), true),
-            Value::UInt8Tensor(tensor) => (tensor.iter().map(|&n| f32::from(n)).collect(), true),
-            _ => return Err("invalid output: a list, expected a tensor".to_string()),
-        };
-        let width = if numbers.len() % rows == 0 { numbers.len() / rows } else { 0 };
-        if !self.numbers.is_empty() && width != self.width {
-            return Err("invalid output: its shape depends on the batch".to_string());
-        }
-        (self.width, self.is_integer) = (width, is_integer);
-        let numbers = numbers[..expected * width].iter();
-        self.numbers.extend(numbers.map(|&sum| activation.map_or(sum, |of| of.of(sum))));
-        Ok(())
+/// Appends the first `expected` of some rows to those of an output.
+fn append(
+    output: &mut OutputRows,
+    value: Value,
+    (rows, expected): (usize, usize),
+    activation: Option<Squash>,
+) -> Result<(), String> {
+    let (numbers, is_integer): (Vec<f32>, bool) = match value {
+        Value::FloatTensor(tensor) => (tensor.to_vec(), false),
+        Value::Int32Tensor(tensor) => (tensor.iter().map(|&n| n as f32).collect(), true),
+        Value::Int8Tensor(tensor) => (tensor.iter().map(|&n| f32::from(n)).collect(), true),
+        Value::UInt8Tensor(tensor) => (tensor.iter().map(|&n| f32::from(n)).collect(), true),
+        _ => return Err("invalid output: a list, expected a tensor".to_string()),
+    };
+    let width = if numbers.len() % rows == 0 { numbers.len() / rows } else { 0 };
+    if !output.numbers.is_empty() && width != output.width {
+        return Err("invalid output: its shape depends on the batch".to_string());
     }
+    (output.width, output.is_integer) = (width, is_integer);
+    let numbers = numbers[..expected * width].iter();
+    let squash = |&sum: &f32| f64::from(activation.map_or(sum, |of| of.of(sum)));
+    output.numbers.extend(numbers.map(squash));
+    Ok(())
 }

@@ -1,13 +1,15 @@
 //! A program that answers requests in lines of JSON: see `docs/your-policy.md`.
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::dense::{Dense, Legal, listed};
 use super::process::{Process, excerpt};
-use crate::policy::{Answers, Batch, Policy, TrainedOn};
+use crate::policy::reader::is_value;
+use crate::policy::{OutputRows, Outside, ReadingSpec, Source};
 use yomikiri::game::{Action, Game, GameExt, Position, Side};
 use yomikiri::hint::{Hinted, Kind};
 
@@ -16,13 +18,9 @@ pub const PROTOCOL: &str = "yomikiri-policy";
 /// Version of the protocol; raised when a field changes its meaning or is removed.
 pub const PROTOCOL_VERSION: u32 = 1;
 
-/// Maximum number of positions in one line.
-const MOST_POSITIONS: usize = 1 << 10;
-
-/// A policy that is a program. It receives one request at a time.
+/// A program that has numbers for positions. It receives one request at a time.
 #[derive(Debug)]
 pub struct Exec {
-    command: String,
     /// The program, or the error of every further request; and the number of requests.
     state: Mutex<(Result<Process, Hinted>, u64)>,
 }
@@ -67,28 +65,32 @@ struct PositionRequest {
     legal: Vec<u16>,
 }
 
-/// A line that the program answers with.
+/// A line that the program answers with: a list with an entry for each position by the name of each output.
 #[derive(Deserialize)]
 struct Reply {
     id: Option<u64>,
     error: Option<String>,
-    policies: Option<Vec<Vec<f64>>>,
-    actions: Option<Vec<i64>>,
-    scores: Option<Vec<Vec<f64>>>,
-    values: Option<Vec<f64>>,
+    #[serde(flatten)]
+    outputs: BTreeMap<String, Value>,
 }
 
 impl Exec {
     /// Starts the program of a command line, split into words as a shell does, and sends the first line;
     /// `limit` applies to each answer. The error names the policy.
-    pub fn start<G: Game>(game: &G, command: &str, limit: Duration) -> Result<Exec, Hinted> {
-        let named = |wrong: Hinted| wrong.map(|what| format!("policy 'exec:{command}': {what}"));
+    pub fn start<G: Game>(
+        game: &G,
+        name: String,
+        command: &str,
+        reading: &ReadingSpec,
+        limit: Duration,
+    ) -> Result<Outside<Exec>, Hinted> {
+        let named = |wrong: Hinted| wrong.map(|what| format!("policy '{name}': {what}"));
         let failed = |wrong: Hinted| named(wrong).of_kind(Kind::Policy);
         let words = shlex::split(command).filter(|words| !words.is_empty());
         let words = words.ok_or_else(|| named("missing command".into()))?;
         let process = Process::start(&words, limit)
             .map_err(|error| failed(format!("cannot start '{}': {error}", words[0]).into()))?;
-        let exec = Exec { command: command.to_string(), state: Mutex::new((Ok(process), 0)) };
+        let exec = Exec { state: Mutex::new((Ok(process), 0)) };
         let pass = (0..game.action_count()).find(|&a| game.is_pass(Action(a as u16)));
         let (rows, columns) = game.shape();
         let planes = game.plane_kinds();
@@ -107,28 +109,26 @@ impl Exec {
         };
         let greeted = exec.exchange(|_| line_of(&hello), |_| Ok(()));
         greeted.map_err(failed)?;
-        Ok(exec)
+        Ok(Outside::new(exec, name.clone(), reading, (true, None)))
     }
 
-    /// Checks an answer about a whole batch and adds it to `answers`; lets tests check lines without running
-    /// a program.
+    /// Reads an answer about some positions; lets tests check lines without running a program.
     #[doc(hidden)]
-    pub fn take_line<G: Game>(
+    pub fn read_line<G: Game>(
         game: &G,
-        batch: &Batch<G::State>,
+        positions: &[Position<G::State>],
         line: &[u8],
-        answers: &mut Answers,
-    ) -> Result<(), Hinted> {
-        take(game, batch, 0..batch.len(), reply_of(line, 1)?, answers)
+    ) -> Result<Vec<OutputRows>, Hinted> {
+        outputs(game, positions, reply_of(line, 1)?)
     }
 
     /// Sends the line that `line` makes of the request's number and passes the reply to `take`. After a
     /// failure the program is stopped, and further requests return the same error.
-    fn exchange(
+    fn exchange<T>(
         &self,
         line: impl FnOnce(u64) -> Vec<u8>,
-        take: impl FnOnce(Reply) -> Result<(), Hinted>,
-    ) -> Result<(), Hinted> {
+        take: impl FnOnce(Reply) -> Result<T, Hinted>,
+    ) -> Result<T, Hinted> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let (process, requests) = &mut *state;
         let id = *requests;
@@ -137,56 +137,20 @@ impl Exec {
         let taken = answer.and_then(|answer| Ok(reply_of(&answer, id)?)).and_then(take);
         taken.inspect_err(|what| *process = Err(what.clone()))
     }
-
-    /// Asks about some positions of a batch.
-    fn ask_about<G: Game>(
-        &self,
-        game: &G,
-        batch: &Batch<G::State>,
-        places: std::ops::Range<usize>,
-        answers: &mut Answers,
-    ) -> Result<(), Hinted> {
-        let requests = places
-            .clone()
-            .map(|at| request_of(game, &batch.positions()[at], &batch.actions()[batch.range(at)]));
-        let positions = requests.collect();
-        let line = |id| {
-            let (schema, version) = (PROTOCOL, PROTOCOL_VERSION);
-            line_of(&BatchRequest { schema, version, id, game: game.name(), positions })
-        };
-        self.exchange(line, |reply| take(game, batch, places, reply, answers))
-    }
 }
 
-impl<G: Game> Policy<G> for Exec {
-    fn name(&self) -> String {
-        format!("exec:{}", self.command)
-    }
+impl<G: Game> Source<G> for Exec {
+    const MOST: usize = 1 << 10;
 
-    fn answer(
-        &self,
-        game: &G,
-        batch: &Batch<G::State>,
-        answers: &mut Answers,
-    ) -> Result<(), Hinted> {
-        for start in (0..batch.len()).step_by(MOST_POSITIONS) {
-            let places = start..batch.len().min(start + MOST_POSITIONS);
-            self.ask_about(game, batch, places, answers)?;
-        }
-        // All positions of a batch must have scores, or none; likewise values.
-        match () {
-            _ if ![0, batch.actions().len()].contains(&answers.scores.len()) => {
-                Err("scores in some of its answers only".into())
-            }
-            _ if ![0, batch.len()].contains(&answers.values.len()) => {
-                Err("values in some of its answers only".into())
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn learned_from(&self) -> TrainedOn {
-        TrainedOn::Unknown
+    fn rows(&self, game: &G, positions: &[Position<G::State>]) -> Result<Vec<OutputRows>, Hinted> {
+        let request = |position| request_of(game, position, &game.actions(&position.state));
+        let requests = positions.iter().map(request).collect();
+        let line = |id| {
+            let (schema, version) = (PROTOCOL, PROTOCOL_VERSION);
+            let positions = requests;
+            line_of(&BatchRequest { schema, version, id, game: game.name(), positions })
+        };
+        self.exchange(line, |reply| outputs(game, positions, reply))
     }
 }
 
@@ -242,73 +206,68 @@ fn reply_of(line: &[u8], id: u64) -> Result<Reply, String> {
     }
 }
 
-/// Checks a reply about some positions of a batch and adds it to `answers`.
-fn take<G: Game>(
+/// Reads the outputs of a reply about some positions. Lists of numbers for the legal actions become rows of all
+/// actions.
+fn outputs<G: Game>(
     game: &G,
-    batch: &Batch<G::State>,
-    places: std::ops::Range<usize>,
+    positions: &[Position<G::State>],
     reply: Reply,
-    answers: &mut Answers,
-) -> Result<(), Hinted> {
-    let Reply { policies, actions, scores, values, .. } = reply;
-    let count = places.len();
-    for (what, found) in [
-        ("lists in policies", policies.as_ref().map(Vec::len)),
-        ("actions", actions.as_ref().map(Vec::len)),
-        ("lists in scores", scores.as_ref().map(Vec::len)),
-        ("values", values.as_ref().map(Vec::len)),
-    ] {
-        if let Some(found) = found.filter(|&found| found != count) {
-            let what = format!("invalid answer: {found} {what} for {count} positions");
-            return Err(what.into());
+) -> Result<Vec<OutputRows>, Hinted> {
+    let mut all = Vec::new();
+    for (name, output) in reply.outputs {
+        let Value::Array(rows) = output else { continue };
+        if rows.len() != positions.len() {
+            let (found, count) = (rows.len(), positions.len());
+            return Err(format!("invalid answer: {found} {name} for {count} positions").into());
         }
-    }
-    let (kind, deciding) = match (policies, actions) {
-        (Some(_), Some(_)) => {
-            let what = "invalid answer: both policies and actions";
-            return Err(Hinted::new(what, "expected one of them"));
-        }
-        (Some(policies), None) => (Dense::Probabilities, Some(policies)),
-        (None, Some(actions)) => {
-            let one = |action| vec![action as f64];
-            (Dense::Actions, Some(actions.into_iter().map(one).collect()))
-        }
-        (None, None) if scores.is_none() => {
-            return Err("invalid answer: neither policies, actions nor scores".into());
-        }
-        (None, None) => (Dense::Scores, None),
-    };
-    for (i, at) in places.enumerate() {
-        let actions = &batch.actions()[batch.range(at)];
-        let position = || game.notation(&batch.positions()[at]);
-        let fits = |what: &str, found: &[f64]| {
-            let (found, legal) = (found.len(), listed(actions));
-            let what = || {
-                format!(
-                    "invalid answer: {found} {what} for '{}', expected one each for {legal}",
-                    position()
-                )
-            };
-            if found == actions.len() { Ok(()) } else { Err(what()) }
+        let wrong = || format!("invalid answer: expected JSON of the protocol, numbers in {name}");
+        let is_list = rows.first().is_some_and(Value::is_array);
+        let is_integer = rows.iter().all(Value::is_i64);
+        let row = |row: &Value| match row {
+            Value::Array(row) => row.iter().map(Value::as_f64).collect(),
+            one => one.as_f64().map(|one| vec![one]),
         };
-        let scores = scores.as_ref().map(|scores| &scores[i][..]);
-        scores.map_or(Ok(()), |scores| fits("scores", scores))?;
-        let deciding = deciding.as_ref().map(|deciding| &deciding[i][..]);
-        if kind == Dense::Probabilities {
-            fits("probabilities", deciding.unwrap_or_default())?;
-        }
-        let numbers = deciding.or(scores).unwrap_or_default();
-        let legal = Legal { actions, position: &position };
-        kind.answer_legal(numbers, true, legal, answers)
-            .and_then(|()| {
-                values.as_ref().map_or(Ok(()), |values| Dense::value(values[i], answers))
-            })
-            .map_err(|wrong| {
-                wrong.map(|what| format!("invalid answer for '{}': {what}", position()))
-            })?;
-        if deciding.is_some() {
-            answers.scores.extend(scores.into_iter().flatten());
-        }
+        let rows: Vec<Vec<f64>> = rows.iter().map(row).collect::<Option<_>>().ok_or_else(wrong)?;
+        let rows = match is_list {
+            true => by_action(game, positions, &name, rows)?,
+            false => rows,
+        };
+        let width = rows.first().map_or(0, Vec::len);
+        let numbers = rows.concat();
+        all.push(OutputRows { name, width, is_integer, numbers, ..OutputRows::default() });
     }
-    Ok(())
+    Ok(all)
+}
+
+/// Makes lists for the legal actions of positions to rows with a number for each action, 0 for the others; lists for all
+/// actions, or all but the pass, and of values remain.
+fn by_action<G: Game>(
+    game: &G,
+    positions: &[Position<G::State>],
+    name: &str,
+    mut rows: Vec<Vec<f64>>,
+) -> Result<Vec<Vec<f64>>, Hinted> {
+    let (width, actions) = (rows.first().map_or(0, Vec::len), game.action_count());
+    let legal = |position: &Position<G::State>| game.actions(&position.state);
+    let wrong = positions.iter().zip(&rows).find(|(at, row)| legal(at).len() != row.len());
+    if let Some((position, row)) = wrong {
+        let is_whole = is_value(name) || width + 1 >= actions;
+        if is_whole && rows.iter().all(|row| row.len() == width) {
+            return Ok(rows);
+        }
+        let listed: Vec<String> =
+            legal(position).iter().map(|action| action.0.to_string()).collect();
+        let (found, listed) = (row.len(), listed.join(", "));
+        return Err(Hinted::from(format!(
+            "invalid answer: {found} {name} for '{}', expected one each for {listed}",
+            game.notation(position)
+        )));
+    }
+    for (position, row) in positions.iter().zip(&mut rows).filter(|_| !is_value(name)) {
+        let mut whole = vec![0.0; actions];
+        let numbers = legal(position).into_iter().zip(row.iter());
+        numbers.for_each(|(action, number)| whole[usize::from(action.0)] = *number);
+        *row = whole;
+    }
+    Ok(rows)
 }

@@ -3,13 +3,12 @@
 use std::collections::hash_map::Entry;
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustc_hash::FxHashMap;
 
-use super::dense::{Beside, Dense, Legal};
-use super::npy::{NpyRows, NumberKind};
-use crate::policy::{Answers, Batch, Policy, TrainedOn};
+use super::npy::NpyArray;
+use crate::policy::{OutputRows, Outside, ReadingSpec, Source};
 use yomikiri::game::{Game, GameExt, Position, Side, StateKey};
 use yomikiri::hint::Hinted;
 use yomikiri::input;
@@ -19,104 +18,87 @@ use yomikiri::input;
 /// `K` is the type of the game's keys. Positions are matched with their side to move, in their own
 /// orientation: a mirror image is another position.
 pub struct Predictions<K> {
-    dir: PathBuf,
     /// Row of every position.
     rows: FxHashMap<(K, Side), u32>,
-    /// Start of each row's answers, followed by the end of the last.
-    offsets: Vec<u64>,
-    answers: Answers,
+    arrays: Vec<NpyArray>,
 }
 
+/// Number of rows by which the meaning of the numbers is settled.
+const TRIED: usize = 1024;
+/// Names of the arrays that are read, as far as they are there; no column of exported targets has one of them.
+const NAMES: [&str; 8] =
+    ["logits", "probabilities", "q_values", "scores", "actions", "values", "wdl", "final_scores"];
+
 impl<K: StateKey> Predictions<K> {
-    /// Reads a directory.
-    ///
-    /// It contains one of `logits.npy`, `probabilities.npy`, `actions.npy` and `scores.npy`. It may contain
-    /// `values.npy`, and `scores.npy` beside another one. The positions of the rows are in `positions.txt`,
-    /// or in `planes.npy` and `side.npy`, or in both, which must then agree.
-    pub fn read<G: Game<Key = K>>(game: &G, dir: &Path) -> Result<Predictions<K>, Hinted> {
-        let PredictionFiles { deciding, mut numbers, mut scores, mut values } =
-            PredictionFiles::open(game, dir)?;
-        let positions = positions(game, dir, &numbers)?;
-        let mut read = Predictions {
-            dir: dir.to_path_buf(),
-            rows: FxHashMap::default(),
-            offsets: vec![0],
-            answers: Answers::default(),
-        };
+    /// Reads a directory: arrays of known names, or of those that `reading` names. The positions of the rows are in
+    /// `positions.txt`, or in `planes.npy` and `side.npy`, or in both, which must then agree.
+    pub fn read<G: Game<Key = K>>(
+        game: &G,
+        name: String,
+        dir: &Path,
+        reading: &ReadingSpec,
+    ) -> Result<Outside<Predictions<K>>, Hinted> {
+        let arrays = arrays(game, dir, reading)?;
+        let count = arrays[0].count();
+        let positions = positions(game, dir, &arrays[0])?;
+        let mut source = Predictions { rows: FxHashMap::default(), arrays };
         for (row, position) in positions.iter().enumerate() {
-            let actions = game.actions(&position.state);
-            let name = || game.notation(position);
-            let legal = Legal { actions: &actions, position: &name };
-            let scores = scores.as_mut().map(NpyRows::next).transpose()?;
-            let value = values.as_mut().map(NpyRows::next).transpose()?.map(|row| row[0]);
-            deciding
-                .answer(numbers.next()?, Beside { scores, value }, legal, &mut read.answers)
-                .map_err(|(array, what)| wrong_row(&dir.join(format!("{array}.npy")), row, what))?;
-            read.offsets.push(read.answers.probabilities.len() as u64);
-            match read.rows.entry((game.key(&position.state), position.side)) {
+            match source.rows.entry((game.key(&position.state), position.side)) {
                 Entry::Vacant(entry) => {
                     entry.insert(row as u32);
                 }
                 Entry::Occupied(entry) => {
                     let first = *entry.get();
-                    if !read.agree(first as usize, row) {
+                    let differs =
+                        |array: &&NpyArray| array.bytes(first as usize) != array.bytes(row);
+                    if let Some(array) = source.arrays.iter().find(differs) {
+                        let position = game.notation(position);
                         let what = format!(
-                            "rows {first} and {row} differ for the same position '{}'",
-                            name()
+                            "rows {first} and {row} differ for the same position '{position}'"
                         );
-                        return Err(wrong(numbers.path(), what));
+                        return Err(wrong(array.path(), what));
                     }
                 }
             }
         }
-        Ok(read)
+        let policy = Outside::new(source, name, reading, (true, None));
+        let tried: Vec<usize> = (0..count.min(TRIED)).collect();
+        let tried = policy.source.numbers_of(&tried);
+        policy.settle(game, &tried).map_err(|what| wrong(dir, what))?;
+        for (row, position) in positions.iter().enumerate() {
+            let outputs = policy.source.numbers_of(&[row]);
+            policy
+                .check_row(game, position, &outputs)
+                .map_err(|(array, what)| wrong_row(&dir.join(format!("{array}.npy")), row, what))?;
+        }
+        Ok(policy)
     }
 
-    fn range(&self, row: usize) -> std::ops::Range<usize> {
-        self.offsets[row] as usize..self.offsets[row + 1] as usize
-    }
-
-    /// Returns `true` if two rows are equal.
-    fn agree(&self, a: usize, b: usize) -> bool {
-        let same = |numbers: &[f64]| {
-            numbers.is_empty() || numbers[self.range(a)] == numbers[self.range(b)]
+    /// Returns the numbers of some rows.
+    fn numbers_of(&self, rows: &[usize]) -> Vec<OutputRows> {
+        let output = |array: &NpyArray| {
+            let mut numbers = Vec::with_capacity(rows.len() * array.width());
+            rows.iter().for_each(|&row| numbers.extend(array.row(row)));
+            let (width, is_integer) = (array.width(), array.is_integer());
+            let name = array.path().file_stem().unwrap_or_default().to_string_lossy().into();
+            OutputRows { name, width, is_integer, numbers, ..OutputRows::default() }
         };
-        let Answers { probabilities, scores, values, .. } = &self.answers;
-        let values = values.is_empty() || values[a] == values[b];
-        values && same(probabilities) && same(scores)
+        self.arrays.iter().map(output).collect()
     }
 }
 
-impl<G: Game> Policy<G> for Predictions<G::Key> {
-    fn name(&self) -> String {
-        format!("predictions:{}", self.dir.display())
-    }
-
-    fn answer(
-        &self,
-        game: &G,
-        batch: &Batch<G::State>,
-        answers: &mut Answers,
-    ) -> Result<(), Hinted> {
-        for position in batch.positions() {
+impl<G: Game> Source<G> for Predictions<G::Key> {
+    fn rows(&self, game: &G, positions: &[Position<G::State>]) -> Result<Vec<OutputRows>, Hinted> {
+        let row = |position: &Position<G::State>| {
             let row = self.rows.get(&(game.key(&position.state), position.side));
-            let row = row.ok_or_else(|| {
+            let missing = || {
                 Hinted::from(format!("missing prediction for '{}'", game.notation(position)))
                     .with_hint("predict every position that 'solver export --states' writes")
-            })?;
-            let row = *row as usize;
-            let row_answer = self.answers.at(row, self.range(row));
-            answers.probabilities.extend_from_slice(row_answer.probabilities);
-            if !self.answers.scores.is_empty() {
-                answers.scores.extend_from_slice(row_answer.scores);
-            }
-            answers.values.extend(row_answer.value);
-        }
-        Ok(())
-    }
-
-    fn learned_from(&self) -> TrainedOn {
-        TrainedOn::Unknown
+            };
+            row.map(|&row| row as usize).ok_or_else(missing)
+        };
+        let rows: Vec<usize> = positions.iter().map(row).collect::<Result<_, _>>()?;
+        Ok(self.numbers_of(&rows))
     }
 }
 
@@ -128,70 +110,40 @@ fn wrong_row(path: &Path, row: usize, what: impl Into<Hinted>) -> Hinted {
     what.into().map(|what| format!("{}, row {row}: {what}", path.display()))
 }
 
-/// The files of predictions, read in step.
-struct PredictionFiles {
-    deciding: Dense,
-    numbers: NpyRows,
-    scores: Option<NpyRows>,
-    values: Option<NpyRows>,
-}
-
-impl PredictionFiles {
-    fn open<G: Game>(game: &G, dir: &Path) -> Result<PredictionFiles, Hinted> {
-        if !dir.is_dir() {
-            return Err(wrong(
-                dir,
-                Hinted::new(
-                    "no such directory",
-                    "expected one of 'solver export --states', with predictions in it",
-                ),
-            ));
-        }
-        check_game(game, dir)?;
-        let place = |name: &str| dir.join(format!("{name}.npy"));
-        let there = |(name, _): &(&str, Dense)| place(name).exists();
-        let found: Vec<_> = Dense::ALL.into_iter().filter(there).collect();
-        let (name, deciding) = match &found[..] {
-            [one] | [one, (_, Dense::Scores)] => *one,
-            [] => {
-                let names = Dense::ALL.map(|(name, _)| format!("{name}.npy")).join(", ");
-                let (what, hint) = match dir.join("targets.json").exists() {
-                    true => (
-                        "expected predictions, found targets",
-                        format!(
-                            "export positions with 'solver export --states' and write one of {names} beside them"
-                        ),
-                    ),
-                    false => ("missing predictions", format!("write one of {names} there")),
-                };
-                return Err(wrong(dir, Hinted::new(what, hint)));
-            }
-            [(one, _), (other, _), ..] => {
-                let what = format!("contains both {one}.npy and {other}.npy");
-                return Err(wrong(dir, Hinted::new(what, "keep one of them")));
-            }
-        };
-        let width = [game.action_count()];
-        let numbers = match deciding {
-            Dense::Actions => NpyRows::open(&place(name), NumberKind::Integers, &[])?,
-            _ => NpyRows::open(&place(name), NumberKind::Floats, &width)?,
-        };
-        let beside = |name: &str, row: &[usize]| -> Result<Option<NpyRows>, Hinted> {
-            if !place(name).exists() {
-                return Ok(None);
-            }
-            let rows = NpyRows::open(&place(name), NumberKind::Floats, row)?;
-            same_count(rows.path(), rows.count(), "rows", &numbers)?;
-            Ok(Some(rows))
-        };
-        let scores = if deciding == Dense::Scores { None } else { beside("scores", &width)? };
-        let values = beside("values", &[])?;
-        Ok(PredictionFiles { deciding, numbers, scores, values })
+/// Reads the arrays of a directory.
+fn arrays<G: Game>(game: &G, dir: &Path, reading: &ReadingSpec) -> Result<Vec<NpyArray>, Hinted> {
+    if !dir.is_dir() {
+        let hint = "expected one of 'solver export --states', with predictions in it";
+        return Err(wrong(dir, Hinted::new("no such directory", hint)));
     }
+    check_game(game, dir)?;
+    let asked = [&reading.policy, &reading.value].into_iter().flatten().map(String::as_str);
+    let asked = asked.filter(|name| *name != "none" && !NAMES.contains(name));
+    let place = |name: &str| dir.join(format!("{name}.npy"));
+    let there = NAMES.into_iter().chain(asked).map(place).filter(|path| path.exists());
+    let arrays: Vec<NpyArray> =
+        there.map(|path| NpyArray::read(&path)).collect::<Result<_, _>>()?;
+    if arrays.is_empty() {
+        let names = NAMES.map(|name| format!("{name}.npy")).join(", ");
+        let (what, hint) = match dir.join("targets.json").exists() {
+            true => (
+                "expected predictions, found targets",
+                format!(
+                    "export positions with 'solver export --states' and write one of {names} beside them"
+                ),
+            ),
+            false => ("missing predictions", format!("write one of {names} there")),
+        };
+        return Err(wrong(dir, Hinted::new(what, hint)));
+    }
+    for array in &arrays {
+        same_count(array.path(), array.count(), "rows", &arrays[0])?;
+    }
+    Ok(arrays)
 }
 
 /// Rejects a file whose number of rows or lines differs from that of the predictions.
-fn same_count(path: &Path, found: u64, what: &str, of: &NpyRows) -> Result<(), Hinted> {
+fn same_count(path: &Path, found: usize, what: &str, of: &NpyArray) -> Result<(), Hinted> {
     let count = of.count();
     if found == count {
         return Ok(());
@@ -223,7 +175,7 @@ fn check_game<G: Game>(game: &G, dir: &Path) -> Result<(), Hinted> {
 fn positions<G: Game>(
     game: &G,
     dir: &Path,
-    of: &NpyRows,
+    of: &NpyArray,
 ) -> Result<Vec<Position<G::State>>, Hinted> {
     if u32::try_from(of.count()).is_err() {
         return Err(wrong(of.path(), "more than 2^32 rows"));
@@ -236,7 +188,7 @@ fn positions<G: Game>(
         Err(error) => return Err(wrong(&text, format!("cannot read it: {error}"))),
     };
     if let Some(written) = &written {
-        same_count(&text, written.len() as u64, "lines", of)?;
+        same_count(&text, written.len(), "lines", of)?;
     }
     let drawn = match planes.exists() && side.exists() {
         true => Some(drawn(game, &planes, &side, of)?),
@@ -288,23 +240,24 @@ fn drawn<G: Game>(
     game: &G,
     planes: &Path,
     side: &Path,
-    of: &NpyRows,
+    of: &NpyArray,
 ) -> Result<Vec<Position<G::State>>, Hinted> {
     let (rows, columns) = game.shape();
     let shape = [game.plane_kinds().count(), rows, columns];
-    let mut planes = NpyRows::open(planes, NumberKind::Integers, &shape)?;
-    let mut sides = NpyRows::open(side, NumberKind::Integers, &[])?;
+    let (planes, sides) = (NpyArray::read(planes)?, NpyArray::read(side)?);
+    planes.expect(&shape)?;
+    sides.expect(&[])?;
     for rows in [&planes, &sides] {
         same_count(rows.path(), rows.count(), "rows", of)?;
     }
     let position = |row: usize| {
         // A number outside a byte becomes 255, which is invalid in planes.
-        let byte = |&number: &f64| if (0.0..255.0).contains(&number) { number as u8 } else { 255 };
-        let bytes: Vec<u8> = planes.next()?.iter().map(byte).collect();
+        let byte = |number: f64| if (0.0..255.0).contains(&number) { number as u8 } else { 255 };
+        let bytes: Vec<u8> = planes.row(row).map(byte).collect();
         let state = game.read_planes(&bytes);
         let state =
             state.ok_or_else(|| wrong_row(planes.path(), row, "invalid planes: not a position"))?;
-        let number = sides.next()?[0];
+        let number = sides.row(row).next().unwrap_or_default();
         let side = Side::ALL.into_iter().find(|side| side.index() as f64 == number);
         let side = side.ok_or_else(|| {
             let what = format!("invalid side {number}");
@@ -313,5 +266,5 @@ fn drawn<G: Game>(
         })?;
         Ok(Position { state, side })
     };
-    (0..of.count() as usize).map(position).collect()
+    (0..of.count()).map(position).collect()
 }

@@ -16,7 +16,7 @@ use yomikiri_learn::options::{KEPT, UNITS, number};
 use yomikiri_learn::recipes::{discs, q, td};
 use yomikiri_learn::training::{HistoryRow, Learner};
 use yomikiri_measure::judge::{Player, Sampling, TablePositions, arena, measure};
-use yomikiri_measure::policy::{NetworkSpec, Onnx, Policy, PolicySpec, of_game};
+use yomikiri_measure::policy::{Onnx, Policy, PolicySpec, ReadingSpec, of_game};
 
 /// The board, and the games that measure the network.
 #[derive(Debug, clap::Args)]
@@ -193,7 +193,7 @@ fn learn<L: Learner>(
     let mut learner = learner(game, context)?;
     let player = run.player(game);
     let measured = run.run(&mut learner, &context.bars, |learner, history| {
-        let player = player(&learner.trainer().network, &NetworkSpec::default())?;
+        let player = player(&learner.trainer().network, &ReadingSpec::default())?;
         let mut row = HistoryRow::new();
         if let Some(history) = history {
             draw(&place, history)?;

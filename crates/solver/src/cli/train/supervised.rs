@@ -15,7 +15,7 @@ use yomikiri_learn::recipes::parts::SplitPart;
 use yomikiri_learn::recipes::supervised::{Settings, Supervised};
 use yomikiri_learn::training::{HistoryRow, Learner};
 use yomikiri_measure::judge::{Player, PolicyAccuracy, TablePositions, measure};
-use yomikiri_measure::policy::{NetworkSpec, Onnx};
+use yomikiri_measure::policy::{Onnx, ReadingSpec};
 
 /// Supervised learning on a solved table: the best moves and the values
 #[derive(Debug, clap::Args)]
@@ -79,7 +79,7 @@ struct Metrics<'a> {
     all: &'a [SplitPart; 3],
     /// True if images of a position may get different answers.
     images: bool,
-    player: &'a dyn Fn(&Network, &NetworkSpec) -> Result<Onnx, Hinted>,
+    player: &'a dyn Fn(&Network, &ReadingSpec) -> Result<Onnx, Hinted>,
 }
 
 impl Metrics<'_> {
@@ -93,7 +93,7 @@ impl Metrics<'_> {
     fn quick(&self, network: &Network) -> Result<HistoryRow, Hinted> {
         let mut row = HistoryRow::new();
         for split in [Split::Train, Split::Test] {
-            let player = (self.player)(network, &NetworkSpec::default())?;
+            let player = (self.player)(network, &ReadingSpec::default())?;
             let found = self.on(&self.once[split.index()], player)?;
             figures(&format!("{}: ", split.name()), &found, &mut row);
         }
@@ -104,9 +104,9 @@ impl Metrics<'_> {
     /// differ; and one ply ahead by value.
     fn all(&self, network: &Network) -> Result<HistoryRow, Hinted> {
         let mut row = HistoryRow::new();
-        let own = NetworkSpec::default();
-        let symmetric = NetworkSpec { symmetric: self.images, ..own.clone() };
-        let by_value = NetworkSpec { plies: Some(1), ..symmetric.clone() };
+        let own = ReadingSpec::default();
+        let symmetric = ReadingSpec { symmetric: self.images, ..own.clone() };
+        let by_value = ReadingSpec { plies: Some(1), ..symmetric.clone() };
         for split in Split::ALL {
             let (once, all) = (&self.once[split.index()], &self.all[split.index()]);
             let on = |part, spec| self.on(part, (self.player)(network, spec)?);

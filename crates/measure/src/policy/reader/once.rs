@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::Onnx;
+use super::{Outside, Source};
 use crate::policy::{Answers, Batch, share_best};
 use yomikiri::game::{Game, GameExt, Position};
 use yomikiri::hint::Hinted;
@@ -14,9 +14,8 @@ use yomikiri::hint::Hinted;
 pub(super) fn once<G: Game>(
     game: &G,
     batch: &Batch<G::State>,
-    answers: &mut Answers,
-    ask: impl FnOnce(&Batch<G::State>, &mut Answers) -> Result<(), Hinted>,
-) -> Result<(), Hinted> {
+    ask: impl FnOnce(&Batch<G::State>) -> Result<Answers, Hinted>,
+) -> Result<Answers, Hinted> {
     let own = game.with_folding(true);
     let folded = own.as_ref().unwrap_or(game);
     let (mut images, mut known) = (Batch::default(), HashMap::new());
@@ -31,8 +30,7 @@ pub(super) fn once<G: Game>(
         });
         asked.push((at, symmetry));
     }
-    let mut all = Answers::default();
-    ask(&images, &mut all)?;
+    let (all, mut answers) = (ask(&images)?, Answers::default());
     answers.probabilities.resize(batch.actions().len(), 0.0);
     for (at, (there, symmetry)) in asked.into_iter().enumerate() {
         let (own, range) = (batch.range(at), images.range(there));
@@ -46,7 +44,7 @@ pub(super) fn once<G: Game>(
         answers.values.extend(all.values.get(there));
         answers.final_scores.extend(all.final_scores.get(there));
     }
-    Ok(())
+    Ok(answers)
 }
 
 /// Number of positions compared, and tolerance of their answers relative to the largest.
@@ -54,7 +52,10 @@ const COMPARED: usize = 40;
 const ROUNDING: f64 = 1e-3;
 
 /// Returns `true` if a network's answers for some positions equal those for their canonical images.
-pub(super) fn answers_alike<G: Game>(policy: &Onnx, game: &G) -> Result<bool, Hinted> {
+pub(super) fn answers_alike<G: Game, S: Source<G>>(
+    policy: &Outside<S>,
+    game: &G,
+) -> Result<bool, Hinted> {
     let (mut batch, mut position) = (Batch::default(), game.start());
     for ply in 0..COMPARED {
         let actions = game.actions(&position.state);
@@ -65,9 +66,8 @@ pub(super) fn answers_alike<G: Game>(policy: &Onnx, game: &G) -> Result<bool, Hi
         batch.push(position, actions.iter().copied());
         position = game.advance(&position, actions[(ply * ply + ply / 7) % actions.len()]);
     }
-    let (mut own, mut of_images) = (Answers::default(), Answers::default());
-    policy.answer_all(game, &batch, &mut own)?;
-    once(game, &batch, &mut of_images, |some, all| policy.answer_all(game, some, all))?;
+    let own = policy.answer_all(game, &batch)?;
+    let of_images = once(game, &batch, |some| policy.answer_all(game, some))?;
     let alike = |a: &[f64], b: &[f64]| {
         let scale = a.iter().fold(1.0, |most: f64, number| most.max(number.abs()));
         a.iter().zip(b).all(|(a, b)| (a - b).abs() <= ROUNDING * scale)
@@ -77,13 +77,12 @@ pub(super) fn answers_alike<G: Game>(policy: &Onnx, game: &G) -> Result<bool, Hi
     Ok(scores.all(|(a, b)| alike(a, b)) && alike(&own.values, &of_images.values))
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "onnx"))]
 mod tests {
     use std::path::Path;
 
-    use super::*;
     use crate::policy::sample::four;
-    use crate::policy::{Card, NetworkSpec};
+    use crate::policy::{Card, NetworkSpec, Onnx};
 
     #[test]
     fn a_card_that_claims_equivariance_is_compared_with_the_network() {
