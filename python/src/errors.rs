@@ -3,7 +3,7 @@
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError, PyValueError};
 use pyo3::prelude::*;
-use yomikiri::hint::Hint;
+use yomikiri::hint::{Hint, shortened};
 use yomikiri_measure::judge::MeasureError;
 
 create_exception!(_core, YomikiriError, PyException, "Failure, described in one line.");
@@ -21,27 +21,42 @@ create_exception!(
 );
 create_exception!(_core, PolicyError, YomikiriError, "Failure of a policy, or an invalid answer.");
 
+/// Cuts the middle out of a message longer than 2,000 bytes: what was given may be megabytes long.
+fn cut(what: impl Into<String>) -> String {
+    shortened(&what.into(), 990)
+}
+
 /// Returns a `ValueError`.
 pub(crate) fn value_error(what: impl Into<String>) -> PyErr {
-    PyValueError::new_err(what.into())
+    PyValueError::new_err(cut(what))
+}
+
+/// Returns a `YomikiriError`.
+pub(crate) fn yomikiri_error(error: &dyn Hint) -> PyErr {
+    YomikiriError::new_err(cut(error.line()))
+}
+
+/// Returns a `PolicyError`.
+pub(crate) fn policy_error(error: &dyn Hint) -> PyErr {
+    PolicyError::new_err(cut(error.line()))
 }
 
 /// Returns a `TableError`.
 pub(crate) fn table_error(what: impl Into<String>) -> PyErr {
-    TableError::new_err(what.into())
+    TableError::new_err(cut(what))
 }
 
 /// Returns a `PositionError`.
 pub(crate) fn position_error(what: impl Into<String>) -> PyErr {
-    PositionError::new_err(what.into())
+    PositionError::new_err(cut(what))
 }
 
 /// Converts an error of a measurement.
 pub(crate) fn measure_error(error: MeasureError) -> PyErr {
     match error {
-        MeasureError::Policy { .. } => PolicyError::new_err(error.line()),
+        MeasureError::Policy { .. } => policy_error(&error),
         MeasureError::Output(_) => PyOSError::new_err(error.to_string()),
-        MeasureError::Labels(what) => YomikiriError::new_err(what.line()),
+        MeasureError::Labels(what) => yomikiri_error(&what),
         MeasureError::Positions(what) => position_error(what.line()),
         MeasureError::Damaged(_) | MeasureError::Table(_) => table_error(error.line()),
     }

@@ -26,9 +26,7 @@ use yomikiri_measure::render::{
 };
 use yomikiri_measure::render::{Compared, no_room};
 
-use crate::errors::{
-    PolicyError as PyPolicyError, YomikiriError, measure_error, position_error, value_error,
-};
+use crate::errors::{YomikiriError, measure_error, policy_error, position_error, value_error};
 use crate::games::{Game, Positions};
 use crate::policies::{Asks, Given, HeldPolicy, Raised, hold, hold_one, is_search, named, players};
 use crate::tables::{Table, tables_of};
@@ -490,7 +488,7 @@ impl AskedPlayer {
             Some(policy) => {
                 let answers = policy.answer(&self.game, &batch);
                 let checked = answers.and_then(|answers| answers.check(&batch).map(|()| answers));
-                checked.map_err(|error| PyPolicyError::new_err(error.line()))?
+                checked.map_err(|error| policy_error(&error))?
             }
             None => {
                 let mut answers = Answers::default();

@@ -15,7 +15,7 @@ use yomikiri_measure::policy::{
     Answers, Batch, OutputRows, Outside, Policy, PolicySpec, ReadingSpec, Source, Steady, TrainedOn,
 };
 
-use crate::errors::{PolicyError as PyPolicyError, value_error};
+use crate::errors::{policy_error, value_error};
 use crate::games::{Positions, array, encoding, planes};
 use crate::work::{self, WorkState, lock};
 
@@ -122,7 +122,7 @@ pub(crate) fn named(
     game: &AnyGame,
     tables: &std::path::Path,
 ) -> PyResult<Player> {
-    yomikiri_learn::player(spec, game, tables).map_err(|error| PyPolicyError::new_err(error.line()))
+    yomikiri_learn::player(spec, game, tables).map_err(|error| policy_error(&error))
 }
 
 /// Returns `true` for a policy that may think long about a position.

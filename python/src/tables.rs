@@ -21,7 +21,9 @@ use yomikiri_measure::judge::{KnownValues, MeasureCache, SampleOf, uniform};
 use yomikiri_measure::render::no_room;
 
 use crate::columns::{about, columns, shape, to_dict};
-use crate::errors::{YomikiriError, measure_error, position_error, table_error, value_error};
+use crate::errors::{
+    YomikiriError, measure_error, position_error, table_error, value_error, yomikiri_error,
+};
 use crate::games::{Game, Positions, parsed, sampled};
 use crate::work::{detached, run};
 
@@ -105,7 +107,6 @@ pub(crate) fn solve(
     plan.max_memory = plan.max_memory.or_else(free_memory);
     let solved = run(py, progress, move |state, _| {
         let state = &**state;
-        let failed = |error: &dyn Hint| YomikiriError::new_err(error.line());
         let store = Store::at(&tables);
         let what = format!("{} needs", plan.table_name(&game));
         let no_room = |room: NoRoom| {
@@ -118,14 +119,15 @@ pub(crate) fn solve(
             Err(room) if !force => return Err(no_room(room)),
             found => found.unwrap_or(plan),
         };
-        let mut table = game.enumerate(&plan, &store, state).map_err(|e| failed(&e))?.table;
+        let mut table = game.enumerate(&plan, &store, state).map_err(|e| yomikiri_error(&e))?.table;
         if table.manifest().solution.is_none() {
             let options = SolveOptions { max_memory: plan.max_memory, ..Default::default() };
             let options = match options.within_room(&game, &table) {
                 Err(room) if !force => return Err(no_room(room)),
                 found => found.unwrap_or(options),
             };
-            game.solve(&mut table, &options, state, &mut |_, _| {}).map_err(|e| failed(&e))?;
+            game.solve(&mut table, &options, state, &mut |_, _| {})
+                .map_err(|e| yomikiri_error(&e))?;
         }
         let solved = SolvedTable::open(game.clone(), table, true)
             .map_err(|error| table_error(error.line()))?;
@@ -280,7 +282,7 @@ impl Table {
         let table = self.table.clone();
         let card = run(py, progress, move |state, _| {
             let card = write_targets(&table, &targets, &path, &**state);
-            card.map_err(|error| YomikiriError::new_err(error.line()))
+            card.map_err(|error| yomikiri_error(&error))
         })?;
         Ok(card.to_json())
     }

@@ -480,6 +480,22 @@ def test_what_is_easily_forgotten_is_one_line(table, policy, words):
         ym.env(table, oponent="greedy")
 
 
+def test_messages_are_short_whatever_was_given(table):
+    much = "x" * 1_000_000
+    for given in (
+        lambda: table.lookup(much),
+        lambda: table.lookup(["start", much]),
+        lambda: ym.evaluate(table, much),
+        lambda: ym.evaluate(table, lambda planes: {much: np.zeros((len(planes), 15))}),
+        lambda: ym.evaluate(table, lambda texts: [much] * len(texts), layout="notations"),
+        lambda: ym.game(much),
+        lambda: ym.open(much),
+    ):
+        with pytest.raises((ValueError, ym.YomikiriError)) as said:
+            given()
+        assert len(str(said.value).encode()) <= 2000
+
+
 def test_moves_may_be_named(table):
     def talker(texts):
         positions = table.game.positions(texts)

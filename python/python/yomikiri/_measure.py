@@ -128,7 +128,7 @@ class _Asked:
         for row, (position, move) in enumerate(zip(positions, moves)):
             if move not in position.moves:
                 raise _core.PolicyError(
-                    f"policy '{self.name}': row {row}: {move!r} is not legal in '{position.notation}': expected one of "
+                    f"policy '{self.name}': row {row}: {move[:100]!r} is not legal in '{position.notation}': expected one of "
                     + ", ".join(position.moves))
             actions.append(position.moves[move])
         return np.array(actions)

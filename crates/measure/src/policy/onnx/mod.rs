@@ -160,7 +160,7 @@ fn input_kind(input: &Port) -> Result<i32, Hinted> {
         PortKind::Untold => Ok(1),
         _ => Err(Hinted::new(
             "invalid type of the input: expected float32, int8, int32, int64, uint8 or bool",
-            "with skl2onnx pass FloatTensorType or an example of float32",
+            "export it in single precision: net.float() in PyTorch; FloatTensorType, or an example of float32, for skl2onnx",
         )),
     }
 }
