@@ -191,6 +191,8 @@ struct Callable {
 }
 
 impl Source<AnyGame> for Callable {
+    const MOST: usize = 2048;
+
     fn rows(&self, game: &AnyGame, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Hinted> {
         let (count, actions) = (positions.len(), game.action_count());
         let shown = BatchInput::new(&self.asking.form, game, positions);

@@ -480,6 +480,34 @@ def test_what_is_easily_forgotten_is_one_line(table, policy, words):
         ym.env(table, oponent="greedy")
 
 
+def test_numbers_are_nothing_but_what_they_are(table):
+    def moves(planes):
+        return planes.reshape(len(planes), -1)[:, :17]
+
+    alone = ym.evaluate(table, lambda planes: {"logits": moves(planes)}, games=False)
+    more = ym.evaluate(table, lambda planes: {"logits": moves(planes), "times": np.zeros(len(planes))}, games=False)
+    assert more.metrics["value_error"] is None and more.metrics["nll"] == alone.metrics["nll"] and "not used: `times`" in str(more)
+    # Whole numbers of the name of a value are no moves.
+    whole = ym.evaluate(table, lambda planes: {"values": moves(planes)[:, 3].astype(int)}, games=False)
+    assert "moves by the values a ply ahead" in str(whole)
+    with pytest.raises(ym.PolicyError, match="1 numbers per position"):
+        ym.evaluate(table, lambda planes: {"logits": moves(planes), "values": np.zeros(len(planes))}, policy="values")
+    with pytest.raises(TypeError, match="outputs names what a callable returns"):
+        ym.policy("onnx:m.onnx", outputs="logits")
+
+    # A position with one move needs no number.
+    def unknown(planes, legal):
+        return {"logits": np.where(legal.sum(1, keepdims=True) > 1, moves(planes), np.nan)}
+
+    assert ym.evaluate(table, unknown, games=False).metrics["nll"] == alone.metrics["nll"]
+
+    def changing(planes):
+        return {"logits": moves(planes)} if len(planes) > 1 else {"logits": moves(planes), "values": np.zeros(1)}
+
+    with pytest.raises(ym.PolicyError, match="expected the same outputs"):
+        ym.evaluate(table, changing)
+
+
 def test_messages_are_short_whatever_was_given(table):
     much = "x" * 1_000_000
     for given in (

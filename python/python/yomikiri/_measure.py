@@ -75,6 +75,8 @@ class _Asked:
             part = self._answer(shown[filled], None if legal is None else legal[filled],
                                 positions and positions[filled])
             parts.append([column[: end - begin] for _, column in part])
+            if begin and names != [name for name, _ in part]:
+                raise _core.PolicyError(f"policy '{self.name}' has other outputs in some of its answers: expected {', '.join(names)}")
             names = [name for name, _ in part]
         return [(name, np.concatenate(columns)) for name, columns in zip(names, zip(*parts))]
 
@@ -155,8 +157,11 @@ def _estimator(model):
         chances = np.asarray(model.predict_proba(rows))
         if chances.ndim != 2:
             raise _core.PolicyError(f"{type(model).__name__}.predict_proba has {chances.ndim} axes, expected (N, classes)")
+        classes = np.asarray(model.classes_, dtype=np.int64)
+        if classes.min() < 0 or classes.max() >= legal.shape[1]:
+            raise _core.PolicyError(f"{type(model).__name__} has classes {classes.min()} to {classes.max()}, expected actions")
         whole = np.zeros(legal.shape)
-        whole[:, np.asarray(model.classes_, dtype=np.int64)] = chances
+        whole[:, classes] = chances
         whole *= legal
         # Moves that it has never seen share the probability where it knows no other.
         whole = np.where(whole.sum(axis=1, keepdims=True) > 0, whole, legal)
@@ -206,6 +211,8 @@ def policy(policy: Policy, name: str | None = None, /, **reading: Unpack[Reading
     """Returns a policy that knows its name and how it is read, so that policies of different layouts stand in one
     report. ``reading`` are the keywords of `evaluate` (`Reading`); a policy by name takes them as its options."""
     if isinstance(policy, (str, os.PathLike)):
+        if "outputs" in reading:
+            raise TypeError("outputs names what a callable returns; a model has policy= and value=")
         text = str(policy)
         options = ",".join(f"{key}={value}" for key, value in _options(reading))
         return _Declared(text + ("," if "?" in text else "?") * bool(options) + options, name, {})  # type: ignore[return-value]
@@ -244,6 +251,7 @@ def _given(policies, names, reading, game=None):
             policy = policy if isinstance(policy, of_pgx) else of_pgx(policy, name=name)
         layout = getattr(policy, "_yomikiri_layout", layout)
         asked = _Asked(policy, name, layout, own.get("outputs"))
+        asked.size = own.get("batch") or asked.size
         return (name, asked, layout, planes, asked.with_legal, options)
 
     given = [one(policy, name) for policy, name in zip(policies, names)]

@@ -228,6 +228,10 @@ fn invalid_answers_are_reported_in_one_line() {
             "invalid value 2",
         ),
         ("reply.update(actions=['a1' for p in positions])", "expected JSON of the protocol"),
+        (
+            "reply.update(actions=[p['legal'][0] for p in positions], values=[[0.5] * (1 + n % 2) for n in range(len(positions))])",
+            "1 values for '",
+        ),
     ];
     for (answer, words) in answers {
         let policy = python(&tables, &answering(answer));

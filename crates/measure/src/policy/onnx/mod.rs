@@ -199,10 +199,13 @@ fn inputs<G: Game>(
         }
     };
     let has_rows = batch.is_some();
-    let batch = match batch {
-        None => Some(1),
-        Some(fixed) => fixed.or(spec.batch.map(|batch| batch as usize)),
-    };
+    let asked = spec.batch.map(|batch| batch as usize);
+    let fixed = batch.map_or(Some(1), |batch| batch);
+    if let (Some(fixed), Some(asked)) = (fixed, asked.filter(|asked| Some(*asked) != fixed)) {
+        let what = format!("batch={asked}, but the model takes {fixed} positions at a time");
+        return Err(Hinted::new(what, "leave batch out"));
+    }
+    let batch = fixed.or(asked);
     let shape = encoding.shape.clone();
     let mut all =
         vec![Input { name: input.name.clone(), kind: input_kind(input)?, shape, has_rows }];

@@ -168,7 +168,10 @@ impl Session {
                 append(output, value, (rows, expected), kept.activation)?;
             }
         }
-        Ok(outputs)
+        match outputs.iter().all(|output| output.numbers.len() == count * output.width) {
+            true => Ok(outputs),
+            false => Err("invalid output: its shape depends on the batch".into()),
+        }
     }
 }
 

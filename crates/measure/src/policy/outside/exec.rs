@@ -215,28 +215,43 @@ fn outputs<G: Game>(
 ) -> Result<Vec<OutputRows>, Hinted> {
     let mut all = Vec::new();
     for (name, output) in reply.outputs {
-        let Value::Array(rows) = output else { continue };
+        let wrong = || format!("invalid answer: expected JSON of the protocol, numbers in {name}");
+        let rows = match output {
+            Value::Array(rows) => rows,
+            Value::Number(_) => return Err(wrong().into()),
+            _ => continue,
+        };
         if rows.len() != positions.len() {
             let (found, count) = (rows.len(), positions.len());
             return Err(format!("invalid answer: {found} {name} for {count} positions").into());
         }
-        let wrong = || format!("invalid answer: expected JSON of the protocol, numbers in {name}");
-        let is_list = rows.first().is_some_and(Value::is_array);
+        let is_list = rows.iter().any(Value::is_array);
         let is_integer = rows.iter().all(Value::is_i64);
-        let row = |row: &Value| match row {
-            Value::Array(row) => row.iter().map(Value::as_f64).collect(),
-            one => one.as_f64().map(|one| vec![one]),
+        let row = |row: &Value| {
+            let mut numbers = Vec::new();
+            flatten(row, &mut numbers).map(|()| numbers)
         };
         let rows: Vec<Vec<f64>> = rows.iter().map(row).collect::<Option<_>>().ok_or_else(wrong)?;
         let rows = match is_list {
             true => by_action(game, positions, &name, rows)?,
             false => rows,
         };
+        if rows.iter().any(|row| row.len() != rows[0].len()) {
+            return Err(format!("invalid answer: lists of different lengths in {name}").into());
+        }
         let width = rows.first().map_or(0, Vec::len);
         let numbers = rows.concat();
         all.push(OutputRows { name, width, is_integer, numbers, ..OutputRows::default() });
     }
     Ok(all)
+}
+
+/// Appends the numbers of a list of lists; `None` if it contains anything else.
+fn flatten(value: &Value, numbers: &mut Vec<f64>) -> Option<()> {
+    match value {
+        Value::Array(values) => values.iter().try_for_each(|value| flatten(value, numbers)),
+        one => one.as_f64().map(|one| numbers.push(one)),
+    }
 }
 
 /// Makes lists for the legal actions of positions to rows with a number for each action, 0 for the others; lists for all

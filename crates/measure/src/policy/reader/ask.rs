@@ -2,7 +2,7 @@
 
 use super::heads::Heads;
 use super::numbers::PolicyHead;
-use super::{OutputRows, Outside, Source, in_position};
+use super::{OutputRows, Outside, Source, in_position, same_outputs, widths};
 use crate::policy::{Answers, Batch, share_best};
 use yomikiri::game::{Action, Game, GameExt, Outcome, Position, Symmetry};
 use yomikiri::hint::Hinted;
@@ -32,6 +32,9 @@ impl<G: Game, S: Source<G>> Asked<'_, G, S> {
             filled.resize(fixed.unwrap_or(some.len()), some[0]);
             let outputs = policy.source.rows(game, &filled)?;
             policy.check_outputs(&outputs)?;
+            if !all.is_empty() {
+                same_outputs(&widths(&all), &outputs)?;
+            }
             for (at, mut output) in outputs.into_iter().enumerate() {
                 output.numbers.truncate(some.len() * output.width);
                 match all.get_mut(at) {

@@ -140,7 +140,9 @@ impl Tried<'_> {
         let finals = self.saying(Said::FinalScore).find(|&at| self.tried[at].width == 1);
         Ok(Heads {
             policy: policy.map(|at| self.policy_head(at, scores)).transpose()?,
-            scores: scores.filter(|_| self.spec.choice.is_none()).map(|at| self.name(at)),
+            scores: scores
+                .filter(|_| self.spec.choice != Some(MoveChoice::Best))
+                .map(|at| self.name(at)),
             value: value.map(|at| (self.name(at), self.value_head(at))),
             final_score: finals.map(|at| self.name(at)),
             plies,
@@ -206,7 +208,8 @@ impl Tried<'_> {
             words.push(format!("value `{name}` {}", head.words()));
         }
         if let Some(plies) = heads.plies {
-            words.push(format!("moves by the values {plies} plies ahead"));
+            let ahead = if plies == 1 { "a ply".to_string() } else { format!("{plies} plies") };
+            words.push(format!("moves by the values {ahead} ahead"));
         }
         let used = heads.used();
         let left = self.tried.iter().filter(|output| !used.contains(&&*output.name));
@@ -284,13 +287,15 @@ impl Tried<'_> {
         let fits = |&at: &usize| {
             let output = &self.tried[at];
             let may_be = !output.is_integer || self.said(at).is_some();
-            may_be && self.columns(at).is_ok() && output.width > 3
+            let is_wide = output.width > 3 || self.actions <= 3 && self.said(at).is_some();
+            may_be && self.columns(at).is_ok() && is_wide
         };
         let among: Vec<usize> = (0..self.tried.len()).filter(fits).collect();
         let is_action = |&at: &usize| {
             let output = &self.tried[at];
             let is_whole = output.is_integer || output.name == "actions";
-            is_whole && output.width == 1
+            let may_be = matches!(self.said(at), None | Some(Said::Action));
+            is_whole && output.width == 1 && may_be
         };
         let actions: Vec<usize> = (0..self.tried.len()).filter(is_action).collect();
         let named = |at: &&usize| self.said(**at) == Some(Said::Action);
@@ -354,7 +359,9 @@ impl Tried<'_> {
             (0..self.tried.len()).filter(fits).collect()
         };
         let named = fits(Some(Said::Value), &[1, 3]);
-        let among = if named.is_empty() { fits(None, &[1]) } else { named };
+        // Numbers of another name that people add are not a value.
+        let is_value = named.is_empty() && !(self.is_strict && policy.is_some());
+        let among = if is_value { fits(None, &[1]) } else { named };
         Ok(self.pick(&among, &["value", "wdl"], "value")?)
     }
 
@@ -401,7 +408,7 @@ impl Tried<'_> {
     fn policy_head(&self, at: usize, scores: Option<usize>) -> Result<PolicyHead, Hinted> {
         let (output, is_strict) = (&self.tried[at], self.is_strict);
         let spec = self.spec;
-        if output.width == 1 {
+        if output.width == 1 && (output.is_integer || output.name == "actions") {
             let (columns, choice, reading) = (Vec::new(), MoveChoice::Best, OutputKind::Label);
             let output = output.name.clone();
             return Ok(PolicyHead { output, columns, reading, choice, is_strict });
@@ -454,7 +461,8 @@ pub(super) fn may_be_probabilities(output: &OutputRows) -> bool {
 /// Returns `true` if every row is in [0, 1] and sums to 1.
 fn are_probabilities(output: &OutputRows) -> bool {
     output.numbers.chunks(output.width.max(1)).all(|row| {
-        let sum: f64 = row.iter().sum();
-        (sum - 1.0).abs() <= SLACK && row.iter().all(|&p| p >= 0.0)
+        // NaN is a mask.
+        let told = || row.iter().filter(|p| !p.is_nan());
+        (told().sum::<f64>() - 1.0).abs() <= SLACK && told().all(|&p| p >= 0.0)
     })
 }

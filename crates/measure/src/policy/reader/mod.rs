@@ -130,6 +130,9 @@ impl<S> Outside<S> {
                 true => what.map(|what| format!("{what} (outputs: {})", listed(&outputs))),
                 false => what,
             })?;
+        // The other outputs of a model are not computed again.
+        let is_kept = |(name, _): &(String, usize)| is_strict || heads.used().contains(&&**name);
+        let outputs = outputs.into_iter().filter(is_kept).collect();
         let is_told = self.card.is_some() || is_strict && found.is_declared(&heads);
         let reading = (!is_told).then(|| found.words(&heads));
         Ok(self.settled.get_or_init(|| Settled { heads, outputs, reading }).heads.used())
@@ -137,13 +140,8 @@ impl<S> Outside<S> {
 
     /// Fails if outputs are not those by which the reading was settled.
     fn check_outputs(&self, outputs: &[OutputRows]) -> Result<(), Hinted> {
-        let Some(settled) = self.settled.get().filter(|_| self.is_strict) else { return Ok(()) };
-        let now = widths(outputs);
-        if now == settled.outputs {
-            return Ok(());
-        }
-        let what = format!("outputs {}, before it had {}", listed(&now), listed(&settled.outputs));
-        Err(Hinted::new(what, "expected the same outputs in all of its answers"))
+        let settled = self.settled.get();
+        settled.map_or(Ok(()), |settled| same_outputs(&settled.outputs, outputs))
     }
 
     fn answer_all<G: Game>(&self, game: &G, batch: &Batch<G::State>) -> Result<Answers, Hinted>
@@ -157,6 +155,7 @@ impl<S> Outside<S> {
                 true => self.settle(game, &Asked::rows_of(self, game, &with_next(game, batch))?)?,
                 false => self.settle(game, &outputs)?,
             };
+            self.check_outputs(&outputs)?;
             first = Some(outputs);
         }
         let settled = self.settled.get().expect("settled above");
@@ -221,6 +220,16 @@ pub(super) fn with_next<G: Game>(game: &G, batch: &Batch<G::State>) -> Vec<Posit
 
 fn widths(outputs: &[OutputRows]) -> Vec<(String, usize)> {
     outputs.iter().map(|output| (output.name.clone(), output.width)).collect()
+}
+
+/// Fails if outputs are not those of an earlier answer.
+fn same_outputs(before: &[(String, usize)], outputs: &[OutputRows]) -> Result<(), Hinted> {
+    let now = widths(outputs);
+    if now == before {
+        return Ok(());
+    }
+    let what = format!("outputs {}, before it had {}", listed(&now), listed(before));
+    Err(Hinted::new(what, "expected the same outputs in all of its answers"))
 }
 
 /// Formats outputs with their widths.

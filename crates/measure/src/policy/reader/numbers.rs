@@ -86,7 +86,7 @@ impl PolicyHead {
             let numbers: Vec<String> = legal.iter().map(|action| action.0.to_string()).collect();
             format!("legal are {}", numbers.join(", "))
         };
-        let sum: f64 = row.iter().sum();
+        let sum: f64 = row.iter().filter(|p| !p.is_nan()).sum();
         match self.reading {
             OutputKind::Label if self.is_strict => {
                 let is_one = legal.iter().any(|action| f64::from(action.0) == row[0]);
@@ -116,6 +116,11 @@ impl PolicyHead {
     /// Writes the probabilities of the legal moves from their numbers. If a model gives none of them any
     /// probability, they are uniform.
     pub(super) fn probabilities(&self, scores: &mut [f64], out: &mut [f64]) -> Result<(), Hinted> {
+        if let ([score], [out]) = (&mut *scores, &mut *out) {
+            // A single legal move needs no number.
+            (*score, *out) = (if score.is_nan() { 0.0 } else { *score }, 1.0);
+            return Ok(());
+        }
         let wrong = |what: String| Err(Hinted::from(what));
         if let Some(score) = scores.iter().find(|s| s.is_nan()) {
             return wrong(format!("invalid number {score} of the policy"));
