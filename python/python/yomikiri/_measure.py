@@ -68,7 +68,9 @@ class _Asked:
 
     def _in_batches(self, shown, legal, positions) -> _Answer:
         """Asks in batches of one size; the last one is filled up with its first position."""
-        parts, count = [], len(shown)
+        parts: list[list[NDArray[np.generic]]] = []
+        names: list[str] = []
+        count = len(shown)
         for begin in range(0, count, self.size):
             end = min(begin + self.size, count)
             filled = np.r_[begin:end, np.full(self.size - end + begin, begin)]
