@@ -494,6 +494,9 @@ def test_numbers_are_nothing_but_what_they_are(table):
         ym.evaluate(table, lambda planes: {"logits": moves(planes), "values": np.zeros(len(planes))}, policy="values")
     with pytest.raises(TypeError, match="outputs names what a callable returns"):
         ym.policy("onnx:m.onnx", outputs="logits")
+    # Options of a policy by name follow those it has; a program's own `?` remains its own.
+    for name, text in (("onnx:m.onnx?pass=no", "onnx:m.onnx?pass=no,move=best"), ("exec:p.py?x=1", "exec:p.py?x=1?move=best")):
+        assert ym.policy(name, move="best").policy == text
 
     # A position with one move needs no number.
     def unknown(planes, legal):

@@ -217,7 +217,9 @@ def policy(policy: Policy, name: str | None = None, /, **reading: Unpack[Reading
             raise TypeError("outputs names what a callable returns; a model has policy= and value=")
         text = str(policy)
         options = ",".join(f"{key}={value}" for key, value in _options(reading))
-        return _Declared(text + ("," if "?" in text else "?") * bool(options) + options, name, {})  # type: ignore[return-value]
+        # A `?` in a command or a directory may be its own, and several options may follow each other.
+        mark = "," if "?" in text and text.startswith(("onnx:", "learned:")) else "?"
+        return _Declared(text + mark + options if options else text, name, {})  # type: ignore[return-value]
     return _Declared(policy, name, reading)  # type: ignore[return-value]
 
 

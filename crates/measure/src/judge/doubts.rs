@@ -114,10 +114,10 @@ mod tests {
         let mut seen = [Seen::default(); 2];
         for at in 0..positions {
             let score = Score(if at % 2 == 0 { 4 } else { -4 });
-            let own = Truth::of(Value::of_scores(score, score, None), true).unwrap();
+            let truth = Truth::of(Value::of_scores(score, score, None), true).unwrap();
             let value = Some(values[at % 2]);
             let answer = Answer { probabilities: &probabilities, scores, value, final_score: None };
-            seen[at / 3 % 2].add_position(&answer, &own);
+            seen[at / 3 % 2].add_position(&answer, &truth);
         }
         let [mut all, other] = seen;
         all.add(&other);

@@ -86,9 +86,9 @@ impl NetworkSpec {
 
 impl fmt::Display for NetworkSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let own = [("width", self.width), ("mate", self.mate)];
-        let own = own.into_iter().filter_map(|(key, number)| Some((key, number?.to_string())));
-        let options: Vec<_> = self.reading.options().into_iter().chain(own).collect();
+        let search = [("width", self.width), ("mate", self.mate)].into_iter();
+        let search = search.filter_map(|(key, number)| Some((key, number?.to_string())));
+        let options: Vec<_> = self.reading.options().into_iter().chain(search).collect();
         f.write_str(if self.kept { "learned:" } else { "onnx:" })?;
         write_options(f, &self.path.display().to_string(), &options)
     }

@@ -275,20 +275,22 @@ fn encoding<G: Game>(
         let sizes = input.shape.as_ref().and_then(|shape| shape.get(1..));
         let known = sizes.and_then(|sizes| sizes.iter().copied().collect::<Option<Vec<usize>>>());
         let fits = |side: &usize| {
-            let found = sizes.map(|sizes| Encoding::find((*side, *side), sizes, layout, planes));
-            found.flatten().is_some()
+            let encoding =
+                sizes.and_then(|sizes| Encoding::find((*side, *side), sizes, layout, planes));
+            encoding.is_some()
         };
         let side = known.as_ref().and_then(|_| (2..=19).find(fits));
         let (numbers, squares) = (known.map_or(0, |sizes| sizes.iter().product()), rows * columns);
         if numbers > 0 && (side.is_some() || squares > 0 && !numbers.is_multiple_of(squares)) {
             let planes = planes.map_or(2, <[Plane]>::len);
-            let made = side.map_or("trained for".to_string(), |side| format!("made for, {side}x{side}"));
+            let purpose =
+                side.map_or("trained for".to_string(), |side| format!("made for, {side}x{side}"));
             return Hinted::new(
                 format!(
                     "the model takes {numbers} numbers, the {rows}x{columns} board has {}: {planes} planes of {squares}",
                     planes * squares
                 ),
-                format!("measure it on the board that it was {made}"),
+                format!("measure it on the board that it was {purpose}"),
             );
         }
         let what = match layout {

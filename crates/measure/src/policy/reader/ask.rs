@@ -1,5 +1,7 @@
 //! Asks a source about positions, their images and the positions ahead.
 
+use std::borrow::Cow;
+
 use super::heads::Heads;
 use super::numbers::PolicyHead;
 use super::{OutputRows, Outside, Source, in_position, same_outputs, widths};
@@ -28,9 +30,11 @@ impl<G: Game, S: Source<G>> Asked<'_, G, S> {
         let mut all: Vec<OutputRows> = Vec::new();
         for some in positions.chunks(fixed.unwrap_or(S::MOST)) {
             // The last question is filled up, as the others are full.
-            let mut filled = some.to_vec();
-            filled.resize(fixed.unwrap_or(some.len()), some[0]);
-            let outputs = policy.source.rows(game, &filled)?;
+            let mut asked = Cow::Borrowed(some);
+            if let Some(size) = fixed.filter(|size| *size > some.len()) {
+                asked.to_mut().resize(size, some[0]);
+            }
+            let outputs = policy.source.rows(game, &asked)?;
             policy.check_outputs(&outputs)?;
             if !all.is_empty() {
                 same_outputs(&widths(&all), &outputs)?;

@@ -57,6 +57,7 @@ impl Said {
         Some(match name {
             "logits" => Said::Logits,
             "probabilities" | "policies" => Said::Probabilities,
+            "q_values" => Said::Q,
             "scores" => Said::Scores,
             "actions" => Said::Action,
             "values" => Said::Value,
