@@ -356,6 +356,18 @@ def huge():
     graph.save("huge")
 
 
+def topk():
+    """The 2^29 largest of 17 numbers."""
+    graph = Graph([2, 4, 4])
+    logits = ones(graph)
+    graph.add("Identity", logits, name="policy")
+    graph.output("policy", 17)
+    many = graph.constant(np.array([1 << 29]))
+    graph.nodes.append(helper.make_node("TopK", [logits, many], ["value", "w"], axis=1))
+    graph.output("value", None)
+    graph.save("topk")
+
+
 def said():
     """Models whose outputs have telling names: Q-values; a move, a value and a log-probability; a policy, chances of
     win, draw and loss, and a score."""
@@ -381,17 +393,17 @@ def said():
 
 def refused():
     """Models that the runtime cannot run: with dropout as in training, and with an operator of opset 18."""
-    for model in ["training", "mish"]:
+    for model in ["training", "selu"]:
         graph = Graph([2, 4, 4])
         x = graph.add("Flatten", "x", axis=1)
         if model == "training":
             ratio, on = graph.constant(np.float32(0.5)), graph.constant(np.array(True))
             x = graph.add("Dropout", x, ratio, on)
         x = graph.add("MatMul", x, graph.constant(np.ones((32, 17), np.float32)), name="policy" if model == "training" else None)
-        if model == "mish":
-            graph.add("Mish", x, name="policy")
+        if model == "selu":
+            graph.add("Selu", x, name="policy")
         graph.output("policy", 17)
-        graph.save(model, opset=18 if model == "mish" else 17)
+        graph.save(model, opset=18 if model == "selu" else 17)
 
 
 def main():
@@ -402,6 +414,7 @@ def main():
     flat("interleaved", [-1, 4, 4])
     endless()
     huge()
+    topk()
     said()
     refused()
     asked = positions(24)

@@ -6,19 +6,23 @@
 #![cfg(feature = "onnx")]
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::common::needs::python_runs;
 use crate::common::solved::{board_4x4, named};
 use crate::common::tables::Tables;
+use prost::Message as _;
 use serde_json::Value;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Action, Game, GameExt, Position, Side};
 use yomikiri::hint::{Hint, Hinted};
 use yomikiri_learn::network::{Activation, Architecture, Head, Network};
 use yomikiri_learn::onnx::model;
-use yomikiri_measure::policy::{Answers, Batch, NetworkSpec, Onnx, Policy};
+use yomikiri_measure::policy::card::Reading;
+use yomikiri_measure::policy::onnx::proto::{Entry, Model, Tensor};
+use yomikiri_measure::policy::onnx::{Array, run};
+use yomikiri_measure::policy::{Answers, Batch, Card, NetworkSpec, Onnx, Policy};
 
 fn fixture(name: &str) -> String {
     let folder =
@@ -89,6 +93,140 @@ fn models_say_what_onnx_runtime_says_of_them() {
         assert_close(&answers.probabilities, &wanted, model);
         assert_close(&answers.values, &numbers(&case["values"]), model);
     }
+}
+
+/// Operators that are refused, each with why. All else is computed as ONNX Runtime does.
+const REFUSED: [(&str, &str); 43] = [
+    ("ArgMax", "\"select_last_index\": unsupported value"),
+    ("ArgMin", "\"select_last_index\": unsupported value"),
+    ("BiasGelu", "unknown operator com.microsoft."),
+    ("BitwiseAnd", "unknown operator"),
+    ("BitwiseNot", "unknown operator"),
+    ("BitwiseOr", "unknown operator"),
+    ("BitwiseXor", "unknown operator"),
+    ("CastLike", "unknown operator"),
+    ("Celu", "unknown operator"),
+    ("Dropout", "unknown operator"),
+    ("DynamicQuantizeMatMul", "unknown operator com.microsoft."),
+    ("FastGelu", "unknown operator com.microsoft."),
+    ("GRU", "`linear_before_reset=0` is not supported"),
+    ("Gelu", "unknown operator com.microsoft."),
+    ("GlobalLpPool", "unknown operator"),
+    ("GridSample", "unknown operator"),
+    ("GroupNormalization", "unknown operator"),
+    ("Hardmax", "unknown operator"),
+    ("IsInf", "\"detect_negative\": unsupported value"),
+    ("IsInf", "\"detect_positive\": unsupported value"),
+    ("LRN", "unknown operator"),
+    ("LpPool", "unknown operator"),
+    ("MaxPool", "\"dilations\": unsupported value"),
+    ("MaxPool", "unsupported output: Indices"),
+    ("MeanVarianceNormalization", "unknown operator"),
+    ("NonZero", "unknown operator"),
+    ("Pad", "without axes"),
+    ("Pow", "type combination"),
+    ("QGemm", "unknown operator com.microsoft."),
+    ("QLinearAdd", "unknown operator com.microsoft."),
+    ("QLinearConv", "unknown operator"),
+    ("QLinearMatMul", "unknown operator"),
+    ("QLinearSigmoid", "unknown operator com.microsoft."),
+    ("QuantizeLinear", "unsupported input type"),
+    ("QuickGelu", "unknown operator com.microsoft."),
+    ("RNN", "unknown operator"),
+    ("Reduce", "noop_with_empty_axes=1 is not supported"),
+    ("Relu", "unsupported input type"),
+    ("Resize", "mode=cubic is not supported"),
+    ("Selu", "unknown operator"),
+    ("Shrink", "unknown operator"),
+    ("SpaceToDepth", "unknown operator"),
+    ("ThresholdedRelu", "unknown operator"),
+];
+
+/// `onnx/operators.py` makes the models, one for each value and each omission of an attribute.
+#[test]
+fn operators_compute_what_onnx_runtime_computes() {
+    let script = "tests/onnx/operators.py";
+    if !python_runs(script) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(script);
+    let made = Command::new("python3").args([&path, folder.path()]).output().unwrap();
+    assert!(made.status.success(), "{made:?}");
+    let refused = compared(folder.path());
+    for (name, error) in &refused {
+        let operator = name.split(['(', ' ']).next().unwrap();
+        let expected = REFUSED.iter().any(|(op, why)| {
+            (*op == operator || *op == "Reduce" && operator.starts_with(op)) && error.contains(why)
+        });
+        assert!(expected, "{name}: {error}");
+    }
+    for (operator, why) in REFUSED {
+        let is_refused =
+            |(name, error): &(String, String)| name.starts_with(operator) && error.contains(why);
+        assert!(refused.iter().any(is_refused), "{operator} is not refused: {why}");
+    }
+}
+
+/// Networks exported by large frameworks, in the folder that `onnx/exported.py` wrote.
+#[test]
+fn exported_networks_compute_what_onnx_runtime_computes() {
+    let Some(folder) = std::env::var_os("YOMIKIRI_EXPORTED") else { return };
+    for (name, error) in compared(Path::new(&folder)) {
+        // Operators of ONNX Runtime's own quantisation.
+        assert!(error.contains("unknown operator com.microsoft."), "{name}: {error}");
+    }
+}
+
+/// Runs the models in a folder, and compares shapes and numbers with those of ONNX Runtime. Returns the names of those that
+/// are refused, with the error.
+fn compared(folder: &Path) -> Vec<(String, String)> {
+    let number = |number: &Value| match number.as_str() {
+        Some(text) => text.parse().unwrap(),
+        None => number.as_f64().unwrap(),
+    };
+    let array = |array: &Value| {
+        let numbers: Vec<f64> = array[3].as_array().unwrap().iter().map(number).collect();
+        let shape = array[2].as_array().unwrap().iter().map(|size| size.as_u64().unwrap() as usize);
+        let shape: Vec<usize> = shape.collect();
+        (array[0].as_str().unwrap().to_string(), array[1].as_i64().unwrap() as i32, shape, numbers)
+    };
+    let arrays = |list: &Value| list.as_array().unwrap().iter().map(array).collect::<Vec<_>>();
+    let cases = fs::read(folder.join("cases.json")).unwrap();
+    let cases: Vec<Value> = serde_json::from_slice(&cases).unwrap();
+    assert!(cases.len() > 9);
+    let mut refused = Vec::new();
+    for (at, case) in cases.iter().enumerate() {
+        let name = case["name"].as_str().unwrap();
+        let bytes = fs::read(folder.join(format!("{at}.onnx"))).unwrap();
+        let narrow = |numbers: Vec<f64>| numbers.into_iter().map(|n| n as f32).collect();
+        let inputs = arrays(&case["inputs"]).into_iter();
+        let inputs =
+            inputs.map(|(name, kind, shape, numbers)| (name, kind, shape, narrow(numbers)));
+        let found = match run(&bytes, &inputs.collect::<Vec<Array>>()) {
+            Ok(found) => found,
+            Err(error) => {
+                refused.push((name.to_string(), error.to_string()));
+                continue;
+            }
+        };
+        let wanted = arrays(&case["outputs"]);
+        for (found, shape) in found {
+            let (_, _, sizes, numbers) =
+                wanted.iter().find(|wanted| wanted.0 == found.name).unwrap();
+            assert!(
+                shape.iter().map(|&n| n as usize).eq(sizes.iter().copied()),
+                "{name}: {shape:?}"
+            );
+            assert_eq!(found.numbers.len(), numbers.len(), "{name}: {sizes:?}");
+            for (found, wanted) in found.numbers.iter().zip(numbers) {
+                let same = found == wanted || found.is_nan() && wanted.is_nan();
+                let near = (found - wanted).abs() <= 1e-6 * wanted.abs().max(1.0);
+                assert!(same || near, "{name}: {found} is not {wanted}");
+            }
+        }
+    }
+    refused
 }
 
 #[test]
@@ -165,7 +303,7 @@ fn unusable_models_are_reported_in_one_line() {
     let cases = [
         ("absent.onnx", "cannot read the model"),
         ("expected.json", "not an ONNX model"),
-        ("unknown-operator.onnx", "org.example/Wonder"),
+        ("unknown-operator.onnx", "unknown operator org.example.Wonder"),
         ("scaler.onnx", "unknown operator ai.onnx.ml.Scaler"),
         ("two-inputs.onnx", "2 inputs; expected one"),
         (
@@ -219,7 +357,7 @@ fn messages_say_what_mends_a_model() {
     let archive = copied("archive.onnx", b"PK\x03\x04 archive/data.pkl");
     for (model, what, hint) in [
         (fixture("training.onnx"), "cannot run the model", "call eval() before the export"),
-        (fixture("mish.onnx"), "Mish", "measure it from Python, or export it with opset 17"),
+        (fixture("selu.onnx"), "Selu", "measure it from Python, or export it with opset 17"),
         (
             alone,
             "missing external.onnx.data, which contains its weights",
@@ -238,7 +376,7 @@ fn messages_say_what_mends_a_model() {
 /// A failure of a running model is exit code 4; a fault visible in its file is invalid input. Both are one
 /// line, and nothing else is printed.
 #[test]
-fn models_that_panic_never_end_or_want_too_much_are_reported_in_one_line() {
+fn models_that_do_not_fit_never_end_or_want_too_much_are_reported_in_one_line() {
     let tables = Tables::new();
     let corpus = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
         .join("fuzz/corpus/onnx/runtime-panics");
@@ -248,9 +386,10 @@ fn models_that_panic_never_end_or_want_too_much_are_reported_in_one_line() {
     fs::write(&panics, model).unwrap();
     let panics = format!("{}?range=clip", panics.display());
     let cases = [
-        (panics, 4, "the runtime (rten) failed: "),
+        (panics, 2, "(Gemm): (64, 1024) times (1, 64)"),
         (fixture("endless.onnx"), 4, "no answer within 1 s; raise --policy-timeout"),
-        (fixture("huge.onnx"), 2, "(ConstantOfShape) computes 4294967296 numbers"),
+        (fixture("topk.onnx"), 2, "(TopK): k=536870912 of 17 numbers"),
+        (fixture("huge.onnx"), 2, "(ConstantOfShape): computes 4294967296 numbers"),
     ];
     for (model, code, wanted) in cases {
         let policy = format!("onnx:{model}");
@@ -262,6 +401,106 @@ fn models_that_panic_never_end_or_want_too_much_are_reported_in_one_line() {
         assert!(after.is_some_and(|after| after.contains(hint)), "{printed}");
         assert_eq!(printed.lines().count(), 1, "{printed}");
     }
+}
+
+/// Weights in another file count as if they were in the model: for the limits, and for the checksum of a card.
+#[test]
+fn weights_beside_a_model_are_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = Model::decode(&fs::read(fixture("external.onnx")).unwrap()[..]).unwrap();
+    let weights = fs::read(fixture("external.onnx.data")).unwrap();
+    let path = folder.path().join("model.onnx");
+    let load = |change: &dyn Fn(&mut Tensor), weights: &[u8]| {
+        let mut model = model.clone();
+        change(&mut model.graph.as_mut().unwrap().initializer[0]);
+        fs::write(&path, model.encode_to_vec()).unwrap();
+        fs::write(folder.path().join("external.onnx.data"), weights).unwrap();
+        let spec = NetworkSpec { path: path.clone(), ..NetworkSpec::default() };
+        Onnx::load(&spec, String::new(), &board_4x4(true))
+    };
+    let entry = |key: &'static str, value: &'static str| {
+        move |tensor: &mut Tensor| {
+            tensor.external_data.retain(|entry| entry.key != key);
+            let (key, value) = (key.to_string(), value.to_string());
+            tensor.external_data.push(Entry { key, value });
+        }
+    };
+    let game = board_4x4(true);
+    let start = [game.start()];
+    let whole = ask(&load(&|_| (), &weights).unwrap(), &game, &start);
+    let error = |change: &dyn Fn(&mut Tensor), weights: &[u8]| {
+        let error = load(change, weights).err().unwrap();
+        assert!(error.line().contains(&path.display().to_string()), "{}", error.line());
+        error.line()
+    };
+    let short = error(&|_| (), &weights[..weights.len() / 2]);
+    assert!(short.contains(" of a file of ") && short.contains("keep both files"), "{short}");
+    let other = error(&entry("length", "4"), &weights);
+    assert!(other.contains(": 4 bytes, but the shape takes "), "{other}");
+    for offset in ["18446744073709551615", "-1", "1e3", "99999999"] {
+        let change = entry("offset", offset);
+        let error = error(&change, &weights);
+        assert!(error.contains("weights `"), "{error}");
+    }
+    for place in ["../external.onnx.data", "/etc/passwd", "a/b", "", "."] {
+        let error = error(&entry("location", place), &weights);
+        assert!(error.contains("not a file of its directory"), "{error}");
+    }
+    let claimed = error(&|tensor: &mut Tensor| tensor.dims = vec![1 << 28], &weights);
+    assert!(claimed.contains("but the shape takes 1073741824"), "{claimed}");
+
+    // The checksum is that of both files together.
+    let mut all = model.encode_to_vec();
+    all.extend(&weights);
+    let crc = format!("{:08x}", crc32fast::hash(&all));
+    let card = |crc: &str| {
+        let card =
+            Card { onnx_crc32: Some(crc.to_string()), ..Card::new(game.name(), Reading::Policy) };
+        fs::write(path.with_extension("json"), serde_json::to_vec(&card).unwrap()).unwrap();
+    };
+    card(&crc);
+    assert_eq!(
+        ask(&load(&|_| (), &weights).unwrap(), &game, &start).scores.len(),
+        whole.scores.len()
+    );
+    let mut changed = weights.clone();
+    changed[0] ^= 1;
+    let error = error(&|_| (), &changed);
+    assert!(error.contains("differs from the file that"), "{error}");
+}
+
+/// The weights of a model in half precision may be in another file.
+#[test]
+fn weights_of_16_bits_may_be_in_another_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut model = Model::decode(&fs::read(fixture("flat.onnx")).unwrap()[..]).unwrap();
+    let mut beside = Vec::new();
+    for tensor in &mut model.graph.as_mut().unwrap().initializer {
+        if tensor.data_type != Tensor::FLOAT {
+            continue;
+        }
+        let raw = tensor.raw_data.take().unwrap();
+        let numbers = raw.as_chunks().0.iter().map(|&four| f32::from_le_bytes(four));
+        let offset = beside.len();
+        beside.extend(numbers.flat_map(|x| half::f16::from_f32(x).to_le_bytes()));
+        tensor.data_type = 10;
+        tensor.data_location = 1;
+        let entry = |(key, value): (&str, String)| Entry { key: key.to_string(), value };
+        let said = [("location", "w".to_string()), ("offset", offset.to_string())];
+        tensor.external_data = said.map(entry).to_vec();
+    }
+    let path = folder.path().join("half.onnx");
+    fs::write(&path, model.encode_to_vec()).unwrap();
+    fs::write(folder.path().join("w"), beside).unwrap();
+    let spec = NetworkSpec { path, ..NetworkSpec::default() };
+    let game = board_4x4(true);
+    let half = Onnx::load(&spec, String::new(), &game).unwrap();
+    let positions = positions(&game, &expected());
+    let (half, single) =
+        (ask(&half, &game, &positions), ask(&load("flat.onnx").unwrap(), &game, &positions));
+    let apart = half.scores.iter().zip(&single.scores).map(|(a, b)| (a - b).abs());
+    let most = apart.fold(0.0, f64::max);
+    assert!(0.0 < most && most < 0.05, "{most}");
 }
 
 /// Truncated files are rejected.

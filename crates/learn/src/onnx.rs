@@ -61,15 +61,15 @@ impl GraphWriter<'_> {
 
     fn linear(&mut self) {
         let [weight, bias] = self.take();
-        self.add("Gemm", &[&weight, &bias], vec![whole("transB", 1)]);
+        self.add("Gemm", &[&weight, &bias], vec![Attribute::int("transB", 1)]);
     }
 
     fn convolve(&mut self) {
         let [weight, bias] = self.take();
         let attributes = vec![
-            wholes("kernel_shape", &[3, 3]),
-            wholes("strides", &[1, 1]),
-            wholes("pads", &[1, 1, 1, 1]),
+            Attribute::ints("kernel_shape", &[3, 3]),
+            Attribute::ints("strides", &[1, 1]),
+            Attribute::ints("pads", &[1, 1, 1, 1]),
         ];
         self.add("Conv", &[&weight, &bias], attributes);
     }
@@ -90,16 +90,6 @@ fn operation(activation: Activation) -> Option<&'static str> {
     }
 }
 
-fn whole(name: &str, number: i64) -> Attribute {
-    let (name, r#type) = (name.to_string(), Attribute::INT);
-    Attribute { name, i: Some(number), r#type, ..Attribute::default() }
-}
-
-fn wholes(name: &str, numbers: &[i64]) -> Attribute {
-    let (name, r#type) = (name.to_string(), Attribute::INTS);
-    Attribute { name, ints: numbers.to_vec(), r#type, ..Attribute::default() }
-}
-
 /// Returns an input or output of floats with an open first dimension.
 fn port(name: &str, shape: &[usize]) -> ValueInfo {
     let open = Dimension { dim_value: None, dim_param: Some("N".to_string()) };
@@ -117,7 +107,7 @@ pub fn model(network: &Network, shape: &[usize]) -> Vec<u8> {
     let mut graph = GraphWriter { network, used: 0, graph, last };
     let is_flat = matches!(architecture, Architecture::Mlp { .. });
     if is_flat && shape.len() > 1 {
-        graph.add("Flatten", &[], vec![whole("axis", 1)]);
+        graph.add("Flatten", &[], vec![Attribute::int("axis", 1)]);
     }
     let mut given = Vec::new();
     for step in architecture.steps() {
@@ -132,17 +122,17 @@ pub fn model(network: &Network, shape: &[usize]) -> Vec<u8> {
         }
     }
     if !is_flat {
-        graph.add("Flatten", &[], vec![whole("axis", 1)]);
+        graph.add("Flatten", &[], vec![Attribute::int("axis", 1)]);
     }
     let hidden = graph.last.clone();
     for head in architecture.heads() {
         let [weight, bias] = graph.take();
         let inputs = [hidden.as_str(), &weight, &bias];
         match operation(head.activation) {
-            None => graph.named("Gemm", &inputs, vec![whole("transB", 1)], &head.name),
+            None => graph.named("Gemm", &inputs, vec![Attribute::int("transB", 1)], &head.name),
             Some(operation) => {
                 let sums = format!("{}_sums", head.name);
-                graph.named("Gemm", &inputs, vec![whole("transB", 1)], &sums);
+                graph.named("Gemm", &inputs, vec![Attribute::int("transB", 1)], &sums);
                 graph.named(operation, &[&sums], vec![], &head.name);
             }
         }

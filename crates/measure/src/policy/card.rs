@@ -162,16 +162,21 @@ impl Card {
 
     /// Reads the ONNX file beside the card; fails if its checksum does not match the card.
     pub fn model(&self, network: &Path) -> Result<Vec<u8>, Hinted> {
-        let path = file(network, "onnx");
-        let bytes = read_model(&path)?;
-        let found = format!("{:08x}", crc32fast::hash(&bytes));
-        if self.onnx_crc32.as_ref().is_some_and(|crc| *crc != found) {
-            let (path, card) = (path.display(), file(network, "json"));
-            let what =
-                format!("{path} differs from the file that {} was written with", card.display());
-            return Err(what.into());
-        }
+        let bytes = read_model(&file(network, "onnx"))?;
+        self.check_sum(network, crc32fast::hash(&bytes))?;
         Ok(bytes)
+    }
+
+    /// Checks the checksum of the ONNX file, if the card has one.
+    pub(super) fn check_sum(&self, network: &Path, crc32: u32) -> Result<(), Hinted> {
+        match self.onnx_crc32.as_ref().is_some_and(|crc| *crc != format!("{crc32:08x}")) {
+            true => {
+                let (path, card) = (file(network, "onnx"), file(network, "json"));
+                let (path, card) = (path.display(), card.display());
+                Err(format!("{path} differs from the file that {card} was written with").into())
+            }
+            false => Ok(()),
+        }
     }
 
     /// Returns the error of a network with an inconsistent card.

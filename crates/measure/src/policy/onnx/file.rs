@@ -1,4 +1,4 @@
-//! Parses ONNX files and removes nodes that the runtime does not support.
+//! Parses ONNX files and removes nodes that no output needs.
 //!
 //! scikit-learn's classifiers have outputs that are not tensors, and nodes of the domain `ai.onnx.ml` that
 //! name the class of each row. The probabilities need neither, so only nodes that lead to computable outputs
@@ -6,13 +6,15 @@
 //! are kept.
 
 use std::collections::{HashMap, HashSet};
-use yomikiri::hint::Hinted;
+use std::path::Path;
 
 use prost::Message;
+use yomikiri::hint::Hinted;
 
 use super::bounds;
 use super::half::widen;
 use super::proto::{Dimension, Graph, Model, Node, Tensor, Type, ValueInfo};
+use super::weights::inline;
 
 /// An input or output.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,7 +86,7 @@ impl Port {
 
 impl Node {
     /// Returns the inputs of the node and of its subgraphs.
-    fn reads(&self) -> Vec<&str> {
+    pub fn reads(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self.input.iter().map(String::as_str).collect();
         for graph in self.attribute.iter().flat_map(|held| held.g.iter().chain(&held.graphs)) {
             names.extend(graph.node.iter().flat_map(Node::reads));
@@ -110,7 +112,7 @@ impl Node {
 }
 
 impl Tensor {
-    /// Returns the numbers of a tensor of integers or 32-bit floats stored in the file; empty for others.
+    /// Returns the numbers of a tensor of integers or floats stored in the file; empty for others.
     pub fn numbers(&self) -> Vec<f64> {
         let raw = self.raw_data.as_deref().unwrap_or_default();
         match self.data_type {
@@ -118,23 +120,30 @@ impl Tensor {
             Tensor::FLOAT => {
                 raw.as_chunks().0.iter().map(|&word| f32::from_le_bytes(word).into()).collect()
             }
+            Tensor::DOUBLE if raw.is_empty() => self.double_data.clone(),
+            Tensor::DOUBLE => {
+                raw.as_chunks().0.iter().map(|&word| f64::from_le_bytes(word)).collect()
+            }
             _ => self.integers().into_iter().map(|n| n as f64).collect(),
         }
     }
 
-    /// Returns the numbers of a tensor of integers stored in the file; empty for others.
+    /// Returns the numbers of a tensor of integers or booleans stored in the file; empty for others.
     fn integers(&self) -> Vec<i64> {
         let raw = self.raw_data.as_deref().unwrap_or_default();
-        let narrow = || self.int32_data.iter().map(|&n| i64::from(n));
         match self.data_type {
-            Tensor::INT32 if raw.is_empty() => narrow().collect(),
-            Tensor::INT32 => {
-                raw.as_chunks().0.iter().map(|&word| i32::from_le_bytes(word).into()).collect()
-            }
             Tensor::INT64 if raw.is_empty() => self.int64_data.clone(),
             Tensor::INT64 => {
                 raw.as_chunks().0.iter().map(|&word| i64::from_le_bytes(word)).collect()
             }
+            Tensor::INT32 | Tensor::UINT8 | Tensor::INT8 | Tensor::BOOL if raw.is_empty() => {
+                self.int32_data.iter().map(|&n| i64::from(n)).collect()
+            }
+            Tensor::INT32 => {
+                raw.as_chunks().0.iter().map(|&word| i32::from_le_bytes(word).into()).collect()
+            }
+            Tensor::UINT8 | Tensor::BOOL => raw.iter().map(|&n| i64::from(n)).collect(),
+            Tensor::INT8 => raw.iter().map(|&n| i64::from(n as i8)).collect(),
             _ => Vec::new(),
         }
     }
@@ -175,15 +184,15 @@ pub(super) struct File {
     model: Model,
     /// Index of the node that makes each tensor.
     makers: HashMap<String, usize>,
-    /// `true` if numbers were widened, so that the model differs from the file.
-    is_widened: bool,
+    /// CRC-32 of the file and its weights in other files.
+    pub crc32: u32,
     pub inputs: Vec<Port>,
     pub outputs: Vec<Port>,
 }
 
 impl File {
-    /// Parses a file; fails if it is not an ONNX model, or exceeds the bounds.
-    pub(super) fn read(bytes: &[u8]) -> Result<File, Hinted> {
+    /// Parses a file, with its weights in files beside `path`; fails if it is not an ONNX model, or exceeds the bounds.
+    pub(super) fn read(bytes: &[u8], path: Option<&Path>) -> Result<File, Hinted> {
         let none = || match bytes.starts_with(b"PK") {
             true => Hinted::new(
                 "not an ONNX model but an archive, as of PyTorch",
@@ -192,12 +201,13 @@ impl File {
             false => "not an ONNX model".into(),
         };
         let mut model = Model::decode(bytes).map_err(|_| none())?;
-        bounds::check(&model)?;
-        let is_widened = widen(&mut model)?;
-        File::of(model, is_widened).ok_or_else(none)
+        bounds::check(&mut model)?;
+        let crc32 = inline(&mut model, bytes, path)?;
+        widen(&mut model);
+        File::of(model, crc32).ok_or_else(none)
     }
 
-    fn of(model: Model, is_widened: bool) -> Option<File> {
+    fn of(model: Model, crc32: u32) -> Option<File> {
         let graph = model.graph.as_ref().filter(|graph| !graph.node.is_empty())?;
         let constants: HashSet<&str> =
             graph.initializer.iter().map(|constant| constant.name.as_str()).collect();
@@ -209,13 +219,7 @@ impl File {
         let made = nodes.flat_map(|(at, node)| node.output.iter().map(move |name| (name, at)));
         // If several nodes make a tensor, the first counts.
         let makers = made.rev().map(|(name, at)| (name.clone(), at)).collect();
-        Some(File { inputs, outputs, is_widened, makers, model })
-    }
-
-    /// Returns the names of the files beside it that contain its weights.
-    pub(super) fn external(&self) -> impl Iterator<Item = &str> {
-        let entries = self.graph().initializer.iter().flat_map(|tensor| &tensor.external_data);
-        entries.filter(|entry| entry.key == "location").map(|entry| entry.value.as_str())
+        Some(File { inputs, outputs, crc32, makers, model })
     }
 
     fn graph(&self) -> &Graph {
@@ -232,9 +236,9 @@ impl File {
         format!("inputs: {}; outputs: {}", list(&self.inputs), list(&self.outputs))
     }
 
-    /// Returns the outputs that can be computed, and the bytes of the changed model, `None` if the file's own
-    /// computes them. Fails if there is no such output, naming the obstacle.
-    pub(super) fn computable(&self) -> Result<(Vec<ModelOutput>, Option<Vec<u8>>), Hinted> {
+    /// Returns the outputs that can be computed, and the nodes they need. Fails if there is no such output, naming the
+    /// obstacle.
+    pub(super) fn computable(&self) -> Result<(Vec<ModelOutput>, HashSet<usize>), Hinted> {
         let mut needed = HashSet::new();
         let mut kept = Vec::new();
         let mut obstacle = None;
@@ -261,10 +265,7 @@ impl File {
         if kept.is_empty() {
             return Err(obstacle.unwrap_or_else(|| "no outputs".into()));
         }
-        let same = kept.iter().map(|kept| &kept.tensor).eq(self.outputs.iter().map(|o| &o.name));
-        let whole = same && needed.len() == self.graph().node.len();
-        let changed = self.is_widened || !whole;
-        Ok((kept.clone(), changed.then(|| self.with_only(&needed, &kept))))
+        Ok((kept, needed))
     }
 
     /// Separates an output's sums from its activation, if it has one. Sums are compared, as in training;
@@ -325,13 +326,16 @@ impl File {
     }
 
     /// Returns the model reduced to some nodes and outputs.
-    fn with_only(&self, nodes: &HashSet<usize>, kept: &[ModelOutput]) -> Vec<u8> {
-        let mut model = self.model.clone();
-        let graph = model.graph.as_mut().expect("a file has a graph");
-        let mut at = 0..;
-        graph.node.retain(|_| at.next().is_some_and(|at| nodes.contains(&at)));
-        let output = |kept: &ModelOutput| ValueInfo { name: kept.tensor.clone(), r#type: None };
-        graph.output = kept.iter().map(output).collect();
-        model.encode_to_vec()
+    pub(super) fn into_model(self, nodes: &HashSet<usize>, kept: &[ModelOutput]) -> Model {
+        let mut model = self.model;
+        if let Some(graph) = &mut model.graph {
+            let mut at = 0..;
+            graph.node.retain(|_| at.next().is_some_and(|at| nodes.contains(&at)));
+            let output = |kept: &ModelOutput| ValueInfo { name: kept.tensor.clone(), r#type: None };
+            graph.output = kept.iter().map(output).collect();
+            // Shapes of the file are not trusted; the runtime infers its own.
+            graph.value_info.clear();
+        }
+        model
     }
 }

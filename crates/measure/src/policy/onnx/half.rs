@@ -4,10 +4,11 @@
 //! tensor types are widened before the runtime loads the model; results are more precise than in half
 //! precision.
 
-use half::f16;
-use yomikiri::hint::Hinted;
+use std::convert::Infallible;
 
-use super::proto::{Graph, Model, Tensor, ValueInfo};
+use half::f16;
+
+use super::proto::{Graph, Model, Tensor};
 
 /// ONNX's number of 16-bit floats.
 const HALF: i32 = 10;
@@ -15,53 +16,39 @@ const HALF: i32 = 10;
 const TYPES: [(&str, &str); 4] =
     [("Cast", "to"), ("RandomNormalLike", "dtype"), ("EyeLike", "dtype"), ("Multinomial", "dtype")];
 
-/// Widens a model and returns `true` if anything changed; fails if 16-bit weights are in another file.
-pub(super) fn widen(model: &mut Model) -> Result<bool, Hinted> {
-    model.graph.as_mut().map_or(Ok(false), widen_graph)
+/// Widens a model.
+pub(super) fn widen(model: &mut Model) {
+    model.graph.iter_mut().for_each(|graph| {
+        let widened = |tensor: &mut Tensor| {
+            widen_tensor(tensor);
+            Ok::<(), Infallible>(())
+        };
+        let Ok(()) = graph.each_tensor(&mut { widened });
+        widen_types(graph);
+    });
 }
 
-fn widen_graph(graph: &mut Graph) -> Result<bool, Hinted> {
-    let mut found = false;
-    for constant in &mut graph.initializer {
-        found |= widen_tensor(constant)?;
-    }
-    for info in graph.input.iter_mut().chain(&mut graph.output).chain(&mut graph.value_info) {
-        found |= widen_type(info);
+fn widen_types(graph: &mut Graph) {
+    for info in graph.input.iter_mut().chain(&mut graph.output) {
+        let tensor = info.r#type.as_mut().and_then(|kind| kind.tensor_type.as_mut());
+        let half = tensor.filter(|tensor| tensor.elem_type == HALF);
+        half.into_iter().for_each(|tensor| tensor.elem_type = Tensor::FLOAT);
     }
     for node in &mut graph.node {
         for held in &mut node.attribute {
             let is_type = TYPES.contains(&(node.op_type.as_str(), held.name.as_str()));
             if is_type && held.i == Some(i64::from(HALF)) {
                 held.i = Some(i64::from(Tensor::FLOAT));
-                found = true;
             }
-            if let Some(tensor) = &mut held.t {
-                found |= widen_tensor(tensor)?;
-            }
-            for graph in held.g.iter_mut().chain(&mut held.graphs) {
-                found |= widen_graph(graph)?;
-            }
+            held.g.iter_mut().chain(&mut held.graphs).for_each(widen_types);
         }
     }
-    Ok(found)
-}
-
-fn widen_type(info: &mut ValueInfo) -> bool {
-    let tensor = info.r#type.as_mut().and_then(|kind| kind.tensor_type.as_mut());
-    let half = tensor.filter(|tensor| tensor.elem_type == HALF);
-    half.map(|tensor| tensor.elem_type = Tensor::FLOAT).is_some()
 }
 
 /// Widens a tensor whose numbers are two bytes each, or the low bits of integers.
-fn widen_tensor(tensor: &mut Tensor) -> Result<bool, Hinted> {
+fn widen_tensor(tensor: &mut Tensor) {
     if tensor.data_type != HALF {
-        return Ok(false);
-    }
-    if !tensor.external_data.is_empty() {
-        return Err(Hinted::new(
-            "weights of 16 bits in another file",
-            "save the model in one file, or in float32",
-        ));
+        return;
     }
     tensor.float_data = match tensor.raw_data.take() {
         Some(raw) => {
@@ -71,7 +58,6 @@ fn widen_tensor(tensor: &mut Tensor) -> Result<bool, Hinted> {
     };
     tensor.int32_data.clear();
     tensor.data_type = Tensor::FLOAT;
-    Ok(true)
 }
 
 #[cfg(test)]
@@ -115,8 +101,7 @@ mod tests {
             tensor.elem_type = HALF;
         }
         let mut rounded = half.clone();
-        assert_eq!(widen(&mut rounded), Ok(true));
-        assert_eq!(widen(&mut rounded.clone()), Ok(false));
+        widen(&mut rounded);
         assert_ne!(rounded, single);
 
         let game = four();

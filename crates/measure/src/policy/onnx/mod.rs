@@ -1,18 +1,24 @@
 //! Networks in ONNX files as policies.
 //!
-//! `file` parses a model, an [`Encoding`] lays out its input, and `session` runs it; its outputs are read as those of
+//! `file` parses a model, an [`Encoding`] lays out its input, `prepare` bounds it and writes it for the runtime, and
+//! `session` runs it; its outputs are read as those of
 //! any [`Source`], by the [`Card`] beside the file if there is one.
 
 mod apart;
 mod bounds;
 mod file;
+mod fold;
 mod half;
+mod prepare;
 pub mod proto;
 mod session;
+mod sizes;
+mod weights;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use file::{File, Port, PortKind};
+use prepare::MADE;
 use session::{INPUT_KINDS, Input, ROWS, Session};
 
 use super::card::{self, Card};
@@ -58,13 +64,8 @@ impl Onnx {
         };
         let shown = path.display();
         let card = Card::beside(&path)?;
-        let bytes = match &card {
-            Some(card) => {
-                card.check(&path, &game.name())?;
-                card.model(&path)?
-            }
-            None => card::read_model(&path)?,
-        };
+        card.as_ref().map_or(Ok(()), |card| card.check(&path, &game.name()))?;
+        let bytes = card::read_model(&path)?;
         let mut policy = Onnx::of_bytes(spec, name, (bytes, Some(&path)), card.as_ref(), game)
             .map_err(|error| {
                 let error = error.map(|what| format!("{shown}: {what}"));
@@ -95,16 +96,21 @@ impl Onnx {
         card: Option<&Card>,
         game: &G,
     ) -> Result<Onnx, Hinted> {
-        let file = File::read(&bytes)?;
-        Onnx::of_file(spec, name, (&file, bytes, path), card, game).map_err(|error| {
-            error.map(|what| format!("{what} ({})", file.describe()).replace(['\n', '\r'], " "))
+        let file = File::read(&bytes, path)?;
+        drop(bytes);
+        if let Some((card, path)) = card.zip(path) {
+            card.check_sum(path, file.crc32)?;
+        }
+        let described = file.describe();
+        Onnx::of_file(spec, name, file, card, game).map_err(|error| {
+            error.map(|what| format!("{what} ({described})").replace(['\n', '\r'], " "))
         })
     }
 
     fn of_file<G: Game>(
         spec: &NetworkSpec,
         name: String,
-        (file, bytes, path): (&File, Vec<u8>, Option<&Path>),
+        file: File,
         card: Option<&Card>,
         game: &G,
     ) -> Result<Onnx, Hinted> {
@@ -113,22 +119,13 @@ impl Onnx {
             return Err(Hinted::new("width and mate apply to minishogi only", hint));
         }
         let reading = card.filter(|_| !spec.reading.defines_reading());
-        let (batch, encoding, inputs) = inputs(&spec.reading, reading, game, file)?;
-        let (mut kept, pruned) = file.computable()?;
+        let (batch, encoding, inputs) = inputs(&spec.reading, reading, game, &file)?;
+        let (mut kept, needed) = file.computable()?;
         if reading.is_some() {
             kept.iter_mut().for_each(|output| file.before_activation(output));
         }
-        let path = path.filter(|path| {
-            let is_named = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("onnx"));
-            pruned.is_none() && is_named
-        });
-        let beside = |name: &&str| path.is_some_and(|path| !path.with_file_name(name).exists());
-        if let Some(missing) = file.external().find(beside) {
-            let what = format!("missing {missing}, which contains its weights");
-            return Err(Hinted::new(what, "put it beside the model, as the export wrote it"));
-        }
         let limit = spec.limit.unwrap_or(PolicySpec::LIMIT);
-        let model = session::load(path.map(PathBuf::from), pruned.unwrap_or(bytes), limit)?;
+        let model = file.into_model(&needed, &kept);
         let session = Session::new(model, inputs, &kept, batch, limit)?;
         let layout = encoding.layout;
         let planes = encoding.planes.iter().map(Plane::to_string).collect::<Vec<_>>().join("+");
@@ -151,6 +148,28 @@ impl Onnx {
         answers.check(&batch)?;
         Ok(policy)
     }
+}
+
+/// An input of a model: its name, ONNX's number of the element type, its shape and numbers.
+#[doc(hidden)]
+pub type Array = (String, i32, Vec<usize>, Vec<f32>);
+
+/// Runs a model of any inputs once. Returns its outputs, and their shapes as predicted before it was run. For tests: no
+/// game is played.
+#[doc(hidden)]
+pub fn run(bytes: &[u8], inputs: &[Array]) -> Result<Vec<(OutputRows, Vec<i64>)>, Hinted> {
+    let file = File::read(bytes, None)?;
+    let (kept, needed) = file.computable()?;
+    let of = |(name, kind, shape, _): &Array| Input {
+        name: name.clone(),
+        kind: *kind,
+        shape: shape.clone(),
+        has_rows: false,
+    };
+    let (of, model) = (inputs.iter().map(of).collect(), file.into_model(&needed, &kept));
+    let session = Session::new(model, of, &kept, Some(1), PolicySpec::LIMIT)?;
+    let rows = session.run(1, &|input, _, out| out.copy_from_slice(&inputs[input].3))?;
+    Ok(rows.into_iter().zip(session.shapes).collect())
 }
 
 /// Returns the element type of an input, if it is supported.
@@ -302,7 +321,7 @@ fn encoding<G: Game>(
     })?;
     if let (Some(batch), encoding) = &found {
         let length = encoding.shape.iter().product::<usize>();
-        if batch.checked_mul(length).is_none_or(|numbers| numbers as u64 > bounds::MADE) {
+        if batch.checked_mul(length).is_none_or(|numbers| numbers as u64 > MADE) {
             let what = format!("fixed batch size {batch} too large");
             return Err(Hinted::new(what, "export the model with a dynamic batch size"));
         }

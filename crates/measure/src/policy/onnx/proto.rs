@@ -107,7 +107,20 @@ pub struct Attribute {
 
 impl Attribute {
     pub const INT: i32 = 2;
+    pub const TENSOR: i32 = 4;
     pub const INTS: i32 = 7;
+
+    /// Makes an integer.
+    pub fn int(name: &str, value: i64) -> Attribute {
+        let (name, i, r#type) = (name.to_string(), Some(value), Attribute::INT);
+        Attribute { name, i, r#type, ..Attribute::default() }
+    }
+
+    /// Makes a list of integers.
+    pub fn ints(name: &str, values: &[i64]) -> Attribute {
+        let (name, ints, r#type) = (name.to_string(), values.to_vec(), Attribute::INTS);
+        Attribute { name, ints, r#type, ..Attribute::default() }
+    }
 }
 
 /// A constant.
@@ -137,8 +150,48 @@ pub struct Tensor {
 
 impl Tensor {
     pub const FLOAT: i32 = 1;
+    pub const UINT8: i32 = 2;
+    pub const INT8: i32 = 3;
     pub const INT32: i32 = 6;
     pub const INT64: i32 = 7;
+    pub const BOOL: i32 = 9;
+    pub const DOUBLE: i32 = 11;
+
+    /// Makes a list of 64-bit integers.
+    pub fn of_sizes(sizes: &[i64]) -> Tensor {
+        let (dims, int64_data) = (vec![sizes.len() as i64], sizes.to_vec());
+        Tensor { dims, data_type: Tensor::INT64, int64_data, ..Tensor::default() }
+    }
+
+    /// Returns the number of bytes of its numbers; `None` for an unknown type or an invalid shape.
+    pub fn bytes(&self) -> Option<u64> {
+        let each = match self.data_type {
+            2 | 3 | 9 => 1,
+            4 | 5 | 10 | 16 => 2,
+            1 | 6 | 12 => 4,
+            7 | 11 | 13 => 8,
+            _ => return None,
+        };
+        let mut sizes = self.dims.iter().map(|&size| u64::try_from(size).ok());
+        sizes.try_fold(each, |all: u64, size| all.checked_mul(size?))
+    }
+}
+
+impl Graph {
+    /// Calls a function with every constant, those of nodes and their graphs included.
+    pub fn each_tensor<E>(
+        &mut self,
+        call: &mut impl FnMut(&mut Tensor) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.initializer.iter_mut().try_for_each(&mut *call)?;
+        for held in self.node.iter_mut().flat_map(|node| &mut node.attribute) {
+            held.t.iter_mut().try_for_each(&mut *call)?;
+            for graph in held.g.iter_mut().chain(&mut held.graphs) {
+                graph.each_tensor(call)?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// An input or output.

@@ -5,19 +5,21 @@
 //! many threads compute as call.
 
 use std::fmt::Display;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use prost::Message as _;
 use rten::{Model, ModelOptions, NodeId, RunOptions, ThreadPool, Value};
-use rten_tensor::AsView;
+use rten_tensor::AsView as _;
 
 use super::apart::apart;
 use super::file::{ModelOutput, Squash};
+use super::prepare::{Unfit, prepare};
+use super::proto;
 use crate::policy::OutputRows;
-use yomikiri::hint::Hinted;
+use yomikiri::hint::{Hinted, Kind};
 
-/// Largest number of rows per run.
+/// Largest number of rows per run, if what a model computes for them is within its limit.
 pub(super) const ROWS: usize = 1024;
 /// Batches are padded to a multiple of this: small batches may take another code path, and the answer for a
 /// row must not depend on their size.
@@ -40,8 +42,12 @@ pub(super) struct Session {
     inputs: Vec<(NodeId, Input)>,
     /// Number of rows, if the model fixes it.
     batch: Option<usize>,
+    /// Largest number of rows per run.
+    most: usize,
     /// Outputs to compute.
     outputs: Vec<(NodeId, ModelOutput)>,
+    /// Predicted shapes of all outputs, for the largest number of rows.
+    pub shapes: Vec<Vec<i64>>,
     /// Time limit for up to [`ROWS`] rows.
     limit: Duration,
     /// Error that ended the use of the model.
@@ -57,53 +63,88 @@ const FLOAT: i32 = 1;
 /// Supported element types of the input.
 pub(super) const INPUT_KINDS: [i32; 6] = [FLOAT, 2, 3, 6, 7, 9];
 
-/// Loads a model within a time limit: from the file, which may refer to files of weights beside it, or from
-/// `bytes`.
-pub(super) fn load(
-    file: Option<PathBuf>,
-    bytes: Vec<u8>,
-    limit: Duration,
-) -> Result<Model, Hinted> {
-    let loaded = apart(limit, move || {
-        let options = ModelOptions::with_all_ops();
-        file.map_or_else(|| options.load(bytes), |path| options.load_file(path))
-    });
-    loaded?.map_err(cannot_run)
+/// A loaded model.
+struct Loaded {
+    model: Model,
+    /// Number of rows that it takes at a time: as many as a model fixes, or as its limit allows.
+    rows: usize,
+    /// Shapes of the outputs for that many rows.
+    shapes: Vec<Vec<i64>>,
 }
 
-/// Returns the runtime's error with what mends it.
+/// Prepares and loads a model within a time limit.
+fn load(
+    mut model: proto::Model,
+    inputs: &[Input],
+    batch: Option<usize>,
+    limit: Duration,
+) -> Result<Loaded, Hinted> {
+    let inputs: Vec<_> = inputs.iter().map(Input::sizes).collect();
+    let loaded = apart(limit, move || {
+        let mut rows = batch.unwrap_or(ROWS);
+        let prepared = loop {
+            let of_rows = |(name, has_rows, shape): &(String, bool, Vec<usize>)| {
+                let rows = if *has_rows { &[rows][..] } else { &[] };
+                (name.clone(), [rows, shape].concat())
+            };
+            match prepare(&model, &inputs.iter().map(of_rows).collect::<Vec<_>>()) {
+                Err(Unfit { is_too_large: true, .. }) if batch.is_none() && rows > GRAIN => {
+                    rows /= 2
+                }
+                Err(unfit) => return Err(cannot_run(unfit.what)),
+                Ok(prepared) => break prepared,
+            }
+        };
+        if let Some(graph) = &mut model.graph {
+            graph.node = prepared.nodes;
+        }
+        let bytes = model.encode_to_vec();
+        drop(model);
+        let model = ModelOptions::with_all_ops().load(bytes).map_err(failed)?;
+        Ok(Loaded { model, rows, shapes: prepared.shapes })
+    });
+    loaded?
+}
+
+/// Returns why a model cannot be run, with what mends it.
 fn cannot_run(error: impl Display) -> Hinted {
     let error = error.to_string();
     let what = format!("cannot run the model: {error}");
-    let is_training = ["training_mode", "Dropout operator"].iter().any(|word| error.contains(word));
-    if is_training {
+    if error.contains("training_mode") {
         return Hinted::new(
             what,
             "it was exported in training mode: call eval() before the export",
         );
     }
-    match error.contains("not supported or not enabled") {
+    let is_unknown = ["unknown operator", "not supported", "depends on"];
+    match is_unknown.iter().any(|word| error.contains(word)) {
         true => Hinted::new(what, "measure it from Python, or export it with opset 17"),
         false => what.into(),
     }
 }
 
+/// Returns the error of a model that the runtime does not load or run.
+fn failed(error: impl Display) -> Hinted {
+    cannot_run(error).of_kind(Kind::Policy)
+}
+
 impl Session {
-    /// Prepares a model, which takes `batch` rows at a time if it is given.
+    /// Loads a model, which takes `batch` rows at a time if it is given.
     pub(super) fn new(
-        model: Model,
+        model: proto::Model,
         inputs: Vec<Input>,
         kept: &[ModelOutput],
         batch: Option<usize>,
         limit: Duration,
-    ) -> Result<Session, String> {
+    ) -> Result<Session, Hinted> {
+        let Loaded { model, rows: most, shapes } = load(model, &inputs, batch, limit)?;
         let id = |name: &str| model.node_id(name).map_err(|error| error.to_string());
         let with_id = |input: Input| Ok::<_, String>((id(&input.name)?, input));
         let inputs = inputs.into_iter().map(with_id).collect::<Result<_, _>>()?;
         let with_id = |kept: &ModelOutput| Ok::<_, String>((id(&kept.tensor)?, kept.clone()));
         let outputs = kept.iter().map(with_id).collect::<Result<_, _>>()?;
         let (model, failed, idle) = (Arc::new(model), OnceLock::new(), Mutex::default());
-        Ok(Session { model, inputs, batch, outputs, limit, failed, idle })
+        Ok(Session { model, inputs, batch, most, outputs, shapes, limit, failed, idle })
     }
 
     /// Describes the input of the legal moves, if there is one.
@@ -125,7 +166,7 @@ impl Session {
         let (mut inputs, mut parts) = (Vec::new(), Vec::new());
         let mut first = 0;
         while first < count {
-            let expected = (count - first).min(self.batch.unwrap_or(ROWS));
+            let expected = (count - first).min(self.most);
             let rows = self.batch.unwrap_or(expected.next_multiple_of(GRAIN));
             let mut values = Vec::new();
             for (which, (id, input)) in self.inputs.iter().enumerate() {
@@ -156,7 +197,7 @@ impl Session {
         });
         let ran = ran.inspect_err(|error| drop(self.failed.set(error.clone())))?;
         idle().push(pool);
-        let ran = ran.map_err(cannot_run)?;
+        let ran = ran.map_err(failed)?;
         let named = |(_, output): &(NodeId, ModelOutput)| OutputRows {
             name: output.name.clone(),
             classes: output.classes.clone(),
@@ -176,6 +217,11 @@ impl Session {
 }
 
 impl Input {
+    /// Returns the name, whether there are rows, and the shape of one.
+    fn sizes(&self) -> (String, bool, Vec<usize>) {
+        (self.name.clone(), self.has_rows, self.shape.clone())
+    }
+
     /// Converts numbers to the element type.
     fn value(&self, rows: usize, numbers: Vec<f32>) -> Result<Value, String> {
         let rows = if self.has_rows { &[rows][..] } else { &[] };

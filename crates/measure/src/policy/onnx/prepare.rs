@@ -1,0 +1,672 @@
+//! Prepares a model for the runtime: predicts the size of all that it computes, and writes nodes that the runtime reads in
+//! another way than ONNX Runtime, or not at all, as others that it computes alike.
+//!
+//! `tests/onnx/operators.py` has the cases that show the differences.
+
+use std::collections::HashMap;
+
+use super::bounds::NODES;
+use super::fold::compute;
+use super::proto::{Attribute, Graph, Model, Node, OperatorSet, Tensor, ValueInfo};
+use super::sizes::{Known, Op, Windows, count};
+
+/// Maximum of numbers that a model holds at a time beside its weights, and of numbers in an input.
+pub(super) const MADE: u64 = 1 << 28;
+/// Maximum of numbers of a constant that is computed beforehand.
+const FOLDED: u64 = 1024;
+
+/// Why a model cannot be run.
+#[derive(Debug)]
+pub(super) struct Unfit {
+    pub what: String,
+    /// `true` if fewer rows at a time may help.
+    pub is_too_large: bool,
+}
+
+impl From<String> for Unfit {
+    fn from(what: String) -> Unfit {
+        Unfit { what, is_too_large: false }
+    }
+}
+
+/// What is run instead of a model.
+#[derive(Default)]
+pub(super) struct Prepared {
+    pub nodes: Vec<Node>,
+    /// Shapes of the outputs.
+    pub shapes: Vec<Vec<i64>>,
+}
+
+/// Prepares a model whose inputs have certain shapes; fails if an operator is unknown, or if what is computed is too large.
+pub(super) fn prepare(model: &Model, inputs: &[(String, Vec<usize>)]) -> Result<Prepared, Unfit> {
+    let Some(graph) = &model.graph else { return Ok(Prepared::default()) };
+    let opsets = model.opset_import.clone();
+    let is_main = |set: &&OperatorSet| is_main(set.domain.as_deref().unwrap_or_default());
+    let version = opsets.iter().find(is_main).map_or(1, |set| set.version);
+    let given = |(name, shape): &(String, Vec<usize>)| {
+        let shape = shape.iter().map(|&size| size as i64).collect();
+        (name.clone(), Known { shape, ..Known::default() })
+    };
+    let known = inputs.iter().map(given).collect();
+    let mut walk = Walk { opsets, version, known, names: 0 };
+    let nodes = walk.graph(graph)?.nodes;
+    let shape = |output: &ValueInfo| Some(walk.known.get(&output.name)?.shape.clone());
+    let shapes = graph.output.iter().map(shape).collect::<Option<_>>();
+    Ok(Prepared { nodes, shapes: shapes.ok_or("an output that nothing computes".to_string())? })
+}
+
+fn is_main(domain: &str) -> bool {
+    domain.is_empty() || domain == "ai.onnx"
+}
+
+/// The nodes of a graph that were walked.
+#[derive(Default)]
+struct Walked {
+    nodes: Vec<Node>,
+    /// Numbers that are still needed, of each tensor.
+    alive: HashMap<String, u64>,
+    /// The most that were needed at a time.
+    most: u64,
+}
+
+struct Walk {
+    opsets: Vec<OperatorSet>,
+    version: i64,
+    /// What is known of the tensors so far, in all graphs.
+    known: HashMap<String, Known>,
+    /// Number of tensors named here.
+    names: usize,
+}
+
+impl Walk {
+    fn graph(&mut self, graph: &Graph) -> Result<Walked, Unfit> {
+        graph.initializer.iter().for_each(|constant| self.constant(&constant.name, constant));
+        let mut last: HashMap<&str, usize> = HashMap::new();
+        for (at, node) in graph.node.iter().enumerate() {
+            last.extend(node.reads().into_iter().map(|name| (name, at)));
+        }
+        last.extend(graph.output.iter().map(|output| (output.name.as_str(), usize::MAX)));
+        let mut walked = Walked::default();
+        for (at, node) in graph.node.iter().enumerate() {
+            let named = |what: String| format!("node {} ({}): {what}", label(node), node.op_type);
+            let unfit = |unfit: Unfit| Unfit { what: named(unfit.what), ..unfit };
+            self.node(node, &mut walked).map_err(unfit)?;
+            if walked.nodes.len() > NODES {
+                return Err(format!("more than {NODES} nodes, the limit").into());
+            }
+            let known = &self.known;
+            walked.alive.retain(|name, _| {
+                last.get(name.as_str()).is_some_and(|&last| last > at)
+                    || known.get(name).is_some_and(|known| known.is_constant)
+            });
+        }
+        Ok(walked)
+    }
+
+    /// Notes a constant.
+    fn constant(&mut self, name: &str, tensor: &Tensor) {
+        let numbers = (count(&tensor.dims) <= FOLDED).then(|| tensor.clone());
+        let known = Known { shape: tensor.dims.clone(), is_constant: true, numbers };
+        self.known.insert(name.to_string(), known);
+    }
+
+    /// Adds what is computed for a node.
+    fn node(&mut self, node: &Node, walked: &mut Walked) -> Result<(), Unfit> {
+        if !is_main(&node.domain) {
+            return Err(format!("unknown operator {}.{}", node.domain, node.op_type).into());
+        }
+        match node.op_type.as_str() {
+            "Constant" => {
+                let tensor =
+                    constant_of(node).ok_or("a constant that is not a tensor".to_string())?;
+                self.constant(node.output.first().map_or("", String::as_str), &tensor);
+                walked.nodes.push(node.clone());
+                Ok(())
+            }
+            "If" => self.branch(node, walked),
+            "Loop" => self.repeat(node, walked),
+            _ => {
+                for node in self.rewritten(node)? {
+                    match node.op_type.as_str() {
+                        "Constant" => self.node(&node, walked)?,
+                        _ => self.add(node, walked)?,
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn op<'a>(&'a self, node: &'a Node) -> Result<Op<'a>, String> {
+        let input = |name: &String| match self.known.get(name) {
+            _ if name.is_empty() => Ok(None),
+            Some(known) => Ok(Some(known)),
+            None => Err(format!("nothing computes its input `{name}`")),
+        };
+        let inputs = node.input.iter().map(input).collect::<Result<_, _>>()?;
+        Ok(Op { node, inputs, version: self.version })
+    }
+
+    /// Adds a node that is run as it is.
+    fn add(&mut self, mut node: Node, walked: &mut Walked) -> Result<(), Unfit> {
+        // The runtime names it in its errors.
+        node.name = format!("{} {}", node.op_type, label(&node));
+        let op = self.op(&node)?;
+        let (shapes, scratch) = op.made()?;
+        let is_constant = op.inputs.iter().flatten().all(|known| known.is_constant);
+        let are_known = op.inputs.iter().flatten().all(|known| known.numbers.is_some());
+        let is_small = scratch <= FOLDED && shapes.iter().all(|shape| count(shape) <= FOLDED);
+        let numbers = match node.op_type.as_str() {
+            "Shape" => vec![Tensor::of_sizes(&op.sizes()?)],
+            "Size" => {
+                vec![Tensor { dims: vec![], ..Tensor::of_sizes(&[count(op.shape(0)?) as i64]) }]
+            }
+            _ if are_known && is_small && !node.input.is_empty() => self.folded(&op),
+            _ => Vec::new(),
+        };
+        let mut numbers = numbers.into_iter().map(Some);
+        let mut made = Vec::new();
+        for (name, shape) in node.output.iter().zip(shapes) {
+            let numbers = numbers.next().flatten();
+            made.push((name.clone(), Known { shape, is_constant, numbers }));
+        }
+        self.made(made, scratch, walked)?;
+        walked.nodes.push(node);
+        Ok(())
+    }
+
+    /// Notes outputs, and fails if they are too large.
+    fn made(
+        &mut self,
+        made: Vec<(String, Known)>,
+        scratch: u64,
+        walked: &mut Walked,
+    ) -> Result<(), Unfit> {
+        let own = made.iter().map(|(_, known)| count(&known.shape));
+        let own = own.fold(scratch, u64::saturating_add);
+        let all = walked.alive.values().fold(own, |all, one| all.saturating_add(*one));
+        walked.most = walked.most.max(all);
+        if let Some((_, known)) =
+            made.iter().find(|(_, known)| known.shape.iter().any(|&size| size < 0))
+        {
+            return Err(format!("computes a shape of {:?}", known.shape).into());
+        }
+        if all > MADE {
+            let what = format!("computes {own} numbers; the limit of all at a time is {MADE}");
+            return Err(Unfit { what, is_too_large: true });
+        }
+        for (name, known) in made {
+            walked.alive.insert(name.clone(), count(&known.shape));
+            self.known.insert(name, known);
+        }
+        Ok(())
+    }
+
+    /// Computes a node of constants; empty if the runtime cannot.
+    fn folded(&self, op: &Op<'_>) -> Vec<Tensor> {
+        let constants = op.node.input.iter().zip(&op.inputs).filter_map(|(name, known)| {
+            Some(Tensor { name: name.clone(), ..known.as_ref()?.numbers.clone()? })
+        });
+        let outputs = op.node.output.iter().filter(|name| !name.is_empty());
+        let graph = Graph {
+            node: vec![op.node.clone()],
+            initializer: constants.collect(),
+            output: outputs.map(|name| ValueInfo { name: name.clone(), r#type: None }).collect(),
+            ..Graph::default()
+        };
+        let opset_import = self.opsets.clone();
+        let model =
+            Model { ir_version: Some(8), graph: Some(graph), opset_import, ..Model::default() };
+        compute(&model).unwrap_or_default()
+    }
+
+    /// Adds the branch that is taken, if the condition is known, else both: their outputs have the same shapes.
+    fn branch(&mut self, node: &Node, walked: &mut Walked) -> Result<(), Unfit> {
+        let condition = self
+            .op(node)?
+            .known(0)
+            .and_then(|known| known.numbers.as_ref()?.numbers().first().copied());
+        let of = |name: &str| {
+            let held = node.attribute.iter().find(|held| held.name == name);
+            held.and_then(|held| held.g.as_ref()).ok_or_else(|| format!("no {name}"))
+        };
+        let branches = match condition {
+            Some(0.0) => vec![of("else_branch")?],
+            Some(_) => vec![of("then_branch")?],
+            None => vec![of("then_branch")?, of("else_branch")?],
+        };
+        let mut results = Vec::new();
+        for graph in &branches {
+            let inner = self.graph(graph)?;
+            let shapes = graph.output.iter().map(|output| self.known.get(&output.name).cloned());
+            results.push((
+                shapes
+                    .collect::<Option<Vec<Known>>>()
+                    .ok_or("a branch without result".to_string())?,
+                inner,
+            ));
+        }
+        let (first, inner) = results.swap_remove(0);
+        if condition.is_some() {
+            // Its constants become nodes, because they are constants of a graph that is gone.
+            let constants = branches[0].initializer.iter().map(constant_node);
+            walked.nodes.extend(constants.chain(inner.nodes));
+            self.made(Vec::new(), inner.most, walked)?;
+            for (result, output) in branches[0].output.iter().zip(&node.output) {
+                self.add(simple("Identity", &[&result.name], output), walked)?;
+            }
+            return Ok(());
+        }
+        let (second, other) = results.swap_remove(0);
+        let same =
+            first.iter().map(|known| &known.shape).eq(second.iter().map(|known| &known.shape));
+        if !same {
+            return Err("its size depends on numbers that are computed (its condition)"
+                .to_string()
+                .into());
+        }
+        let made = node.output.iter().cloned();
+        let made = made.zip(first.into_iter().map(|known| Known {
+            numbers: None,
+            is_constant: false,
+            ..known
+        }));
+        self.made(made.collect(), inner.most.max(other.most), walked)?;
+        let mut node = node.clone();
+        for held in &mut node.attribute {
+            let nodes = if held.name == "then_branch" { &inner.nodes } else { &other.nodes };
+            held.g.iter_mut().for_each(|graph| graph.node = nodes.clone());
+        }
+        walked.nodes.push(node);
+        Ok(())
+    }
+
+    /// Adds a loop whose state keeps its shape, and whose number of steps is known if it collects results.
+    fn repeat(&mut self, node: &Node, walked: &mut Walked) -> Result<(), Unfit> {
+        let op = self.op(node)?;
+        let steps =
+            op.known(0).and_then(|known| known.numbers.as_ref()?.numbers().first().copied());
+        let given = |at: usize| Known {
+            numbers: None,
+            is_constant: false,
+            ..op.known(at).cloned().unwrap_or_default()
+        };
+        let state: Vec<Known> = (2..node.input.len()).map(given).collect();
+        let body = node.attribute.iter().find(|held| held.name == "body");
+        let body = body.and_then(|held| held.g.clone()).ok_or("no body".to_string())?;
+        let inputs = [Known::default(), Known::default()].into_iter().chain(state.iter().cloned());
+        self.known.extend(body.input.iter().map(|input| input.name.clone()).zip(inputs));
+        let inner = self.graph(&body)?;
+        let results =
+            body.output.iter().skip(1).map(|output| self.known.get(&output.name).cloned());
+        let results =
+            results.collect::<Option<Vec<Known>>>().ok_or("a step without result".to_string())?;
+        let mut made = Vec::new();
+        for (at, (name, result)) in node.output.iter().zip(results).enumerate() {
+            let shape = match (state.get(at), steps) {
+                (Some(state), _) if state.shape == result.shape => result.shape,
+                (None, Some(steps)) => [&[steps as i64], &result.shape[..]].concat(),
+                _ => return Err("its size depends on the number of steps".to_string().into()),
+            };
+            made.push((name.clone(), Known { shape, ..Known::default() }));
+        }
+        self.made(made, inner.most, walked)?;
+        let mut node = node.clone();
+        let graphs = node.attribute.iter_mut().flat_map(|held| &mut held.g);
+        graphs.for_each(|graph| graph.node = inner.nodes.clone());
+        walked.nodes.push(node);
+        Ok(())
+    }
+
+    /// Names a tensor.
+    fn name(&mut self) -> String {
+        self.names += 1;
+        format!("yomikiri.{}", self.names)
+    }
+
+    /// Returns the nodes that compute the same as a node does in ONNX Runtime.
+    fn rewritten(&mut self, node: &Node) -> Result<Vec<Node>, String> {
+        let [a, b, c, d] = [(); 4].map(|()| self.name());
+        let op = self.op(node)?;
+        let input = |at: usize| node.input.get(at).map_or("", String::as_str);
+        let output = node.output.first().map_or("", String::as_str);
+        let with = |name: &str| Node { name: name.to_string(), ..node.clone() };
+        Ok(match node.op_type.as_str() {
+            // The runtime keeps the numbers of booleans.
+            "Cast" if op.int("to", 0) == 9 => vec![
+                Node {
+                    attribute: vec![Attribute::int("to", 1)],
+                    ..simple("Cast", &[input(0)], &a)
+                },
+                constant_node(&Tensor {
+                    name: b.clone(),
+                    data_type: Tensor::FLOAT,
+                    float_data: vec![0.0],
+                    ..Tensor::default()
+                }),
+                simple("Equal", &[&a, &b], &c),
+                simple("Not", &[&c], output),
+            ],
+            // Of equal numbers the runtime takes the last.
+            "ArgMax" | "ArgMin" if op.int("select_last_index", 0) == 0 => {
+                let axis = op.int("axis", 0);
+                let keeps = op.int("keepdims", 1) != 0;
+                let largest = i64::from(node.op_type == "ArgMax");
+                let found = if keeps { output } else { &b };
+                let mut nodes = vec![
+                    constant_node(&Tensor { name: c.clone(), ..Tensor::of_sizes(&[1]) }),
+                    Node {
+                        output: vec![a, found.to_string()],
+                        attribute: vec![
+                            Attribute::int("axis", axis),
+                            Attribute::int("largest", largest),
+                        ],
+                        ..simple("TopK", &[input(0), &c], "")
+                    },
+                ];
+                if !keeps {
+                    nodes.push(constant_node(&Tensor {
+                        name: d.clone(),
+                        ..Tensor::of_sizes(&[axis])
+                    }));
+                    nodes.push(simple("Squeeze", &[&b, &d], output));
+                }
+                nodes
+            }
+            // Before version 13, all dimensions from the axis on were one.
+            "Softmax" | "LogSoftmax" if op.version < 13 => {
+                let (axis, rank) = (op.int("axis", 1), op.shape(0)?.len() as i64);
+                let flat = Node {
+                    attribute: vec![Attribute::int("axis", axis)],
+                    ..simple("Flatten", &[input(0)], &a)
+                };
+                let last = Node { attribute: vec![Attribute::int("axis", -1)], ..node.clone() };
+                match axis == -1 || axis == rank - 1 {
+                    true => vec![last],
+                    false => vec![
+                        flat,
+                        Node { input: vec![a.clone()], output: vec![b.clone()], ..last },
+                        simple("Shape", &[input(0)], &c),
+                        simple("Reshape", &[&b, &c], output),
+                    ],
+                }
+            }
+            "Mish" => vec![
+                simple("Softplus", &[input(0)], &a),
+                simple("Tanh", &[&a], &b),
+                simple("Mul", &[input(0), &b], output),
+            ],
+            "Dropout" if op.version < 7 || is_training(&op) => {
+                return Err("training_mode".to_string());
+            }
+            "Dropout" if node.output.len() == 1 => {
+                vec![simple("Identity", &[input(0)], output)]
+            }
+            "Slice" if op.list("axes", 3)?.is_none() => {
+                let count = op.list("starts", 1)?.map_or(0, |starts| starts.len() as i64);
+                let axes: Vec<i64> = (0..count).collect();
+                let mut sliced = with("");
+                if op.version < 10 {
+                    sliced.attribute.push(Attribute::ints("axes", &axes));
+                    return Ok(vec![sliced]);
+                }
+                sliced.input.resize(3, String::new());
+                sliced.input.push(a.clone());
+                sliced.input.extend(node.input.get(4).cloned());
+                vec![constant_node(&Tensor { name: a, ..Tensor::of_sizes(&axes) }), sliced]
+            }
+            "Conv" | "ConvTranspose" | "MaxPool" | "AveragePool" => vec![explicit(node, &op)?],
+            // The runtime's is wrong with kernels larger than 1 and with groups.
+            "ConvInteger" => {
+                let mut nodes = Vec::new();
+                let mut float = |at: usize, name: &str, name_of_zero: String| {
+                    let cast = |from: &str, to: &str| Node {
+                        attribute: vec![Attribute::int("to", 1)],
+                        ..simple("Cast", &[from], to)
+                    };
+                    let zero = input(at + 2);
+                    match zero.is_empty() {
+                        true => nodes.push(cast(input(at), name)),
+                        false => nodes.extend([
+                            cast(input(at), &format!("{name}.q")),
+                            cast(zero, &name_of_zero),
+                            simple("Sub", &[&format!("{name}.q"), &name_of_zero], name),
+                        ]),
+                    }
+                };
+                float(0, &a, format!("{a}.z"));
+                float(1, &b, format!("{b}.z"));
+                let conv = Node {
+                    op_type: "Conv".to_string(),
+                    input: vec![a, b],
+                    output: vec![c.clone()],
+                    ..explicit(node, &op)?
+                };
+                nodes.push(conv);
+                nodes.push(Node {
+                    attribute: vec![Attribute::int("to", i64::from(Tensor::INT32))],
+                    ..simple("Cast", &[&c], output)
+                });
+                nodes
+            }
+            "Resize" if op.text("mode") == "cubic" => {
+                return Err("mode=cubic is not supported".to_string());
+            }
+            name if name.starts_with("Reduce")
+                && op.int("noop_with_empty_axes", 0) != 0
+                && op.list("axes", 1)?.is_none_or(|axes| axes.is_empty()) =>
+            {
+                return Err("noop_with_empty_axes=1 is not supported".to_string());
+            }
+            _ => vec![with(&node.name)],
+        })
+    }
+}
+
+/// Returns `true` if a `Dropout` may be in training mode.
+fn is_training(op: &Op<'_>) -> bool {
+    let mode = op.known(2).map(|known| known.numbers.as_ref().map(Tensor::numbers));
+    mode.is_some_and(|mode| mode.is_none_or(|mode| mode != [0.0]))
+}
+
+/// Returns a convolution or pooling with all attributes.
+fn explicit(node: &Node, op: &Op<'_>) -> Result<Node, String> {
+    let is_pool = node.op_type.ends_with("Pool");
+    let windows = Windows::of(op, !is_pool)?;
+    let written = ["kernel_shape", "strides", "dilations", "pads", "auto_pad", "output_shape"];
+    let is_kept = |held: &&Attribute| !written.contains(&held.name.as_str());
+    let mut attribute: Vec<Attribute> = node.attribute.iter().filter(is_kept).cloned().collect();
+    attribute.push(Attribute::ints("kernel_shape", &windows.kernel));
+    attribute.push(Attribute::ints("strides", &windows.strides));
+    attribute.push(Attribute::ints("pads", &windows.pads));
+    // The runtime has no dilated pooling.
+    if !is_pool || windows.dilations.iter().any(|&n| n != 1) {
+        attribute.push(Attribute::ints("dilations", &windows.dilations));
+    }
+    Ok(Node { attribute, ..node.clone() })
+}
+
+/// Returns what names a node: its name, or its output.
+fn label(node: &Node) -> &str {
+    let output = node.output.first().map_or("", String::as_str);
+    if node.name.is_empty() { output } else { &node.name }
+}
+
+fn simple(op_type: &str, inputs: &[&str], output: &str) -> Node {
+    Node {
+        op_type: op_type.to_string(),
+        input: inputs.iter().map(|input| input.to_string()).collect(),
+        output: vec![output.to_string()],
+        ..Node::default()
+    }
+}
+
+fn constant_node(tensor: &Tensor) -> Node {
+    let held = Attribute {
+        name: "value".to_string(),
+        t: Some(tensor.clone()),
+        r#type: Attribute::TENSOR,
+        ..Attribute::default()
+    };
+    Node { attribute: vec![held], ..simple("Constant", &[], &tensor.name) }
+}
+
+/// Returns the tensor of a node that is a constant.
+fn constant_of(node: &Node) -> Option<Tensor> {
+    let held = node.attribute.first()?;
+    let numbers = |is_list: bool, length: usize| if is_list { vec![length as i64] } else { vec![] };
+    Some(match held.name.as_str() {
+        "value" => held.t.clone()?,
+        "value_int" | "value_ints" => {
+            let list: Vec<i64> = held.i.into_iter().chain(held.ints.iter().copied()).collect();
+            Tensor { dims: numbers(held.i.is_none(), list.len()), ..Tensor::of_sizes(&list) }
+        }
+        "value_float" | "value_floats" => {
+            let list: Vec<f32> = held.f.into_iter().chain(held.floats.iter().copied()).collect();
+            let dims = numbers(held.f.is_none(), list.len());
+            Tensor { dims, data_type: Tensor::FLOAT, float_data: list, ..Tensor::default() }
+        }
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::proto::OperatorSet;
+    use super::*;
+
+    fn model(node: Vec<Node>, initializer: Vec<Tensor>, version: i64) -> Model {
+        let output = node.last().map_or("", |node| node.output[0].as_str()).to_string();
+        let output = vec![ValueInfo { name: output, r#type: None }];
+        let graph = Graph { node, initializer, output, ..Graph::default() };
+        let opset_import = vec![OperatorSet { domain: None, version }];
+        Model { graph: Some(graph), opset_import, ..Model::default() }
+    }
+
+    /// Prepares a node `y` of constants and of `x`, which has the shape (1, 1, 4, 4).
+    fn prepared(node: Node, constants: &[(&str, &[i64])], version: i64) -> Result<Prepared, Unfit> {
+        let constant = |(name, sizes): &(&str, &[i64])| {
+            let dims = if name.starts_with("one") { vec![] } else { vec![sizes.len() as i64] };
+            Tensor { name: name.to_string(), dims, ..Tensor::of_sizes(sizes) }
+        };
+        let constants = constants.iter().map(constant).collect();
+        let x = ("x".to_string(), vec![1, 1, 4, 4]);
+        prepare(&model(vec![node], constants, version), &[x])
+    }
+
+    fn with(op: &str, inputs: &[&str], attribute: Attribute) -> Node {
+        Node { attribute: vec![attribute], ..simple(op, inputs, "y") }
+    }
+
+    /// Every operator that makes more than it is given, or gets sizes.
+    #[test]
+    fn what_is_far_larger_than_a_board_is_refused_before_it_is_computed() {
+        const HUGE: i64 = 1 << 32;
+        let named = |op: &str, inputs: &[&str]| simple(op, inputs, "y");
+        let pads = |pads: &[i64]| Attribute::ints("pads", pads);
+        let floats = |name: &str, floats: &[f32]| {
+            let (name, floats) = (name.to_string(), floats.to_vec());
+            Attribute { name, floats, r#type: 6, ..Attribute::default() }
+        };
+        let kernel = ("k", &[1i64, 1, 3, 3][..]);
+        // A node, its constants, and the version of the operators.
+        type Case<'a> = (Node, Vec<(&'a str, &'a [i64])>, i64);
+        let cases: Vec<Case<'_>> = vec![
+            (named("ConstantOfShape", &["s"]), vec![("s", &[HUGE])], 17),
+            (named("ConstantOfShape", &["s"]), vec![("s", &[1 << 20, 1 << 20])], 17),
+            (named("ConstantOfShape", &["s"]), vec![("s", &[i64::MAX, i64::MAX])], 17),
+            (named("Expand", &["x", "s"]), vec![("s", &[HUGE, 1, 1, 1, 1])], 17),
+            (named("Tile", &["x", "s"]), vec![("s", &[1, HUGE, 1, 1])], 17),
+            (named("OneHot", &["x", "s", "v"]), vec![("s", &[HUGE]), ("v", &[0, 1])], 17),
+            (named("Resize", &["x", "", "", "s"]), vec![("s", &[1, 1, HUGE, 1])], 17),
+            (with("Upsample", &["x"], floats("scales", &[1.0, 1.0, 1e6, 1e6])), vec![], 7),
+            (named("Pad", &["x", "s"]), vec![("s", &[0, 0, HUGE, 0, 0, 0, 0, 0])], 17),
+            (with("Pad", &["x"], pads(&[0, 0, HUGE, 0, 0, 0, 0, 0])), vec![], 10),
+            (
+                named("Range", &["one", "one2", "one3"]),
+                vec![("one", &[0]), ("one2", &[HUGE]), ("one3", &[1])],
+                17,
+            ),
+            (with("MaxPool", &["x"], pads(&[1 << 20, 1 << 20, 0, 0])), vec![], 17),
+        ];
+        for (mut node, constants, version) in cases {
+            let op = node.op_type.clone();
+            if op == "MaxPool" {
+                node.attribute.push(Attribute::ints("kernel_shape", &[1, 1]));
+            }
+            let unfit = prepared(node, &constants, version).err().unwrap_or_else(|| panic!("{op}"));
+            assert!(unfit.is_too_large, "{op}: {}", unfit.what);
+            assert!(unfit.what.starts_with(&format!("node y ({op}): computes ")), "{}", unfit.what);
+        }
+        // The kernel, of which only the shape matters.
+        for op in ["Conv", "ConvTranspose"] {
+            let mut node = with(op, &["x", "k"], pads(&[1 << 20, 1 << 20, 0, 0]));
+            if op == "ConvTranspose" {
+                node.attribute = vec![Attribute::ints("strides", &[1 << 20, 1 << 20])];
+            }
+            let constant =
+                Tensor { name: "k".to_string(), dims: kernel.1.to_vec(), ..Tensor::default() };
+            let unfit = prepare(
+                &model(vec![node], vec![constant], 17),
+                &[("x".to_string(), vec![1, 1, 4, 4])],
+            );
+            assert!(unfit.err().is_some_and(|unfit| unfit.is_too_large), "{op}");
+        }
+        // An outer product, and k of a list that is shorter.
+        let outer = with(
+            "Einsum",
+            &["x", "x"],
+            Attribute {
+                name: "equation".into(),
+                s: Some(b"abcd,efgh->abcdefgh".to_vec()),
+                ..Attribute::default()
+            },
+        );
+        let x = ("x".to_string(), vec![1, 1 << 5, 1 << 5, 1 << 5]);
+        assert!(prepare(&model(vec![outer], vec![], 17), &[x]).err().unwrap().is_too_large);
+        let most = prepared(named("TopK", &["x", "s"]), &[("s", &[1 << 29])], 17).err().unwrap();
+        assert_eq!(most.what, "node y (TopK): k=536870912 of 4 numbers");
+    }
+
+    #[test]
+    fn sizes_that_are_not_known_before_are_refused() {
+        let cast = |to: &str| Node {
+            attribute: vec![Attribute::int("to", 7)],
+            ..simple("Cast", &["x"], to)
+        };
+        for op in ["ConstantOfShape", "Expand", "Reshape", "Tile", "TopK"] {
+            let inputs = if op == "ConstantOfShape" { vec!["s"] } else { vec!["x", "s"] };
+            let model = model(vec![cast("s"), simple(op, &inputs, "y")], vec![], 17);
+            let unfit = prepare(&model, &[("x".to_string(), vec![2])]).err().unwrap();
+            let what = format!("node y ({op}): its size depends on numbers that are computed");
+            assert!(unfit.what.starts_with(&what), "{}", unfit.what);
+        }
+        let loops = model(vec![simple("NonZero", &["x"], "y")], vec![], 17);
+        let unfit = prepare(&loops, &[("x".to_string(), vec![2])]).err().unwrap();
+        assert_eq!(unfit.what, "node y (NonZero): unknown operator");
+    }
+
+    /// Each of them passes, all together do not, if they are needed together or are constants, which are kept.
+    #[test]
+    fn what_is_needed_at_a_time_is_bounded() {
+        let step = |at: usize, from: &str| simple("Relu", &[from], &format!("t{at}"));
+        let chain = |count: usize| {
+            let name = |at: usize| if at == 0 { "x".to_string() } else { format!("t{}", at - 1) };
+            (0..count).map(|at| step(at, &name(at))).collect::<Vec<_>>()
+        };
+        let large = ("x".to_string(), vec![1 << 20, 100]);
+        assert!(prepare(&model(chain(50), vec![], 17), std::slice::from_ref(&large)).is_ok());
+        let mut all = chain(3);
+        let names: Vec<String> = (0..3).map(|at| format!("t{at}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        all.push(simple("Sum", &names, "y"));
+        assert!(prepare(&model(all, vec![], 17), &[large]).err().unwrap().is_too_large);
+        let many = |count: usize| {
+            let node = |at: usize| simple("ConstantOfShape", &["s"], &format!("t{at}"));
+            let size = Tensor { name: "s".to_string(), ..Tensor::of_sizes(&[1 << 20]) };
+            prepare(&model((0..count).map(node).collect(), vec![size], 17), &[])
+        };
+        assert!(many(256).is_ok());
+        assert!(many(257).err().unwrap().is_too_large);
+    }
+}

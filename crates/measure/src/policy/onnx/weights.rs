@@ -1,0 +1,89 @@
+//! Weights in files beside a model.
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::{Component, Path};
+
+use yomikiri::hint::Hinted;
+use yomikiri::input;
+
+use super::proto::{Entry, Model, Tensor};
+
+/// Moves the weights of a model into it: from files in the directory of `path`. Returns the CRC-32 of the model's file, whose
+/// bytes are given, followed by those of the weights, in the order of their names.
+pub(super) fn inline(model: &mut Model, bytes: &[u8], path: Option<&Path>) -> Result<u32, Hinted> {
+    let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    let mut left = input::MODEL.saturating_sub(bytes.len() as u64);
+    let mut read = |tensor: &mut Tensor| {
+        if tensor.external_data.is_empty() {
+            return Ok::<(), Hinted>(());
+        }
+        let name = said(tensor, "location").unwrap_or_default().to_string();
+        if !files.contains_key(&name) {
+            let file = file(&name, path, left)?;
+            left -= file.len() as u64;
+            files.insert(name.clone(), file);
+        }
+        tensor.raw_data = Some(part(tensor, &name, &files[&name])?.to_vec());
+        (tensor.external_data, tensor.data_location) = (Vec::new(), 0);
+        Ok(())
+    };
+    model.graph.iter_mut().try_for_each(|graph| graph.each_tensor(&mut read))?;
+    let mut sum = crc32fast::Hasher::new();
+    sum.update(bytes);
+    files.values().for_each(|file| sum.update(file));
+    Ok(sum.finalize())
+}
+
+fn said<'a>(tensor: &'a Tensor, key: &str) -> Option<&'a str> {
+    let entry = tensor.external_data.iter().find(|entry: &&Entry| entry.key == key);
+    entry.map(|entry| entry.value.as_str())
+}
+
+/// Reads a file of weights of at most `most` bytes, which is in the directory of the model itself.
+fn file(name: &str, path: Option<&Path>, most: u64) -> Result<Vec<u8>, Hinted> {
+    let parts: Vec<Component<'_>> = Path::new(name).components().collect();
+    let [Component::Normal(_)] = parts[..] else {
+        return Err(Hinted::new(
+            format!("its weights are in `{name}`, not a file of its directory"),
+            "export it with the weights beside the model, or in it",
+        ));
+    };
+    let path =
+        path.ok_or_else(|| Hinted::from(format!("its weights are in another file, {name}")))?;
+    input::file(&path.with_file_name(name), most).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => {
+            let what = format!("missing {name}, which contains its weights");
+            Hinted::new(what, "put it beside the model, as the export wrote it")
+        }
+        ErrorKind::FileTooLarge => format!(
+            "the model and its weights are longer than the limit of {} MiB",
+            input::MODEL >> 20
+        )
+        .into(),
+        _ => format!("cannot read {name}, which contains its weights: {error}").into(),
+    })
+}
+
+/// Returns the bytes of a tensor in a file of weights.
+fn part<'a>(tensor: &Tensor, name: &str, file: &'a [u8]) -> Result<&'a [u8], Hinted> {
+    let number = |key: &str| said(tensor, key).map(str::parse::<u64>).transpose();
+    let wrong = |what: String| {
+        let what = format!("weights `{}` in {name}: {what}", tensor.name);
+        Hinted::new(what, "export the model again, and keep both files")
+    };
+    let (Ok(offset), Ok(length)) = (number("offset"), number("length")) else {
+        return Err(wrong("invalid offset or length".to_string()));
+    };
+    let needed = tensor.bytes().ok_or_else(|| wrong("unknown type or shape".to_string()))?;
+    let offset = offset.unwrap_or(0);
+    let length = length.unwrap_or(needed);
+    if length != needed {
+        return Err(wrong(format!("{length} bytes, but the shape takes {needed}")));
+    }
+    let range = offset..offset.saturating_add(length);
+    let found = usize::try_from(range.start).ok().zip(usize::try_from(range.end).ok());
+    found.and_then(|(start, end)| file.get(start..end)).ok_or_else(|| {
+        wrong(format!("bytes {offset} to {} of a file of {}", range.end, file.len()))
+    })
+}
