@@ -38,6 +38,9 @@ pub fn module(module: &Bound<'_, PyModule>, games: Vec<AnyGame>) -> PyResult<()>
     let py = module.py();
     // A process imports a module once.
     let _ = ADDED.set(games);
+    // Done now, because a process that is forked while rayon's first thread begins it would wait for its end.
+    drop(crossbeam_epoch::pin());
+    py.import("atexit")?.call_method1("register", (wrap_pyfunction!(work::end_calls, module)?,))?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("YomikiriError", py.get_type::<errors::YomikiriError>())?;
     module.add("TableError", py.get_type::<errors::TableError>())?;

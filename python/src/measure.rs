@@ -30,7 +30,7 @@ use crate::errors::{YomikiriError, measure_error, policy_error, position_error, 
 use crate::games::{Game, Positions};
 use crate::policies::{Asks, Given, HeldPolicy, Raised, hold, hold_one, is_search, named, players};
 use crate::tables::{Table, tables_of};
-use crate::work::{detached, lock, run};
+use crate::work::{Call, detached, lock, run};
 
 /// Returns the split of this name. Fails if it is unknown.
 fn part(split: Option<&str>) -> PyResult<Option<Split>> {
@@ -464,6 +464,7 @@ impl Asked {
             None if self.is_slow => run(py, None, move |_, _| asked.answer(&all)),
             None => detached(py, || asked.answer(&all)),
             Some(raised) => {
+                let _call = Call::begin()?;
                 asked.answer(&all).map_err(|error| lock(raised).take().unwrap_or(error))
             }
         }?;

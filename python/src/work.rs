@@ -5,8 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use pyo3::exceptions::PySystemExit;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use yomikiri::hint::Hint;
@@ -85,6 +86,7 @@ pub(crate) fn run<T: Send + 'static>(
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Arc<WorkState>, Sender<PythonRequest>) -> PyResult<T> + Send + 'static,
 ) -> PyResult<T> {
+    let _call = Call::begin()?;
     wait_for_cancelled(py)?;
     // A pool of its own: while its threads wait for a callable, that may look something up, or measure.
     let resting = pools().resting.take();
@@ -143,6 +145,7 @@ fn listen(
             Err(_) => Err(RecvTimeoutError::Disconnected),
         });
         py.check_signals()?;
+        ending()?;
         match next {
             Ok(request) => request(py)?,
             Err(RecvTimeoutError::Timeout) => {}
@@ -179,21 +182,66 @@ pub(crate) fn detached<T: Send>(
     py: Python<'_>,
     work: impl FnOnce() -> PyResult<T> + Send,
 ) -> PyResult<T> {
-    let pool = {
-        let mut pools = pools();
-        match &pools.shared {
-            Some(pool) => pool.clone(),
-            None => pools.shared.insert(Arc::new(threads()?)).clone(),
-        }
-    };
+    let _call = Call::begin()?;
+    let made = pools().shared.clone();
+    // Made without the lock: a process that is forked meanwhile would find it held forever.
+    let made = made.map_or_else(|| threads().map(Arc::new), Ok)?;
+    let pool = pools().shared.get_or_insert(made).clone();
     let begun = Moment::now();
     outcome(py.detach(|| catch_unwind(AssertUnwindSafe(|| pool.install(work)))), begun)
+}
+
+/// A call that runs while its thread does not have the interpreter's lock, or runs a callable. A thread that takes the lock
+/// of an interpreter that has ended is ended with all of its frames, which ours do not survive.
+pub(crate) struct Call;
+
+/// `true` once the interpreter ends.
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+impl Call {
+    /// Fails if the interpreter ends.
+    pub(crate) fn begin() -> PyResult<Call> {
+        pools().calls += 1;
+        let call = Call;
+        ending()?;
+        Ok(call)
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        let mut pools = pools();
+        pools.calls = pools.calls.saturating_sub(1);
+    }
+}
+
+/// Ends the calling thread, if it is not the main one, while the interpreter ends.
+fn ending() -> PyResult<()> {
+    match ENDING.load(Ordering::SeqCst) {
+        true => Err(PySystemExit::new_err("the interpreter ends")),
+        false => Ok(()),
+    }
+}
+
+/// Time that calls of other threads have to end at the interpreter's end: as long as a callable may take for a batch.
+const LAST: Duration = Duration::from_secs(60);
+
+/// Cancels the calls of other threads and waits for their end; called as the interpreter ends.
+#[pyfunction]
+pub(crate) fn end_calls(py: Python<'_>) {
+    ENDING.store(true, Ordering::SeqCst);
+    let begun = Instant::now();
+    while begun.elapsed() < LAST && pools().calls > 0 {
+        py.detach(|| std::thread::sleep(Duration::from_millis(5)));
+    }
 }
 
 /// Thread pools of a process.
 #[derive(Default)]
 struct Pools {
     process: u32,
+    /// Number of calls that run.
+    calls: usize,
     /// Pool of all short work.
     shared: Option<Arc<ThreadPool>>,
     /// Pool of finished long work, kept for the next.
@@ -205,8 +253,13 @@ struct Pools {
 /// Returns the pools of this process. A forked process has none of its parent's threads, and would wait for
 /// them forever, so it gets its own.
 fn pools() -> MutexGuard<'static, Pools> {
-    static POOLS: Mutex<Pools> =
-        Mutex::new(Pools { process: 0, shared: None, resting: None, cancelled: Vec::new() });
+    static POOLS: Mutex<Pools> = Mutex::new(Pools {
+        process: 0,
+        calls: 0,
+        shared: None,
+        resting: None,
+        cancelled: Vec::new(),
+    });
     let (mut pools, process) = (lock(&POOLS), std::process::id());
     if pools.process != process {
         // Dropping them would wait for the parent's threads.

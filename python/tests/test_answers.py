@@ -140,6 +140,34 @@ def test_networks_that_a_callable_uses_are_found(table, network, expected):
     later = None
 
 
+def test_a_small_share_of_the_batch_is_found(table):
+    def logits(planes):
+        return planes.reshape(len(planes), -1) @ WEIGHTS
+
+    wave = 40 * np.sin(np.arange(17))
+    for policy in (
+        lambda planes: logits(planes) + 0.005 * logits(planes).mean(axis=0),
+        lambda planes: np.tile(wave + 5 * planes.mean() * np.arange(17), (len(planes), 1)),
+        lambda planes: {"logits": logits(planes), "values": np.full(len(planes), 0.001 * planes.mean())},
+    ):
+        with pytest.raises(ym.PolicyError, match="depends on the rest of the batch"):
+            run(table, policy)
+    # Sums of other lengths are rounded otherwise; that is no dependence.
+    run(table, lambda planes: logits(planes).astype(np.float16).astype(np.float32))
+    run(table, lambda planes: logits(planes) + 1e-5 * len(planes) ** 0.5)
+
+
+def test_who_answers_differently_each_time_is_told(table):
+    random = np.random.default_rng(0)
+
+    def dropped(planes):
+        kept = random.random((1, 32)) > 0.1  # as by dropout that nobody can switch off
+        return (planes.reshape(len(planes), -1) * kept) @ WEIGHTS
+
+    with pytest.warns(RuntimeWarning, match="'it' answers differently when asked again.* one draw"):
+        run(table, dropped)
+
+
 def test_answers_that_depend_on_the_batch_are_refused(table, network):
     def mean(planes):
         return planes.reshape(len(planes), -1) @ WEIGHTS * planes[:, 0].mean()

@@ -1,5 +1,6 @@
 """PyTorch, JAX and TensorFlow, each if installed: arrays in and out, loaders, networks."""
 
+import functools
 import time
 
 import numpy as np
@@ -74,6 +75,69 @@ def test_a_torch_module_in_training_mode_is_measured_in_evaluation_mode(torch, m
         net.train(), frozen.eval(), module.eval()
 
 
+def test_torch_modules_are_found_wherever_a_callable_has_them(torch, module, table):
+    net = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.BatchNorm1d(32), torch.nn.Dropout(0.5), module)
+    state = {name: weights.clone() for name, weights in net.state_dict().items()}
+    nets, named = [net], {"net": {"now": net}}
+
+    def ensemble(planes):
+        return sum(one(torch.from_numpy(planes)) for one in nets)
+
+    class Player:
+        def __init__(self):
+            self.parts = {"nets": nets}
+
+        def __call__(self, planes):
+            return self.parts["nets"][0].forward(torch.from_numpy(planes))
+
+    ways = (ensemble, lambda planes: named["net"]["now"](torch.from_numpy(planes)), functools.partial(lambda all, planes: ensemble(planes), nets),
+            (lambda inner: lambda planes: inner()(planes))(lambda: ensemble), Player())
+    net.eval()
+    expected = ym.evaluate(table, ensemble, games=False, names=["net"]).metrics
+    for policy in ways:
+        net.train()
+        modes = [part.training for part in net.modules()]
+        with pytest.warns(RuntimeWarning, match="training mode"):
+            found = ym.evaluate(table, policy, games=False, names=["net"]).metrics
+        assert found == expected
+        assert [part.training for part in net.modules()] == modes
+        assert all((weights == state[name]).all() for name, weights in net.state_dict().items())
+
+    def fails(planes):
+        ensemble(planes)
+        raise KeyError("weights")
+
+    with pytest.raises(KeyError):
+        ym.evaluate(table, fails, games=False)
+    assert [part.training for part in net.modules()] == modes
+    # A module of another thread keeps its mode.
+    assert not torch.nn.modules.module._global_forward_pre_hooks
+
+    scripted = torch.jit.script(net.train())
+    with pytest.warns(RuntimeWarning, match="training mode|one draw"):
+        ym.evaluate(table, lambda planes: [scripted][0](torch.from_numpy(planes)), games=False)
+    module.eval()
+
+    def dropped(planes):
+        return module(torch.nn.functional.dropout(torch.from_numpy(planes), 0.2, training=True))
+
+    with pytest.warns(RuntimeWarning, match="one draw"):
+        ym.evaluate(table, dropped, games=False, names=["it"])
+
+
+@pytest.mark.parametrize("kind", ["float32", "float16", "bfloat16", "int8"])
+def test_answers_of_other_precisions_do_not_depend_on_the_batch(torch, module, table, kind):
+    net = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(32, 64), torch.nn.ReLU(), torch.nn.Linear(64, 17)).eval()
+    if kind == "int8":
+        net = torch.ao.quantization.quantize_dynamic(net, {torch.nn.Linear})
+        # Its scales are those of the batch.
+        with pytest.raises(ym.PolicyError, match="depends on the rest of the batch.*batch=1"):
+            ym.evaluate(table, net, games=False, canonical=True)
+        ym.evaluate(table, net, games=False, canonical=True, batch=1)
+    else:
+        ym.evaluate(table, net.to(getattr(torch, kind)), games=False)
+
+
 def test_whatever_torch_gives_is_taken(torch, module, table, expected):
     values = []
 
@@ -85,12 +149,12 @@ def test_whatever_torch_gives_is_taken(torch, module, table, expected):
 
     report = ym.evaluate(table, told, games=False).metrics
     agree(report, expected)
-    assert 0 < report["value_error"] < 2 and 56_621 < sum(map(len, values)) < 57_000
+    assert 0 < report["value_error"] < 2 and 56_621 < sum(map(len, values)) < 58_500
     half = ym.evaluate(table, lambda planes: module(torch.from_numpy(planes)).bfloat16(), games=False).metrics
     assert half["result_kept"] == pytest.approx(expected["result_kept"], abs=0.01)
     chosen = ym.evaluate(table, lambda planes, legal: torch.from_numpy(legal).int().argmax(1), games=False).metrics
     assert chosen["policy"] == "<lambda>" and 0 < chosen["result_kept"] < 1
-    with pytest.raises(ym.PolicyError, match="row 0: .*NaN"):
+    with pytest.raises(ym.PolicyError, match="invalid number NaN"):
         ym.evaluate(table, lambda planes: torch.full((len(planes), 17), torch.nan))
 
 

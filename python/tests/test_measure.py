@@ -109,7 +109,7 @@ def test_a_callable_gets_no_more_at_once_than_caches_hold(table):
 
     ym.evaluate(table, policy, games=False)
     # A few positions are repeated.
-    assert 56_621 < sum(sizes) < 57_000 and max(sizes) <= 2048
+    assert 56_621 < sum(sizes) < 58_500 and max(sizes) <= 2048
 
 
 @pytest.mark.parametrize("layout", ["nchw", "nhwc", "pgx", "flat", "signed", "openspiel", "openspiel-nhwc"])

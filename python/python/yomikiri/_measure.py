@@ -9,9 +9,10 @@ import inspect
 import json
 import os
 import sys
+import threading
 import types
 import warnings
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Callable, Iterator, Mapping, Sequence, Union
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from . import _core
 from ._arrays import numbers, numpy_of
 from ._games import Game, Positions, style_board
+from ._optional import needs
 from ._progress import Told, directory
 from ._tables import Table, open_or_solve
 from ._types import BothLost, BothResults, Json, Metrics, PathLike, Policy, PositionsLike, Reading, Weight
@@ -48,7 +50,10 @@ class _Asked:
         self.form = _FORMS.get(layout)
         #: Names of what it returns.
         self.outputs = [outputs] if isinstance(outputs, str) else outputs
-        self.is_warned = False
+        #: Switches its networks to evaluation mode, while it is measured.
+        self.evaluation: _Evaluation | None = None
+        #: ``True`` if one of them was in training mode, and if a warning was given.
+        self.was_training = self.is_warned = False
         torch = sys.modules.get("torch")
         #: PyTorch, if the policy is a module of it.
         self.torch = torch if torch is not None and isinstance(call, torch.nn.Module) else None
@@ -84,11 +89,12 @@ class _Asked:
 
     def _answer(self, shown, legal, positions) -> _Answer:
         given = (shown, legal) if self.with_legal else (shown,)
-        if self.torch is not None:
-            with self.torch.no_grad():
-                told = self.call(*map(self._tensor_of, given))
-        else:
-            told = self.call(*given)
+        with self.evaluation.calling(self) if self.evaluation else nullcontext():
+            if self.torch is not None:
+                with self.torch.no_grad():
+                    told = self.call(*map(self._tensor_of, given))
+            else:
+                told = self.call(*given)
         if told is None:
             raise _core.PolicyError(f"policy '{self.name}' returned None; does it end without `return`?")
         if isinstance(told, list) and told and all(isinstance(move, str) for move in told):
@@ -284,7 +290,7 @@ def _held(policy):
 
 
 def _networks(policy):
-    """Returns the networks with a training mode that a callable is or uses."""
+    """Returns the networks with a training mode that a callable is or uses, of any library."""
     return [
         one for one in _held(policy)[1]
         if isinstance(getattr(one, "training", None), bool)
@@ -292,33 +298,87 @@ def _networks(policy):
     ]
 
 
+class _Evaluation:
+    """Switches networks to evaluation mode, at once or as they are called, and restores the mode of every part."""
+
+    def __init__(self):
+        #: Networks that were switched, each with the modes of its parts.
+        self.before: list[tuple[object, bool, list[tuple[object, bool]]]] = []
+
+    def switch(self, network) -> bool:
+        """Returns ``True`` if a part was in training mode."""
+        parts = [*network.modules()] if hasattr(network, "modules") else [network]
+        modes = [(part, part.training) for part in parts if hasattr(part, "training")]
+        if not any(is_training for _, is_training in modes):
+            return False
+        self.before.append((network, network.training, modes))
+        network.eval()
+        return True
+
+    @contextmanager
+    def calling(self, asked: _Asked) -> Iterator[None]:
+        """Switches PyTorch's modules that are called inside the block, on this thread, wherever the callable has them."""
+        torch = sys.modules.get("torch")
+        # A compiled module was switched whole; it would be compiled again for a hook.
+        if torch is None or "torch._dynamo" in type(asked.policy).__module__:
+            yield
+            return
+        thread = threading.get_ident()
+
+        def hook(module, _given):
+            if threading.get_ident() == thread and self.switch(module):
+                asked.was_training = True
+
+        handle = torch.nn.modules.module.register_module_forward_pre_hook(hook)
+        try:
+            yield
+        finally:
+            handle.remove()
+
+    def restore(self) -> None:
+        for network, is_training, modes in reversed(self.before):
+            if is_training:
+                network.train()  # type: ignore[attr-defined]
+            for part, was_training in modes:
+                if part.training != was_training:  # type: ignore[attr-defined]
+                    part.training = was_training  # type: ignore[attr-defined]
+
+
 @contextmanager
 def _evaluating(given) -> Iterator[None]:
-    """Switches networks to evaluation mode inside the block and restores the mode of every part
-    afterwards."""
-    before = []
+    """Measures networks in evaluation mode inside the block."""
+    evaluation = _Evaluation()
+    asked = [policy[1] for policy in given if isinstance(policy[1], _Asked)]
+
+    def warn(one):
+        if one.was_training and not one.is_warned:
+            one.is_warned = True
+            warnings.warn(
+                f"policy '{one.name}' is in training mode; it is measured in eval() and restored afterwards",
+                RuntimeWarning, stacklevel=5)
+
     try:
-        for policy in given:
-            for network in _networks(policy[1].policy) if isinstance(policy[1], _Asked) else []:
-                parts = [*network.modules()] if hasattr(network, "modules") else [network]
-                modes = [(part, part.training) for part in parts if hasattr(part, "training")]
-                if not any(is_training for _, is_training in modes):
-                    continue
-                if not policy[1].is_warned:
-                    policy[1].is_warned = True
-                    warnings.warn(
-                        f"policy '{policy[0]}' is in training mode; it is measured in eval() and restored afterwards",
-                        RuntimeWarning, stacklevel=4)
-                before.append((network, network.training, modes))
-                network.eval()
+        for one in asked:
+            one.evaluation = evaluation
+            one.was_training = any([evaluation.switch(network) for network in _networks(one.policy)])
+            warn(one)
         yield
+        for one in asked:
+            warn(one)
     finally:
-        for network, is_training, modes in reversed(before):
-            if is_training:
-                network.train()
-            for part, is_training in modes:
-                if part.training != is_training:
-                    part.training = is_training
+        evaluation.restore()
+        for one in asked:
+            one.evaluation = None
+
+
+def _warn_of_draws(policies: Sequence[Mapping[str, object]], given) -> None:
+    """Warns of callables that answer a question differently each time."""
+    called = {policy[0] for policy in given if isinstance(policy[1], _Asked)}
+    for policy in policies:
+        if policy["policy"] in called and "differ when asked again" in str(policy.get("reading")):
+            warnings.warn(
+                f"policy '{policy['policy']}' answers differently when asked again, so its figures are those of one draw; "
+                "if it is not random, a part of it is in training mode", RuntimeWarning, stacklevel=3)
 
 
 def evaluate(
@@ -392,9 +452,11 @@ def evaluate(
     asked = [one[1].policy for one in given if isinstance(one[1], _Asked)]
     notes = [policy._yomikiri_note for policy in asked if hasattr(policy, "_yomikiri_note")]
     with Told(progress) as tell, _evaluating(given):
-        return Report(_core.evaluate(
+        report = Report(_core.evaluate(
             *source.given, directory(tables), given, canonical, games, mistakes, split, trained, positions is not None, tell),
             notes)
+    _warn_of_draws(report.json["policies"], given)
+    return report
 
 
 class _Source:
@@ -509,6 +571,7 @@ class Report:
         ``moves``, ``distance``, ``value``) a row is a policy and a group, with figures of all and of decisive
         positions. With ``positions`` a row is a policy and a position, as in ``solver report --parquet``;
         `evaluate` keeps these if it has ``positions=``."""
+        needs("pandas", "to_pandas")
         import pandas
 
         if by is None:

@@ -8,6 +8,8 @@ import time
 from pathlib import Path
 from typing import Callable, Protocol
 
+from ._optional import needs
+
 
 def directory(tables: str | os.PathLike[str] | None) -> Path:
     """Returns the directory of tables: ``tables``, or else ``$YOMIKIRI_TABLES``, or else ``tables``."""
@@ -66,7 +68,7 @@ class Told:
             from tqdm.auto import tqdm
         except ImportError:
             if wanted:
-                raise
+                needs("tqdm", "progress=True")
             return
         self.bar = _Bar(tqdm, bool(wanted))
 

@@ -9,8 +9,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pyspiel
 from numpy.typing import NDArray
+
+from ._optional import needs
+
+needs("pyspiel", "yomikiri.openspiel", install="open_spiel")
+import pyspiel
 
 from ._games import Game, Position, Positions
 from ._games import game as _game

@@ -3,7 +3,7 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Once};
 use std::thread;
@@ -34,6 +34,14 @@ fn counted<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Hinted> {
     let failed = |what: String| Hinted::from(what).of_kind(Kind::Policy);
+    // The process whose threads the runtime has: a process forked from it would wait for them forever.
+    static OWNER: AtomicU32 = AtomicU32::new(0);
+    let own = std::process::id();
+    let owner = OWNER.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed);
+    if owner.is_err_and(|owner| owner != own) {
+        let what = "a process forked from one that has run ONNX models cannot run any";
+        return Err(failed(what.to_string()).with_hint("start it by the method `spawn`"));
+    }
     silence();
     let count = late.load(Ordering::Relaxed);
     if count >= MOST_LATE && limit < Duration::MAX {

@@ -29,7 +29,7 @@ impl From<String> for Unfit {
     }
 }
 
-/// What is run instead of a model.
+/// Nodes that are run instead of a model.
 #[derive(Default)]
 pub(super) struct Prepared {
     pub nodes: Vec<Node>,
@@ -72,7 +72,7 @@ struct Walked {
 struct Walk {
     opsets: Vec<OperatorSet>,
     version: i64,
-    /// What is known of the tensors so far, in all graphs.
+    /// Known shapes and numbers of the tensors so far, in all graphs.
     known: HashMap<String, Known>,
     /// Number of tensors named here.
     names: usize,
@@ -347,7 +347,7 @@ impl Walk {
                 simple("Equal", &[&a, &b], &c),
                 simple("Not", &[&c], output),
             ],
-            // Of equal numbers the runtime takes the last.
+            // The runtime takes the last of equal numbers.
             "ArgMax" | "ArgMin" if op.int("select_last_index", 0) == 0 => {
                 let axis = op.int("axis", 0);
                 let keeps = op.int("keepdims", 1) != 0;

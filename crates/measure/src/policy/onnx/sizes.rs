@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use super::proto::{Attribute, Node, Tensor};
 
-/// What is known of a tensor before the model is run.
+/// Shape of a tensor, and its numbers if they are known before the model is run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     pub shape: Vec<i64>,
@@ -517,7 +517,7 @@ impl Windows {
         for at in 0..rank {
             let (size, stride) = (sizes[at], strides[at]);
             let span = (kernel[at] - 1).saturating_mul(dilations[at]).saturating_add(1);
-            // What the windows cover without pads.
+            // Covered by the windows without pads.
             let whole =
                 stride.saturating_mul(size - 1).saturating_add(more[at]).saturating_add(span);
             // Sizes of planes may be among those wanted.
