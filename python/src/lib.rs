@@ -15,6 +15,7 @@ mod work;
 use std::sync::OnceLock;
 
 use pyo3::prelude::*;
+use pyo3::types::{IntoPyDict as _, PyTuple};
 use yomikiri::any::AnyGame;
 use yomikiri::registry::Games;
 
@@ -38,8 +39,14 @@ pub fn module(module: &Bound<'_, PyModule>, games: Vec<AnyGame>) -> PyResult<()>
     let py = module.py();
     // A process imports a module once.
     let _ = ADDED.set(games);
-    // Done now, because a process that is forked while rayon's first thread begins it would wait for its end.
+    // The first call would do this before it counts as one, or rayon's first thread; see `before_fork`.
+    let given = PyTuple::empty(py).extract::<policies::Given<'_>>();
+    drop(given.map_err(|error| error.to_string()));
     drop(crossbeam_epoch::pin());
+    if let Ok(register) = py.import("os")?.getattr("register_at_fork") {
+        let before = [("before", wrap_pyfunction!(work::before_fork, module)?)];
+        register.call((), Some(&before.into_py_dict(py)?))?;
+    }
     py.import("atexit")?.call_method1("register", (wrap_pyfunction!(work::end_calls, module)?,))?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("YomikiriError", py.get_type::<errors::YomikiriError>())?;

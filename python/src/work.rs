@@ -147,7 +147,10 @@ fn listen(
         py.check_signals()?;
         ending()?;
         match next {
-            Ok(request) => request(py)?,
+            Ok(request) => {
+                request(py)?;
+                ANSWERED.fetch_add(1, Ordering::Relaxed);
+            }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Ok(()),
         }
@@ -220,6 +223,24 @@ fn ending() -> PyResult<()> {
     match ENDING.load(Ordering::SeqCst) {
         true => Err(PySystemExit::new_err("the interpreter ends")),
         false => Ok(()),
+    }
+}
+
+/// Number of requests that the interpreter has answered, in all calls.
+static ANSWERED: AtomicU64 = AtomicU64::new(0);
+/// Number of requests in which all that PyO3 makes once is made: texts, types and functions.
+const FIRST: u64 = 8;
+
+/// Waits until no thread does anything for the first time; called before a fork. A process that is forked meanwhile would
+/// wait for its end forever.
+#[pyfunction]
+pub(crate) fn before_fork(py: Python<'_>) {
+    let begun = Instant::now();
+    while pools().calls > 0
+        && ANSWERED.load(Ordering::Relaxed) < FIRST
+        && begun.elapsed() < Duration::from_secs(5)
+    {
+        py.detach(|| std::thread::sleep(Duration::from_millis(1)));
     }
 }
 

@@ -147,8 +147,8 @@ def test_a_small_share_of_the_batch_is_found(table):
     wave = 40 * np.sin(np.arange(17))
     for policy in (
         lambda planes: logits(planes) + 0.005 * logits(planes).mean(axis=0),
-        lambda planes: np.tile(wave + 5 * planes.mean() * np.arange(17), (len(planes), 1)),
-        lambda planes: {"logits": logits(planes), "values": np.full(len(planes), 0.001 * planes.mean())},
+        lambda planes: np.tile(wave + 5 * planes[:, 0, 0].mean() * np.arange(17), (len(planes), 1)),
+        lambda planes: {"logits": logits(planes), "values": np.full(len(planes), 0.001 * planes[:, 0, 0].mean())},
     ):
         with pytest.raises(ym.PolicyError, match="depends on the rest of the batch"):
             run(table, policy)
@@ -161,7 +161,7 @@ def test_who_answers_differently_each_time_is_told(table):
     random = np.random.default_rng(0)
 
     def dropped(planes):
-        kept = random.random((1, 32)) > 0.1  # as by dropout that nobody can switch off
+        kept = random.random((len(planes), 32)) > 0.5  # as by dropout that nobody can switch off
         return (planes.reshape(len(planes), -1) * kept) @ WEIGHTS
 
     with pytest.warns(RuntimeWarning, match="'it' answers differently when asked again.* one draw"):
