@@ -371,10 +371,10 @@ def _evaluating(given) -> Iterator[None]:
             one.evaluation = None
 
 
-def _warn_of_draws(policies: Sequence[Mapping[str, object]], given) -> None:
+def _warn_of_draws(report: Report, given) -> None:
     """Warns of callables that answer a question differently each time."""
     called = {policy[0] for policy in given if isinstance(policy[1], _Asked)}
-    for policy in policies:
+    for policy in json.loads(report._core.json())["policies"] if called else []:
         if policy["policy"] in called and "differ when asked again" in str(policy.get("reading")):
             warnings.warn(
                 f"policy '{policy['policy']}' answers differently when asked again, so its figures are those of one draw; "
@@ -455,7 +455,7 @@ def evaluate(
         report = Report(_core.evaluate(
             *source.given, directory(tables), given, canonical, games, mistakes, split, trained, positions is not None, tell),
             notes)
-    _warn_of_draws(report.json["policies"], given)
+    _warn_of_draws(report, given)
     return report
 
 
