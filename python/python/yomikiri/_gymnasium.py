@@ -39,11 +39,16 @@ class _Finder:
         if name != "gymnasium":
             return None
         sys.meta_path.remove(cls)
-        spec = importlib.util.find_spec(name)
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            sys.meta_path.insert(0, cls)  # who only asks for the package may import it later
         if spec is not None and spec.loader is not None:
             execute = spec.loader.exec_module
 
             def exec_module(module: ModuleType) -> None:
+                if cls in sys.meta_path:
+                    sys.meta_path.remove(cls)
                 execute(module)
                 register()
 

@@ -1,8 +1,7 @@
 //! Networks in ONNX files as policies.
 //!
 //! `file` parses a model, an [`Encoding`] lays out its input, `prepare` bounds it and writes it for the runtime, and
-//! `session` runs it; its outputs are read as those of
-//! any [`Source`], by the [`Card`] beside the file if there is one.
+//! `session` runs it; its outputs are read as those of any [`Source`], by the [`Card`] beside the file if there is one.
 
 mod apart;
 mod bounds;
