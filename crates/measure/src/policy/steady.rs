@@ -16,9 +16,8 @@ use yomikiri::hint::{Hinted, Kind};
 const SAMPLES: usize = 4;
 /// Largest size of the other batches: one that functions are compiled for.
 const OTHERS: usize = 128;
-/// Tolerance between batches of one size, relative to the largest number of all answers. Networks in float32, float16,
-/// bfloat16 and int8 with fixed scales, of PyTorch, JAX and ONNX Runtime, differ by nothing; int8 with scales of each
-/// batch by a hundredth.
+/// Tolerance between batches of one size, relative to the largest number of all answers. Networks of PyTorch in float32,
+/// float16 and bfloat16, and of JAX, stay below; int8 with scales of each batch does not.
 const ALIKE: f64 = 1e-5;
 /// Number of first batches that are checked; after these, batches whose number is a power of two.
 const FIRST: usize = 4;
