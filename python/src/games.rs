@@ -18,7 +18,7 @@ use yomikiri::solved::empty_squares;
 use yomikiri_measure::judge::{PositionList, SampleOf, from_random_games};
 
 use crate::errors::{position_error, value_error};
-use crate::work::{detached, run};
+use crate::work::{detached, released, run};
 
 /// The rules of a game.
 #[pyclass(frozen, module = "yomikiri._core")]
@@ -230,7 +230,7 @@ pub(crate) fn parsed(
     let read = |(row, text): (usize, &String)| {
         one(text).map_err(|error| position_error(format!("row {row}: '{text}': {}", error.line())))
     };
-    py.detach(|| texts.iter().enumerate().map(read).collect())
+    released(py, || texts.iter().enumerate().map(read).collect())?
 }
 
 /// Returns the side of a number; the callers have checked that it is 0 or 1.
@@ -278,8 +278,8 @@ impl Positions {
         Ok(Positions { game: self.game.clone(), all: Arc::new(all?) })
     }
 
-    fn notations(&self, py: Python<'_>) -> Vec<String> {
-        py.detach(|| self.all.iter().map(|position| self.game.notation(position)).collect())
+    fn notations(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        released(py, || self.all.iter().map(|position| self.game.notation(position)).collect())
     }
 
     fn diagrams(&self) -> Vec<String> {
@@ -300,10 +300,10 @@ impl Positions {
     }
 
     fn bitboards<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u64>>> {
-        let all = py.detach(|| {
+        let all = released(py, || {
             let squares = self.all.iter().map(|position| self.game.squares(&position.state));
             squares.map(|both| both.map(<[u64; 2]>::from)).collect::<Option<Vec<_>>>()
-        });
+        })?;
         let all =
             all.ok_or_else(|| value_error(format!("{} has no bitboards", self.game.name())))?;
         all.into_flattened().into_pyarray(py).reshape([self.all.len(), 2])
@@ -318,8 +318,8 @@ impl Positions {
             true => rules.canonical(&position.state).key,
             false => rules.key(&position.state),
         };
-        let out: Vec<u64> = py
-            .detach(|| self.all.iter().flat_map(|at| key(at).0.into_iter().take(words)).collect());
+        let words_of = |at: &AnyPosition| key(at).0.into_iter().take(words);
+        let out: Vec<u64> = released(py, || self.all.iter().flat_map(words_of).collect())?;
         out.into_pyarray(py).reshape([self.all.len(), words])
     }
 
@@ -327,11 +327,11 @@ impl Positions {
     fn legal<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<bool>>> {
         let count = self.game.action_count();
         let mut out = vec![false; count * self.all.len()];
-        py.detach(|| {
+        released(py, || {
             for (Position { state, .. }, out) in self.all.iter().zip(out.chunks_exact_mut(count)) {
                 self.game.for_each_action(state, |action| out[usize::from(action.0)] = true);
             }
-        });
+        })?;
         out.into_pyarray(py).reshape([self.all.len(), count])
     }
 
@@ -373,7 +373,7 @@ impl Positions {
             Ok(self.game.advance(position, chosen))
         };
         let both = self.all.iter().zip(actions).enumerate();
-        let all = py.detach(|| both.map(one).collect::<PyResult<_>>())?;
+        let all = released(py, || both.map(one).collect::<PyResult<_>>())??;
         Ok(Positions { game: self.game.clone(), all: Arc::new(all) })
     }
 

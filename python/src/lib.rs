@@ -44,8 +44,11 @@ pub fn module(module: &Bound<'_, PyModule>, games: Vec<AnyGame>) -> PyResult<()>
     drop(given.map_err(|error| error.to_string()));
     drop(crossbeam_epoch::pin());
     if let Ok(register) = py.import("os")?.getattr("register_at_fork") {
-        let before = [("before", wrap_pyfunction!(work::before_fork, module)?)];
-        register.call((), Some(&before.into_py_dict(py)?))?;
+        let hooks = [
+            ("before", wrap_pyfunction!(work::before_fork, module)?),
+            ("after_in_child", wrap_pyfunction!(work::after_fork, module)?),
+        ];
+        register.call((), Some(&hooks.into_py_dict(py)?))?;
     }
     py.import("atexit")?.call_method1("register", (wrap_pyfunction!(work::end_calls, module)?,))?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;

@@ -30,7 +30,7 @@ use crate::errors::{YomikiriError, measure_error, policy_error, position_error, 
 use crate::games::{Game, Positions};
 use crate::policies::{Asks, Given, HeldPolicy, Raised, hold, hold_one, is_search, named, players};
 use crate::tables::{Table, tables_of};
-use crate::work::{Call, detached, lock, run};
+use crate::work::{Call, detached, lock, released, run};
 
 /// Returns the split of this name. Fails if it is unknown.
 fn part(split: Option<&str>) -> PyResult<Option<Split>> {
@@ -107,7 +107,7 @@ impl Report {
     /// Returns what `solver report --parquet` writes, as a JSON list of rows; `None` if it was not kept.
     fn judgements(&self, py: Python<'_>) -> PyResult<Option<String>> {
         let Some(answered) = &self.answered else { return Ok(None) };
-        let text = py.detach(|| serde_json::to_string(&answered.judgements()));
+        let text = released(py, || serde_json::to_string(&answered.judgements()))?;
         text.map(Some).map_err(|error| value_error(error.to_string()))
     }
 

@@ -1,8 +1,9 @@
 //! Long work with the interpreter's lock released, with progress and Ctrl-C.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -180,6 +181,12 @@ fn unwound(panic: Box<dyn Any + Send>) -> PyErr {
     YomikiriError::new_err(format!("internal error of yomikiri, please report it: {text}"))
 }
 
+/// Does something without threads of ours, with the interpreter's lock released.
+pub(crate) fn released<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let _call = Call::begin()?;
+    Ok(py.detach(work))
+}
+
 /// Runs short work with the interpreter's lock released.
 pub(crate) fn detached<T: Send>(
     py: Python<'_>,
@@ -205,6 +212,7 @@ impl Call {
     /// Fails if the interpreter ends.
     pub(crate) fn begin() -> PyResult<Call> {
         pools().calls += 1;
+        OWN_CALLS.set(OWN_CALLS.get() + 1);
         let call = Call;
         ending()?;
         Ok(call)
@@ -213,6 +221,7 @@ impl Call {
 
 impl Drop for Call {
     fn drop(&mut self) {
+        OWN_CALLS.set(OWN_CALLS.get().saturating_sub(1));
         let mut pools = pools();
         pools.calls = pools.calls.saturating_sub(1);
     }
@@ -231,17 +240,32 @@ static ANSWERED: AtomicU64 = AtomicU64::new(0);
 /// Number of requests in which all that PyO3 makes once is made: texts, types and functions.
 const FIRST: u64 = 8;
 
-/// Waits until no thread does anything for the first time; called before a fork. A process that is forked meanwhile would
-/// wait for its end forever.
+/// Most time that a fork waits for other threads.
+const FORK: Duration = Duration::from_millis(500);
+
+thread_local! {
+    /// Number of calls of this thread, which may fork in a callable.
+    static OWN_CALLS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Waits until no other thread does anything for the first time, called before a fork: a process that is forked meanwhile
+/// would wait for its end forever.
 #[pyfunction]
 pub(crate) fn before_fork(py: Python<'_>) {
     let begun = Instant::now();
-    while pools().calls > 0
+    while pools().calls > OWN_CALLS.get()
         && ANSWERED.load(Ordering::Relaxed) < FIRST
-        && begun.elapsed() < Duration::from_secs(5)
+        && begun.elapsed() < FORK
     {
         py.detach(|| std::thread::sleep(Duration::from_millis(1)));
     }
+}
+
+/// Gives a forked process pools of its own. It has none of its parent's threads, and another thread may have held the lock.
+#[pyfunction]
+pub(crate) fn after_fork() {
+    FORKS.fetch_add(1, Ordering::Relaxed);
+    OWN_CALLS.set(0);
 }
 
 /// Time that calls of other threads have to end at the interpreter's end: as long as a callable may take for a batch.
@@ -258,9 +282,7 @@ pub(crate) fn end_calls(py: Python<'_>) {
 }
 
 /// Thread pools of a process.
-#[derive(Default)]
 struct Pools {
-    process: u32,
     /// Number of calls that run.
     calls: usize,
     /// Pool of all short work.
@@ -271,22 +293,17 @@ struct Pools {
     cancelled: Vec<Receiver<()>>,
 }
 
-/// Returns the pools of this process. A forked process has none of its parent's threads, and would wait for
-/// them forever, so it gets its own.
+/// Number of forks between the first process and this one.
+static FORKS: AtomicUsize = AtomicUsize::new(0);
+/// Pools for so many processes, each forked from the one before.
+const GENERATIONS: usize = 64;
+
+/// Returns the pools of this process.
 fn pools() -> MutexGuard<'static, Pools> {
-    static POOLS: Mutex<Pools> = Mutex::new(Pools {
-        process: 0,
-        calls: 0,
-        shared: None,
-        resting: None,
-        cancelled: Vec::new(),
-    });
-    let (mut pools, process) = (lock(&POOLS), std::process::id());
-    if pools.process != process {
-        // Dropping them would wait for the parent's threads.
-        std::mem::forget(std::mem::replace(&mut *pools, Pools { process, ..Pools::default() }));
-    }
-    pools
+    static POOLS: [Mutex<Pools>; GENERATIONS] = [const {
+        Mutex::new(Pools { calls: 0, shared: None, resting: None, cancelled: Vec::new() })
+    }; GENERATIONS];
+    lock(&POOLS[FORKS.load(Ordering::Relaxed) % GENERATIONS])
 }
 
 fn threads() -> PyResult<ThreadPool> {

@@ -125,6 +125,28 @@ def test_torch_modules_are_found_wherever_a_callable_has_them(torch, module, tab
         ym.evaluate(table, dropped, games=False, names=["it"])
 
 
+def test_compiled_modules_are_found_and_compiled_once(torch, module, table):
+    compilations = []
+
+    def backend(graph, _examples):
+        compilations.append(graph)
+        return graph.forward
+
+    net = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.BatchNorm1d(32), module)
+    expected = ym.evaluate(table, net.eval(), games=False, names=["net"]).metrics
+    compiled = torch.compile(net, backend=backend, dynamic=False)
+    torch.compiler.reset()
+    for policy in (compiled, lambda planes: compiled(torch.from_numpy(planes))):
+        net.train(), module.eval()
+        before = len(compilations)
+        with pytest.warns(RuntimeWarning, match="training mode"):
+            found = ym.evaluate(table, policy, games=False, names=["net"], batch=128).metrics
+        agree(found, expected)
+        assert net.training and net[1].training and not module.training
+        # One compilation for each size of a batch.
+        assert len(compilations) - before <= 8, len(compilations)
+
+
 @pytest.mark.parametrize("kind", ["float32", "float16", "bfloat16", "int8"])
 def test_answers_of_other_precisions_do_not_depend_on_the_batch(torch, module, table, kind):
     net = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(32, 64), torch.nn.ReLU(), torch.nn.Linear(64, 17)).eval()

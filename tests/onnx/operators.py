@@ -509,6 +509,7 @@ def shapes():
         value=[numpy_helper.from_array(np.array([v])) for v in (np.float32(2.5), np.int64(3), np.bool_(True))],
     )
     case("Range", Given(np.int64(2)), Given(np.int64(9)), Given(np.int64(3)))
+    case("Range", Given(np.float32(0)), Given(np.float32(1)), Given(np.float32(0.1)))
     case("Range", Given(np.float32(2)), Given(np.float32(4)), Given(np.float32(0.5)))
     case("Range", Given(np.int64(5)), Given(np.int64(0)), Given(np.int64(-2)))
     for axis in (None, 0, 1, -1):
@@ -573,6 +574,7 @@ def resizing():
     ):
         case("Resize", x, None, None, sizes, nearest_mode=nearest, coordinate_transformation_mode=place)
     case("Resize", x, None, Given(np.array([1, 1, 0.5, 1.5], np.float32)), mode="linear")
+    case("Resize", numbers(1, 1, 3, 10), None, Given(np.array([1, 1, 5 / 3, 0.7], np.float32)))
     case("Resize", x, None, Given(np.array([1, 1, 0.6, 1.7], np.float32)), mode="nearest")
     variants("Upsample", x, Given(np.array([1, 1, 2, 2], np.float32)), fixed={"opset": 9}, mode=["nearest", "linear"])
     for mode, padding, align in itertools.product(

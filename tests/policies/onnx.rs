@@ -20,7 +20,9 @@ use yomikiri::hint::{Hint, Hinted};
 use yomikiri_learn::network::{Activation, Architecture, Head, Network};
 use yomikiri_learn::onnx::model;
 use yomikiri_measure::policy::card::Reading;
-use yomikiri_measure::policy::onnx::proto::{Entry, Model, Tensor};
+use yomikiri_measure::policy::onnx::proto::{
+    Attribute, Entry, Graph, Model, Node, Tensor, ValueInfo,
+};
 use yomikiri_measure::policy::onnx::{Array, run};
 use yomikiri_measure::policy::{Answers, Batch, Card, NetworkSpec, Onnx, Policy};
 
@@ -96,7 +98,7 @@ fn models_say_what_onnx_runtime_says_of_them() {
 }
 
 /// Operators that are refused, each with why. All else is computed as ONNX Runtime does.
-const REFUSED: [(&str, &str); 43] = [
+const REFUSED: [(&str, &str); 44] = [
     ("ArgMax", "\"select_last_index\": unsupported value"),
     ("ArgMin", "\"select_last_index\": unsupported value"),
     ("BiasGelu", "unknown operator com.microsoft."),
@@ -133,6 +135,7 @@ const REFUSED: [(&str, &str); 43] = [
     ("QuantizeLinear", "unsupported input type"),
     ("QuickGelu", "unknown operator com.microsoft."),
     ("RNN", "unknown operator"),
+    ("Range", "from 0 to 1 by 0.10000000149011612 is not supported"),
     ("Reduce", "noop_with_empty_axes=1 is not supported"),
     ("Relu", "unsupported input type"),
     ("Resize", "mode=cubic is not supported"),
@@ -400,6 +403,73 @@ fn models_that_do_not_fit_never_end_or_want_too_much_are_reported_in_one_line() 
         let after = printed.split_once(what).map(|(_, after)| after);
         assert!(after.is_some_and(|after| after.contains(hint)), "{printed}");
         assert_eq!(printed.lines().count(), 1, "{printed}");
+    }
+}
+
+/// A model may compute another thing, or a larger one, for other numbers of positions.
+#[test]
+fn what_a_number_of_positions_changes_is_refused() {
+    let held = |name: &str, graph: Graph| Attribute {
+        name: name.to_string(),
+        g: Some(graph),
+        ..Attribute::default()
+    };
+    let node = |op: &str, inputs: &[&str], output: &str| Node {
+        op_type: op.to_string(),
+        input: inputs.iter().map(|name| name.to_string()).collect(),
+        output: vec![output.to_string()],
+        ..Node::default()
+    };
+    let number = |name: &str, n: i64| Tensor {
+        name: name.to_string(),
+        dims: vec![],
+        ..Tensor::of_sizes(&[n])
+    };
+    let result = |op: &str| Graph {
+        node: vec![node(op, &["before"], "r")],
+        output: vec![ValueInfo { name: "r".to_string(), r#type: None }],
+        ..Graph::default()
+    };
+    let rows = || [node("Shape", &["x"], "s"), node("Gather", &["s", "zero"], "n")];
+    let choice = Node {
+        attribute: vec![held("then_branch", result("Neg")), held("else_branch", result("Relu"))],
+        ..node("If", &["many"], "logits")
+    };
+    let chooses = [node("Greater", &["n", "hundred"], "many"), choice];
+    // At 16 positions a thousand times a million numbers.
+    let grows = [
+        node("Sub", &["most", "n"], "less"),
+        node("Mul", &["less", "million"], "size"),
+        node("Reshape", &["size", "one"], "sizes"),
+        node("ConstantOfShape", &["sizes"], "zeros"),
+        node("ReduceSum", &["zeros"], "sum"),
+        node("Add", &["before", "sum"], "logits"),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.onnx");
+    for (more, wanted) in [
+        (chooses.to_vec(), "it computes otherwise for 16 positions than for more"),
+        (grows.to_vec(), "(ConstantOfShape): computes 1056964608 numbers"),
+    ] {
+        let mut model = Model::decode(&fs::read(fixture("flat.onnx")).unwrap()[..]).unwrap();
+        let graph = model.graph.as_mut().unwrap();
+        for output in graph.node.iter_mut().flat_map(|node| &mut node.output) {
+            if output == "logits" {
+                *output = "before".to_string();
+            }
+        }
+        graph.initializer.extend([
+            number("zero", 0),
+            number("hundred", 100),
+            number("most", 1024),
+            number("million", 1 << 20),
+            Tensor { name: "one".to_string(), ..Tensor::of_sizes(&[1]) },
+        ]);
+        graph.node.extend(rows().into_iter().chain(more));
+        fs::write(&path, model.encode_to_vec()).unwrap();
+        let spec = NetworkSpec { path: path.clone(), ..NetworkSpec::default() };
+        let error = Onnx::load(&spec, String::new(), &board_4x4(true)).err().unwrap().line();
+        assert!(error.contains(wanted), "{error}");
     }
 }
 

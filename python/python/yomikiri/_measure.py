@@ -15,7 +15,7 @@ import warnings
 from contextlib import contextmanager, nullcontext, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Callable, Iterator, Mapping, Sequence, Union
+from typing import TYPE_CHECKING, Callable, Iterator, Mapping, Protocol, Sequence, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -298,12 +298,21 @@ def _networks(policy):
     ]
 
 
+class _Handle(Protocol):
+    def remove(self) -> None: ...
+
+
 class _Evaluation:
     """Switches networks to evaluation mode, at once or as they are called, and restores the mode of every part."""
 
     def __init__(self):
         #: Networks that were switched, each with the modes of its parts.
         self.before: list[tuple[object, bool, list[tuple[object, bool]]]] = []
+        #: The callable that is running, and PyTorch's handle of the hook; one hook for all calls, because compiled
+        #: modules are compiled again for another.
+        self.asked: _Asked | None = None
+        self.handle: _Handle | None = None
+        self.thread = threading.get_ident()
 
     def switch(self, network) -> bool:
         """Returns ``True`` if a part was in training mode."""
@@ -319,23 +328,21 @@ class _Evaluation:
     def calling(self, asked: _Asked) -> Iterator[None]:
         """Switches PyTorch's modules that are called inside the block, on this thread, wherever the callable has them."""
         torch = sys.modules.get("torch")
-        # A compiled module was switched whole; it would be compiled again for a hook.
-        if torch is None or "torch._dynamo" in type(asked.policy).__module__:
-            yield
-            return
-        thread = threading.get_ident()
-
-        def hook(module, _given):
-            if threading.get_ident() == thread and self.switch(module):
-                asked.was_training = True
-
-        handle = torch.nn.modules.module.register_module_forward_pre_hook(hook)
+        if self.handle is None and torch is not None:
+            self.handle = torch.nn.modules.module.register_module_forward_pre_hook(self._hook)
+        outer, self.asked = self.asked, asked
         try:
             yield
         finally:
-            handle.remove()
+            self.asked = outer
+
+    def _hook(self, module, _given) -> None:
+        if self.asked is not None and threading.get_ident() == self.thread and self.switch(module):
+            self.asked.was_training = True
 
     def restore(self) -> None:
+        if self.handle is not None:
+            self.handle.remove()
         for network, is_training, modes in reversed(self.before):
             if is_training:
                 network.train()  # type: ignore[attr-defined]

@@ -36,9 +36,9 @@ fn counted<T: Send + 'static>(
     let failed = |what: String| Hinted::from(what).of_kind(Kind::Policy);
     // The process whose threads the runtime has: a process forked from it would wait for them forever.
     static OWNER: AtomicU32 = AtomicU32::new(0);
-    let own = std::process::id();
-    let owner = OWNER.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed);
-    if owner.is_err_and(|owner| owner != own) {
+    let process = std::process::id();
+    let owner = OWNER.compare_exchange(0, process, Ordering::Relaxed, Ordering::Relaxed);
+    if owner.is_err_and(|owner| owner != process) {
         let what = "a process forked from one that has run ONNX models cannot run any";
         return Err(failed(what.to_string()).with_hint("start it by the method `spawn`"));
     }

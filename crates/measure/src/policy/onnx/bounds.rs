@@ -7,6 +7,8 @@ use super::proto::{Model, Tensor};
 pub(super) const NODES: usize = 10_000;
 /// Maximum number of inputs and outputs together.
 const PORTS: usize = 100;
+/// Maximum number of dimensions of a tensor.
+pub(super) const RANK: usize = 16;
 /// Maximum number of weights in a tensor, which a file can contain.
 const WEIGHTS: u64 = 1 << 29;
 
@@ -29,8 +31,10 @@ pub(super) fn check(model: &mut Model) -> Result<(), String> {
     let bounded = |tensor: &mut Tensor| {
         let sizes = tensor.dims.iter().map(|&size| u64::try_from(size).ok());
         let numbers = sizes.reduce(|all, size| all?.checked_mul(size?)).unwrap_or(Some(1));
-        match numbers.is_some_and(|numbers| numbers <= WEIGHTS) {
-            true => Ok(()),
+        let is_shape = tensor.dims.len() <= RANK && numbers.is_some_and(|n| n <= WEIGHTS);
+        match is_shape {
+            true if tensor.is_whole() => Ok(()),
+            true => Err(format!("weights `{}` are not as many as their shape says", tensor.name)),
             false => {
                 let sizes = tensor.dims.iter().take(8).map(i64::to_string).collect::<Vec<_>>();
                 Err(format!("invalid shape of weights `{}`: ({})", tensor.name, sizes.join(", ")))

@@ -159,14 +159,14 @@ pub type Array = (String, i32, Vec<usize>, Vec<f32>);
 pub fn run(bytes: &[u8], inputs: &[Array]) -> Result<Vec<(OutputRows, Vec<i64>)>, Hinted> {
     let file = File::read(bytes, None)?;
     let (kept, needed) = file.computable()?;
-    let of = |(name, kind, shape, _): &Array| Input {
+    let input = |(name, kind, shape, _): &Array| Input {
         name: name.clone(),
         kind: *kind,
         shape: shape.clone(),
         has_rows: false,
     };
-    let (of, model) = (inputs.iter().map(of).collect(), file.into_model(&needed, &kept));
-    let session = Session::new(model, of, &kept, Some(1), PolicySpec::LIMIT)?;
+    let (ports, model) = (inputs.iter().map(input).collect(), file.into_model(&needed, &kept));
+    let session = Session::new(model, ports, &kept, Some(1), PolicySpec::LIMIT)?;
     let rows = session.run(1, &|input, _, out| out.copy_from_slice(&inputs[input].3))?;
     Ok(rows.into_iter().zip(session.shapes).collect())
 }

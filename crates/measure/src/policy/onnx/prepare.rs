@@ -5,15 +5,17 @@
 
 use std::collections::HashMap;
 
-use super::bounds::NODES;
+use super::bounds::{NODES, RANK};
 use super::fold::compute;
 use super::proto::{Attribute, Graph, Model, Node, OperatorSet, Tensor, ValueInfo};
 use super::sizes::{Known, Op, Windows, count};
 
-/// Maximum of numbers that a model holds at a time beside its weights, and of numbers in an input.
+/// Maximum of numbers that a model computes in a run, and of numbers in an input.
 pub(super) const MADE: u64 = 1 << 28;
 /// Maximum of numbers of a constant that is computed beforehand.
-const FOLDED: u64 = 1024;
+pub(super) const FOLDED: u64 = 1024;
+/// Maximum number of outputs of a node.
+const OUTPUTS: usize = 256;
 
 /// Why a model cannot be run.
 #[derive(Debug)]
@@ -43,75 +45,107 @@ pub(super) fn prepare(model: &Model, inputs: &[(String, Vec<usize>)]) -> Result<
     let opsets = model.opset_import.clone();
     let is_main = |set: &&OperatorSet| is_main(set.domain.as_deref().unwrap_or_default());
     let version = opsets.iter().find(is_main).map_or(1, |set| set.version);
-    let given = |(name, shape): &(String, Vec<usize>)| {
+    let mut walk =
+        Walk { opsets, version, known: HashMap::new(), scope: vec![], names: 0, made: 0 };
+    for (name, shape) in inputs {
         let shape = shape.iter().map(|&size| size as i64).collect();
-        (name.clone(), Known { shape, ..Known::default() })
-    };
-    let known = inputs.iter().map(given).collect();
-    let mut walk = Walk { opsets, version, known, names: 0 };
-    let nodes = walk.graph(graph)?.nodes;
-    let shape = |output: &ValueInfo| Some(walk.known.get(&output.name)?.shape.clone());
-    let shapes = graph.output.iter().map(shape).collect::<Option<_>>();
-    Ok(Prepared { nodes, shapes: shapes.ok_or("an output that nothing computes".to_string())? })
+        walk.define(name, Known { shape, ..Known::default() })?;
+    }
+    let nodes = walk.graph(graph)?;
+    let shapes = walk.results(graph)?.into_iter().map(|known| known.shape).collect();
+    Ok(Prepared { nodes, shapes })
 }
 
 fn is_main(domain: &str) -> bool {
     domain.is_empty() || domain == "ai.onnx"
 }
 
-/// The nodes of a graph that were walked.
-#[derive(Default)]
-struct Walked {
-    nodes: Vec<Node>,
-    /// Numbers that are still needed, of each tensor.
-    alive: HashMap<String, u64>,
-    /// The most that were needed at a time.
-    most: u64,
-}
-
 struct Walk {
     opsets: Vec<OperatorSet>,
     version: i64,
-    /// Known shapes and numbers of the tensors so far, in all graphs.
+    /// Known shapes and numbers of the tensors so far, of this graph and those around it.
     known: HashMap<String, Known>,
+    /// Names of these tensors in the order in which they were defined.
+    scope: Vec<String>,
     /// Number of tensors named here.
     names: usize,
+    /// Number of numbers computed so far. All count, because the runtime has an order of its own, keeps constants, and
+    /// frees nothing before the end of a run.
+    made: u64,
 }
 
 impl Walk {
-    fn graph(&mut self, graph: &Graph) -> Result<Walked, Unfit> {
-        graph.initializer.iter().for_each(|constant| self.constant(&constant.name, constant));
-        let mut last: HashMap<&str, usize> = HashMap::new();
-        for (at, node) in graph.node.iter().enumerate() {
-            last.extend(node.reads().into_iter().map(|name| (name, at)));
+    /// Returns the nodes to run for those of a graph.
+    fn graph(&mut self, graph: &Graph) -> Result<Vec<Node>, Unfit> {
+        for constant in &graph.initializer {
+            self.constant(&constant.name, constant)?;
         }
-        last.extend(graph.output.iter().map(|output| (output.name.as_str(), usize::MAX)));
-        let mut walked = Walked::default();
-        for (at, node) in graph.node.iter().enumerate() {
+        let mut nodes = Vec::new();
+        for node in &graph.node {
             let named = |what: String| format!("node {} ({}): {what}", label(node), node.op_type);
             let unfit = |unfit: Unfit| Unfit { what: named(unfit.what), ..unfit };
-            self.node(node, &mut walked).map_err(unfit)?;
-            if walked.nodes.len() > NODES {
+            self.node(node, &mut nodes).map_err(unfit)?;
+            if nodes.len() > NODES {
                 return Err(format!("more than {NODES} nodes, the limit").into());
             }
-            let known = &self.known;
-            walked.alive.retain(|name, _| {
-                last.get(name.as_str()).is_some_and(|&last| last > at)
-                    || known.get(name).is_some_and(|known| known.is_constant)
-            });
         }
-        Ok(walked)
+        Ok(nodes)
+    }
+
+    /// Returns what is known of the outputs of a graph.
+    fn results(&self, graph: &Graph) -> Result<Vec<Known>, String> {
+        let known = |output: &ValueInfo| self.known.get(&output.name).cloned();
+        let results = graph.output.iter().map(known).collect::<Option<_>>();
+        results.ok_or_else(|| "an output that nothing computes".to_string())
+    }
+
+    /// Returns a graph of a node with the nodes to run, and its results. Its tensors are not known outside.
+    fn inner(
+        &mut self,
+        graph: &Graph,
+        inputs: Vec<(String, Known)>,
+    ) -> Result<(Graph, Vec<Known>), Unfit> {
+        let outside = self.scope.len();
+        for (name, known) in inputs {
+            self.define(&name, known)?;
+        }
+        let node = self.graph(graph)?;
+        let results = self.results(graph)?;
+        for name in self.scope.drain(outside..) {
+            self.known.remove(&name);
+        }
+        Ok((Graph { node, ..graph.clone() }, results))
+    }
+
+    /// Notes what is known of a tensor; fails if another has its name, because the runtime might take either.
+    fn define(&mut self, name: &str, known: Known) -> Result<(), String> {
+        if known.shape.len() > RANK {
+            return Err(format!("{} dimensions, more than the limit of {RANK}", known.shape.len()));
+        }
+        if known.shape.iter().any(|&size| size < 0) {
+            return Err(format!("computes a shape of {:?}", known.shape));
+        }
+        if name.is_empty() {
+            return Ok(());
+        }
+        self.scope.push(name.to_string());
+        match self.known.insert(name.to_string(), known) {
+            Some(_) => Err(format!("two tensors named `{name}`")),
+            None => Ok(()),
+        }
     }
 
     /// Notes a constant.
-    fn constant(&mut self, name: &str, tensor: &Tensor) {
+    fn constant(&mut self, name: &str, tensor: &Tensor) -> Result<(), String> {
         let numbers = (count(&tensor.dims) <= FOLDED).then(|| tensor.clone());
-        let known = Known { shape: tensor.dims.clone(), is_constant: true, numbers };
-        self.known.insert(name.to_string(), known);
+        self.define(name, Known { shape: tensor.dims.clone(), numbers })
     }
 
     /// Adds what is computed for a node.
-    fn node(&mut self, node: &Node, walked: &mut Walked) -> Result<(), Unfit> {
+    fn node(&mut self, node: &Node, nodes: &mut Vec<Node>) -> Result<(), Unfit> {
+        if node.output.len() > OUTPUTS {
+            return Err(format!("more than {OUTPUTS} outputs").into());
+        }
         if !is_main(&node.domain) {
             return Err(format!("unknown operator {}.{}", node.domain, node.op_type).into());
         }
@@ -119,17 +153,17 @@ impl Walk {
             "Constant" => {
                 let tensor =
                     constant_of(node).ok_or("a constant that is not a tensor".to_string())?;
-                self.constant(node.output.first().map_or("", String::as_str), &tensor);
-                walked.nodes.push(node.clone());
+                self.constant(node.output.first().map_or("", String::as_str), &tensor)?;
+                nodes.push(node.clone());
                 Ok(())
             }
-            "If" => self.branch(node, walked),
-            "Loop" => self.repeat(node, walked),
+            "If" => self.branch(node, nodes),
+            "Loop" => self.repeat(node, nodes),
             _ => {
                 for node in self.rewritten(node)? {
                     match node.op_type.as_str() {
-                        "Constant" => self.node(&node, walked)?,
-                        _ => self.add(node, walked)?,
+                        "Constant" => self.node(&node, nodes)?,
+                        _ => self.add(node, nodes)?,
                     }
                 }
                 Ok(())
@@ -148,12 +182,11 @@ impl Walk {
     }
 
     /// Adds a node that is run as it is.
-    fn add(&mut self, mut node: Node, walked: &mut Walked) -> Result<(), Unfit> {
+    fn add(&mut self, mut node: Node, nodes: &mut Vec<Node>) -> Result<(), Unfit> {
         // The runtime names it in its errors.
         node.name = format!("{} {}", node.op_type, label(&node));
         let op = self.op(&node)?;
         let (shapes, scratch) = op.made()?;
-        let is_constant = op.inputs.iter().flatten().all(|known| known.is_constant);
         let are_known = op.inputs.iter().flatten().all(|known| known.numbers.is_some());
         let is_small = scratch <= FOLDED && shapes.iter().all(|shape| count(shape) <= FOLDED);
         let numbers = match node.op_type.as_str() {
@@ -164,40 +197,23 @@ impl Walk {
             _ if are_known && is_small && !node.input.is_empty() => self.folded(&op),
             _ => Vec::new(),
         };
-        let mut numbers = numbers.into_iter().map(Some);
-        let mut made = Vec::new();
-        for (name, shape) in node.output.iter().zip(shapes) {
-            let numbers = numbers.next().flatten();
-            made.push((name.clone(), Known { shape, is_constant, numbers }));
-        }
-        self.made(made, scratch, walked)?;
-        walked.nodes.push(node);
+        let mut numbers = numbers.into_iter();
+        let known = shapes.into_iter().map(|shape| Known { shape, numbers: numbers.next() });
+        self.outputs(&node.output, known.collect(), scratch)?;
+        nodes.push(node);
         Ok(())
     }
 
-    /// Notes outputs, and fails if they are too large.
-    fn made(
-        &mut self,
-        made: Vec<(String, Known)>,
-        scratch: u64,
-        walked: &mut Walked,
-    ) -> Result<(), Unfit> {
-        let own = made.iter().map(|(_, known)| count(&known.shape));
-        let own = own.fold(scratch, u64::saturating_add);
-        let all = walked.alive.values().fold(own, |all, one| all.saturating_add(*one));
-        walked.most = walked.most.max(all);
-        if let Some((_, known)) =
-            made.iter().find(|(_, known)| known.shape.iter().any(|&size| size < 0))
-        {
-            return Err(format!("computes a shape of {:?}", known.shape).into());
-        }
-        if all > MADE {
-            let what = format!("computes {own} numbers; the limit of all at a time is {MADE}");
+    /// Notes the outputs of a node, and fails if all that is computed is too large.
+    fn outputs(&mut self, names: &[String], known: Vec<Known>, scratch: u64) -> Result<(), Unfit> {
+        let own = known.iter().map(|known| count(&known.shape)).fold(scratch, u64::saturating_add);
+        self.made = self.made.saturating_add(own);
+        if self.made > MADE {
+            let what = format!("computes {own} numbers; the limit of all nodes is {MADE}");
             return Err(Unfit { what, is_too_large: true });
         }
-        for (name, known) in made {
-            walked.alive.insert(name.clone(), count(&known.shape));
-            self.known.insert(name, known);
+        for (name, known) in names.iter().zip(known) {
+            self.define(name, known)?;
         }
         Ok(())
     }
@@ -220,101 +236,70 @@ impl Walk {
         compute(&model).unwrap_or_default()
     }
 
-    /// Adds the branch that is taken, if the condition is known, else both: their outputs have the same shapes.
-    fn branch(&mut self, node: &Node, walked: &mut Walked) -> Result<(), Unfit> {
-        let condition = self
-            .op(node)?
-            .known(0)
-            .and_then(|known| known.numbers.as_ref()?.numbers().first().copied());
-        let of = |name: &str| {
+    /// Adds the branch that is taken, in place of both, if the condition is known. Else both have the same shapes.
+    fn branch(&mut self, node: &Node, nodes: &mut Vec<Node>) -> Result<(), Unfit> {
+        let condition = self.op(node)?.first();
+        let mut branch = |name: &str| {
             let held = node.attribute.iter().find(|held| held.name == name);
-            held.and_then(|held| held.g.as_ref()).ok_or_else(|| format!("no {name}"))
+            let graph =
+                held.and_then(|held| held.g.as_ref()).ok_or_else(|| format!("no {name}"))?;
+            self.inner(graph, vec![])
         };
-        let branches = match condition {
-            Some(0.0) => vec![of("else_branch")?],
-            Some(_) => vec![of("then_branch")?],
-            None => vec![of("then_branch")?, of("else_branch")?],
+        let (chosen, other) = match condition {
+            Some(0.0) => (branch("else_branch")?, None),
+            Some(_) => (branch("then_branch")?, None),
+            None => (branch("then_branch")?, Some(branch("else_branch")?)),
         };
-        let mut results = Vec::new();
-        for graph in &branches {
-            let inner = self.graph(graph)?;
-            let shapes = graph.output.iter().map(|output| self.known.get(&output.name).cloned());
-            results.push((
-                shapes
-                    .collect::<Option<Vec<Known>>>()
-                    .ok_or("a branch without result".to_string())?,
-                inner,
-            ));
-        }
-        let (first, inner) = results.swap_remove(0);
-        if condition.is_some() {
-            // Its constants become nodes, because they are constants of a graph that is gone.
-            let constants = branches[0].initializer.iter().map(constant_node);
-            walked.nodes.extend(constants.chain(inner.nodes));
-            self.made(Vec::new(), inner.most, walked)?;
-            for (result, output) in branches[0].output.iter().zip(&node.output) {
-                self.add(simple("Identity", &[&result.name], output), walked)?;
+        let (then_branch, results) = chosen;
+        let shapes: Vec<Known> = results.into_iter().map(Known::without_numbers).collect();
+        let else_branch = match other {
+            None => then_branch.clone(),
+            Some((graph, others)) => {
+                let others = others.iter().map(|known| &known.shape);
+                if !shapes.iter().map(|known| &known.shape).eq(others) {
+                    let what = "its size depends on numbers that are computed (its condition)";
+                    return Err(what.to_string().into());
+                }
+                graph
             }
-            return Ok(());
-        }
-        let (second, other) = results.swap_remove(0);
-        let same =
-            first.iter().map(|known| &known.shape).eq(second.iter().map(|known| &known.shape));
-        if !same {
-            return Err("its size depends on numbers that are computed (its condition)"
-                .to_string()
-                .into());
-        }
-        let made = node.output.iter().cloned();
-        let made = made.zip(first.into_iter().map(|known| Known {
-            numbers: None,
-            is_constant: false,
-            ..known
-        }));
-        self.made(made.collect(), inner.most.max(other.most), walked)?;
+        };
+        self.outputs(&node.output, shapes, 0)?;
         let mut node = node.clone();
         for held in &mut node.attribute {
-            let nodes = if held.name == "then_branch" { &inner.nodes } else { &other.nodes };
-            held.g.iter_mut().for_each(|graph| graph.node = nodes.clone());
+            let is_then = held.name == "then_branch";
+            held.g = Some(if is_then { then_branch.clone() } else { else_branch.clone() });
         }
-        walked.nodes.push(node);
+        nodes.push(node);
         Ok(())
     }
 
-    /// Adds a loop whose state keeps its shape, and whose number of steps is known if it collects results.
-    fn repeat(&mut self, node: &Node, walked: &mut Walked) -> Result<(), Unfit> {
+    /// Adds a loop whose state keeps its shape, and whose number of steps is known if it collects results, also those
+    /// that nothing reads.
+    fn repeat(&mut self, node: &Node, nodes: &mut Vec<Node>) -> Result<(), Unfit> {
         let op = self.op(node)?;
-        let steps =
-            op.known(0).and_then(|known| known.numbers.as_ref()?.numbers().first().copied());
-        let given = |at: usize| Known {
-            numbers: None,
-            is_constant: false,
-            ..op.known(at).cloned().unwrap_or_default()
-        };
-        let state: Vec<Known> = (2..node.input.len()).map(given).collect();
-        let body = node.attribute.iter().find(|held| held.name == "body");
-        let body = body.and_then(|held| held.g.clone()).ok_or("no body".to_string())?;
+        let steps = op.first();
+        let carried = |at: usize| op.known(at).cloned().unwrap_or_default().without_numbers();
+        let state: Vec<Known> = (2..node.input.len()).map(carried).collect();
+        let held = node.attribute.iter().find(|held| held.name == "body");
+        let body = held.and_then(|held| held.g.as_ref()).ok_or("no body".to_string())?;
         let inputs = [Known::default(), Known::default()].into_iter().chain(state.iter().cloned());
-        self.known.extend(body.input.iter().map(|input| input.name.clone()).zip(inputs));
-        let inner = self.graph(&body)?;
-        let results =
-            body.output.iter().skip(1).map(|output| self.known.get(&output.name).cloned());
-        let results =
-            results.collect::<Option<Vec<Known>>>().ok_or("a step without result".to_string())?;
-        let mut made = Vec::new();
-        for (at, (name, result)) in node.output.iter().zip(results).enumerate() {
+        let names = body.input.iter().map(|input| input.name.clone());
+        let (graph, results) = self.inner(body, names.zip(inputs).collect())?;
+        let mut known = Vec::new();
+        for (at, result) in results.into_iter().skip(1).enumerate() {
             let shape = match (state.get(at), steps) {
                 (Some(state), _) if state.shape == result.shape => result.shape,
                 (None, Some(steps)) => [&[steps as i64], &result.shape[..]].concat(),
                 _ => return Err("its size depends on the number of steps".to_string().into()),
             };
-            made.push((name.clone(), Known { shape, ..Known::default() }));
+            known.push(Known { shape, numbers: None });
         }
-        self.made(made, inner.most, walked)?;
+        self.outputs(&node.output, known, 0)?;
         let mut node = node.clone();
-        let graphs = node.attribute.iter_mut().flat_map(|held| &mut held.g);
-        graphs.for_each(|graph| graph.node = inner.nodes.clone());
-        walked.nodes.push(node);
+        for held in &mut node.attribute {
+            held.g = Some(graph.clone());
+        }
+        nodes.push(node);
         Ok(())
     }
 
@@ -417,6 +402,11 @@ impl Walk {
             }
             "Conv" | "ConvTranspose" | "MaxPool" | "AveragePool" => vec![explicit(node, &op)?],
             // The runtime's is wrong with kernels larger than 1 and with groups.
+            "ConvInteger"
+                if (2..4).any(|at| op.known(at).is_some_and(|zero| count(&zero.shape) != 1)) =>
+            {
+                return Err("a zero point for each channel is not supported".to_string());
+            }
             "ConvInteger" => {
                 let mut nodes = Vec::new();
                 let mut float = |at: usize, name: &str, name_of_zero: String| {
@@ -582,11 +572,6 @@ mod tests {
             (with("Upsample", &["x"], floats("scales", &[1.0, 1.0, 1e6, 1e6])), vec![], 7),
             (named("Pad", &["x", "s"]), vec![("s", &[0, 0, HUGE, 0, 0, 0, 0, 0])], 17),
             (with("Pad", &["x"], pads(&[0, 0, HUGE, 0, 0, 0, 0, 0])), vec![], 10),
-            (
-                named("Range", &["one", "one2", "one3"]),
-                vec![("one", &[0]), ("one2", &[HUGE]), ("one3", &[1])],
-                17,
-            ),
             (with("MaxPool", &["x"], pads(&[1 << 20, 1 << 20, 0, 0])), vec![], 17),
         ];
         for (mut node, constants, version) in cases {
@@ -646,21 +631,9 @@ mod tests {
         assert_eq!(unfit.what, "node y (NonZero): unknown operator");
     }
 
-    /// Each of them passes, all together do not, if they are needed together or are constants, which are kept.
+    /// Each of them passes, all together do not.
     #[test]
-    fn what_is_needed_at_a_time_is_bounded() {
-        let step = |at: usize, from: &str| simple("Relu", &[from], &format!("t{at}"));
-        let chain = |count: usize| {
-            let name = |at: usize| if at == 0 { "x".to_string() } else { format!("t{}", at - 1) };
-            (0..count).map(|at| step(at, &name(at))).collect::<Vec<_>>()
-        };
-        let large = ("x".to_string(), vec![1 << 20, 100]);
-        assert!(prepare(&model(chain(50), vec![], 17), std::slice::from_ref(&large)).is_ok());
-        let mut all = chain(3);
-        let names: Vec<String> = (0..3).map(|at| format!("t{at}")).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        all.push(simple("Sum", &names, "y"));
-        assert!(prepare(&model(all, vec![], 17), &[large]).err().unwrap().is_too_large);
+    fn all_that_is_computed_is_bounded() {
         let many = |count: usize| {
             let node = |at: usize| simple("ConstantOfShape", &["s"], &format!("t{at}"));
             let size = Tensor { name: "s".to_string(), ..Tensor::of_sizes(&[1 << 20]) };
@@ -668,5 +641,105 @@ mod tests {
         };
         assert!(many(256).is_ok());
         assert!(many(257).err().unwrap().is_too_large);
+        // The rank doubles with each node, while there is one number.
+        let zeros = Tensor { name: "t0".into(), dims: vec![1, 1], ..Tensor::of_sizes(&[0]) };
+        let gather = |at: usize| {
+            let from = format!("t{at}");
+            simple("Gather", &[&from, &from], &format!("t{}", at + 1))
+        };
+        let what = prepare(&model((0..40).map(gather).collect(), vec![zeros], 17), &[]);
+        assert!(what.err().unwrap().what.contains("dimensions, more than the limit of 16"));
+        let outputs = Node { output: vec![String::new(); 1 << 20], ..simple("Relu", &["x"], "") };
+        let what = prepared(outputs, &[], 17).err().unwrap().what;
+        assert!(what.contains("more than 256 outputs"), "{what}");
+    }
+
+    /// The runtime adds step by step, which need not get on, in 32 bits.
+    #[test]
+    fn ranges_that_would_not_end_are_refused() {
+        for (start, limit, delta) in [
+            (16_777_216.0, 16_777_220.0, 1.0f32),
+            (2_147_483_000.0, 2_147_483_647.0, 1000.0),
+            (0.0, 1.0, 0.1),
+            (0.0, 4_294_967_296.0, 1.0),
+            (0.0, 1.0, 0.0),
+        ] {
+            let one = |(name, number): (&str, f32)| Tensor {
+                name: name.to_string(),
+                data_type: Tensor::FLOAT,
+                float_data: vec![number],
+                ..Tensor::default()
+            };
+            let constants = [("a", start), ("b", limit), ("c", delta)].map(one).to_vec();
+            let range = model(vec![simple("Range", &["a", "b", "c"], "y")], constants, 17);
+            let what = prepare(&range, &[]).err().unwrap().what;
+            assert!(what.contains("not supported"), "{what}");
+        }
+    }
+
+    #[test]
+    fn tensors_of_one_name_are_refused() {
+        let graph = |constant: Tensor, result: &str| Graph {
+            node: vec![simple("Identity", &[&constant.name], result)],
+            output: vec![ValueInfo { name: result.to_string(), r#type: None }],
+            initializer: vec![constant],
+            ..Graph::default()
+        };
+        let sizes =
+            |name: &str, size: i64| Tensor { name: name.into(), ..Tensor::of_sizes(&[size]) };
+        let held = |name: &str, graph: Graph| Attribute {
+            name: name.to_string(),
+            g: Some(graph),
+            ..Attribute::default()
+        };
+        let choose = |inner: &str, output: &str| Node {
+            attribute: vec![
+                held("then_branch", graph(sizes(inner, 1), "r")),
+                held("else_branch", graph(sizes(inner, 2), "r")),
+            ],
+            ..simple("If", &["on"], output)
+        };
+        let on = || Tensor {
+            dims: vec![],
+            data_type: 9,
+            int32_data: vec![1],
+            name: "on".into(),
+            ..Tensor::default()
+        };
+        // Outside, `s` is another.
+        let shadows = vec![choose("s", "y"), simple("ConstantOfShape", &["s"], "z")];
+        let shadows = prepare(&model(shadows, vec![on(), sizes("s", 1 << 40)], 17), &[]);
+        assert!(shadows.err().unwrap().what.contains("two tensors named `s`"));
+        let twice =
+            prepare(&model(vec![simple("Identity", &["s"], "s")], vec![sizes("s", 1)], 17), &[]);
+        assert!(twice.err().unwrap().what.contains("two tensors named `s`"));
+        // Names of branches are their own.
+        let siblings = vec![choose("s", "y"), choose("s", "z")];
+        let chosen = prepare(&model(siblings, vec![on()], 17), &[]).unwrap();
+        let branches: Vec<_> = chosen.nodes[1].attribute.iter().map(|held| &held.g).collect();
+        assert_eq!(branches[0], branches[1], "the branch that is taken, in place of both");
+        assert_eq!(chosen.nodes.len(), 2);
+    }
+
+    #[test]
+    fn a_loop_keeps_its_bounds_where_nothing_reads_the_result() {
+        let port = |name: &str| ValueInfo { name: name.to_string(), r#type: None };
+        let body = Graph {
+            node: vec![
+                Node {
+                    attribute: vec![Attribute::int("axis", 0)],
+                    ..simple("Concat", &["v", "v"], "w")
+                },
+                simple("Identity", &["go"], "on"),
+                simple("Identity", &["u"], "t"),
+            ],
+            input: ["i", "go", "u", "v"].map(port).to_vec(),
+            output: ["on", "t", "w"].map(port).to_vec(),
+            ..Graph::default()
+        };
+        let held = Attribute { name: "body".to_string(), g: Some(body), ..Attribute::default() };
+        let node = Node { attribute: vec![held], ..simple("Loop", &["one", "", "x", "x"], "y") };
+        let unfit = prepared(node, &[("one", &[40])], 17).err().unwrap();
+        assert!(unfit.what.contains("its size depends on the number of steps"), "{}", unfit.what);
     }
 }

@@ -177,6 +177,26 @@ impl Tensor {
     }
 }
 
+impl Tensor {
+    /// Returns `false` if it has other numbers than its shape says; those in other files and of other types than numbers
+    /// are not looked at.
+    pub fn is_whole(&self) -> bool {
+        let Some(bytes) = self.bytes().filter(|_| self.external_data.is_empty()) else {
+            return true;
+        };
+        let numbers = self.dims.iter().map(|&size| size as u64).product::<u64>();
+        match self.raw_data.as_ref().filter(|raw| !raw.is_empty()) {
+            Some(raw) => raw.len() as u64 == bytes,
+            None => {
+                let lists = [self.int32_data.len(), self.int64_data.len(), self.float_data.len()];
+                (lists.iter().sum::<usize>() + self.double_data.len()) as u64 == numbers
+                    // Unsigned integers are in a field that is not read.
+                    || matches!(self.data_type, 12 | 13)
+            }
+        }
+    }
+}
+
 impl Graph {
     /// Calls a function with every constant, those of nodes and their graphs included.
     pub fn each_tensor<E>(

@@ -4,7 +4,10 @@
 //! starting ever more models. So each call runs its model on one runtime thread and blocks ([`apart`]): as
 //! many threads compute as call.
 
+use std::collections::HashSet;
+use std::convert::Infallible;
 use std::fmt::Display;
+use std::mem;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -14,8 +17,9 @@ use rten_tensor::AsView as _;
 
 use super::apart::apart;
 use super::file::{ModelOutput, Squash};
-use super::prepare::{Unfit, prepare};
-use super::proto;
+use super::prepare::{FOLDED, Prepared, Unfit, prepare};
+use super::proto::{self, Tensor};
+use super::sizes::count;
 use crate::policy::OutputRows;
 use yomikiri::hint::{Hinted, Kind};
 
@@ -44,6 +48,7 @@ pub(super) struct Session {
     batch: Option<usize>,
     /// Largest number of rows per run.
     most: usize,
+    plan: Arc<Plan>,
     /// Outputs to compute.
     outputs: Vec<(NodeId, ModelOutput)>,
     /// Predicted shapes of all outputs, for the largest number of rows.
@@ -66,10 +71,45 @@ pub(super) const INPUT_KINDS: [i32; 6] = [FLOAT, 2, 3, 6, 7, 9];
 /// A loaded model.
 struct Loaded {
     model: Model,
+    plan: Plan,
     /// Number of rows that it takes at a time: as many as a model fixes, or as its limit allows.
     rows: usize,
     /// Shapes of the outputs for that many rows.
     shapes: Vec<Vec<i64>>,
+}
+
+/// Computation of a model, with the numbers of rows for which it is known to be within its limit.
+struct Plan {
+    /// The model without its weights.
+    outline: proto::Model,
+    inputs: Vec<(String, bool, Vec<usize>)>,
+    nodes: Vec<proto::Node>,
+    checked: Mutex<HashSet<usize>>,
+}
+
+impl Plan {
+    fn prepare(&self, model: &proto::Model, rows: usize) -> Result<Prepared, Unfit> {
+        let of_rows = |(name, has_rows, shape): &(String, bool, Vec<usize>)| {
+            let rows = if *has_rows { &[rows][..] } else { &[] };
+            (name.clone(), [rows, shape].concat())
+        };
+        prepare(model, &self.inputs.iter().map(of_rows).collect::<Vec<_>>())
+    }
+
+    /// Fails if a number of rows is too large, or needs other nodes than those that were loaded.
+    fn check(&self, rows: usize) -> Result<(), Hinted> {
+        let checked = || self.checked.lock().unwrap_or_else(PoisonError::into_inner);
+        if checked().contains(&rows) {
+            return Ok(());
+        }
+        let prepared = self.prepare(&self.outline, rows).map_err(|unfit| cannot_run(unfit.what))?;
+        if prepared.nodes != self.nodes {
+            let what = format!("it computes otherwise for {rows} positions than for more");
+            return Err(cannot_run(what).with_hint("batch=1 asks about one at a time"));
+        }
+        checked().insert(rows);
+        Ok(())
+    }
 }
 
 /// Prepares and loads a model within a time limit.
@@ -79,31 +119,59 @@ fn load(
     batch: Option<usize>,
     limit: Duration,
 ) -> Result<Loaded, Hinted> {
-    let inputs: Vec<_> = inputs.iter().map(Input::sizes).collect();
+    let inputs = inputs.iter().map(Input::sizes).collect();
     let loaded = apart(limit, move || {
         let mut rows = batch.unwrap_or(ROWS);
-        let prepared = loop {
-            let of_rows = |(name, has_rows, shape): &(String, bool, Vec<usize>)| {
-                let rows = if *has_rows { &[rows][..] } else { &[] };
-                (name.clone(), [rows, shape].concat())
-            };
-            match prepare(&model, &inputs.iter().map(of_rows).collect::<Vec<_>>()) {
+        let outline = outline(&mut model);
+        let mut plan = Plan { outline, inputs, nodes: Vec::new(), checked: Mutex::default() };
+        plan.nodes = loop {
+            match plan.prepare(&plan.outline, rows) {
                 Err(Unfit { is_too_large: true, .. }) if batch.is_none() && rows > GRAIN => {
                     rows /= 2
                 }
                 Err(unfit) => return Err(cannot_run(unfit.what)),
-                Ok(prepared) => break prepared,
+                Ok(prepared) => break prepared.nodes,
             }
         };
+        plan.checked = Mutex::new(HashSet::from([rows]));
+        let whole = plan.prepare(&model, rows).map_err(|unfit| cannot_run(unfit.what))?;
         if let Some(graph) = &mut model.graph {
-            graph.node = prepared.nodes;
+            graph.node = whole.nodes;
         }
         let bytes = model.encode_to_vec();
         drop(model);
         let model = ModelOptions::with_all_ops().load(bytes).map_err(failed)?;
-        Ok(Loaded { model, rows, shapes: prepared.shapes })
+        Ok(Loaded { model, plan, rows, shapes: whole.shapes })
     });
     loaded?
+}
+
+/// Returns a model without the numbers of its large constants, which decide nothing.
+fn outline(model: &mut proto::Model) -> proto::Model {
+    let is_large = |tensor: &Tensor| count(&tensor.dims) > FOLDED;
+    let mut aside = Vec::new();
+    let mut lay_aside = |tensor: &mut Tensor| {
+        if is_large(tensor) {
+            let (dims, data_type, name) =
+                (tensor.dims.clone(), tensor.data_type, tensor.name.clone());
+            let bare = Tensor { dims, data_type, name, ..Tensor::default() };
+            aside.push(mem::replace(tensor, bare));
+        }
+        Ok::<(), Infallible>(())
+    };
+    let Ok(()) = model.graph.iter_mut().try_for_each(|graph| graph.each_tensor(&mut lay_aside));
+    let outline = model.clone();
+    let mut aside = aside.into_iter();
+    let mut put_back = |tensor: &mut Tensor| {
+        if is_large(tensor)
+            && let Some(whole) = aside.next()
+        {
+            *tensor = whole;
+        }
+        Ok::<(), Infallible>(())
+    };
+    let Ok(()) = model.graph.iter_mut().try_for_each(|graph| graph.each_tensor(&mut put_back));
+    outline
 }
 
 /// Returns why a model cannot be run, with what mends it.
@@ -137,14 +205,15 @@ impl Session {
         batch: Option<usize>,
         limit: Duration,
     ) -> Result<Session, Hinted> {
-        let Loaded { model, rows: most, shapes } = load(model, &inputs, batch, limit)?;
+        let Loaded { model, plan, rows: most, shapes } = load(model, &inputs, batch, limit)?;
         let id = |name: &str| model.node_id(name).map_err(|error| error.to_string());
         let with_id = |input: Input| Ok::<_, String>((id(&input.name)?, input));
         let inputs = inputs.into_iter().map(with_id).collect::<Result<_, _>>()?;
         let with_id = |kept: &ModelOutput| Ok::<_, String>((id(&kept.tensor)?, kept.clone()));
         let outputs = kept.iter().map(with_id).collect::<Result<_, _>>()?;
-        let (model, failed, idle) = (Arc::new(model), OnceLock::new(), Mutex::default());
-        Ok(Session { model, inputs, batch, most, outputs, shapes, limit, failed, idle })
+        let (model, plan) = (Arc::new(model), Arc::new(plan));
+        let (failed, idle) = (OnceLock::new(), Mutex::default());
+        Ok(Session { model, inputs, batch, most, plan, outputs, shapes, limit, failed, idle })
     }
 
     /// Describes the input of the legal moves, if there is one.
@@ -184,20 +253,24 @@ impl Session {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let pool = idle().pop();
         let pool = pool.unwrap_or_else(|| Arc::new(ThreadPool::with_num_threads(1)));
-        let model = self.model.clone();
+        let (model, plan) = (self.model.clone(), self.plan.clone());
+        let sizes: Vec<usize> = parts.iter().map(|&(rows, _)| rows).collect();
         let wanted: Vec<NodeId> = self.outputs.iter().map(|&(id, _)| id).collect();
         let ran = apart(self.limit, {
             let pool = pool.clone();
             let run = move |values: Vec<(NodeId, Value)>| {
                 let options = RunOptions::default().with_thread_pool(Some(pool.clone()));
                 let values = values.into_iter().map(|(id, value)| (id, value.into()));
-                model.run(values.collect(), &wanted, Some(options))
+                model.run(values.collect(), &wanted, Some(options)).map_err(failed)
             };
-            move || inputs.into_iter().map(run).collect::<Result<Vec<_>, _>>()
+            move || {
+                sizes.into_iter().try_for_each(|rows| plan.check(rows))?;
+                inputs.into_iter().map(run).collect::<Result<Vec<_>, Hinted>>()
+            }
         });
         let ran = ran.inspect_err(|error| drop(self.failed.set(error.clone())))?;
         idle().push(pool);
-        let ran = ran.map_err(failed)?;
+        let ran = ran?;
         let named = |(_, output): &(NodeId, ModelOutput)| OutputRows {
             name: output.name.clone(),
             classes: output.classes.clone(),

@@ -12,10 +12,14 @@ use super::proto::{Attribute, Node, Tensor};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     pub shape: Vec<i64>,
-    /// `true` if it depends on no input.
-    pub is_constant: bool,
     /// Its numbers, if they are few and known.
     pub numbers: Option<Tensor>,
+}
+
+impl Known {
+    pub(super) fn without_numbers(self) -> Known {
+        Known { numbers: None, ..self }
+    }
 }
 
 /// Returns the number of elements, saturated.
@@ -30,6 +34,9 @@ pub(super) struct Op<'a> {
     /// Version of the set of operators.
     pub version: i64,
 }
+
+/// Up to this size, 32-bit floats are exact for all integers.
+const EXACT: f64 = (1 << 24) as f64;
 
 /// Shapes of the outputs, and how many numbers are computed on the way.
 pub(super) type Made = (Vec<Vec<i64>>, u64);
@@ -68,6 +75,11 @@ impl Op<'_> {
         let numbers = known.numbers.as_ref().map(Tensor::numbers);
         let what = || format!("its size depends on numbers that are computed (input {})", at + 1);
         numbers.map(Some).ok_or_else(what)
+    }
+
+    /// Returns the first number of the first input, if it is known.
+    pub(super) fn first(&self) -> Option<f64> {
+        self.known(0)?.numbers.as_ref()?.numbers().first().copied()
     }
 
     /// Returns the integers of an attribute or, in newer operators, of an optional input.
@@ -216,8 +228,17 @@ impl Op<'_> {
                     let number = self.numbers(at)?.and_then(|list| list.first().copied());
                     number.ok_or_else(|| "no number".to_string())
                 };
-                let steps = (number(1)? - number(0)?) / number(2)?;
-                vec![steps.ceil().max(0.0) as i64]
+                let [start, limit, delta] = [number(0)?, number(1)?, number(2)?];
+                // The runtime adds step by step in 32 bits: exact for these numbers, and an end is reached.
+                let is_exact = |scale: f64| {
+                    [start, limit, delta].into_iter().all(|number| {
+                        (number * scale).fract() == 0.0 && (number * scale).abs() <= EXACT
+                    })
+                };
+                if delta == 0.0 || !(is_exact(1.0) || is_exact(1024.0)) {
+                    return Err(format!("from {start} to {limit} by {delta} is not supported"));
+                }
+                vec![((limit - start) / delta).ceil().max(0.0) as i64]
             }
             "Reshape" => self.reshaped()?,
             "Resize" | "Upsample" => self.resized()?,
@@ -337,7 +358,9 @@ impl Op<'_> {
         };
         if let Some(scales) = scales.filter(|scales| !scales.is_empty()) {
             let sizes = shape.iter().zip(scales);
-            return Ok(sizes.map(|(&size, scale)| (size as f64 * scale).floor() as i64).collect());
+            // In 32 bits, as it is computed.
+            let scaled = |size: i64, scale: f64| (size as f32 * scale as f32).floor() as i64;
+            return Ok(sizes.map(|(&size, scale)| scaled(size, scale)).collect());
         }
         self.list("", 3)?.ok_or_else(|| "no sizes".to_string())
     }

@@ -14,6 +14,8 @@ use super::proto::{Entry, Model, Tensor};
 pub(super) fn inline(model: &mut Model, bytes: &[u8], path: Option<&Path>) -> Result<u32, Hinted> {
     let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     let mut left = input::MODEL.saturating_sub(bytes.len() as u64);
+    // Tensors may share bytes of a file.
+    let mut copied = left;
     let mut read = |tensor: &mut Tensor| {
         if tensor.external_data.is_empty() {
             return Ok::<(), Hinted>(());
@@ -24,7 +26,9 @@ pub(super) fn inline(model: &mut Model, bytes: &[u8], path: Option<&Path>) -> Re
             left -= file.len() as u64;
             files.insert(name.clone(), file);
         }
-        tensor.raw_data = Some(part(tensor, &name, &files[&name])?.to_vec());
+        let part = part(tensor, &name, &files[&name])?;
+        copied = copied.checked_sub(part.len() as u64).ok_or_else(too_long)?;
+        tensor.raw_data = Some(part.to_vec());
         (tensor.external_data, tensor.data_location) = (Vec::new(), 0);
         Ok(())
     };
@@ -33,6 +37,11 @@ pub(super) fn inline(model: &mut Model, bytes: &[u8], path: Option<&Path>) -> Re
     sum.update(bytes);
     files.values().for_each(|file| sum.update(file));
     Ok(sum.finalize())
+}
+
+fn too_long() -> Hinted {
+    let most = input::MODEL >> 20;
+    format!("the model and its weights are longer than the limit of {most} MiB").into()
 }
 
 fn said<'a>(tensor: &'a Tensor, key: &str) -> Option<&'a str> {
@@ -56,11 +65,7 @@ fn file(name: &str, path: Option<&Path>, most: u64) -> Result<Vec<u8>, Hinted> {
             let what = format!("missing {name}, which contains its weights");
             Hinted::new(what, "put it beside the model, as the export wrote it")
         }
-        ErrorKind::FileTooLarge => format!(
-            "the model and its weights are longer than the limit of {} MiB",
-            input::MODEL >> 20
-        )
-        .into(),
+        ErrorKind::FileTooLarge => too_long(),
         _ => format!("cannot read {name}, which contains its weights: {error}").into(),
     })
 }
