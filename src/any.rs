@@ -25,8 +25,8 @@ use crate::game::shogi::{Board, Variant};
 use crate::game::{
     Action, Bitboards, Canonical, Drawing, Drawn, Empties, End, Ends, ExpectedStates, Facts, Game,
     GameExt, Group, Layers, Mobility, MoveSquares, Names, NotationError, Notations, Outcome,
-    PieceKind, PlaneKinds, Planes, Position, RankedMoves, Ranks, Score, Scores, SearchLimits,
-    SearchOptions, ShogiBoards, Side, Sides, StateKey, Symmetries, Symmetry, WideKey,
+    PieceKind, PlaneKinds, Planes, Position, RankedMoves, Ranks, RepetitionRule, Score, Scores,
+    SearchLimits, SearchOptions, ShogiBoards, Side, Sides, StateKey, Symmetries, Symmetry, WideKey,
 };
 use crate::graph::{self, Enumerated, GraphError, Plan};
 use crate::progress::Progress;
@@ -256,6 +256,7 @@ rules! {
         }
         fn is_pass(action: Action) -> bool { game.is_pass(action) }
         fn material(state: &AnyState) -> i32 { game.material(&erased.typed(state)) }
+        fn repetition_rule() -> RepetitionRule { game.repetition_rule() }
     }
     capabilities {
         layers: Layers<AnyState>,

@@ -7,10 +7,11 @@ use numpy::{
 };
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
-use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::game::encode::{Encoding, Layout, Plane};
 use yomikiri::game::{
-    Action, Empties, Game as _, GameExt as _, NotationError, Outcome, Position, Side, Symmetry,
+    self as rules, Action, Empties, Game as _, GameExt as _, NotationError, Outcome, Position,
+    Side, Symmetry,
 };
 use yomikiri::hint::{Hint as _, Hinted};
 use yomikiri::progress::Progress;
@@ -31,6 +32,13 @@ pub struct Game {
 pub struct Positions {
     pub game: AnyGame,
     pub all: Arc<Vec<AnyPosition>>,
+}
+
+/// A game with its history. Playing returns another game and leaves this one as it is.
+#[pyclass(frozen, module = "yomikiri._core")]
+pub struct PlayedGame {
+    game: AnyGame,
+    played: rules::PlayedGame<AnyState>,
 }
 
 #[pymethods]
@@ -395,6 +403,20 @@ impl Positions {
         Ok(Positions { game: self.game.clone(), all: Arc::new(all) })
     }
 
+    /// Returns the same boards with `side` to move.
+    fn seen_by(&self, side: u8) -> PyResult<Positions> {
+        let side = side_of(side);
+        let seen = |position: &AnyPosition| match position.side == side {
+            true => Some(*position),
+            false => Some(AnyPosition { state: self.game.swapped(&position.state)?, side }),
+        };
+        let all = self.all.iter().map(seen).collect::<Option<Vec<_>>>();
+        let name = self.game.name();
+        let all =
+            all.ok_or_else(|| value_error(format!("{name} has no view of the other side")))?;
+        Ok(Positions { game: self.game.clone(), all: Arc::new(all) })
+    }
+
     /// Returns network input, `(N, …)` by the layout.
     fn encode<'py>(
         &self,
@@ -405,6 +427,53 @@ impl Positions {
         let encoding = encoding(&self.game, layout, planes).map_err(value_error)?;
         let out = detached(py, || Ok(self::planes(&encoding, &self.game, &self.all)))?;
         array(py, out, self.all.len(), &encoding)
+    }
+}
+
+#[pymethods]
+impl PlayedGame {
+    /// Begins a game in the first of some positions and plays actions.
+    #[new]
+    fn new(start: &Positions, actions: Vec<u16>) -> PyResult<PlayedGame> {
+        let first = start.all.first().ok_or_else(|| value_error("no position to begin in"))?;
+        let game = PlayedGame { game: start.game.clone(), played: rules::PlayedGame::new(*first) };
+        actions.into_iter().try_fold(game, |game, action| game.play(action))
+    }
+
+    /// Plays an action. Fails if it is illegal or the game is over.
+    fn play(&self, action: u16) -> PyResult<PlayedGame> {
+        let (game, mut played) = (self.game.clone(), self.played.clone());
+        let legal = game.actions(&played.position().state);
+        if played.end(&game).is_some() || !legal.contains(&Action(action)) {
+            let position = game.notation(played.position());
+            return Err(position_error(match played.end_in_words(&game) {
+                Some(words) => format!("the game is over in '{position}': {words}"),
+                None => format!("illegal action {action} in '{position}'"),
+            }));
+        }
+        played.play(&game, Action(action));
+        Ok(PlayedGame { game, played })
+    }
+
+    /// Returns the current position.
+    fn position(&self) -> Positions {
+        Game { game: self.game.clone() }.of(vec![*self.played.position()])
+    }
+
+    /// Returns the first position.
+    fn start(&self) -> Positions {
+        Game { game: self.game.clone() }.of(vec![*self.played.start()])
+    }
+
+    /// Returns the actions so far.
+    fn actions(&self) -> Vec<u16> {
+        self.played.moves().iter().map(|(_, action)| action.0).collect()
+    }
+
+    /// Returns the outcome for the player to move and the reason in words; `None` while the game goes on.
+    fn end(&self) -> Option<(i8, String)> {
+        let end = self.played.end(&self.game)?;
+        Some((end.outcome.value(), self.played.end_in_words(&self.game).unwrap_or_default()))
     }
 }
 

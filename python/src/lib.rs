@@ -58,6 +58,7 @@ pub fn module(module: &Bound<'_, PyModule>, games: Vec<AnyGame>) -> PyResult<()>
     module.add("PolicyError", py.get_type::<errors::PolicyError>())?;
     module.add_class::<games::Game>()?;
     module.add_class::<games::Positions>()?;
+    module.add_class::<games::PlayedGame>()?;
     module.add_class::<tables::Table>()?;
     module.add_class::<measure::Report>()?;
     module.add_class::<measure::Asked>()?;

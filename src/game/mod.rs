@@ -35,6 +35,7 @@ mod ext;
 pub mod othello;
 pub mod perft;
 mod planes;
+mod played;
 mod search;
 pub mod shogi;
 mod split;
@@ -53,6 +54,7 @@ pub use capabilities::{
 pub use conform::conform;
 pub use ext::{BoardLayout, Drawn, GameExt, Held, MoveSquares, PieceKind};
 pub use planes::PlaneKinds;
+pub use played::{EndReason, PlayedEnd, PlayedGame, RepetitionRule};
 pub use search::{ScoreBounds, ScoreSearch, SearchLimits, SearchOptions, SearchWeights};
 pub(crate) use split::GAMMA;
 pub use split::mix;
@@ -266,6 +268,16 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// Returns the mover's material minus the opponent's; in Othello discs.
     fn material(&self, _state: &Self::State) -> i32 {
         0
+    }
+
+    /// Returns the rule by which a repeated position ends a game: by default the fourth occurrence is a draw, or a
+    /// win of the second player if keys contain the side to move.
+    fn repetition_rule(&self) -> RepetitionRule {
+        let result = match self.sides() {
+            Some(_) => Repetition::SecondPlayerWins,
+            None => Repetition::Draw,
+        };
+        RepetitionRule { occurrence: 4, result, perpetual_check_loses: false }
     }
 
     /// Estimates the number of states reachable from a root; `None` if no estimate is known.

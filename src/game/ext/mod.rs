@@ -118,7 +118,7 @@ pub trait GameExt: Game {
 
     /// Returns the game's convention for infinite play.
     fn repetition(&self) -> Repetition {
-        if self.keeps_sides() { Repetition::SecondPlayerWins } else { Repetition::Draw }
+        self.repetition_rule().result
     }
 
     /// Returns the canonical key of a position; it contains the side to move if the game has

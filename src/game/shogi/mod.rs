@@ -28,7 +28,7 @@ use std::sync::Arc;
 use super::{
     Action, Canonical, Drawing, Drawn, End, Ends, Facts, Game, GameExt, Group, MoveSquares, Names,
     NotationError, Notations, Outcome, PieceKind, PlaneKinds, Planes, Position, RankedMoves, Ranks,
-    ShogiBoards, Side, Sides, StateKey, Symmetries, Symmetry,
+    RepetitionRule, ShogiBoards, Side, Sides, StateKey, Symmetries, Symmetry,
 };
 use by_sets::BySets;
 use keys::Packing;
@@ -139,6 +139,10 @@ impl<K: StateKey> Game for Shogi<K> {
             is_small: !self.variant.keeps_sides,
             ..Facts::of_keys::<K>()
         }
+    }
+
+    fn repetition_rule(&self) -> RepetitionRule {
+        self.variant.repetition
     }
 
     fn with_folding(&self, fold: bool) -> Option<Shogi<K>> {

@@ -3,6 +3,8 @@
 //! A variant is plain data and the only input of the engine ([`Shogi`](super::Shogi)), so adding a game of
 //! the family means describing it here.
 
+use crate::game::{Repetition, RepetitionRule};
+
 /// Maximum number of squares of a board.
 pub const MAX_SQUARES: usize = 25;
 /// Maximum number of kinds of pieces that can be held in hand.
@@ -116,6 +118,8 @@ pub struct Variant {
     pub drops: Drops,
     /// Rule by which the game ends.
     pub ending: Ending,
+    /// Rule by which a repeated position ends a game.
+    pub repetition: RepetitionRule,
     /// `true` if tables distinguish the side to move, because infinite play favours one side.
     pub keeps_sides: bool,
     /// Version of the rules' code, raised whenever a change could change a table.
@@ -166,6 +170,11 @@ pub const MINISHOGI: Variant = Variant {
     promotion: Promotion::Chosen,
     drops: Drops { immobile: false, two_pawns: false, pawn_mate: false },
     ending: Ending::Mate,
+    repetition: RepetitionRule {
+        occurrence: 4,
+        result: Repetition::SecondPlayerWins,
+        perpetual_check_loses: true,
+    },
     keeps_sides: true,
     rules_version: 1,
 };
@@ -193,6 +202,11 @@ pub const ANIMAL_SHOGI: Variant = Variant {
     promotion: Promotion::Forced,
     drops: Drops { immobile: true, two_pawns: true, pawn_mate: true },
     ending: Ending::Adjudicated,
+    repetition: RepetitionRule {
+        occurrence: 3,
+        result: Repetition::Draw,
+        perpetual_check_loses: false,
+    },
     keeps_sides: false,
     rules_version: 1,
 };
