@@ -172,14 +172,15 @@ impl<S: Copy + Eq> PlayedGame<S> {
             other => format!("{other}th"),
         };
         let repeated = format!("the position has occurred for the {occurrence} time");
-        match reason {
-            EndReason::Position => game.end_in_words(&self.position),
-            EndReason::Repetition => Some(repeated),
-            EndReason::PerpetualCheck => {
+        Some(match (reason, outcome) {
+            (EndReason::Position, _) => game.end_in_words(&self.position)?,
+            (EndReason::Repetition, Outcome::Draw) => format!("it is drawn, {repeated}"),
+            (EndReason::Repetition, _) => repeated,
+            (EndReason::PerpetualCheck, _) => {
                 let Position { side, .. } = self.position;
                 let loser = if outcome == Outcome::Loss { side } else { side.other() };
-                Some(format!("perpetual check by {}, {repeated}", game.side_name(loser)))
+                format!("perpetual check by {}, {repeated}", game.side_name(loser))
             }
-        }
+        })
     }
 }

@@ -1,12 +1,14 @@
 //! Batches of positions as lines, each answered by a line of JSON.
 //!
 //! A line is a position in a notation, the same as a JSON string, or an object `{"position": …, "id": …}`
-//! whose `id` is returned. An error in a line is reported in its answer and does not stop the others.
+//! whose `id` is returned. What follows `#` or `%` in plain text is a remark. An error in a line is reported in its
+//! answer and does not stop the others.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::{Brief, Oracle, SolvedTable};
+use super::{Brief, NotThere, Oracle, SolvedTable};
+use crate::game::NotationError;
 use crate::hint::Hint;
 
 /// Longest line that is read, in bytes.
@@ -15,9 +17,9 @@ pub const LONGEST_LINE: usize = 4096;
 /// A line that is a JSON object.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct LineRequest {
-    position: String,
-    id: Option<Json>,
+pub(super) struct LineRequest {
+    pub(super) position: String,
+    pub(super) id: Option<Json>,
 }
 
 /// Answer to a line of a batch.
@@ -45,40 +47,63 @@ enum LineReply {
 }
 
 impl SolvedTable {
-    /// Answers a line by a line of JSON, without the line break.
-    pub fn answer_line(&self, line: &str) -> String {
-        let refused = |position: Option<&str>, error: String| LineReply::Refused {
-            position: position.map(str::to_string),
-            error,
+    /// Answers a line by a line of JSON, without the line break; `None` if the line is empty or a remark.
+    pub fn answer_line(&self, line: &str) -> Option<String> {
+        let answer = |LineRequest { position, id }| {
+            let brief = self.states().parse(&position).map(|parsed| self.brief(parsed));
+            reply(id, position, brief)
         };
-        let (id, reply) = match read(line) {
-            Err(error) => (None, refused(None, error)),
-            Ok(LineRequest { position, id }) => {
-                let reply = match self.states().parse(&position) {
-                    Ok(found) => self.brief(found).map_err(|error| error.to_string()),
-                    Err(error) => Err(error.line()),
-                };
-                (id, reply.map_or_else(|error| refused(Some(&position), error), LineReply::Brief))
-            }
-        };
-        serde_json::to_string(&LineAnswer { id, reply }).expect("an answer is plain data")
+        Some(read(line)?.map_or_else(|error| error, answer))
     }
 }
 
-fn read(line: &str) -> Result<LineRequest, String> {
-    if line.len() > LONGEST_LINE {
-        return Err(format!("line longer than {LONGEST_LINE} bytes"));
-    }
-    let wrong = |error: serde_json::Error| {
-        format!("invalid line: expected a position, plain or in JSON ({error})")
+/// Returns the answer to a request, as JSON.
+pub(super) fn reply(
+    id: Option<Json>,
+    position: String,
+    brief: Result<Result<Brief, NotThere>, NotationError>,
+) -> String {
+    let error = match brief {
+        Ok(Ok(brief)) => return json(LineAnswer { id, reply: LineReply::Brief(brief) }),
+        Ok(Err(error)) => error.line(),
+        Err(error) => error.line(),
     };
+    json(LineAnswer { id, reply: LineReply::Refused { position: Some(position), error } })
+}
+
+fn json(answer: LineAnswer) -> String {
+    serde_json::to_string(&answer).expect("an answer is plain data")
+}
+
+/// Returns a line without its remark, which begins with `#` or `%`: no notation contains either.
+pub fn without_remark(line: &str) -> &str {
+    line.split(['%', '#']).next().unwrap_or_default().trim()
+}
+
+/// Reads a line; `None` if it is empty or a remark. The error is the answer.
+pub(super) fn read(line: &str) -> Option<Result<LineRequest, String>> {
+    let refused = |error| {
+        Some(Err(json(LineAnswer {
+            id: None,
+            reply: LineReply::Refused { position: None, error },
+        })))
+    };
+    if line.len() > LONGEST_LINE {
+        return refused(format!("line longer than {LONGEST_LINE} bytes"));
+    }
     let line = line.trim();
-    match line.as_bytes().first() {
-        Some(b'{') => serde_json::from_str(line).map_err(wrong),
-        Some(b'"') => {
-            let position = serde_json::from_str(line).map_err(wrong)?;
-            Ok(LineRequest { position, id: None })
+    let request = match line.as_bytes().first() {
+        Some(b'{') => serde_json::from_str(line),
+        Some(b'"') => serde_json::from_str(line).map(|position| LineRequest { position, id: None }),
+        _ => match without_remark(line) {
+            "" => return None,
+            position => Ok(LineRequest { position: position.to_string(), id: None }),
+        },
+    };
+    match request {
+        Ok(request) => Some(Ok(request)),
+        Err(error) => {
+            refused(format!("invalid line: expected a position, plain or in JSON ({error})"))
         }
-        _ => Ok(LineRequest { position: line.to_string(), id: None }),
     }
 }

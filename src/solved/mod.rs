@@ -22,6 +22,7 @@ mod arrays;
 mod lines;
 mod oracle;
 mod searched;
+mod sources;
 mod totals;
 
 use crate::any::{AnyGame, AnyPosition, AnyState};
@@ -34,9 +35,10 @@ use crate::table::{Store, Table, TableError, or_record};
 
 pub use answer::{Answer, Board, Brief, Cycles, LineEnd, MoveAnswer, NotThere, Verdict};
 pub use arrays::ArrayRows;
-pub use lines::{LONGEST_LINE, LineAnswer};
+pub use lines::{LONGEST_LINE, LineAnswer, without_remark};
 pub use oracle::Oracle;
-pub use searched::{Budget, QUICK_SQUARES, SearchOracle, WantedValues, empty_squares};
+pub use searched::{Budget, QUICK_SQUARES, Reach, SearchOracle, WantedValues, empty_squares};
+pub use sources::{RulesOracle, Source, Sources};
 pub use totals::{LayerValues, Totals};
 
 /// Choice among the positions of a row.

@@ -6,10 +6,12 @@ use super::SolvedTable;
 use super::answer::{
     Answer, Board, Brief, Cycles, LONGEST_LINE, LineEnd, MoveAnswer, NotThere, Verdict,
 };
-use crate::any::{AnyGame, AnyPosition};
-use crate::game::{Action, Game, GameExt, Outcome, Repetition, Score, Side};
+use crate::any::{AnyGame, AnyPosition, AnyState};
+use crate::game::{
+    Action, Empties, EndReason, Game, GameExt, Outcome, PlayedGame, Repetition, Score, Side,
+};
 use crate::graph::StateKind;
-use crate::solve::Value;
+use crate::solve::{Prospect, Value};
 
 /// Exact values, or proven bounds, of a game's positions.
 ///
@@ -30,13 +32,40 @@ pub trait Oracle: Send + Sync {
         self.game().scores().is_some()
     }
 
+    /// Returns the scoring of empty squares.
+    fn empties(&self) -> Empties {
+        Empties::default()
+    }
+
+    /// Returns the value of a position, by the rules if the game is over in it; `None` if it is unknown.
+    fn known_value(&self, position: &AnyPosition) -> Option<Value> {
+        self.value_of(position).or_else(|| self.end_value(&position.state))
+    }
+
+    /// Returns the value of a state by the rules; `None` if the game is not over in it.
+    fn end_value(&self, state: &AnyState) -> Option<Value> {
+        let game = self.game();
+        let end = game.end(state)?;
+        Some(match (self.has_scores(), game.layers()) {
+            (true, _) => {
+                let score = game.score(state, self.empties());
+                Value::of_scores(score, score, Some(end.plies))
+            }
+            (false, Some(_)) => {
+                let score = Score(end.outcome.value());
+                Value::of_scores(score, score, Some(end.plies))
+            }
+            (false, None) => Value::exactly(Prospect::of_end(end.outcome, end.plies)),
+        })
+    }
+
     /// Returns the value and the kind of a position; `None` if it is unknown.
     fn look_up(&self, position: &AnyPosition) -> Option<(Value, StateKind)> {
         let kind = match self.game().is_terminal(&position.state) {
             true => StateKind::Terminal,
             false => StateKind::Interior,
         };
-        self.value_of(position).map(|value| (value, kind))
+        self.known_value(position).map(|value| (value, kind))
     }
 
     /// Returns whether the position itself, not only an image of it, can be reached from the root;
@@ -94,7 +123,7 @@ pub trait Oracle: Send + Sync {
         let mut moves = Vec::new();
         let side = position.side.other();
         self.game().for_each_successor(&position.state, |action, state| {
-            let value = self.value_of(&AnyPosition { state, side });
+            let value = self.known_value(&AnyPosition { state, side });
             moves.push((action, value.map(Value::before)));
         });
         moves
@@ -123,7 +152,7 @@ pub trait Oracle: Send + Sync {
         // each lookup in a packed table unpacks a block.
         let side = position.side.other();
         let keeps = |state| {
-            let after = self.value_of(&AnyPosition { state, side });
+            let after = self.known_value(&AnyPosition { state, side });
             after.is_some_and(|after| after.before() == value)
         };
         let mut first = None;
@@ -157,6 +186,28 @@ pub trait Oracle: Send + Sync {
     /// fails afterwards.
     fn answer_anywhere(&self, position: AnyPosition) -> Answer {
         answer_with(self, position, self.look_up(&position))
+    }
+
+    /// Answers for the current position of a played game, which its history may have ended.
+    fn answer_played(&self, played: &PlayedGame<AnyState>) -> Answer {
+        let game = self.game();
+        let mut answer = self.answer_anywhere(*played.position());
+        if let Some(end) = played.end(game)
+            && end.reason != EndReason::Position
+        {
+            let score = Score(end.outcome.value());
+            answer.kind = StateKind::Terminal.name();
+            answer.value = Verdict::of(Value::of_scores(score, score, Some(0)), self.has_scores());
+            answer.moves.clear();
+            answer.principal_variation.clear();
+            answer.line_end = LineEnd::Unproven;
+            if let Some(cycles) = &mut answer.cycles {
+                cycles.end = played.end_in_words(game);
+                cycles.winner = winner(game, answer.side, end.outcome);
+                cycles.repeats_from = None;
+            }
+        }
+        answer
     }
 
     /// Answers briefly. Fails if the value of the position is unknown.
@@ -193,9 +244,15 @@ impl Oracle for SolvedTable {
         self.values().has_scores()
     }
 
+    fn empties(&self) -> Empties {
+        self.values().empties()
+    }
+
     fn look_up(&self, position: &AnyPosition) -> Option<(Value, StateKind)> {
-        let row = self.states().find(position)?;
-        Some((self.value(row), self.states().kind(row, &position.state)))
+        match self.states().find(position) {
+            Some(row) => Some((self.value(row), self.states().kind(row, &position.state))),
+            None => self.end_value(&position.state).map(|value| (value, StateKind::Terminal)),
+        }
     }
 
     fn is_reachable(&self, position: &AnyPosition) -> Option<bool> {
@@ -234,20 +291,14 @@ fn answer_with<O: Oracle + ?Sized>(
     let scored = oracle.has_scores();
     let moves = oracle.best_first(&position);
     let best = best_worth(oracle, &moves);
-    let moves = moves.into_iter();
-    let moves = moves.filter(|(_, value)| value.is_some() || !layered || known.is_none());
     let answer = |(action, value): (Action, Option<Value>)| MoveAnswer {
         name: game.action_name(side, action),
         action: action.0,
         squares: game.move_squares(side, action),
         after: game.notation(&game.advance(&position, action)),
-        followed: (!layered).then_some(value.is_some()),
+        followed: (!layered || value.is_none()).then_some(value.is_some()),
         best: best.is_some() && value.map(worth) == best,
         value: Verdict::of(value.unwrap_or(oracle.cut_off()), scored),
-    };
-    let winner = |outcome| match outcome {
-        Outcome::Win => game.side_name(side),
-        _ => game.side_name(side.other()),
     };
     Answer {
         table: oracle.name(),
@@ -259,12 +310,12 @@ fn answer_with<O: Oracle + ?Sized>(
         reachable: known.and_then(|_| oracle.is_reachable(&position)),
         kind: known.map_or("outside", |(_, kind)| kind.name()),
         value: Verdict::of(known.map_or(oracle.cut_off(), |(value, _)| value), scored),
-        moves: moves.map(answer).collect(),
+        moves: moves.into_iter().map(answer).collect(),
         principal_variation,
         cycles: (!layered).then(|| Cycles {
             in_check: game.in_check(&position.state),
             end: game.end_in_words(&position),
-            winner: game.result(&position.state).map(winner),
+            winner: game.result(&position.state).and_then(|outcome| winner(game, side, outcome)),
             repetition: oracle.repetition().name(),
             checks_only: oracle.attacker().map(|side| game.side_name(side)),
             repeats_from: match line_end {
@@ -277,13 +328,22 @@ fn answer_with<O: Oracle + ?Sized>(
     }
 }
 
+/// Returns the name of the winner, given the outcome for a side.
+fn winner(game: &AnyGame, side: Side, outcome: Outcome) -> Option<&'static str> {
+    match outcome {
+        Outcome::Win => Some(game.side_name(side)),
+        Outcome::Draw => None,
+        Outcome::Loss => Some(game.side_name(side.other())),
+    }
+}
+
 /// Returns the principal variation while values are proven: to the end of the game or to a repetition.
 fn best_line<O: Oracle + ?Sized>(oracle: &O, from: AnyPosition) -> (Vec<String>, LineEnd) {
     let game = oracle.game();
     let (mut line, mut before) = (Vec::new(), Vec::<AnyPosition>::new());
     let mut position = from;
     loop {
-        let value = oracle.value_of(&position).filter(|&value| oracle.is_proven(value));
+        let value = oracle.known_value(&position).filter(|&value| oracle.is_proven(value));
         let Some(value) = value else {
             return (line, LineEnd::Unproven);
         };

@@ -32,6 +32,39 @@ pub struct WantedValues {
 
 /// Most empty squares of a position that a search solves in about ten milliseconds.
 pub const QUICK_SQUARES: u32 = 14;
+/// Most empty squares of a position on any board whose value a search finds within a minute.
+const LONG_SQUARES: u32 = 20;
+/// Most squares of a board whose positions a search usually solves within a minute.
+const LONG_BOARD: usize = 36;
+
+/// Positions that are searched if no table proves their value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// Positions with at most [`QUICK_SQUARES`] empty squares.
+    Quick,
+    /// Positions that are usually solved within a minute.
+    Long,
+    /// All positions that no table contains, and of the others those that are usually solved within a minute.
+    Outside,
+    /// All positions.
+    #[default]
+    All,
+}
+
+impl Reach {
+    /// Returns whether a position is searched; `in_table` says whether a table contains it.
+    pub fn contains(self, game: &AnyGame, position: &AnyPosition, in_table: bool) -> bool {
+        let (rows, columns) = game.shape();
+        let most = match self {
+            Reach::All => return true,
+            Reach::Outside if !in_table => return true,
+            Reach::Quick => QUICK_SQUARES,
+            Reach::Long | Reach::Outside if rows * columns > LONG_BOARD => LONG_SQUARES,
+            Reach::Long | Reach::Outside => return true,
+        };
+        empty_squares(game, &position.state).is_none_or(|empty| empty <= most)
+    }
+}
 
 /// Returns the number of empty squares; `None` in games whose layers do not count discs.
 pub fn empty_squares(game: &AnyGame, state: &AnyState) -> Option<u32> {
@@ -99,11 +132,6 @@ impl SearchOracle {
             budget,
             WantedValues { outcome_only: false, all_moves: true },
         )
-    }
-
-    /// Returns the scoring of empty squares.
-    pub fn empties(&self) -> Empties {
-        self.empties
     }
 
     /// Discards all answers and resets the budget.
@@ -176,6 +204,10 @@ impl Oracle for SearchOracle {
         Some(value)
     }
 
+    fn empties(&self) -> Empties {
+        self.empties
+    }
+
     fn is_proven(&self, value: Value) -> bool {
         match self.wanted.outcome_only {
             true => value.outcome().is_some(),
@@ -191,11 +223,11 @@ impl Oracle for SearchOracle {
         let mut moves = Vec::new();
         self.game.for_each_successor(&position.state, |action, state| {
             let after = AnyPosition { state, side: position.side.other() };
-            let value = match self.wanted.all_moves {
-                true => self.value_of(&after).map(turned),
-                false => value.filter(|_| best == Some(action)),
-            };
-            moves.push((action, value));
+            if self.wanted.all_moves {
+                moves.push((action, self.value_of(&after).map(turned)));
+            } else if best == Some(action) {
+                moves.push((action, value));
+            }
         });
         moves
     }

@@ -99,6 +99,40 @@ fn hints_are_what_query_says() {
     assert!(printed.contains("undo ") && printed.contains("b1 a2 d3 c4"), "{printed}");
 }
 
+/// Repetition ends a game as its rules say: perpetual check loses in minishogi, animal shogi has a draw.
+#[test]
+fn repetition_ends_a_game_by_its_own_rules() {
+    let tables = Tables::new();
+    let humans = ["--black", "human", "--white", "human"];
+    let over = |game: &str, from: &str, round: &str, rounds: usize| {
+        let lines = format!("{round}\n").repeat(rounds);
+        shown(&tables, &[&[game, "--from", from][..], &humans].concat(), &lines)
+    };
+    let check = "perpetual check by White, the position has occurred for the fourth time";
+    let (rook, round) = ("1r2k/5/5/5/K4 w - 1", "4a5a 5e4e 5a4a 4e5e");
+    assert!(!over("minishogi", rook, round, 2).contains("over"));
+    let ended = over("minishogi", rook, round, 3);
+    assert!(ended.contains(&format!("The game is over, Black has won: {check}")), "{ended}");
+    // The same moves beyond the reach of the king give no check, and Black, who began nothing, loses.
+    let quiet = over("minishogi", "1r2k/5/5/5/2K2 w - 1", "4a5a 3e2e 5a4a 2e3e", 3);
+    assert!(
+        quiet.contains("The game is over, White has won: the position has occurred"),
+        "{quiet}"
+    );
+    // The game is over within a line of moves, too.
+    let refused = over("minishogi", rook, &format!("{round} ").repeat(4), 1);
+    assert!(refused.contains("the game is over after 12 plies of 16"), "{refused}");
+    let (lions, round) = ("l2/3/2L b - 1", "1c1b 3a3b 1b1c 3b3a");
+    assert!(!over("animal-shogi-3x3", lions, round, 1).contains("over"));
+    let drawn = over("animal-shogi-3x3", lions, round, 2);
+    assert!(
+        drawn.contains(
+            "The game is over: it is drawn, the position has occurred for the third time"
+        ),
+        "{drawn}"
+    );
+}
+
 #[test]
 fn what_is_not_known_is_said() {
     let tables = Tables::after(&[
@@ -117,7 +151,8 @@ fn what_is_not_known_is_said() {
     // Two pieces that move back and forth.
     let round = "4e4d\n2a2b\n4d4e\n2b2a\n".repeat(3);
     let round = shown(&tables, &["--game", "minishogi", "--white", "human"], &round);
-    assert!(round.contains("occurs for the 4th time"), "{round}");
+    let end = "The game is over, White has won: the position has occurred for the fourth time";
+    assert!(round.contains(end), "{round}");
     let refused = played(&tables, &["--game", "minishogi", "--white", "nobody"], "");
     refused.refused("no policy");
     played(&tables, &["--json"], "").refused("no JSON");

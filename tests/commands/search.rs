@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::common::needs::all_cases;
+use crate::common::plain_shogi::{Position, Rules, three_by_three};
 use crate::common::tables::Tables;
 
 /// An endgame with 7 empty squares.
@@ -96,6 +97,118 @@ fn lines_are_answered_one_by_one() {
     let lines = tables.ok(&["solve", "--size", "4", file.to_str().unwrap(), "--json"]);
     let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
     assert_eq!(first["score"], -8);
+}
+
+/// The table answers for the lines of a file as it does for one position, here for every long win of the 3×3 game.
+#[test]
+fn a_file_is_solved_by_the_table_that_knows_it() {
+    let tables = Tables::after(&[&["solve", "animal-shogi-3x3"]]);
+    let wins = three_by_three().iter().filter(|(_, (outcome, _))| *outcome == 1);
+    let mut wins: Vec<(&String, u16)> = wins
+        .filter_map(|(sfen, (_, plies))| Some((sfen, plies.filter(|&plies| plies >= 9)?)))
+        .collect();
+    wins.sort();
+    assert!(wins.len() > 200, "{}", wins.len());
+    let file = tables.root().join("wins.txt");
+    fs::write(&file, wins.iter().map(|(sfen, _)| format!("{sfen}\n")).collect::<String>()).unwrap();
+    for table in [None, Some(["--table", "animal-shogi-3x3"])] {
+        let words = match &table {
+            None => vec!["solve", "animal-shogi-3x3", file.to_str().unwrap()],
+            Some([option, name]) => vec!["solve", option, name, file.to_str().unwrap()],
+        };
+        let rows = tables.ok(&words);
+        assert_eq!(rows.lines().count(), wins.len());
+        for (row, (sfen, plies)) in rows.lines().zip(&wins) {
+            let verdict = row.split('\t').next().unwrap();
+            assert_eq!(verdict, format!("win {plies}"), "{sfen}: {row}");
+        }
+    }
+    // Options of the search are obeyed.
+    let searched = tables.ok(&["solve", "animal-shogi-3x3", file.to_str().unwrap(), "--search"]);
+    assert!(searched.lines().all(|row| row.starts_with("mate ") || row.starts_with("no mate")));
+    let shortest = ["solve", "animal-shogi-3x3", wins[0].0, "--full-width", "--json"];
+    assert_eq!(tables.json(&shortest[..4])["plies"], wins[0].1);
+}
+
+/// A finished game has its winner, with a table or without.
+#[test]
+fn finished_positions_of_shogi_are_over() {
+    let tables = Tables::new();
+    let mates: Value = serde_json::from_str(include_str!("../data/minishogi-mates.json")).unwrap();
+    let mut lines = vec!["4k/2G2/3K1/5/5 w - 1".to_string()];
+    for mate in mates["positions"].as_array().unwrap() {
+        let line = mate["pv_usi"].as_array().into_iter().flatten();
+        let start = Position::read(Rules::Minishogi, mate["sfen"].as_str().unwrap());
+        let end = line.fold(start, |at, name| at.apply(name.as_str().unwrap()));
+        lines.extend(end.end().map(|_| end.sfen()));
+    }
+    assert!(lines.len() > 10, "{}", lines.len());
+    let file = tables.root().join("over.txt");
+    fs::write(&file, lines.join("\n")).unwrap();
+    let rows = tables.ok(&["solve", "minishogi", file.to_str().unwrap()]);
+    let json = tables.ok(&["solve", "minishogi", file.to_str().unwrap(), "--json"]);
+    assert_eq!(rows.lines().count(), lines.len());
+    for ((row, json), sfen) in rows.lines().zip(json.lines()).zip(&lines) {
+        assert_eq!(*row, format!("loss 0\t-\t{sfen}"));
+        let json: Value = serde_json::from_str(json).unwrap();
+        let winner = if sfen.contains(" b ") { "White" } else { "Black" };
+        assert_eq!((&json["by"], &json["winner"]), (&"rules".into(), &winner.into()), "{json}");
+    }
+    let shown = tables.ok(&["solve", "minishogi", &lines[0]]);
+    assert!(shown.contains("The game is over, Black has won: White has no legal move"), "{shown}");
+    // So it is for a lion that can be captured, and beside a table that does not have the position.
+    let caught = tables.ok(&["solve", "animal-shogi", "3/1l1/1L1/3 b - 1"]);
+    assert!(caught.contains("Black has won: Black can capture the lion"), "{caught}");
+    tables.ok(&["enumerate", "--game", "minishogi", "--max-depth", "2", "-q"]);
+    tables.ok(&["value-iterate", "-q"]);
+    let beside = tables.ok(&["query", "minishogi-depth2", &lines[0]]);
+    assert!(
+        beside.contains("The game is over, Black has won: White has no legal move"),
+        "{beside}"
+    );
+}
+
+/// `query --batch` searches what no table contains, as `query` does.
+#[test]
+fn batches_are_searched_and_keep_remarks_and_hints() {
+    let tables = Tables::new();
+    let of = |answer: &Value| (answer["position"].clone(), answer["score"].clone());
+    let mut expected = Vec::new();
+    let mut at = tables.json(&["solve", "8x8", ENDGAME, "--all-moves"]);
+    for _ in 0..2 {
+        expected.push(of(&at));
+        let after = at["moves"].as_array().unwrap().iter();
+        expected.extend(after.map(|one| {
+            let score = -one["score"].as_i64().unwrap();
+            (one["position"].clone(), score.into())
+        }));
+        let next = at["moves"][0]["position"].as_str().unwrap().to_string();
+        at = tables.json(&["solve", "8x8", &next, "--all-moves"]);
+    }
+    assert!(expected.len() > 10);
+    let lines = expected.iter().map(|(position, _)| position.as_str().unwrap());
+    let lines = lines.collect::<Vec<_>>().join(" # a remark\n");
+    let input = format!("# positions\n\n{lines}\n% end\nz9\n");
+    let mut command = tables.solver(&["query", "8x8", "--batch"]);
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    let answers: Vec<Value> =
+        output.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let (last, answers) = answers.split_last().unwrap();
+    assert_eq!(answers.iter().map(of).collect::<Vec<_>>(), expected);
+    let error = last["error"].as_str().unwrap();
+    assert!(error.contains("invalid square `z`: expected . or - for empty"), "{error}");
+    // The error of a file names the file, the line and what to do.
+    let file = tables.root().join("bad.txt");
+    fs::write(&file, format!("# one\n{ENDGAME}\nnonsense\n")).unwrap();
+    let run = tables.run(&["solve", "minishogi", file.to_str().unwrap()]);
+    let line = run.refused("bad line");
+    assert!(
+        line.contains("bad.txt, line 2: ") && line.contains("expected a position in SFEN"),
+        "{line}"
+    );
 }
 
 #[test]

@@ -232,7 +232,10 @@ fn positions_outside_a_table_are_searched_where_that_is_quick() {
         (&decision["table"], &decision["move"]),
         (&json!("search"), &answer["moves"][0]["move"])
     );
-    assert_eq!(at("othello-4x4-depth3", &line[..3].concat())["table"], "othello-4x4-depth3");
+    // So are those at the edge of a table, which it does not prove.
+    let edge = line[..3].concat();
+    assert_eq!(served.position("othello-4x4-depth3", &edge).json()["kind"], "frontier");
+    assert_eq!(at("othello-4x4-depth3", &edge)["score"], json!(8));
     // Far from the end nothing is searched.
     let mut position = "start".to_string();
     for _ in 0..3 {
@@ -240,6 +243,71 @@ fn positions_outside_a_table_are_searched_where_that_is_quick() {
         position = tables.json(&words)["moves"][0]["position"].as_str().unwrap().to_string();
     }
     assert_eq!(at("othello-5x6-depth2", &escaped(&position))["kind"], "outside");
+}
+
+/// The rules know the moves at the edge of a table and beyond, and how a game ends there.
+#[test]
+fn games_go_on_beyond_a_table() {
+    let tables = Tables::after(&[
+        &["enumerate", "--game", "minishogi", "--max-depth", "2"],
+        &["value-iterate"],
+        &["enumerate", "--size", "6", "--max-depth", "2"],
+        &["value-iterate"],
+    ]);
+    let served = Served::new(&tables, &[]);
+    let asked = |table: &str, position: &str, moves: &str| {
+        let (position, moves) = (escaped(position), escaped(moves));
+        let path = format!("/api/v1/{table}?anywhere=true&position={position}&moves={moves}");
+        served.get(&path).json()
+    };
+    let mut random = Random(3);
+    for (table, games, plies) in [("othello-6x6-depth2", 4, 80), ("minishogi-depth2", 6, 30)] {
+        for _ in 0..games {
+            let mut moves = String::new();
+            for ply in 0..plies {
+                let answer = asked(table, "", &moves);
+                let legal = answer["moves"].as_array().unwrap();
+                if answer["kind"] == "terminal" {
+                    assert!(legal.is_empty() && answer["outcome"].is_i64(), "{answer}");
+                    break;
+                }
+                assert!(!legal.is_empty(), "{moves}: {answer}");
+                let is_known = answer["kind"] == "interior" || answer["table"] == "search";
+                assert!(
+                    is_known
+                        || legal
+                            .iter()
+                            .all(|one| one["followed"] == false || one["result"].is_string()),
+                    "{answer}"
+                );
+                assert!(ply < 2 || is_known || answer["kind"] != "interior", "{answer}");
+                let chosen = &legal[random.below(legal.len())]["move"];
+                moves = format!("{moves} {}", chosen.as_str().unwrap());
+            }
+            if table.starts_with("othello") {
+                assert_eq!(asked(table, "", &moves)["kind"], "terminal", "{moves}");
+            }
+        }
+    }
+    let rook = "1r2k/5/5/5/K4 w - 1";
+    let round = "4a5a 5e4e 5a4a 4e5e ";
+    assert_eq!(asked("minishogi-depth2", rook, &round.repeat(2))["kind"], "outside");
+    let ended = asked("minishogi-depth2", rook, &round.repeat(3));
+    assert_eq!((&ended["kind"], &ended["outcome"]), (&json!("terminal"), &json!(-1)), "{ended}");
+    assert_eq!((&ended["winner"], &ended["moves"]), (&json!("Black"), &json!([])), "{ended}");
+    assert!(ended["end"].as_str().unwrap().starts_with("perpetual check by White"), "{ended}");
+    let after = format!("{}4a5a", round.repeat(3));
+    let path =
+        format!("/api/v1/minishogi-depth2?position={}&moves={}", escaped(rook), escaped(&after));
+    served.get(&path).refused(400, "the game is over");
+    // A mate that no table has is announced.
+    let mated = asked("minishogi-depth2", "2s2/K2gk/2b2/1g3/5 w RBS2Pr 1", "R*5a");
+    assert_eq!(
+        (&mated["kind"], &mated["winner"]),
+        (&json!("terminal"), &json!("White")),
+        "{mated}"
+    );
+    assert_eq!(mated["end"], "Black is mated");
 }
 
 /// With a time limit, positions with more empty squares are searched, and those that the table does not prove.

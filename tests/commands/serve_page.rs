@@ -19,6 +19,8 @@ fn a_person_plays_and_explores_in_the_browser() {
         &["value-iterate"],
         &["enumerate", "--size", "6", "--max-depth", "1"],
         &["value-iterate"],
+        &["enumerate", "--size", "8", "--max-depth", "1"],
+        &["value-iterate"],
         &["enumerate", "--size", "4", "--max-depth", "2"],
         &["value-iterate"],
         &["enumerate", "--size", "4"],

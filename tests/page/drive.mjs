@@ -17,6 +17,7 @@ const SHOGI = "animal-shogi-3x3-depth6";
 const MINISHOGI = "minishogi-depth3";
 const BOUNDED = "othello-4x4-depth2";
 const LARGE = "othello-6x6-depth1";
+const LARGEST = "othello-8x8-depth1";
 
 function query(table, position) {
   return JSON.parse(
@@ -132,7 +133,7 @@ const press = (page, name) => page.click(`#controls button:text-is("${name}")`);
 async function theTablesAreListed() {
   const page = await visit();
   const listed = await page.$$eval(".tables small", (all) => all.map((one) => one.textContent));
-  assert.deepEqual(listed.sort(), [SHOGI, MINISHOGI, OTHELLO, BOUNDED, LARGE].sort());
+  assert.deepEqual(listed.sort(), [SHOGI, MINISHOGI, OTHELLO, BOUNDED, LARGE, LARGEST].sort());
   const pictures = await page.$$eval(".thumb .board", (all) => all.map((one) => one.getAttribute("aria-label")));
   assert.equal(pictures.length, listed.length);
   const wins = await page.textContent(`.game-card:has(a[aria-label="Play ${OTHELLO}"]) .wins`);
@@ -582,6 +583,67 @@ async function shogiHasHandsAndBounds() {
   for (const one of [page, mini]) await one.context().close();
 }
 
+// Plays moves of the list, by name or the one at a place, until they end or the game does; returns the last words.
+async function playedOn(page, moves, most = moves.length) {
+  for (let ply = 0; ply < most && !(await said(page)).includes("The game is over"); ply++) {
+    const before = await played(page);
+    const name = moves[ply % moves.length];
+    await page.click(typeof name === "string" ? `button.move[data-move="${name}"]` : `button.move >> nth=${name}`);
+    await havingPlies(page, before + 1);
+    assert.doesNotMatch(await page.textContent("#moves"), /There are no moves/);
+  }
+  return said(page);
+}
+
+// Games of boards without a whole table are played to their end: a full board, a mate, a repetition.
+async function gamesGoOnBeyondTheTable() {
+  const page = await visit(link(LARGEST, "start"));
+  await page.waitForSelector(".board");
+  // Without hints nothing is searched on the way.
+  await press(page, "Hints");
+  const text = await playedOn(page, [0, -1, 0, 0], 130);
+  assert.match(text, /The game is over: (a draw|(Black|White) wins by \d+ discs?)/);
+  assert.ok((await played(page)) > 30, "8x8 was played to its end");
+  await page.context().close();
+
+  const mini = await visit(link(MINISHOGI, "1r2k/5/5/5/K4 w - 1"));
+  await mini.waitForSelector(".board");
+  const round = ["4a5a", "5e4e", "5a4a", "4e5e"];
+  await playedOn(mini, round.slice(0, 1));
+  assert.equal(await mini.textContent(".facts span"), "Black to move, in check");
+  assert.match(await mini.getAttribute('[data-square="5e"]', "aria-label"), /Black king, in check/);
+  assert.equal(await mini.$$eval(".board .check", (all) => all.length), 1);
+  await playedOn(mini, [...round.slice(1), ...round]);
+  // What has been repeated so far is known after a reload, too.
+  await mini.reload();
+  await havingPlies(mini, 8);
+  assert.doesNotMatch(await playedOn(mini, round.slice(0, 3)), /over/);
+  assert.match(await playedOn(mini, round.slice(3)), /The game is over, Black has won: perpetual check by White/);
+  assert.equal(await mini.textContent(".headline"), "Black wins");
+  assert.equal(await mini.textContent("#moves"), "The game is over.");
+  await press(mini, "Undo");
+  await saying(mini, "Black to move");
+
+  // The fourth occurrence of the start is a win of White, and a mate outside the table is announced.
+  await mini.fill("input[name=position]", "start");
+  await unfold(mini, "Position");
+  await mini.click('.paste button:text-is("Go")');
+  await standing(mini, "rbsgk/4p/5/P4/KGSBR b - 1");
+  const rounds = [1, 2, 3].flatMap(() => ["4e4d", "2a2b", "4d4e", "2b2a"]);
+  assert.match(await playedOn(mini, rounds), /The game is over, White has won: the position has occurred for the fourth time/);
+  await mini.fill("input[name=position]", "2s2/K2gk/2b2/1g3/5 w RBS2Pr 1");
+  await mini.click('.paste button:text-is("Go")');
+  await saying(mini, "White to move");
+  assert.match(await playedOn(mini, ["R*5a"]), /The game is over, White has won: Black is mated/);
+  assert.equal(await mini.$$eval(".board .check", (all) => all.length), 1);
+  // The first legal moves, whatever they are, lead to an end as well.
+  await mini.fill("input[name=position]", "4k/5/5/5/KR3 b G 1");
+  await mini.click('.paste button:text-is("Go")');
+  await saying(mini, "Black to move");
+  assert.match(await playedOn(mini, [0], 400), /The game is over/);
+  await mini.context().close();
+}
+
 try {
   const all = [
     theTablesAreListed,
@@ -592,6 +654,7 @@ try {
     openingsLeadIntoTheGame,
     aReloadKeepsTheGame,
     shogiHasHandsAndBounds,
+    gamesGoOnBeyondTheTable,
     variationsAreKept,
     unprovenPositionsAreSearched,
     policiesAreCompared,

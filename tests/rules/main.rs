@@ -8,6 +8,7 @@ mod notation;
 mod othello_properties;
 mod perft;
 mod plain_shogi;
+mod played;
 mod repetition;
 mod shogi_notation;
 mod shogi_perft;

@@ -119,13 +119,14 @@ impl Discs {
             let Settings { games, random_plies, seed, .. } = settings;
             let seed = seed.wrapping_add((number as u64 + 1) << 32);
             let sampling = Sampling { games, random_plies, seed };
-            let played = record(game, [first.as_ref(), second.as_ref()], sampling, progress)?;
-            for (at, recorded) in played.iter().enumerate() {
-                let (own, other) = game.squares(&recorded.end.state).unwrap_or_default();
+            let games = record(game, [first.as_ref(), second.as_ref()], sampling, progress)?;
+            for (at, played) in games.iter().enumerate() {
+                let end = played.position();
+                let (own, other) = game.squares(&end.state).unwrap_or_default();
                 let examples =
                     if at % TEST_ONE_IN == TEST_ONE_IN - 1 { &mut test } else { &mut train };
-                examples.extend(recorded.positions.iter().map(|position| {
-                    let held = if position.side == recorded.end.side { own } else { other };
+                examples.extend(played.moves().iter().map(|(position, _)| {
+                    let held = if position.side == end.side { own } else { other };
                     let (own, other) = game.squares(&position.state).unwrap_or_default();
                     ([own, other], held.count_ones() as f32 / squares as f32)
                 }));

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::policy::chance::{sample, unit};
 use crate::policy::{Batch, Policy};
-use yomikiri::game::{Game, GameExt, Outcome, Position, Repetition, Side};
+use yomikiri::game::{Game, GameExt, Outcome, PlayedGame, Position, Side};
 use yomikiri::hint::Hinted;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
@@ -52,16 +52,10 @@ impl GameTally {
         ((squares / games - mean * mean).max(0.0) / games).sqrt()
     }
 
-    /// Counts a game for the policy that played `side`.
-    fn count<G: Game>(&mut self, game: &G, recorded: &Recorded<G::State>, side: Side) {
-        let Position { state, side: mover } = &recorded.end;
-        // A game ended by repetition has no result of its own.
-        let endless = match (game.repetition(), mover) {
-            (Repetition::SecondPlayerWins, Side::First) => Outcome::Loss,
-            (Repetition::SecondPlayerWins, Side::Second) => Outcome::Win,
-            (Repetition::Draw | Repetition::Unknown, _) => Outcome::Draw,
-        };
-        let outcome = game.result(state).unwrap_or(endless);
+    /// Counts a finished game for the policy that played `side`.
+    fn count<G: Game>(&mut self, game: &G, played: &PlayedGame<G::State>, side: Side) {
+        let Position { state, side: mover } = played.position();
+        let outcome = played.end(game).map_or(Outcome::Draw, |end| end.outcome);
         let score = i64::from(game.material(state));
         let (outcome, score) = if *mover == side { (outcome, score) } else { (-outcome, -score) };
         match outcome {
@@ -90,18 +84,6 @@ pub struct Sampling {
 /// batch.
 const LANES: u64 = 64;
 
-/// Number of occurrences of a position that ends a game in which infinite play is possible.
-pub const REPEATED: usize = 4;
-
-/// A game that was played.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Recorded<S> {
-    /// Positions in which a move was chosen, in order.
-    pub positions: Vec<Position<S>>,
-    /// Last position; it occurs for the [`REPEATED`]th time if it is not terminal.
-    pub end: Position<S>,
-}
-
 /// Plays games of `one` against `other`, first with `one` as the first player, then as the second. A game
 /// depends on its number and the seed, not on the number of threads.
 pub fn arena<G: Game>(
@@ -118,7 +100,7 @@ pub fn arena<G: Game>(
         let [first, second] = if side == Side::First { [one, other] } else { [other, one] };
         let games = record(game, [first, second], sampling, progress)?;
         let tally = &mut tallies[side.index()];
-        games.iter().for_each(|recorded| tally.count(game, recorded, side));
+        games.iter().for_each(|played| tally.count(game, played, side));
         tally.identical = games.len() > 1 && games.windows(2).all(|pair| pair[0] == pair[1]);
     }
     progress.finish("games played");
@@ -131,7 +113,7 @@ pub fn record<G: Game>(
     players: [&dyn Policy<G>; 2],
     sampling: Sampling,
     progress: &dyn Progress,
-) -> Result<Vec<Recorded<G::State>>, Hinted> {
+) -> Result<Vec<PlayedGame<G::State>>, Hinted> {
     let tasks = sampling.games.div_ceil(LANES) as usize;
     let parts = parallel::try_map(tasks, &|task| {
         let begin = task as u64 * LANES;
@@ -144,8 +126,7 @@ pub fn record<G: Game>(
 
 /// A game in progress, with its own random numbers.
 struct Lane<S> {
-    position: Position<S>,
-    passed: Vec<Position<S>>,
+    played: PlayedGame<S>,
     random: SplitMix64,
 }
 
@@ -155,25 +136,24 @@ fn play<G: Game>(
     players: [&dyn Policy<G>; 2],
     sampling: Sampling,
     numbers: std::ops::Range<u64>,
-) -> Result<Vec<Recorded<G::State>>, Hinted> {
+) -> Result<Vec<PlayedGame<G::State>>, Hinted> {
     let begin = |number: u64| {
         let seed = sampling.seed ^ number.wrapping_mul(0xd134_2543_de82_ef95);
         let mut random = SplitMix64::seed_from_u64(seed);
         unit(&mut random);
-        Lane { position: game.start(), passed: Vec::new(), random }
+        Lane { played: PlayedGame::new(game.start()), random }
     };
     let mut lanes: Vec<Lane<G::State>> = numbers.map(begin).collect();
     loop {
         let mut batches = [Batch::default(), Batch::default()];
         let mut choosing: [Vec<usize>; 2] = [Vec::new(), Vec::new()];
         for (at, lane) in lanes.iter_mut().enumerate() {
-            let actions = game.actions(&lane.position.state);
-            let came_back = || lane.passed.iter().filter(|at| **at == lane.position).count() + 1;
-            if actions.is_empty() || (game.layers().is_none() && came_back() >= REPEATED) {
+            if lane.played.end(game).is_some() {
                 continue;
             }
-            let who = lane.position.side.index();
-            batches[who].push(lane.position, actions);
+            let position = *lane.played.position();
+            let who = position.side.index();
+            batches[who].push(position, game.actions(&position.state));
             choosing[who].push(at);
         }
         if batches.iter().all(Batch::is_empty) {
@@ -185,16 +165,13 @@ fn play<G: Game>(
             for (place, &at) in choosing[who].iter().enumerate() {
                 let (lane, range) = (&mut lanes[at], batch.range(place));
                 let chance = unit(&mut lane.random);
-                let chosen = match (lane.passed.len() as u32) < sampling.random_plies {
+                let chosen = match (lane.played.moves().len() as u32) < sampling.random_plies {
                     true => (chance * range.len() as f64) as usize,
                     false => sample(&answers.probabilities[range.clone()], chance),
                 };
-                let action = batch.actions()[range][chosen];
-                lane.passed.push(lane.position);
-                lane.position = game.advance(&lane.position, action);
+                lane.played.play(game, batch.actions()[range][chosen]);
             }
         }
     }
-    let recorded = |lane: Lane<G::State>| Recorded { positions: lane.passed, end: lane.position };
-    Ok(lanes.into_iter().map(recorded).collect())
+    Ok(lanes.into_iter().map(|lane| lane.played).collect())
 }

@@ -60,7 +60,7 @@ mod unfolded;
 mod values;
 
 pub use accuracy::{Measured, PolicyAccuracy, RowSink, measure, play_everywhere};
-pub use arena::{GameTally, REPEATED, Recorded, Sampling, arena, record};
+pub use arena::{GameTally, Sampling, arena, record};
 pub use baseline::Baseline;
 pub use cache::MeasureCache;
 pub use changes::Changes;

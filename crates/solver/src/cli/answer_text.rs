@@ -134,8 +134,11 @@ impl Shown<'_> {
         let (game, value) = (self.oracle.game(), self.answer.value.value);
         let cycles = self.answer.cycles.as_ref();
         match self.answer.kind {
-            "terminal" => match cycles.and_then(|cycles| cycles.end.as_ref().zip(cycles.winner)) {
-                Some((why, winner)) => format!("The game is over, {winner} has won: {why}"),
+            "terminal" => match cycles
+                .and_then(|cycles| Some((cycles.end.as_ref()?, cycles.winner)))
+            {
+                Some((why, Some(winner))) => format!("The game is over, {winner} has won: {why}"),
+                Some((why, None)) => format!("The game is over: {why}"),
                 None => format!("The game is over: {}", self.final_result()),
             },
             "frontier" if cycles.is_none() => {

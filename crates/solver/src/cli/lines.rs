@@ -8,7 +8,7 @@ use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Game, GameExt};
 use yomikiri::hint::Hinted;
 use yomikiri::input;
-use yomikiri::solved::{LONGEST_LINE, SolvedTable};
+use yomikiri::solved::{LONGEST_LINE, SolvedTable, without_remark};
 
 /// Most bytes of positions.
 const MOST: u64 = 1 << 34;
@@ -39,8 +39,7 @@ pub(super) struct Line {
 
 /// Returns the lines that hold positions, without remarks, with their numbers from 1.
 pub(super) fn of_positions(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    // SFEN and OBF have neither sign; both begin a remark.
-    let lines = text.lines().map(|line| line.split(['%', '#']).next().unwrap_or("").trim());
+    let lines = text.lines().map(without_remark);
     (1..).zip(lines).filter(|(_, line)| !line.is_empty())
 }
 

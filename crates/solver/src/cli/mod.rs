@@ -22,7 +22,6 @@ mod export_positions;
 mod export_targets;
 mod games;
 mod guard;
-mod holder;
 mod info;
 mod lines;
 mod list;
@@ -48,6 +47,7 @@ mod shell;
 mod signals;
 mod solve;
 mod table_args;
+mod tables;
 #[cfg(feature = "onnx")]
 mod train;
 mod usage;

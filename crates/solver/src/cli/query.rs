@@ -8,14 +8,15 @@ use anyhow::bail;
 use super::answer_text::{Shown, search_text};
 use super::complete::tables;
 use super::context::Context;
-use super::holder::holder;
 use super::lines::next_line;
 use super::solve::game_of;
 use super::table_args::{Meant, TableOption, missing, near_table, open_whole, unknown_table};
+use super::tables::containing;
+use yomikiri::any::AnyGame;
 use yomikiri::game::{Empties, Game, GameExt};
 use yomikiri::hint::Hinted;
 use yomikiri::input;
-use yomikiri::solved::{Oracle, SearchOracle, SolvedTable};
+use yomikiri::solved::{Reach, SearchOracle, SolvedTable, Source, Sources};
 use yomikiri::table::Table;
 
 /// Show the value of a position and of each of its moves
@@ -76,7 +77,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         None if text.is_empty() => (Some(context.latest()?), None),
         None => (None, None),
         Some(Meant::Table(table)) => (Some(*table), None),
-        Some(Meant::Game(game)) => match missing(&game, context).filter(|_| !args.batch) {
+        Some(Meant::Game(game)) => match missing(&game, context) {
             Some(game) => (None, Some(game)),
             None => (Some(open_whole(&game, context)?), None),
         },
@@ -89,16 +90,33 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         Some(parts) => Some(parts),
         None => named.map(open).transpose()?,
     };
-    if args.batch {
-        let Some(table) = table else {
-            let hint = "--batch reads positions from stdin, and needs a table";
-            bail!(unknown_table(&text, context).with_hint(hint));
-        };
-        return batch(&table, context);
-    }
     let unread = |error| Hinted::from(format!("cannot read stdin: {error}"));
     if text == "-" {
         text = input::text(std::io::stdin()).map_err(unread)?;
+    }
+    let threads = rayon::current_num_threads();
+    let beside =
+        |game: &AnyGame, empties| SearchOracle::beside(game.clone(), empties, threads, TIME);
+    let of_table = |table: SolvedTable| {
+        let (game, empties) = (table.game().clone(), table.values().empties());
+        Sources::new(&game, vec![table], beside(&game, empties), Reach::Outside)
+    };
+    if args.batch {
+        let sources = match (table, &game) {
+            (Some(table), _) => of_table(table),
+            (None, Some(game)) => {
+                let search = beside(game, Empties::default());
+                if search.is_none() {
+                    open_whole(game, context)?;
+                }
+                Sources::new(game, Vec::new(), search, Reach::Outside)
+            }
+            (None, None) => {
+                let hint = "--batch reads positions from stdin, and needs a table or a game";
+                bail!(unknown_table(&text, context).with_hint(hint));
+            }
+        };
+        return batch(&sources, context);
     }
     if game.is_some() && text.is_empty() {
         text = "start".to_string();
@@ -106,30 +124,27 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     if let Some(game) = &game {
         game.parse_position(text.trim(), &game.start())?;
     }
-    let threads = rayon::current_num_threads();
-    let beside = |game, empties| SearchOracle::beside(game, empties, threads, TIME);
-    let (table, search, position) = match table {
+    let is_named = table.is_some();
+    let (sources, position) = match table {
         Some(table) => {
             let root = table.states().roots()?.first().copied();
             let position = match root.filter(|_| words.iter().all(String::is_empty)) {
                 Some(root) => root,
                 None => table.states().parse(&text)?,
             };
-            let is_missing = table.states().find(&position).is_none();
-            table.check()?;
-            let search = is_missing.then(|| beside(table.game().clone(), table.values().empties()));
-            (Some(table), search.flatten(), position)
+            (of_table(table), position)
         }
-        None => match holder(text.trim(), game.as_ref(), context) {
-            Ok((table, position)) => {
-                context.remark(format!("{}: the table that contains it", table.table().name()));
-                (Some(table), None, position)
+        None => match containing(text.trim(), game.as_ref(), context) {
+            Ok((tables, position)) => {
+                let game = tables[0].game().clone();
+                let search = beside(&game, tables[0].values().empties());
+                (Sources::new(&game, tables, search, Reach::Outside), position)
             }
             Err(error) => {
                 let is_unnamed = game.is_none();
                 let game = game.or_else(|| game_of(&text, context).ok());
-                let search = game.and_then(|game| beside(game, Empties::default()));
-                let Some(search) = search else {
+                let search = game.as_ref().and_then(|game| beside(game, Empties::default()));
+                let (Some(game), Some(search)) = (game, search) else {
                     let is_name =
                         is_unnamed && words.len() == 1 && near_table(&first, context).is_some();
                     return Err(if is_name {
@@ -138,18 +153,17 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
                         error
                     });
                 };
-                let game = search.game();
                 let position = game.parse_position(text.trim(), &game.start())?;
                 context.remark(format!("{}: no table contains it, so it is searched", game.name()));
-                (None, Some(search), position)
+                (Sources::new(&game, Vec::new(), Some(search), Reach::Outside), position)
             }
         },
     };
-    let oracle: &dyn Oracle = match (&search, &table) {
-        (Some(search), _) => search,
-        (None, Some(table)) => table,
-        (None, None) => unreachable!("without a table there is a search"),
-    };
+    let source = sources.source(&position);
+    if let (Source::Table(table), false) = (source, is_named) {
+        context.remark(format!("{}: the table that contains it", table.table().name()));
+    }
+    let oracle = source.oracle();
     let mut answer = oracle.answer(position)?;
     if args.japanese {
         let game = oracle.game();
@@ -159,18 +173,21 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let colour = context.colour;
     context.show("query", &answer, |answer| {
         let text = Shown { answer, oracle, all_moves: true }.to_text(colour);
-        text + &search.as_ref().map_or(String::new(), search_text)
+        match source {
+            Source::Search(search) => text + &search_text(search),
+            Source::Table(_) | Source::Rules(_) => text,
+        }
     })
 }
 
 /// Answers every line of stdin, at once where whoever writes them waits.
-fn batch(table: &SolvedTable, context: &mut Context) -> anyhow::Result<()> {
+fn batch(sources: &Sources, context: &mut Context) -> anyhow::Result<()> {
     let mut stdin = BufReader::with_capacity(1 << 16, io::stdin().lock());
     let mut line = Vec::new();
     let unread = |error| Hinted::from(format!("cannot read stdin: {error}"));
     while next_line(&mut stdin, &mut line).map_err(unread)? {
-        if !line.trim_ascii().is_empty() {
-            context.raw(&(table.answer_line(&String::from_utf8_lossy(&line)) + "\n"))?;
+        if let Some(answer) = sources.answer_line(&String::from_utf8_lossy(&line)) {
+            context.raw(&(answer + "\n"))?;
         }
         if stdin.buffer().is_empty() {
             context.flush()?;

@@ -14,8 +14,8 @@ use super::hall::Opened;
 use super::players::{Asked, Difference, MOST_MISTAKES, differences_of, refusal};
 use super::reply::{Refusal, json};
 use super::work::Kind;
-use yomikiri::any::AnyPosition;
-use yomikiri::game::{BoardLayout, Drawn, Game, GameExt, NotationError, Side};
+use yomikiri::any::{AnyPosition, AnyState};
+use yomikiri::game::{BoardLayout, Drawn, Game, GameExt, NotationError, PlayedGame, Side};
 use yomikiri::hint::{self, Hint, Hinted};
 use yomikiri::solved::{
     Answer, LONGEST_LINE, LayerValues, MoveAnswer, Oracle, SearchOracle, SolvedTable,
@@ -35,6 +35,8 @@ fn read<T>(query: Result<Query<T>, QueryRejection>) -> Result<T, Refusal> {
 #[serde(deny_unknown_fields)]
 pub(super) struct OfPosition {
     position: Option<String>,
+    /// Moves played from there, by which a repetition may have ended the game.
+    moves: Option<String>,
     /// `true` to answer positions outside the table too, by search or from the rules: browsers log refusals
     /// as errors.
     #[serde(default)]
@@ -70,6 +72,8 @@ pub(super) struct OfDifferences {
 #[serde(deny_unknown_fields)]
 pub(super) struct Nothing {}
 
+/// Maximum length of the moves of a game in bytes.
+const LONGEST_GAME: usize = 1 << 14;
 /// Maximum number of rows of a table that is counted when it is listed.
 const COUNTED_AT_ONCE: usize = 1 << 21;
 
@@ -221,6 +225,23 @@ fn position_of(table: &SolvedTable, text: Option<&str>) -> Result<AnyPosition, R
     }
 }
 
+/// Plays moves, separated by spaces.
+fn played_of(
+    table: &SolvedTable,
+    start: AnyPosition,
+    moves: &str,
+) -> Result<PlayedGame<AnyState>, Refusal> {
+    let mut played = PlayedGame::new(start);
+    if moves.len() > LONGEST_GAME {
+        return Err(Refusal::malformed(format!("the moves are longer than {LONGEST_GAME} bytes")));
+    }
+    if !moves.trim().is_empty() {
+        let played = played.play_text(table.game(), moves);
+        played.map_err(|error| Refusal::malformed(Hinted::of(&error)))?;
+    }
+    Ok(played)
+}
+
 pub(super) async fn position(
     State(desk): State<Arc<Desk>>,
     Path(name): Path<String>,
@@ -228,26 +249,19 @@ pub(super) async fn position(
 ) -> Answered {
     let asked = read(query)?;
     let found = desk.clone().on_table(Kind::Quick, name, move |_, opened| {
-        let position = position_of(&opened.table, asked.position.as_deref())?;
-        let search = || opened.search(&position, asked.seconds);
-        Ok(Ok(match opened.table.answer(position) {
-            Ok(answer) if asked.anywhere && asked.seconds.is_some() && !is_proven(&answer) => {
-                match search() {
-                    Some(search) => return Ok(Err((search, position))),
-                    None => json(StatusCode::OK, &answer),
-                }
-            }
-            Ok(answer) => json(StatusCode::OK, &answer),
-            Err(_) if asked.anywhere => match search() {
-                Some(search) => return Ok(Err((search, position))),
-                None => json(StatusCode::OK, &opened.table.answer_anywhere(position)),
-            },
-            Err(error) => {
-                let why = Refusal::absent(error.to_string());
-                let answer = opened.table.answer_anywhere(position);
-                json(why.status, &Outside { why, answer })
-            }
-        }))
+        let table = &opened.table;
+        let start = position_of(table, asked.position.as_deref())?;
+        let played = played_of(table, start, asked.moves.as_deref().unwrap_or_default())?;
+        let (position, answer) = (*played.position(), table.answer_played(&played));
+        if !asked.anywhere && answer.kind == "outside" {
+            let why = Refusal::absent(table.not_there(&position).to_string());
+            return Ok(Ok(json(why.status, &Outside { why, answer })));
+        }
+        let search = asked.anywhere.then(|| opened.search(&answer, &position, asked.seconds));
+        Ok(match search.flatten() {
+            Some(search) => Err((search, position)),
+            None => Ok(json(StatusCode::OK, &answer)),
+        })
     });
     match found.await? {
         Ok(response) => Ok(response),
@@ -264,12 +278,6 @@ pub(super) async fn position(
             desk.workshop.run(Kind::Batch, work).await
         }
     }
-}
-
-/// Returns `true` if the values of a position and of all its moves are known.
-fn is_proven(answer: &Answer) -> bool {
-    let values = answer.moves.iter().map(|one| &one.value);
-    values.chain([&answer.value]).all(|value| value.outcome.is_some())
 }
 
 /// Search that stops when nobody waits for it any more.
@@ -340,9 +348,12 @@ pub(super) async fn policy(
     let asked = read(query)?;
     desk.on_table(Kind::Slow, name, move |of, opened| {
         let position = position_of(&opened.table, asked.position.as_deref())?;
-        let search = opened.search(&position, None);
+        let mut exact = opened.table.answer_anywhere(position);
+        let search = opened.search(&exact, &position, None);
         let oracle = search.as_ref().map_or(&opened.table as &dyn Oracle, |search| search);
-        let exact = oracle.answer_anywhere(position);
+        if search.is_some() {
+            exact = oracle.answer_anywhere(position);
+        }
         let policy = asked_of(of, opened, &asked.policy)?;
         let choice = policy.player.choose(opened.table.game(), Some(oracle), &position).map_err(
             |error| {

@@ -119,8 +119,8 @@ fn lines(table: &SolvedTable, bytes: &[u8]) -> Result<Vec<u8>, Refusal> {
         return Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, what).with("send it in parts"));
     }
     let mut answer = Vec::new();
-    for line in lines() {
-        answer.extend_from_slice(table.answer_line(line).as_bytes());
+    for line in lines().filter_map(|line| table.answer_line(line)) {
+        answer.extend_from_slice(line.as_bytes());
         answer.push(b'\n');
     }
     Ok(answer)

@@ -14,10 +14,9 @@ use super::players::{Asked, MOST_KEPT};
 use super::recent::Recent;
 use super::reply::Refusal;
 use yomikiri::any::AnyPosition;
-use yomikiri::game::GameExt;
 use yomikiri::hint::Hinted;
 use yomikiri::registry::Games;
-use yomikiri::solved::{QUICK_SQUARES, SearchOracle, SolvedTable, Totals, empty_squares};
+use yomikiri::solved::{Answer, Reach, SearchOracle, SolvedTable, Totals};
 use yomikiri::table::{Store, TableError};
 
 /// Maximum number of open tables.
@@ -27,10 +26,6 @@ const MOST_OPEN: usize = 64;
 const SEARCH: Duration = Duration::from_secs(1);
 /// Maximum time that a request may allow a search.
 pub(super) const LONGEST_SEARCH: u64 = 60;
-/// Number of empty squares from which a search on request finds most values on any board.
-const SEARCHED_SQUARES: u32 = 20;
-/// Maximum number of squares of boards that are searched on request with any number of empty squares.
-const SEARCHED_BOARD: usize = 36;
 
 /// The tables of a directory.
 pub(super) struct Hall {
@@ -69,26 +64,22 @@ impl Opened {
         self.stamp.is_some() && self.stamp == stamp_of(&self.manifest)
     }
 
-    /// Returns a search for a position with few empty squares that the table does not contain. With a time
-    /// limit in seconds, positions with more of them are searched too, and those that the table contains.
+    /// Returns a search for a position of which the table does not prove all values, if few squares are empty, or
+    /// with a time limit in seconds if that usually suffices.
     pub(super) fn search(
         &self,
+        answer: &Answer,
         position: &AnyPosition,
         seconds: Option<u64>,
     ) -> Option<SearchOracle> {
         let (table, game) = (&self.table, self.table.game());
-        let (rows, columns) = game.shape();
-        let most = match seconds {
-            Some(_) if rows * columns <= SEARCHED_BOARD => u32::MAX,
-            Some(_) => SEARCHED_SQUARES,
-            None => QUICK_SQUARES,
-        };
-        let is_quick = empty_squares(game, &position.state).is_none_or(|n| n <= most);
-        let is_wanted = is_quick && (seconds.is_some() || table.states().find(position).is_none());
+        let values = answer.moves.iter().map(|one| &one.value).chain([&answer.value]);
+        let is_open = values.into_iter().any(|value| value.outcome.is_none());
+        let reach = if seconds.is_some() { Reach::Long } else { Reach::Quick };
         let time =
             seconds.map_or(SEARCH, |seconds| Duration::from_secs(seconds.min(LONGEST_SEARCH)));
         let search = || SearchOracle::beside(game.clone(), table.values().empties(), 1, time);
-        is_wanted.then(search).flatten()
+        (is_open && reach.contains(game, position, true)).then(search).flatten()
     }
 
     /// Fails if damage has been found in it.

@@ -202,8 +202,9 @@ pub fn met_in_games(
     let mut met = Vec::new();
     for side in Side::ALL {
         let players = if side == Side::First { [policy, opponent] } else { [opponent, policy] };
-        for recorded in record(game, players, sampling, progress)? {
-            met.extend(recorded.positions.into_iter().filter(|position| position.side == side));
+        for played in record(game, players, sampling, progress)? {
+            let positions = played.moves().iter().map(|&(position, _)| position);
+            met.extend(positions.filter(|position| position.side == side));
         }
     }
     let games = 2 * sampling.games;

@@ -1,6 +1,6 @@
 //! `solver play`: a game in the terminal.
 //!
-//! [`record`] is the game so far and its file, [`seat`] who sits on either side, [`session`] the
+//! [`record`] is the file of a game, [`seat`] who sits on either side, [`session`] the
 //! dialogue with the person. Values are those that the table proves; where it proves
 //! none, the text reports that.
 
@@ -9,6 +9,7 @@ mod seat;
 mod session;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::bail;
 
@@ -16,12 +17,14 @@ use super::complete::{policies, tables};
 use super::context::Context;
 use super::made::solved;
 use super::table_args::{TableArgs, is_in_reach};
-use record::Record;
 use seat::Seat;
 use session::Session;
-use yomikiri::game::{Game, GameExt, SearchOptions};
+use yomikiri::game::{Empties, Game, PlayedGame};
 use yomikiri::hint::Hinted;
-use yomikiri::solved::{Budget, SearchOracle, SolvedTable, WantedValues};
+use yomikiri::solved::{Reach, SearchOracle, SolvedTable, Sources};
+
+/// Longest search for the values of a position and its moves.
+const SEARCH: Duration = Duration::from_secs(60);
 
 /// Play a game in the terminal
 ///
@@ -70,23 +73,17 @@ pub(in crate::cli) fn run(args: Args, context: &mut Context) -> anyhow::Result<(
         true => Some(solved(&game, table, options.force, context)?),
         false => None,
     };
-    let has_squares = game.layers().is_some_and(|layers| layers.unit() == "discs");
-    let wanted = WantedValues { all_moves: true, outcome_only: false };
-    let search = match table.is_none() && has_squares {
-        true => {
-            SearchOracle::new(game.clone(), &SearchOptions::default(), Budget::default(), wanted)
-        }
-        false => None,
-    };
-    let start = match (&args.from, &table) {
-        (Some(text), Some(table)) => table.states().parse(text)?,
-        (Some(text), None) => game.parse_position(text, &game.start())?,
-        (None, Some(table)) => table.states().roots()?.first().copied().unwrap_or(game.start()),
-        (None, None) => game.start(),
-    };
-    let record = match &args.load {
-        Some(file) => Record::read(file, &game)?,
-        None => Record::new(start),
+    // In other games the number of plies to the end, which decides how long a search takes, is unknown.
+    let has_discs = game.layers().is_some_and(|layers| layers.unit() == "discs");
+    let empties = table.as_ref().map_or(Empties::default(), |table| table.values().empties());
+    let search = has_discs.then(|| SearchOracle::beside(game.clone(), empties, 1, SEARCH));
+    let sources = Sources::new(&game, Vec::from_iter(table), search.flatten(), Reach::Quick);
+    let root = sources.table().map(|table| table.states().roots()).transpose()?;
+    let root = root.and_then(|roots| roots.first().copied()).unwrap_or(game.start());
+    let start = args.from.as_ref().map_or(Ok(root), |text| sources.parse(text))?;
+    let played = match &args.load {
+        Some(file) => record::read(file, &game)?,
+        None => PlayedGame::new(start),
     };
     let mut seats = Vec::new();
     for name in [&args.black, &args.white] {
@@ -94,11 +91,9 @@ pub(in crate::cli) fn run(args: Args, context: &mut Context) -> anyhow::Result<(
     }
     let seats = seats.try_into().unwrap_or_else(|_| unreachable!("two names make two"));
     let mut session = Session {
-        game,
-        table,
-        search,
+        sources,
         seats,
-        record,
+        played,
         start,
         hints: args.hints,
         save: args.save,

@@ -54,18 +54,17 @@ impl Seat {
 /// the bounds, or without bounds at random: the remark says so.
 pub(super) fn choose(
     player: &Player,
-    game: &AnyGame,
-    oracle: Option<&dyn Oracle>,
+    oracle: &dyn Oracle,
     position: &AnyPosition,
     seed: [u64; 2],
 ) -> anyhow::Result<Chosen> {
     let mut random = seeded(seed[0], &[seed[1]]);
     let unit = unit(&mut random);
-    let choice = match player.choose(game, oracle, position) {
+    let game = oracle.game();
+    let choice = match player.choose(game, Some(oracle), position) {
         Ok(choice) => choice,
         Err(_) if player.policy().is_none() => {
-            let best = oracle.and_then(|oracle| oracle.best_actions(position).first().copied());
-            let (actions, remark) = match best {
+            let (actions, remark) = match oracle.best_actions(position).first().copied() {
                 None => (game.actions(&position.state), "no value is known here: a random move"),
                 // The one that wins soonest or loses latest.
                 Some(best) => {

@@ -7,17 +7,16 @@ use super::super::answer_text::Shown;
 use super::super::context::Context;
 use super::super::error::hinted;
 use super::super::lines::next_line;
-use super::record::Record;
+use super::record;
 use super::seat::{Chosen, Seat, choose};
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, Empties, Game, GameExt, Outcome, Side};
+use yomikiri::any::{AnyGame, AnyPosition, AnyState};
+use yomikiri::game::{Action, Game, GameExt, Outcome, PlayedGame, Side};
 use yomikiri::hint::{Hint, Hinted};
 use yomikiri::solve::Value;
-use yomikiri::solved::{Oracle, QUICK_SQUARES, SearchOracle, SolvedTable, empty_squares};
-use yomikiri_measure::judge::REPEATED;
+use yomikiri::solved::{Oracle, QUICK_SQUARES, Sources};
 use yomikiri_measure::render::Grid;
 use yomikiri_measure::render::number::counted;
-use yomikiri_measure::render::verdict::{outcome_cell, repetition_text, score_cell};
+use yomikiri_measure::render::verdict::{outcome_cell, score_cell};
 
 const HELP: &str = "\
 a move       c4, pass; 2c2b, 2A3A, 1e1a+, P*2b; several are played one after another
@@ -36,13 +35,10 @@ quit         end, as at the end of the input
 ";
 
 pub(super) struct Session<'a> {
-    pub game: AnyGame,
-    /// Absent where the game is too large for a table.
-    pub table: Option<SolvedTable>,
-    /// Answers near the end of a game without a table.
-    pub search: Option<SearchOracle>,
+    /// Table, or where the game is too large for one, a search near the end of the game.
+    pub sources: Sources,
     pub seats: [Seat; 2],
-    pub record: Record,
+    pub played: PlayedGame<AnyState>,
     /// Position at which 'new' begins.
     pub start: AnyPosition,
     pub hints: bool,
@@ -70,7 +66,7 @@ impl Session<'_> {
         let (mut undone, mut moved) = (Vec::new(), true);
         loop {
             let is_over = self.end().is_some();
-            let side = self.record.position.side;
+            let side = self.played.position().side;
             if moved {
                 self.keep()?;
                 self.show_board()?;
@@ -95,19 +91,19 @@ impl Session<'_> {
                     }
                 }
                 Seat::Policy(player) => {
-                    let seed = [self.seed, self.record.moves.len() as u64];
-                    let position = self.record.position;
+                    let seed = [self.seed, self.played.moves().len() as u64];
+                    let position = *self.played.position();
                     let Chosen { action, remark } =
-                        choose(player, &self.game, self.oracle(&position), &position, seed)?;
+                        choose(player, self.oracle(&position), &position, seed)?;
                     let remark = remark.map_or(String::new(), |remark| format!(" ({remark})"));
                     self.say(position, action, &remark)?;
-                    self.record.play(&self.game, action);
+                    self.play(action);
                     (undone, moved) = (Vec::new(), true);
                     continue;
                 }
             }
             if asks {
-                let who = if is_over { "over" } else { self.game.side_name(side) };
+                let who = if is_over { "over" } else { self.game().side_name(side) };
                 self.context.print(format!("{who}> "))?;
             }
             self.context.flush()?;
@@ -119,12 +115,20 @@ impl Session<'_> {
         }
     }
 
+    fn game(&self) -> &AnyGame {
+        self.sources.game()
+    }
+
+    fn play(&mut self, action: Action) {
+        self.played.play(self.sources.game(), action);
+    }
+
     fn introduce(&mut self) -> io::Result<()> {
         let [first, second] = Side::ALL.map(|side| {
-            format!("{} is {}", self.game.side_name(side), self.seats[side.index()].name())
+            format!("{} is {}", self.game().side_name(side), self.seats[side.index()].name())
         });
-        let what = match &self.table {
-            None if self.search.is_some() => {
+        let what = match self.sources.table() {
+            None if self.sources.search().is_some() => {
                 format!(
                     "no table: moves have values from {QUICK_SQUARES} empty squares on, by search"
                 )
@@ -135,7 +139,8 @@ impl Session<'_> {
             }
             Some(table) => table.table().name(),
         };
-        self.context.line(format!("{}, {first}, {second} ({what})", self.game.title()))?;
+        let title = self.game().title();
+        self.context.line(format!("{title}, {first}, {second} ({what})"))?;
         self.context.line("Type a move, or 'help'.")
     }
 
@@ -146,30 +151,30 @@ impl Session<'_> {
 
     fn write(&self, file: &Path) -> anyhow::Result<()> {
         let names = Side::ALL.map(|side| self.seats[side.index()].name());
-        self.record.write(file, &self.game, names)
+        record::write(&self.played, file, self.game(), names)
     }
 
     fn show_board(&mut self) -> io::Result<()> {
-        let position = self.record.position;
-        let side = self.game.side_name(position.side);
-        let mark = self.game.side_mark(position.side);
-        let mark = mark.map_or(String::new(), |mark| format!(" ({mark})"));
-        let board = self.game.diagram(&position);
-        let check = if self.game.in_check(&position.state) { ", in check" } else { "" };
-        let turn = match self.end() {
+        let (game, position) = (self.sources.game(), self.played.position());
+        let side = game.side_name(position.side);
+        let mark = game.side_mark(position.side).map_or(String::new(), |mark| format!(" ({mark})"));
+        let check = if game.in_check(&position.state) { ", in check" } else { "" };
+        let turn = match self.played.end(game) {
             None => format!("{side}{mark} to move{check}\n"),
             Some(_) => String::new(),
         };
+        let board = game.diagram(position);
         self.context.print(format!("\n{}\n{turn}\n", board.trim_end()))
     }
 
     /// Prints a move: `White plays a1`.
     fn say(&mut self, before: AnyPosition, action: Action, remark: &str) -> io::Result<()> {
-        let side = self.game.side_name(before.side);
-        match self.game.is_pass(action) {
+        let game = self.sources.game();
+        let side = game.side_name(before.side);
+        match game.is_pass(action) {
             true => self.context.line(format!("{side} must pass{remark}")),
             false => {
-                let name = self.game.action_name(before.side, action);
+                let name = game.action_name(before.side, action);
                 self.context.line(format!("{side} plays {name}{remark}"))
             }
         }
@@ -177,97 +182,60 @@ impl Session<'_> {
 
     /// Passes for a person who has no other move; returns whether it did.
     fn passes(&mut self) -> io::Result<bool> {
-        let position = self.record.position;
-        let actions = self.game.actions(&position.state);
-        let must = matches!(actions[..], [only] if self.game.is_pass(only));
+        let position = *self.played.position();
+        let actions = self.game().actions(&position.state);
+        let must = matches!(actions[..], [only] if self.game().is_pass(only));
         if must {
             self.say(position, actions[0], "")?;
-            self.record.play(&self.game, actions[0]);
+            self.play(actions[0]);
         }
         Ok(must)
     }
 
     /// Returns how the game has ended, if it has.
     fn end(&self) -> Option<String> {
-        let (game, position) = (&self.game, &self.record.position);
-        if game.layers().is_none() && self.record.times() >= REPEATED {
-            let convention =
-                self.table.as_ref().map_or(game.repetition(), |table| table.values().repetition());
-            let convention = repetition_text(convention);
-            return Some(format!(
-                "The game is over: the position occurs for the {REPEATED}th time; {convention}"
-            ));
-        }
-        let outcome = game.result(&position.state)?;
-        if let Some(answer) = self.answer() {
-            return Some(answer);
-        }
-        let winner = match outcome {
-            Outcome::Win => position.side,
-            Outcome::Draw => return Some("The game is over: a draw".to_string()),
-            Outcome::Loss => position.side.other(),
-        };
-        let winner = game.side_name(winner);
-        Some(match (game.end_in_words(position), game.scores()) {
-            (Some(why), _) => format!("The game is over, {winner} has won: {why}"),
-            (None, None) => format!("The game is over: {winner} has won"),
-            (None, Some(scores)) => {
-                let score = scores.score_of(&position.state, Empties::default()).0.unsigned_abs();
-                let by = counted(score.into(), scores.unit());
-                format!("The game is over: {winner} has won by {by}")
-            }
-        })
-    }
-
-    /// Returns the value of the position in a sentence; `None` where the table lacks it.
-    fn answer(&self) -> Option<String> {
-        let oracle = self.oracle(&self.record.position)?;
-        let answer = oracle.answer(self.record.position).ok()?;
+        self.played.end(self.game())?;
+        let oracle = self.oracle(self.played.position());
+        let answer = oracle.answer_played(&self.played);
         Some(Shown { answer: &answer, oracle, all_moves: true }.value_text())
     }
 
-    /// Returns the source of a position's value: the table, or the search where few squares are empty.
-    fn oracle(&self, position: &AnyPosition) -> Option<&dyn Oracle> {
-        if let Some(table) = &self.table {
-            return Some(table);
-        }
-        let empty = empty_squares(&self.game, &position.state)?;
-        let search = self.search.as_ref().filter(|_| empty <= QUICK_SQUARES)?;
-        Some(search)
+    /// Returns the source of a position's value.
+    fn oracle(&self, position: &AnyPosition) -> &dyn Oracle {
+        self.sources.source(position).oracle()
     }
 
     /// Prints the value of every move.
     fn hint(&mut self) -> io::Result<()> {
-        let colour = self.context.colour;
-        let text = match self.oracle(&self.record.position) {
-            None => "No values: there is no table.\n".to_string(),
-            Some(oracle) => match oracle.answer(self.record.position) {
-                Err(outside) => format!("No values: {outside}.\n"),
-                Ok(answer) => {
-                    Shown { answer: &answer, oracle, all_moves: true }.values_text(colour)
-                }
-            },
+        let oracle = self.sources.source(self.played.position()).oracle();
+        let text = match oracle.answer(*self.played.position()) {
+            Err(outside) => format!("No values: {outside}.\n"),
+            Ok(answer) => {
+                let shown = Shown { answer: &answer, oracle, all_moves: true };
+                shown.values_text(self.context.colour)
+            }
         };
         self.context.print(text)
     }
 
-    /// The values of a position and of a move in it, as the table has them, both for its mover.
+    /// The values of a position and of a move in it, both for its mover.
     fn values_of(&self, &(before, action): &(AnyPosition, Action)) -> Option<(Value, Value)> {
-        let oracle = self.oracle(&before)?;
-        let after = self.game.advance(&before, action);
-        Some((oracle.value_of(&before)?, oracle.value_of(&after)?.before()))
+        let oracle = self.oracle(&before);
+        let after = self.game().advance(&before, action);
+        Some((oracle.known_value(&before)?, oracle.known_value(&after)?.before()))
     }
 
     /// Lists the moves so far that lost something proven.
     fn review(&mut self) -> io::Result<()> {
-        let scored = match (&self.table, &self.search) {
-            (Some(table), _) => table.has_scores(),
-            (None, Some(search)) => search.has_scores(),
-            (None, None) => return Ok(()),
-        };
+        if self.sources.table().is_none() && self.sources.search().is_none() {
+            return Ok(());
+        }
+        let game = self.sources.game();
         let (mut rows, mut unknown) = (Vec::new(), 0);
-        for (ply, made) in self.record.moves.iter().enumerate() {
+        for (ply, made) in self.played.moves().iter().enumerate() {
             let &(before, action) = made;
+            let oracle = self.oracle(&before);
+            let scored = oracle.has_scores();
             let proven = |value: Value| match scored {
                 true => value.score().map(|score| score.0),
                 false => value.outcome().map(Outcome::value),
@@ -285,13 +253,12 @@ impl Session<'_> {
                 true => format!("{} {}", outcome_cell(value), score_cell(value)),
                 false => outcome_cell(value).to_string(),
             };
-            let best_moves = self.oracle(&before).map(|oracle| oracle.best_actions(&before));
-            let names = best_moves.into_iter().flatten();
-            let names = names.map(|action| self.game.action_name(before.side, action));
+            let names = oracle.best_actions(&before).into_iter();
+            let names = names.map(|action| game.action_name(before.side, action));
             rows.push(vec![
                 (ply + 1).to_string(),
-                self.game.side_name(before.side).to_string(),
-                self.game.action_name(before.side, action),
+                game.side_name(before.side).to_string(),
+                game.action_name(before.side, action),
                 cell(found),
                 names.collect::<Vec<_>>().join(" "),
                 cell(best),
@@ -337,9 +304,9 @@ impl Session<'_> {
                 self.context.line(format!("Hints are {what}."))?;
             }
             ("moves", true) => {
-                let position = self.record.position;
-                let actions = self.game.actions(&position.state).into_iter();
-                let names = actions.map(|action| self.game.action_name(position.side, action));
+                let (game, position) = (self.sources.game(), self.played.position());
+                let actions = game.actions(&position.state).into_iter();
+                let names = actions.map(|action| game.action_name(position.side, action));
                 self.context.line(names.collect::<Vec<_>>().join(" "))?;
             }
             ("undo", true) => return self.undo(undone),
@@ -350,29 +317,23 @@ impl Session<'_> {
                 Ok(()) => self.context.line(format!("Written to {}.", file.display()))?,
                 Err(error) => self.context.line(hinted(&error).line())?,
             },
-            ("load", false) => match Record::read(file, &self.game) {
-                Ok(record) => return Ok(self.begin(record, undone)),
+            ("load", false) => match record::read(file, self.game()) {
+                Ok(played) => return Ok(self.begin(played, undone)),
                 Err(error) => self.context.line(hinted(&error).line())?,
             },
-            ("set", false) => {
-                let set = match &self.table {
-                    Some(table) => table.states().parse(rest),
-                    None => self.game.parse_position(rest, &self.game.start()),
-                };
-                match set {
-                    Ok(start) => return Ok(self.begin(Record::new(start), undone)),
-                    Err(error) => self.context.line(error.line())?,
-                }
-            }
-            ("new", true) => return Ok(self.begin(Record::new(self.start), undone)),
+            ("set", false) => match self.sources.parse(rest) {
+                Ok(start) => return Ok(self.begin(PlayedGame::new(start), undone)),
+                Err(error) => self.context.line(error.line())?,
+            },
+            ("new", true) => return Ok(self.begin(PlayedGame::new(self.start), undone)),
             ("quit" | "exit", true) => return Ok(Effect::Ended),
             _ if self.end().is_some() => {
                 self.context.line("The game is over; type 'undo', 'new' or 'quit'.")?;
             }
             _ => {
-                let before = self.record.moves.len();
-                match self.record.play_text(&self.game, line) {
-                    Ok(_) => {
+                let before = self.played.moves().len();
+                match self.played.play_text(self.sources.game(), line) {
+                    Ok(()) => {
                         undone.clear();
                         if self.hints {
                             self.tell_cost(before)?;
@@ -388,23 +349,22 @@ impl Session<'_> {
         Ok(Effect::Stayed)
     }
 
-    fn begin(&mut self, record: Record, undone: &mut Vec<Action>) -> Effect {
-        self.record = record;
+    fn begin(&mut self, played: PlayedGame<AnyState>, undone: &mut Vec<Action>) -> Effect {
+        self.played = played;
         undone.clear();
         Effect::Moved
     }
 
     /// Prints how the last move of a person, number `at`, has changed the proven value.
     fn tell_cost(&mut self, at: usize) -> io::Result<()> {
-        let Some((best, found)) = self.values_of(&self.record.moves[at]) else {
+        let Some((best, found)) = self.values_of(&self.played.moves()[at]) else {
             return self.context.line("Its effect on the result is unknown.");
         };
         let same = best.outcome() == found.outcome() && best.score() == found.score();
         match (best.outcome(), found.outcome()) {
             (Some(_), Some(_)) if same => self.context.line("No move is better."),
             (Some(could), Some(did)) => {
-                let scored = self.table.as_ref().is_some_and(SolvedTable::has_scores);
-                let scores = match scored {
+                let scores = match self.game().scores().is_some() && best.score() != found.score() {
                     true => format!(", {} instead of {}", score_cell(found), score_cell(best)),
                     false => String::new(),
                 };
@@ -422,15 +382,14 @@ impl Session<'_> {
     fn undo(&mut self, undone: &mut Vec<Action>) -> anyhow::Result<Effect> {
         let chosen = |&(before, _): &(AnyPosition, Action)| {
             matches!(self.seats[before.side.index()], Seat::Human)
-                && !self.game.must_pass(&before.state)
+                && !self.game().must_pass(&before.state)
         };
-        let Some(at) = self.record.moves.iter().rposition(chosen) else {
+        let Some(at) = self.played.moves().iter().rposition(chosen) else {
             self.context.line("There is no move of yours to undo.")?;
             return Ok(Effect::Stayed);
         };
-        while self.record.moves.len() > at {
-            undone.extend(self.record.moves.last().map(|(_, action)| *action));
-            self.record.undo();
+        while self.played.moves().len() > at {
+            undone.extend(self.played.undo());
         }
         Ok(Effect::Moved)
     }
@@ -441,13 +400,13 @@ impl Session<'_> {
             self.context.line("There is no move to redo.")?;
             return Ok(Effect::Stayed);
         };
-        self.record.play(&self.game, action);
+        self.play(action);
         let is_human = |session: &Self| {
-            matches!(session.seats[session.record.position.side.index()], Seat::Human)
+            matches!(session.seats[session.played.position().side.index()], Seat::Human)
         };
         while !is_human(self) {
             let Some(action) = undone.pop() else { break };
-            self.record.play(&self.game, action);
+            self.play(action);
         }
         Ok(Effect::Moved)
     }

@@ -30,9 +30,14 @@ pub(super) struct MateArgs {
 }
 
 impl MateArgs {
+    /// Returns whether an option of the mate search was given.
+    pub(super) fn is_given(&self) -> bool {
+        self.full_width || self.plies.is_some()
+    }
+
     /// Checks that the options are for a game.
     pub(super) fn check(&self, game: &AnyGame) -> anyhow::Result<()> {
-        if (self.full_width || self.plies.is_some()) && game.shogi_boards().is_none() {
+        if self.is_given() && game.shogi_boards().is_none() {
             let name = game.name();
             bail!(Hinted::from(format!(
                 "--full-width and --plies do not apply to {name}, only to shogi"
@@ -143,11 +148,18 @@ impl<'a> Mates<'a> {
             seconds: began.elapsed().as_secs_f64(),
         }
     }
+}
 
-    /// Searches a position and shows what was found.
-    pub(super) fn show(&self, position: &AnyPosition, context: &mut Context) -> anyhow::Result<()> {
-        context.show("solve-mate", &self.find(position), |output| {
-            let (board, side) = (self.game.diagram(position), self.game.side_name(position.side));
+impl Output {
+    /// Shows the board, the verdict and the line.
+    pub(super) fn show(
+        &self,
+        game: &AnyGame,
+        position: &AnyPosition,
+        context: &mut Context,
+    ) -> anyhow::Result<()> {
+        context.show("solve-mate", self, |output| {
+            let (board, side) = (game.diagram(position), game.side_name(position.side));
             let line = match output.line.is_empty() {
                 true => String::new(),
                 false => format!("\nLine: {}\n", output.line.join(" ")),
@@ -161,9 +173,7 @@ impl<'a> Mates<'a> {
             )
         })
     }
-}
 
-impl Output {
     /// The verdict in a sentence.
     fn sentence(&self) -> String {
         let plies = |plies: u32| if plies == 1 { "1 ply".into() } else { format!("{plies} plies") };

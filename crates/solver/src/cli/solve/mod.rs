@@ -11,19 +11,23 @@ use serde::Serialize;
 use super::answer_text::{Shown, search_text};
 use super::complete::tables;
 use super::context::Context;
+use super::error::hinted;
 use super::guard::MemoryArg;
 use super::lines;
 use super::made::solved;
 use super::table_args::{Meant, TableOption, is_in_reach, time_limit, unknown_table};
+use super::tables::solved_tables;
 use mates::{MateArgs, Mates};
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::othello::search::Evaluation;
 use yomikiri::game::{Empties, Game, GameExt, SearchOptions, SearchWeights};
 use yomikiri::hint::Hinted;
 use yomikiri::search::mates::MateRules;
-use yomikiri::solve::Value;
-use yomikiri::solved::{Answer, Budget, Oracle, SearchOracle, SolvedTable, WantedValues};
-use yomikiri::table::Table;
+use yomikiri::solved::{
+    Answer, Budget, Oracle, Reach, SearchOracle, SolvedTable, Source, Sources, WantedValues,
+};
+use yomikiri::table::Manifest;
+use yomikiri_measure::render::verdict::outcome_cell;
 
 /// Solve a game, a size, a table or a position
 ///
@@ -78,7 +82,8 @@ pub(super) struct Args {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Output<'a> {
-    /// `table`, `search`, or `stored`: by the solution of 6×6 that is part of the program, and search below it.
+    /// `table`, `search`, `stored` (the solution of 6×6 that is part of the program, and search below it) or `rules`
+    /// (the game is over).
     by: &'static str,
     /// Positions that the search looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -97,8 +102,8 @@ pub(super) struct Output<'a> {
 enum Question {
     /// A position of a game.
     Position(AnyPosition),
-    /// The positions of a text, one per line.
-    Lines(String),
+    /// The positions of a text, one per line, and its name in messages.
+    Lines(String, String),
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
@@ -107,7 +112,6 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let (game, table) = subject(&args, &mut words, context)?;
     let text = words.join(" ");
     let (game, question) = question(game, &text, context)?;
-    let empties = args.empties.unwrap_or_default();
     if args.empties.is_some() && game.scores().is_none() {
         bail!(Hinted::from(format!(
             "--empties does not apply to {}: it has no scores",
@@ -115,10 +119,19 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         )));
     }
     args.mates.check(&game)?;
-    let task = Task { args: &args, empties, table };
+    let rules = MateRules::of_game(&game);
+    let mates = rules.as_ref().map(|rules| Mates::new(&game, rules, &args)).transpose()?;
+    let is_named = table.is_some();
+    let tables = match table {
+        Some(table) => vec![table],
+        None => args.tables(&game, &question, context)?,
+    };
+    let search = if is_named || mates.is_some() { None } else { args.searcher(&game)? };
+    let sources = Sources::new(&game, tables, search, Reach::All);
+    let task = Task { args: &args, sources, is_named, mates };
     match question {
-        Question::Position(position) => task.one(&game, position, context),
-        Question::Lines(text) => task.lines(&game, &text, context),
+        Question::Position(position) => task.one(position, context),
+        Question::Lines(name, text) => task.lines(&name, &text, context),
     }
 }
 
@@ -157,13 +170,14 @@ fn question(
     context: &Context,
 ) -> anyhow::Result<(AnyGame, Question)> {
     let is_file = text == "-" || Path::new(text).is_file();
-    let lines = is_file.then(|| lines::read(&PathBuf::from(text))).transpose()?;
+    let lines = is_file.then(|| lines::read(Path::new(text))).transpose()?;
     let game = match game {
         Some(game) => game,
         None => game_of(lines.as_deref().unwrap_or(text), context)?,
     };
     if let Some(lines) = lines {
-        return Ok((game, Question::Lines(lines)));
+        let name = if text == "-" { "stdin" } else { text };
+        return Ok((game, Question::Lines(name.to_string(), lines)));
     }
     let start = game.start();
     let position = if text.is_empty() { start } else { game.parse_position(text, &start)? };
@@ -195,82 +209,78 @@ pub(super) fn game_of(text: &str, context: &Context) -> anyhow::Result<AnyGame> 
 /// Solver of positions.
 struct Task<'a> {
     args: &'a Args,
-    empties: Empties,
-    table: Option<SolvedTable>,
+    sources: Sources,
+    /// `true` if a table was named, which then answers alone.
+    is_named: bool,
+    mates: Option<Mates<'a>>,
 }
 
-/// Source of the answers for the positions of a text.
-enum By<'a> {
-    Table(&'a SolvedTable),
-    Search(SearchOracle),
-    Mates(Mates<'a>),
+/// Answer for a position.
+enum Solved<'a> {
+    /// Value and moves, with the source.
+    Answer(Source<'a>, Answer),
+    /// Forced win of the mover, or its absence.
+    Mate(mates::Output),
 }
 
 impl Task<'_> {
+    /// Solves a position.
+    fn solve(&self, position: AnyPosition) -> anyhow::Result<Solved<'_>> {
+        let source = self.sources.source(&position);
+        let value = source.oracle().known_value(&position);
+        let is_table = matches!(source, Source::Table(_));
+        let is_open = value.is_none_or(|value| is_table && value.outcome().is_none());
+        if !is_open || self.is_named {
+            return Ok(Solved::Answer(source, source.oracle().answer(position)?));
+        }
+        match &self.mates {
+            Some(mates) => Ok(Solved::Mate(mates.find(&position))),
+            None => {
+                let name = self.sources.game().name();
+                bail!(Hinted::new(
+                    format!("cannot search {name} to its ends: its games may be infinite"),
+                    format!("run 'solver enumerate --game {name}' and 'solver value-iterate'"),
+                ))
+            }
+        }
+    }
+
     /// Solves one position and shows the answer.
-    fn one(
-        self,
-        game: &AnyGame,
-        position: AnyPosition,
-        context: &mut Context,
-    ) -> anyhow::Result<()> {
-        let table = match self.table {
-            Some(_) => self.table,
-            None if self.args.search => None,
-            None => self.table_with(game, &position, context)?,
-        };
+    fn one(self, position: AnyPosition, context: &mut Context) -> anyhow::Result<()> {
         let colour = context.colour;
-        if let Some(table) = table {
-            let answer = table.answer(position)?;
-            let output = Output::by_table(&table, &answer);
-            return context.show("solve", &output, |output| {
-                let shown = Shown { answer: output.answer, oracle: &table, all_moves: true };
-                format!("{}\nBy table: {}\n", shown.to_text(colour), table.table().name())
-            });
-        }
-        if let Some(rules) = MateRules::of_game(game) {
-            return Mates::new(game, &rules, self.args)?.show(&position, context);
-        }
-        let oracle = self.args.oracle(game, self.empties)?;
-        let answer = oracle.answer(position)?;
-        let output = Output::by_search(&oracle, &answer);
-        context.show("solve", &output, |output| {
-            let shown =
-                Shown { answer: output.answer, oracle: &oracle, all_moves: self.args.all_moves };
-            shown.to_text(colour) + &search_text(&oracle)
+        let (source, answer) = match self.solve(position)? {
+            Solved::Answer(source, answer) => (source, answer),
+            Solved::Mate(mate) => return mate.show(self.sources.game(), &position, context),
+        };
+        context.show("solve", &Output::of(source, &answer), |output| {
+            let all_moves = self.args.all_moves || !matches!(source, Source::Search(_));
+            let shown = Shown { answer: output.answer, oracle: source.oracle(), all_moves };
+            shown.to_text(colour)
+                + &match source {
+                    Source::Table(table) => format!("\nBy table: {}\n", table.table().name()),
+                    Source::Search(search) => search_text(search),
+                    Source::Rules(_) => "\nBy the rules alone\n".to_string(),
+                }
         })
     }
 
     /// Solves the position of each line and writes a line for each.
-    fn lines(self, game: &AnyGame, text: &str, context: &mut Context) -> anyhow::Result<()> {
-        let rules = MateRules::of_game(game);
-        let by = match (&self.table, &rules) {
-            (Some(table), _) => By::Table(table),
-            (None, Some(rules)) => By::Mates(Mates::new(game, rules, self.args)?),
-            (None, None) => By::Search(self.args.oracle(game, self.empties)?),
-        };
-        let start = game.start();
+    fn lines(self, name: &str, text: &str, context: &mut Context) -> anyhow::Result<()> {
+        let start = self.sources.game().start();
         for (number, line) in lines::of_positions(text) {
-            let position = game.parse_position(line, &start);
-            let position =
-                position.map_err(|error| Hinted::from(format!("line {number}: {error}")))?;
-            let line = match &by {
-                By::Table(table) => {
-                    let answer = table.answer(position)?;
-                    self.line(&Output::by_table(table, &answer), context)?
+            let located =
+                |error: Hinted| error.map(|what| format!("{name}, line {number}: {what}"));
+            let position = self.sources.game().parse_position(line, &start);
+            let position = position.map_err(|error| located(Hinted::of(&error)))?;
+            if let Some(search) = self.sources.search() {
+                search.restart();
+            }
+            let line = match self.solve(position).map_err(|error| located(hinted(&error)))? {
+                Solved::Answer(source, answer) => {
+                    self.line(&Output::of(source, &answer), context)?
                 }
-                By::Search(oracle) => {
-                    oracle.restart();
-                    let answer = oracle.answer(position)?;
-                    self.line(&Output::by_search(oracle, &answer), context)?
-                }
-                By::Mates(mates) => {
-                    let found = mates.find(&position);
-                    match context.json {
-                        true => serde_json::to_string(&found)? + "\n",
-                        false => found.row(),
-                    }
-                }
+                Solved::Mate(mate) if context.json => serde_json::to_string(&mate)? + "\n",
+                Solved::Mate(mate) => mate.row(),
             };
             context.raw(&line)?;
             context.flush()?;
@@ -278,59 +288,24 @@ impl Task<'_> {
         Ok(())
     }
 
-    /// The answer in a line: JSON, or the value, the best move and the position.
+    /// Returns the answer as a line: JSON, or the value, the best move and the position.
     fn line(&self, output: &Output, context: &Context) -> anyhow::Result<String> {
         if context.json {
             return Ok(serde_json::to_string(output)? + "\n");
         }
         let answer = output.answer;
         let value = answer.value.value;
-        let value = match value.score() {
-            Some(score) if !self.args.outcome_only => score.to_string(),
-            _ => yomikiri_measure::render::verdict::outcome_cell(value).to_string(),
+        let value = match (value.score(), value.distance()) {
+            (Some(score), _) if output.empties.is_some() && !self.args.outcome_only => {
+                score.to_string()
+            }
+            (_, Some(plies)) if output.empties.is_none() => {
+                format!("{} {plies}", outcome_cell(value))
+            }
+            _ => outcome_cell(value).to_string(),
         };
         let best = answer.moves.iter().find(|m| m.best).map_or("-", |m| m.name.as_str());
         Ok(format!("{value}\t{best}\t{}\n", answer.position))
-    }
-
-    /// The solved table that proves the value of a position, built where that is quick; `None` where the
-    /// position is to be searched.
-    fn table_with(
-        &self,
-        game: &AnyGame,
-        position: &AnyPosition,
-        context: &Context,
-    ) -> anyhow::Result<Option<SolvedTable>> {
-        for name in context.store.names() {
-            // 'solver list' and 'solver verify' report tables that cannot be opened.
-            let Ok(table) = context.store.open(&name) else { continue };
-            if !self.fits(&table, game) {
-                continue;
-            }
-            let Ok(table) = context.solved(table.for_few_rows(), false) else { continue };
-            let is_proven = |value: Value| match table.has_scores() {
-                true => value.score().is_some(),
-                false => value.outcome().is_some(),
-            };
-            // The search may find what a bounded table leaves open.
-            if table.value_of(position).is_some_and(is_proven) {
-                return Ok(Some(table));
-            }
-        }
-        let is_limited = self.args.time.is_some() || self.args.nodes.is_some();
-        let is_whole = *position == game.start() && self.empties == Empties::Uncounted;
-        if is_limited || !is_whole || !is_in_reach(game, context) {
-            return Ok(None);
-        }
-        solved(game, None, false, context).map(Some)
-    }
-
-    /// Returns whether a table is of this game, solved by this convention.
-    fn fits(&self, table: &Table, game: &AnyGame) -> bool {
-        let manifest = table.manifest();
-        let empties = manifest.solution.as_ref().map(|solution| solution.empties.as_deref());
-        manifest.identity.game == game.name()
-            && empties.is_some_and(|empties| empties.is_none_or(|name| name == self.empties.name()))
     }
 }
 
@@ -356,8 +331,39 @@ impl Args {
         Ok(SearchWeights::File(bytes.into()))
     }
 
-    /// The oracle that searches a game.
-    fn oracle(&self, game: &AnyGame, empties: Empties) -> anyhow::Result<SearchOracle> {
+    /// Returns the solved tables of a game by the convention asked for; the whole table is made if that is quick. None
+    /// if the options ask for a search.
+    fn tables(
+        &self,
+        game: &AnyGame,
+        question: &Question,
+        context: &Context,
+    ) -> anyhow::Result<Vec<SolvedTable>> {
+        if self.search || self.mates.is_given() {
+            return Ok(Vec::new());
+        }
+        let rule = self.empties.unwrap_or_default();
+        let mut tables = solved_tables(context, |table| {
+            let Manifest { identity, solution, .. } = table.manifest();
+            let empties = solution.as_ref().and_then(|solution| solution.empties.as_deref());
+            identity.game == game.name() && empties.is_none_or(|name| name == rule.name())
+        });
+        let start = game.start();
+        let is_start = matches!(question, Question::Position(position) if *position == start);
+        let is_known = tables
+            .iter()
+            .any(|table| table.value_of(&start).is_some_and(|value| table.is_proven(value)));
+        let is_limited = self.time.is_some() || self.nodes.is_some();
+        let is_whole = is_start && rule == Empties::Uncounted && !is_limited && !is_known;
+        if is_whole && is_in_reach(game, context) {
+            tables.push(solved(game, None, false, context)?);
+        }
+        Ok(tables)
+    }
+
+    /// Returns the oracle that searches a game; `None` if its games may be infinite.
+    fn searcher(&self, game: &AnyGame) -> anyhow::Result<Option<SearchOracle>> {
+        let empties = self.empties.unwrap_or_default();
         let memory = self.memory.map_or(1 << 30, |memory| memory.0 as usize);
         let threads = rayon::current_num_threads();
         let weights = self.weights(game)?;
@@ -366,33 +372,29 @@ impl Args {
         let time = self.time.map(|time| time_limit("--time", time)).transpose()?;
         let budget = Budget { time, nodes: self.nodes };
         let wanted = WantedValues { outcome_only: self.outcome_only, all_moves: self.all_moves };
-        let oracle = SearchOracle::new(game.clone(), &options, budget, wanted);
-        Ok(oracle.ok_or_else(|| {
-            let name = game.name();
-            Hinted::new(
-                format!("cannot search {name} to its ends: its games may be infinite"),
-                format!("run 'solver enumerate --game {name}' and 'solver value-iterate'"),
-            )
-        })?)
+        Ok(SearchOracle::new(game.clone(), &options, budget, wanted))
     }
 }
 
 impl<'a> Output<'a> {
-    fn by_table(table: &SolvedTable, answer: &'a Answer) -> Output<'a> {
-        let solution = table.table().manifest().solution.as_ref();
-        let empties = solution.and_then(|solution| solution.empties.as_deref());
-        let empties = empties.and_then(Empties::named).map(Empties::name);
-        Output { by: "table", nodes: None, seconds: None, empties, answer }
-    }
-
-    fn by_search(oracle: &SearchOracle, answer: &'a Answer) -> Output<'a> {
-        let (nodes, time) = oracle.spent();
-        let empties = oracle.game().scores().map(|_| oracle.empties().name());
+    fn of(source: Source<'_>, answer: &'a Answer) -> Output<'a> {
+        let oracle = source.oracle();
+        let search = match source {
+            Source::Search(search) => Some(search),
+            Source::Table(_) | Source::Rules(_) => None,
+        };
+        let by = match source {
+            Source::Table(_) => "table",
+            Source::Search(search) if search.was_stored() => "stored",
+            Source::Search(_) => "search",
+            Source::Rules(_) => "rules",
+        };
+        let spent = search.map(SearchOracle::spent);
         Output {
-            by: if oracle.was_stored() { "stored" } else { "search" },
-            nodes: Some(nodes),
-            seconds: Some(time.as_secs_f64()),
-            empties,
+            by,
+            nodes: spent.map(|(nodes, _)| nodes),
+            seconds: spent.map(|(_, time)| time.as_secs_f64()),
+            empties: oracle.has_scores().then(|| oracle.empties().name()),
             answer,
         }
     }

@@ -29,9 +29,10 @@ export const differences = (table, policy, other) =>
   ask(`${encodeURIComponent(table)}/differences`, { policy, other, count: 20 });
 
 // A position and its moves; one outside the table, whose kind is `outside`, has what the rules determine.
-// With `seconds` it is searched for that time, until `signal` cancels that.
-export async function position(table, text, { seconds, signal } = {}) {
+// `moves` are played from there. With `seconds` it is searched for that time, until `signal` cancels that.
+export async function position(table, text, { moves = [], seconds, signal } = {}) {
   const asked = { anywhere: true, ...(text ? { position: text } : {}), ...(seconds ? { seconds } : {}) };
+  if (moves.length) asked.moves = moves.join(" ");
   const answer = await ask(encodeURIComponent(table), asked, signal);
   for (const move of answer.moves) move.dropped = dropped(move);
   return answer;

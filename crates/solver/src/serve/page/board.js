@@ -119,10 +119,13 @@ function one(view, at, [x, y], isEntry) {
   const acts = legal || picked || view.editing;
   const isLast = view.last.includes(at);
   const isFlipped = view.turnedOver.includes(at);
+  const king = table.pieces[0]?.piece ?? "";
+  const isChecked = answer.in_check && cell && cell === (answer.mover === table.sides[0] ? king : king.toLowerCase());
   const wanted = view.compared.filter(({ move }) => move.to === at);
   const name = [
     square(table, at),
     content(table, cell),
+    isChecked && "in check",
     picked && "picked up",
     legal && (view.hints ? `${moves[0].move}: ${words(moves[0], table)}, ${badge(moves[0])}` : "legal"),
     isLast && "last move",
@@ -138,6 +141,7 @@ function one(view, at, [x, y], isEntry) {
         picked && "picked",
         view.marked.includes(at) && "marked",
         isLast && "last",
+        isChecked && "check",
         legal && typeof moves[0].from === "number" && view.picked === null && "takes",
       ]
         .filter(Boolean)

@@ -61,7 +61,7 @@ export function card({ answer, table, hints, over, event, search, oncancel }) {
   const isOver = answer.kind === "terminal";
   const words = verdict(answer, table);
   const facts = [
-    isOver ? (answer.end ?? "The game is over") : `${answer.mover} to move`,
+    isOver ? (answer.end ?? "The game is over") : `${answer.mover} to move${answer.in_check ? ", in check" : ""}`,
     hints && !isOver && typeof answer.distance === "number" && `${plural(answer.distance, "ply")} to the end`,
     hints && answer.table === "search" && "found by search",
     answer.kind === "outside" && limits(table),

@@ -16,8 +16,7 @@ function groupOf(move, mover) {
 // The moves beside the board in groups as in a tablebase, best first. Without hints they stand in the order
 // of the board, in one group.
 export function moves({ table, answer, hints, onmove, onmark }) {
-  if (!answer.moves.length)
-    return el("p", { class: "note" }, answer.kind === "terminal" ? "The game is over." : "There are no moves.");
+  if (!answer.moves.length) return el("p", { class: "note" }, "The game is over.");
   const listed = [...answer.moves];
   if (!hints) listed.sort((one, other) => one.action - other.action);
   const groups = [];

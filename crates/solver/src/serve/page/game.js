@@ -25,7 +25,7 @@ export class Game {
   }
 
   get isOver() {
-    return this.answer.moves.length === 0;
+    return this.answer.kind === "terminal";
   }
 
   // The player to move: 0 is the first.
@@ -256,7 +256,7 @@ export function file(game, players) {
     `Start: ${root.answer.position}`,
     `Moves: ${texts(game)[0][1]}`,
     `End: ${end.position}`,
-    `Result: ${end.kind === "terminal" ? verdict(end, table).replace(/^The game is over: /, "") : "not finished"}`,
+    `Result: ${end.kind === "terminal" ? verdict(end, table).replace(/^The game is over[:,] /, "") : "not finished"}`,
   ];
   return `${all.join("\n")}\n`;
 }

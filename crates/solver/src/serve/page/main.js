@@ -79,6 +79,10 @@ const keep = () => history.replaceState(kept(), "", address(shown.table, shown.g
 // Most positions of a game that are restored.
 const MOST_KEPT = 600;
 
+// The position after moves of a game, with the ends that its history brings.
+const ask = ({ table, root }, moves, options = {}) =>
+  api.position(table.table, root.answer.position, { moves, ...options });
+
 // The game that was kept with an address, or null if it does not lead there.
 async function restored(table, { first, path, names }, position) {
   const game = new Game(table, await api.position(table.table, first));
@@ -88,7 +92,7 @@ async function restored(table, { first, path, names }, position) {
       const move = node.answer.moves.find(({ move: name }) => name === one[0]);
       if (!move || ++count > MOST_KEPT) continue;
       game.stand(node);
-      game.play(move, await api.position(table.table, move.position));
+      game.play(move, await ask(game, [...game.path, move.move]));
       await grow(game.node, one);
     }
   }
@@ -272,7 +276,7 @@ async function deepen(isWanted = false) {
   const timer = setInterval(tick, 500);
   try {
     for (const seconds of SEARCHES) {
-      const answer = await api.position(table.table, node.answer.position, { seconds, signal: mine.signal });
+      const answer = await ask(game, game.path, { seconds, signal: mine.signal });
       if (search !== mine) return;
       node.answer = answer;
       tick();
@@ -299,7 +303,7 @@ function play(move) {
 
 async function advance(move, current, reason = "") {
   const { game, table, hints } = shown;
-  const answer = game.after(move)?.answer ?? (await api.position(table.table, move.position));
+  const answer = game.after(move)?.answer ?? (await ask(game, [...game.path, move.move]));
   if (!current()) return;
   const mover = game.answer.mover;
   game.play(move, answer);

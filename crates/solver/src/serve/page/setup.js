@@ -97,6 +97,7 @@ export class Setup {
       ...answer,
       mover: this.table.sides[this.side],
       moves: [],
+      in_check: false,
       board: { ...answer.board, cells: this.cells, hands },
     };
   }

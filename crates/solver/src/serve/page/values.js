@@ -72,8 +72,9 @@ export function verdict(answer, table) {
 function verdictOf(answer, table) {
   const [first, second] = table.sides;
   const other = answer.mover === first ? second : first;
-  if (answer.kind === "terminal")
-    return answer.end ? `The game is over: ${answer.end}` : finished(answer, other, table);
+  if (answer.kind === "terminal" && answer.end)
+    return `The game is over${answer.winner ? `, ${answer.winner} has won` : ""}: ${answer.end}`;
+  if (answer.kind === "terminal") return finished(answer, other, table);
   if (answer.kind === "outside")
     return `${answer.mover} to move. The table does not have this position: ${limits(table)}`;
   const plies = answer.distance === null ? "" : `, ${plural(answer.distance, "ply")} to the end`;

@@ -1,0 +1,130 @@
+//! Sources of the values of a game, of which the first that knows a position answers.
+
+use super::lines::{LineRequest, read, reply};
+use super::{NotThere, Oracle, Reach, SearchOracle, SolvedTable};
+use crate::any::{AnyGame, AnyPosition};
+use crate::game::{Game, GameExt, NotationError};
+use crate::solve::Value;
+
+/// Rules of a game as an oracle, which knows only the values of finished games.
+#[derive(Clone, Debug)]
+pub struct RulesOracle(pub AnyGame);
+
+impl Oracle for RulesOracle {
+    fn game(&self) -> &AnyGame {
+        &self.0
+    }
+
+    fn name(&self) -> String {
+        "rules".to_string()
+    }
+
+    fn value_of(&self, _: &AnyPosition) -> Option<Value> {
+        None
+    }
+
+    fn not_there(&self, position: &AnyPosition) -> NotThere {
+        NotThere::new(format!("no table contains {}", self.0.notation(position)))
+    }
+}
+
+/// Source that answers for a position.
+#[derive(Clone, Copy)]
+pub enum Source<'a> {
+    /// A table.
+    Table(&'a SolvedTable),
+    /// A search, which reads the stored solution first.
+    Search(&'a SearchOracle),
+    /// The rules alone.
+    Rules(&'a RulesOracle),
+}
+
+impl<'a> Source<'a> {
+    /// Returns the oracle.
+    pub fn oracle(self) -> &'a dyn Oracle {
+        match self {
+            Source::Table(table) => table,
+            Source::Search(search) => search,
+            Source::Rules(rules) => rules,
+        }
+    }
+}
+
+/// Tables and a search of a game.
+pub struct Sources {
+    rules: RulesOracle,
+    tables: Vec<SolvedTable>,
+    search: Option<SearchOracle>,
+    reach: Reach,
+}
+
+impl Sources {
+    /// Returns the sources of a game: tables in the order of preference, and a search of the positions within reach.
+    pub fn new(
+        game: &AnyGame,
+        tables: Vec<SolvedTable>,
+        search: Option<SearchOracle>,
+        reach: Reach,
+    ) -> Sources {
+        Sources { rules: RulesOracle(game.clone()), tables, search, reach }
+    }
+
+    /// Returns the rules.
+    pub fn game(&self) -> &AnyGame {
+        &self.rules.0
+    }
+
+    /// Returns the first table.
+    pub fn table(&self) -> Option<&SolvedTable> {
+        self.tables.first()
+    }
+
+    /// Returns the search.
+    pub fn search(&self) -> Option<&SearchOracle> {
+        self.search.as_ref()
+    }
+
+    /// Parses a position. Transcripts are played from the root of the first table.
+    pub fn parse(&self, text: &str) -> Result<AnyPosition, NotationError> {
+        match self.table() {
+            Some(table) => table.states().parse(text),
+            None => self.game().parse_position(text, &self.game().start()),
+        }
+    }
+
+    /// Returns the source for a position: a table that proves its value, else the search if the position is within
+    /// reach, else a complete table that contains it, else any that does, else the first table, else the rules.
+    pub fn source(&self, position: &AnyPosition) -> Source<'_> {
+        let proves = |table: &&SolvedTable| {
+            table.value_of(position).is_some_and(|value| table.is_proven(value))
+        };
+        if let Some(table) = self.tables.iter().find(proves) {
+            return Source::Table(table);
+        }
+        let contains = |table: &SolvedTable| table.states().find(position).is_some();
+        if let Some(search) = &self.search
+            && self.reach.contains(self.game(), position, self.tables.iter().any(contains))
+        {
+            return Source::Search(search);
+        }
+        let rank = |table: &&SolvedTable| (!contains(table), !table.table().manifest().complete);
+        match self.tables.iter().min_by_key(rank) {
+            Some(table) => Source::Table(table),
+            None => Source::Rules(&self.rules),
+        }
+    }
+
+    /// Answers a line by a line of JSON, without the line break; `None` if the line is empty or a remark.
+    pub fn answer_line(&self, line: &str) -> Option<String> {
+        let answer = |LineRequest { position, id }| {
+            let brief = self.parse(&position).map(|parsed| {
+                if let Some(search) = &self.search {
+                    search.restart();
+                }
+                self.source(&parsed).oracle().brief(parsed)
+            });
+            reply(id, position, brief)
+        };
+        Some(read(line)?.map_or_else(|error| error, answer))
+    }
+}
