@@ -298,6 +298,68 @@ def test_torchrl_wraps_the_environments(table):
     assert {"player_0", "player_1"} <= set(both.reset().keys())
 
 
+def test_animal_shogi_ends_where_pgx_ends_it():
+    pgx = pytest.importorskip("pgx")
+    pytest.importorskip("pettingzoo")
+    import jax
+
+    import yomikiri.pgx as layout
+
+    theirs_env = pgx.make("animal_shogi")
+    init, step = jax.jit(theirs_env.init), jax.jit(theirs_env.step)
+    random, env, repeated = np.random.default_rng(4), ym.aec_env("animal-shogi"), 0
+    for key in range(30):
+        env.reset()
+        theirs, past = init(jax.random.PRNGKey(key)), [None, None]
+        # Pgx draws which of its players begins.
+        players = [int(theirs.current_player), 1 - int(theirs.current_player)]
+        while not theirs.terminated:
+            assert not any(env.terminations.values())
+            legal = np.flatnonzero(layout.legal(env.game.positions(env.position))[0])
+            # Moves are mostly taken back, so that positions repeat.
+            moves = {name: action for name, action in env.position.moves.items() if action in legal}
+            back = past[-2] and past[-2][2:4] + past[-2][:2]
+            name = back if back in moves and random.random() < 0.95 else str(random.choice([*moves]))
+            past.append(name if "*" not in name and len(name) == 4 else None)
+            theirs = step(theirs, int(layout.LABELS[moves[name]]))
+            env.step(moves[name])
+        is_over = any(env.terminations.values())
+        # Pgx also ends a game whose every move is into check.
+        assert is_over or not layout.legal(env.game.positions(env.position)).any()
+        if is_over:
+            assert [float(theirs.rewards[player]) for player in players] == [env.rewards[agent] for agent in env.possible_agents]
+            repeated += "third time" in env.infos["player_0"]["end"]
+    assert repeated >= 10
+
+
+@pytest.mark.parametrize("package", ["pgx", "pyspiel"])
+def test_agents_see_othello_as_players_of_other_packages(package):
+    theirs = pytest.importorskip(package)
+    pytest.importorskip("pettingzoo")
+    if package == "pgx":
+        import jax
+
+        rules = theirs.make("othello")
+        init, step, observe = jax.jit(rules.init), jax.jit(rules.step), jax.jit(rules.observe)
+    random, env = np.random.default_rng(6), ym.aec_env("othello-8x8", layout="pgx" if package == "pgx" else "openspiel")
+    for key in range(10):
+        env.reset()
+        state = init(jax.random.PRNGKey(key)) if package == "pgx" else theirs.load_game("othello").new_initial_state()
+        # Pgx draws which of its players begins.
+        players = [int(state.current_player), 1 - int(state.current_player)] if package == "pgx" else [0, 1]
+        while not any(env.terminations.values()):
+            action = int(random.choice(env.position.legal))
+            env.step(action)
+            if package == "pgx":
+                state = step(state, action)
+            else:
+                state.apply_action(action)
+            for player, agent in zip(players, env.possible_agents):
+                seen = env.observe(agent)["observation"]
+                view = observe(state, player) if package == "pgx" else state.observation_tensor(player)
+                assert (np.reshape(np.asarray(view, np.float32), seen.shape) == seen).all()
+
+
 def test_shimmy_wraps_openspiels_game():
     pytest.importorskip("shimmy")
     from shimmy import OpenSpielCompatibilityV0

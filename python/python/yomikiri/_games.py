@@ -395,6 +395,38 @@ class Position:
         return style_board(self._core.svgs()[0]) + ("" if self.over else f"<div>{self.mover} to move</div>")
 
 
+class PlayedGame:
+    """A game so far: a start and the actions since. Besides the position, repetition ends it by the rules of the
+    game. Immutable; created by `played_game`."""
+
+    def __init__(self, core: _core.PlayedGame):
+        self._core = core
+        #: Current position; ``over`` ignores repetition.
+        self.position = Position(core.position())
+        #: Number of actions since the start.
+        self.plies = len(core.actions())
+        mine, words = core.end() or (0, None)
+        #: Reason of the end in words, ``None`` while the game goes on.
+        self.end: str | None = words
+        #: Outcome for each side (1, 0 or -1), 0 while the game goes on.
+        self.outcomes: tuple[int, int] = (mine, -mine) if self.position.side == 0 else (-mine, mine)
+
+    def play(self, action: int) -> PlayedGame:
+        """Returns the game after an action. Raises `PositionError` if it is illegal or the game is over."""
+        return PlayedGame(self._core.play(action))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return played_game, (Position(self._core.start()), self._core.actions())
+
+    def __deepcopy__(self, _: object) -> PlayedGame:
+        return self
+
+
+def played_game(start: Position, actions: Sequence[int] = ()) -> PlayedGame:
+    """Returns the game of these actions from a position on."""
+    return PlayedGame(_core.PlayedGame(start._core, list(actions)))
+
+
 def _position(name: str, notation: str) -> Position:
     return game(name).position(notation)
 

@@ -16,51 +16,47 @@ from ._optional import needs
 needs("pyspiel", "yomikiri.openspiel", install="open_spiel")
 import pyspiel
 
-from ._games import Game, Position, Positions
-from ._games import game as _game
+from ._games import Game, Position, Positions, game as _game, played_game
 
 
 class State(pyspiel.State):
-    """A state of `SpielGame`; ``state.position`` is the `Position`."""
+    """A state of `SpielGame`: a game that began in a position."""
 
-    def __init__(self, game: SpielGame, position: Position):
+    def __init__(self, game: SpielGame, start: Position):
         super().__init__(game)
-        self.position = position
+        self.played = played_game(start)
+
+    @property
+    def position(self) -> Position:
+        """The current position."""
+        return self.played.position
 
     def current_player(self) -> int:
         """Returns the side to move, or ``pyspiel.PlayerId.TERMINAL``."""
-        return pyspiel.PlayerId.TERMINAL if self.position.over else self.position.side
+        return pyspiel.PlayerId.TERMINAL if self.is_terminal() else self.position.side
 
     def _legal_actions(self, player):
-        return self.position.legal if player == self.position.side else []
+        return self.position.legal if player == self.current_player() else []
 
     def _apply_action(self, action):
-        self.position = self.position.play(int(action))
+        self.played = self.played.play(int(action))
 
     def _action_to_string(self, player, action):
         return self.position.game.action_name(int(action), player)
 
     def is_terminal(self) -> bool:
-        """Returns ``True`` if the game is over."""
-        return self.position.over
+        """Returns ``True`` if the game is over, by its position or by repetition."""
+        return self.played.end is not None
 
     def returns(self) -> list[float]:
         """Returns the outcome for both players."""
-        if not self.position.over:
-            return [0.0, 0.0]
-        mine = float(self.position.outcome or 0)
-        return [mine, -mine] if self.position.side == 0 else [-mine, mine]
+        return [float(outcome) for outcome in self.played.outcomes]
 
     def information_state_string(self, player: int | None = None) -> str:
         """Returns the position in one line."""
         return self.position.notation
 
-    def observation_string(self, player: int | None = None) -> str:
-        """Returns the position in one line."""
-        return self.position.notation
-
-    def __str__(self) -> str:
-        return self.position.notation
+    observation_string = __str__ = information_state_string
 
 
 class SpielGame(pyspiel.Game):
@@ -71,45 +67,28 @@ class SpielGame(pyspiel.Game):
         kind = pyspiel.GameType
         super().__init__(
             kind(
-                short_name="yomikiri_" + rules.name.replace("-", "_"),
-                long_name=rules.name,
-                dynamics=kind.Dynamics.SEQUENTIAL,
-                chance_mode=kind.ChanceMode.DETERMINISTIC,
-                information=kind.Information.PERFECT_INFORMATION,
-                utility=kind.Utility.ZERO_SUM,
-                reward_model=kind.RewardModel.TERMINAL,
-                max_num_players=2,
-                min_num_players=2,
-                provides_information_state_string=True,
-                provides_information_state_tensor=False,
-                provides_observation_string=True,
-                provides_observation_tensor=False,
-                parameter_specification={},
-            ),
+                short_name="yomikiri_" + rules.name.replace("-", "_"), long_name=rules.name, max_num_players=2, min_num_players=2,
+                dynamics=kind.Dynamics.SEQUENTIAL, chance_mode=kind.ChanceMode.DETERMINISTIC,
+                information=kind.Information.PERFECT_INFORMATION, utility=kind.Utility.ZERO_SUM,
+                reward_model=kind.RewardModel.TERMINAL, parameter_specification={},
+                provides_information_state_string=True, provides_information_state_tensor=False,
+                provides_observation_string=True, provides_observation_tensor=False),
             pyspiel.GameInfo(
-                num_distinct_actions=rules.actions,
-                max_chance_outcomes=0,
-                num_players=2,
-                min_utility=-1.0,
-                max_utility=1.0,
-                utility_sum=0.0,
-                max_game_length=max_plies,
-            ),
-            {},
-        )
+                num_distinct_actions=rules.actions, max_chance_outcomes=0, num_players=2, min_utility=-1.0, max_utility=1.0,
+                utility_sum=0.0, max_game_length=max_plies), {})
 
     def new_initial_state(self, params: object = None) -> State:
         """Returns the state of the start position."""
         return State(self, self.rules.start)
 
     def state(self, position: Position) -> State:
-        """Returns the state of a position."""
+        """Returns the state of a game that begins in a position."""
         return State(self, position)
 
 
 def game(name: str | Game = "othello-4x4", *, max_plies: int = 512) -> SpielGame:
     """Returns a game with the interface of OpenSpiel's, and registers it there, so that ``pyspiel.load_game`` and
-    Shimmy find it by its short name. OpenSpiel's algorithms need games that end."""
+    Shimmy find it by its short name. Games end by the rules; ``max_plies`` is the length that OpenSpiel expects."""
     rules = name if isinstance(name, Game) else _game(name)
 
     # A class, as in OpenSpiel's own games: a function would be freed after the interpreter's end, which crashes.
