@@ -10,7 +10,11 @@ from typing import Sequence
 
 #: Game of each id.
 GAMES = {
-    **{f"yomikiri/Othello{rows}x{columns}-v0": f"othello-{rows}x{columns}" for rows in range(4, 9) for columns in range(4, 9)},
+    **{
+        f"yomikiri/Othello{rows}x{columns}-v0": f"othello-{rows}x{columns}"
+        for rows in range(4, 9)
+        for columns in range(4, 9)
+    },
     "yomikiri/AnimalShogi-v0": "animal-shogi",
     "yomikiri/AnimalShogi3x3-v0": "animal-shogi-3x3",
     "yomikiri/Minishogi-v0": "minishogi",

@@ -130,7 +130,8 @@ class _Environment:
         if self.render_mode is None:
             gymnasium.logger.warn("render() needs render_mode: ym.env(..., render_mode=\"ansi\")")
             return None
-        return str(self.position)
+        board = self.position._core.diagrams()[0].rstrip("\n")
+        return f"{board}\n{self._end.get('end', f'{self.position.mover} to move')}"
 
 
 class SinglePlayer(_Environment, gymnasium.Env[Observation, np.int64]):
