@@ -276,6 +276,20 @@ fn mates_are_found_or_proven_absent() {
         let shown = tables.ok(words);
         assert!(shown.contains(sentence) && shown.contains("By search: "), "{shown}");
     }
+    for (position, plies) in
+        [("4R/3KG/k1p2/3P1/4s b BGSrb 1", 15), ("K4/3+S1/5/2k2/1b3 b 2RBGSPgp 1", 9)]
+    {
+        let output = tables.json(&["solve", "--game", "minishogi", position]);
+        let length = output["line"].as_array().unwrap().len();
+        assert_eq!((&output["plies"], length), (&plies.into(), plies), "{output}");
+        assert_eq!(output.get("missing_plies"), None);
+    }
+    // A mate whose longest defence is not known within the limit.
+    let cut = ["solve", "4k/r4/SKp1g/4b/SG1B1 w Pr 1", "--nodes", "50000", "--threads", "1"];
+    let shown = tables.ok(&cut);
+    assert!(shown.contains(" … (30 plies missing)\n"), "{shown}");
+    let output = tables.json(&cut);
+    assert_eq!((&output["plies"], &output["missing_plies"]), (&31.into(), &30.into()));
     // White has an equal mate on the rotated board, and the output has a line for each position of a file.
     let file = tables.root().join("mates.txt");
     fs::write(&file, format!("{mate}\n2rk1/B4/2sG1/P4/s1K2 w Brgp 1\n")).unwrap();

@@ -8,7 +8,8 @@ use yomikiri::game::{Action, Game, GameExt, Outcome, Position, WideKey};
 use yomikiri::progress::Silent;
 use yomikiri::registry::Games;
 use yomikiri::search::mates::{
-    Fate, MateOptions, MateRules, MateSearch, MateVerdict, Mating, Mini, PlainMates, Role, fates,
+    Fate, LINE_NODES, MateLine, MateOptions, MateRules, MateSearch, MateVerdict, Mating, Mini,
+    PlainMates, Role, fates,
 };
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::Store;
@@ -25,6 +26,11 @@ fn truth() -> Vec<Value> {
     let text = include_str!("../data/minishogi-mates.json");
     let all: Value = serde_json::from_str(text).unwrap();
     all["positions"].as_array().unwrap().clone()
+}
+
+/// Returns the board of a position of minishogi.
+fn board(sfen: &str) -> Board {
+    minishogi().parse_position(sfen, &minishogi().start()).unwrap().state
 }
 
 /// Returns positions of random games that are not over, every `step`th.
@@ -81,12 +87,29 @@ fn wins(game: &Family, state: &Board, plies: u32, checks_only: bool, attacks: bo
     after.filter(|after| !checks_only || game.in_check(after)).any(|after| wins(&after))
 }
 
-/// Plays a line and returns its last state; every move must be legal.
-fn play(game: &Family, state: &Board, line: &[Action]) -> Board {
-    line.iter().fold(*state, |state, &action| {
+/// Plays a whole line, whose moves must be legal and whose end must be the attacker's win, and returns its plies.
+fn replay(game: &Family, root: &Board, options: &MateOptions, line: &MateLine) -> u32 {
+    let (mut state, mut attacks) = (*root, options.role == Role::Attacks);
+    for &action in &line.actions {
         assert!(game.actions(&state).contains(&action));
-        game.play(&state, action)
-    })
+        state = game.play(&state, action);
+        assert!(!attacks || !options.checks_only || game.in_check(&state));
+        attacks = !attacks;
+    }
+    let end = game.end(&state).expect("a whole line ends the game");
+    assert_eq!((end.outcome == Outcome::Win, line.missing_plies), (attacks, 0));
+    line.actions.len() as u32 + u32::from(end.plies)
+}
+
+/// Returns the plies and the line of a position's shortest win.
+fn shortest_line(search: &MateSearch, root: &Board, options: &MateOptions) -> (u32, MateLine) {
+    let result = search.shortest(root, options);
+    let MateVerdict::Mate { plies, is_shortest: true, first: Some(_) } = result.verdict else {
+        panic!("{result:?}")
+    };
+    let line = search.line(root, options, plies, result.nodes);
+    assert!(line.nodes <= (LINE_NODES.0 * result.nodes).max(LINE_NODES.1));
+    (plies, line)
 }
 
 #[test]
@@ -138,18 +161,16 @@ fn known_mates_have_their_lengths() {
     let (game, rules) = (minishogi(), MateRules::of(&MINISHOGI));
     for entry in truth() {
         let sfen = entry["sfen"].as_str().unwrap();
-        let root = game.parse_position(sfen, &game.start()).unwrap().state;
+        let root = board(sfen);
         let search = MateSearch::new(&rules, 8 << 20);
         let options = MateOptions { nodes: 20_000_000, ..MateOptions::default() };
         let found = search.shortest(&root, &options);
         match (entry["tsume_checks_only_plies"].as_u64(), entry["tsume_none_within"].as_u64()) {
             (Some(expected), _) => {
-                let MateVerdict::Mate { plies, is_shortest: true, line } = found.verdict else {
+                let MateVerdict::Mate { plies, is_shortest: true, .. } = found.verdict else {
                     panic!("{sfen}: {found:?}")
                 };
                 assert_eq!(u64::from(plies), expected, "{sfen}");
-                assert_eq!(line.len() as u64, expected, "{sfen}");
-                assert!(game.is_terminal(&play(&game, &root, &line)), "{sfen}");
             }
             (None, Some(within)) => match found.verdict {
                 MateVerdict::Mate { plies, .. } => assert!(u64::from(plies) > within, "{sfen}"),
@@ -175,6 +196,82 @@ fn known_mates_have_their_lengths() {
 }
 
 #[test]
+fn lines_have_the_lengths_of_mates_and_the_longest_defences() {
+    let (game, rules) = (minishogi(), MateRules::of(&MINISHOGI));
+    let judge = MateSearch::new(&rules, 16 << 20);
+    let mut defences = 0;
+    for entry in truth() {
+        let root = board(entry["sfen"].as_str().unwrap());
+        for (checks_only, key) in [(true, "tsume_checks_only_plies"), (false, "mate_plies")] {
+            let Some(expected) = entry[key].as_u64().map(|plies| plies as u32) else { continue };
+            let options =
+                MateOptions { checks_only, max_plies: Some(expected), ..MateOptions::default() };
+            let search = MateSearch::new(&rules, 16 << 20);
+            let (plies, line) = shortest_line(&search, &root, &options);
+            let lengths = (plies, replay(&game, &root, &options, &line));
+            assert_eq!(lengths, (expected, expected), "{entry}");
+            let mut state = root;
+            for (left, pair) in
+                (1..plies).rev().step_by(2).map(|n| n - 1).zip(line.actions.chunks(2))
+            {
+                state = pair.iter().fold(state, |state, &action| game.play(&state, action));
+                let verdict = judge.shortest(&state, &options).verdict;
+                let is_longest = matches!(
+                    verdict,
+                    MateVerdict::Mate { plies, is_shortest: true, .. } if plies == left
+                );
+                assert!(is_longest, "{entry}: {verdict:?}, expected {left}");
+                assert!(left > 3 || wins(&game, &state, left, checks_only, true));
+                assert!(left > 5 || !wins(&game, &state, left - 1, checks_only, true));
+                defences += 1;
+            }
+        }
+    }
+    assert!(defences >= 100, "{defences}");
+}
+
+#[test]
+fn lines_do_not_depend_on_threads_or_earlier_searches() {
+    let (game, rules, known) = (minishogi(), MateRules::of(&MINISHOGI), truth());
+    let used = MateSearch::new(&rules, 16 << 20);
+    let sfens = known.iter().filter(|entry| entry["tsume_checks_only_plies"].as_u64() >= Some(5));
+    let sfens = sfens.map(|entry| entry["sfen"].as_str().unwrap());
+    let mut roots = 0;
+    for sfen in
+        ["4R/3KG/k1p2/3P1/4s b BGSrb 1", "K4/3+S1/5/2k2/1b3 b 2RBGSPgp 1"].into_iter().chain(sfens)
+    {
+        let root = board(sfen);
+        let search = MateSearch::new(&rules, 16 << 20);
+        let (plies, line) = shortest_line(&search, &root, &MateOptions::default());
+        assert_eq!(replay(&game, &root, &MateOptions::default(), &line), plies, "{sfen}");
+        for threads in [1, 2, 8, 8] {
+            let options = MateOptions { threads, ..MateOptions::default() };
+            for search in [&MateSearch::new(&rules, 16 << 20), &used] {
+                let result = shortest_line(search, &root, &options);
+                assert_eq!(result, (plies, line.clone()), "{sfen}");
+            }
+        }
+        roots += 1;
+    }
+    assert!(roots >= 12, "{roots}");
+}
+
+#[test]
+fn lines_that_are_cut_report_the_missing_plies() {
+    let rules = MateRules::of(&MINISHOGI);
+    let (root, search) = (board("4R/3KG/k1p2/3P1/4s b BGSrb 1"), MateSearch::new(&rules, 1 << 20));
+    let whole = search.line(&root, &MateOptions::default(), 15, 0);
+    assert_eq!((whole.actions.len(), whole.missing_plies), (15, 0));
+    let now = MateOptions { deadline: Some(std::time::Instant::now()), ..MateOptions::default() };
+    // Neither a win of any number of plies, nor one in fewer plies than there is, nor one without time has a line.
+    for (options, plies) in [(MateOptions::default(), 127), (MateOptions::default(), 13), (now, 15)]
+    {
+        let line = search.line(&root, &options, plies, 0);
+        assert_eq!((line.actions.len(), line.missing_plies), (0, plies));
+    }
+}
+
+#[test]
 fn plain_recursion_agrees() {
     let game = minishogi();
     let (rules, by_rules) =
@@ -190,15 +287,12 @@ fn plain_recursion_agrees() {
                 MateOptions { checks_only, max_plies: Some(most), ..MateOptions::default() };
             let expected =
                 (1..=most).step_by(2).find(|&n| wins(&game, &root.state, n, checks_only, true));
-            let (a, b) = (
-                search.shortest(&root.state, &options).verdict,
-                plain.shortest(&root.state, &options).verdict,
-            );
-            for verdict in [a, b] {
-                match (expected, verdict) {
-                    (Some(expected), MateVerdict::Mate { plies, line, .. }) => {
+            for search in [&search, &plain] {
+                match (expected, search.shortest(&root.state, &options).verdict) {
+                    (Some(expected), MateVerdict::Mate { plies, .. }) => {
                         assert_eq!(expected, plies);
-                        assert!(game.is_terminal(&play(&game, &root.state, &line)));
+                        let line = search.line(&root.state, &options, plies, 0);
+                        assert_eq!(replay(&game, &root.state, &options, &line), plies);
                         won += 1;
                     }
                     (expected, verdict) => {
@@ -302,7 +396,7 @@ fn compare_with_table(name: &str, step: usize, nodes: u64) -> [usize; 4] {
     let game = Games::default().named(name).unwrap();
     let table = SolvedTable::of_whole(game.clone(), &Store::at(dir.path()), &Silent).unwrap();
     let (rules, boards) = (MateRules::of_game(&game).unwrap(), game.shogi_boards().unwrap());
-    let search = MateSearch::new(&rules, 1 << 26);
+    let (search, family) = (MateSearch::new(&rules, 1 << 26), Shogi::new(&boards.variant(), false));
     let mut counts = [0; 4];
     for row in (0..table.states().rows()).step_by(step) {
         let compare = |row: usize, position: AnyPosition| {
@@ -331,6 +425,10 @@ fn compare_with_table(name: &str, step: usize, nodes: u64) -> [usize; 4] {
                 match (near, search.shortest(&board, &options).verdict) {
                     (Some(distance), MateVerdict::Mate { plies, .. }) => {
                         assert_eq!(plies, distance, "{}", what());
+                        if row % 256 == 0 {
+                            let line = search.line(&board, &options, plies, 0);
+                            assert_eq!(replay(&family, &board, &options, &line), plies);
+                        }
                     }
                     (None, MateVerdict::NoMate) => {}
                     (_, MateVerdict::Open) => counts[3] += 1,
@@ -395,10 +493,14 @@ fn threads_change_no_verdict() {
         let options = MateOptions { threads: 4, ..MateOptions::default() };
         let four = searches[at % 2].search(&root.state, &options).verdict;
         match (one, four) {
-            (MateVerdict::Mate { .. }, MateVerdict::Mate { line, plies, .. }) => {
-                assert!(line.len() <= plies as usize);
-                let last = play(&game, &root.state, &line);
-                assert!(line.len() < plies as usize || game.is_terminal(&last));
+            (MateVerdict::Mate { .. }, MateVerdict::Mate { plies, .. }) => {
+                let line = alone.line(&root.state, &options, plies, 0);
+                // The longest defence against a win of a long proof may not be known at the limit.
+                let length = match line.missing_plies {
+                    0 => replay(&game, &root.state, &options, &line),
+                    missing => line.actions.len() as u32 + missing,
+                };
+                assert!(length <= plies);
                 mates += 1;
             }
             (_, MateVerdict::Open) => open += 1,

@@ -9,7 +9,7 @@ use std::time::Instant;
 use rustc_hash::FxHashMap;
 
 use super::table::{Lookup, MateTable, NEVER, TableKey, UNBOUNDED};
-use super::{Call, LONGEST_LINE, MateSearch, Mating, Role};
+use super::{Call, MateLine, MateSearch, Mating, Role};
 use crate::game::Action;
 use crate::game::shogi::Board;
 
@@ -107,6 +107,8 @@ pub(super) struct Worker<'a, M: Mating> {
     filter: [u8; FILTER],
     /// Children of all positions of the path.
     children: Vec<Child<M::Node>>,
+    /// Child by which the mover of the root that was expanded last reaches their goal.
+    best_child: Option<Child<M::Node>>,
     conditional: FxHashMap<TableKey, Vec<TableKey>>,
     kept: usize,
 }
@@ -129,6 +131,7 @@ impl<'a, M: Mating> Worker<'a, M> {
             path: Vec::new(),
             filter: [0; FILTER],
             children: Vec::new(),
+            best_child: None,
             conditional: FxHashMap::default(),
             kept: search.conditional,
         }
@@ -171,7 +174,7 @@ impl<'a, M: Mating> Worker<'a, M> {
         self.path.push(here.place);
         self.filter[slot] += 1;
         let decided = self.generate(here, fresh, from);
-        let value = loop {
+        let (value, best) = loop {
             let ChildSummary { value, best, second, others } = self.summed(here.role, from);
             if decided
                 || value.phi >= phi
@@ -179,7 +182,7 @@ impl<'a, M: Mating> Worker<'a, M> {
                 || value.is_solved()
                 || self.stopped
             {
-                break value;
+                break (value, best);
             }
             let child = self.children[best];
             // Threshold of the child's number at which this delta reaches its own.
@@ -188,6 +191,9 @@ impl<'a, M: Mating> Worker<'a, M> {
                 phi.min(second.saturating_add(second / 4).saturating_add(1)).min(NEVER);
             self.children[best].value = self.visit(&child, child_phi, child_delta);
         };
+        if from == 0 {
+            self.best_child = (value.phi == 0).then(|| self.children[best]);
+        }
         self.children.truncate(from);
         self.filter[slot] -= 1;
         self.path.pop();
@@ -227,7 +233,8 @@ impl<'a, M: Mating> Worker<'a, M> {
     fn generate(&mut self, here: &Here<M::Node>, fresh: bool, from: usize) -> bool {
         let (rules, role) = (self.rules, here.role);
         let checks_only = self.call.options.checks_only && role == Role::Attacks;
-        let plies = if here.place.plies == UNBOUNDED { UNBOUNDED } else { here.place.plies - 1 };
+        let left = here.place.plies;
+        let plies = if left == UNBOUNDED { UNBOUNDED } else { left.saturating_sub(1) };
         // Children of a new position are mostly new: the table is consulted when they are visited.
         let lazy = fresh && role == Role::Attacks;
         let mut decided = false;
@@ -380,40 +387,61 @@ impl<'a, M: Mating> Worker<'a, M> {
         self.conditional.insert(*place, bases);
     }
 
-    /// Returns the line of a proof: the attacker's shortest known win against the longest known resistance.
-    pub(super) fn line(&mut self, board: &Board, value: NodeValue) -> Vec<Action> {
-        let (mut line, mut value) = (Vec::new(), value);
-        let role = self.call.options.role;
-        let mut here = self.here(self.rules.root(board, role), role, value.plies);
-        while value.plies > 0 && line.len() < LONGEST_LINE && !self.stopped {
-            let Some(child) = self.next_of_line(&here) else { break };
-            line.push(child.action);
-            (here, value) = (child.here, child.value);
-            here.place.plies = value.plies;
+    /// Decides a position, and returns its value with the child by which its mover reaches their goal.
+    fn decision(&mut self, here: &Here<M::Node>) -> Option<(NodeValue, Option<Child<M::Node>>)> {
+        let mut value = self.look_up(here);
+        self.best_child = None;
+        // The child of a known goal takes one more expansion, and more if the table has lost the child.
+        while value.delta > 0 && self.best_child.is_none() && !self.stopped {
+            value = self.expand(here, value.fresh, NEVER, NEVER);
         }
-        line
+        let is_complete = value.delta == 0 || self.best_child.is_some();
+        (is_complete && value.bases & LIMIT == 0).then_some((value, self.best_child))
     }
 
-    /// Returns the next move of a proof's line.
-    fn next_of_line(&mut self, here: &Here<M::Node>) -> Option<Child<M::Node>> {
-        // If the table has lost the proofs of the children, they are searched again.
-        self.decide(here)?;
-        let mut children = Vec::new();
-        let plies = if here.place.plies == UNBOUNDED { UNBOUNDED } else { here.place.plies - 1 };
-        let checks_only = self.call.options.checks_only && here.role == Role::Attacks;
-        self.rules.moves(&here.node, here.role, checks_only, |action, node| {
-            let child = self.here(node, here.role.other(), plies);
-            children.push(Child { here: child, action, value: self.look_up(&child) });
-        });
-        if here.role == Role::Defends {
-            for child in &mut children {
-                child.value = self.decide(&child.here)?;
+    /// Returns the attacker's first move of a win within `plies`.
+    pub(super) fn first(&mut self, board: &Board, plies: u8) -> Option<Action> {
+        let here = self.here(self.rules.root(board, Role::Attacks), Role::Attacks, plies);
+        self.decision(&here)?.1.map(|child| child.action)
+    }
+
+    /// Returns the line of a win within `plies`. Each move of the attacker wins within the plies that are
+    /// left, and each of the defender's avoids a win in fewer.
+    pub(super) fn line(&mut self, board: &Board, plies: u8) -> MateLine {
+        let (mut actions, role) = (Vec::new(), self.call.options.role);
+        let mut here = self.here(self.rules.root(board, role), role, plies);
+        while !self.is_over(&here)
+            && let Some(child) = self.next_of_line(&mut here)
+        {
+            actions.push(child.action);
+            here = child.here;
+        }
+        let missing_plies = if self.is_over(&here) { 0 } else { here.place.plies.into() };
+        MateLine { actions, missing_plies, nodes: self.nodes }
+    }
+
+    fn is_over(&self, here: &Here<M::Node>) -> bool {
+        self.rules.over(&here.node, here.role).is_some()
+            || here.role == Role::Defends && self.rules.replies(&here.node) == 0
+    }
+
+    /// Returns the next move of a line; `None` if there is no win within the plies left, or at a limit.
+    /// Lowers the plies left to those of a defender who loses sooner.
+    fn next_of_line(&mut self, here: &mut Here<M::Node>) -> Option<Child<M::Node>> {
+        if here.role == Role::Attacks {
+            return self.decision(here)?.1;
+        }
+        while here.place.plies > 0 {
+            let mut sooner = *here;
+            sooner.place.plies = here.place.plies.saturating_sub(2);
+            match self.decision(&sooner)? {
+                (value, None) => here.place.plies = value.plies,
+                (_, Some(mut child)) => {
+                    child.here.place.plies = here.place.plies - 1;
+                    return Some(child);
+                }
             }
         }
-        let proven = children.into_iter().filter(|child| child.value.is_proven());
-        match here.role {
-            Role::Attacks => proven.min_by_key(|child| child.value.plies),
-            Role::Defends => proven.max_by_key(|child| child.value.plies),
-        }
+        None
     }
 }

@@ -34,7 +34,7 @@ pub fn fates(
     let search = MateSearch::new(rules, nodes.saturating_mul(MEMORY.0).min(MEMORY.1) as usize);
     let options = MateOptions { nodes, ..MateOptions::default() };
     let own = match search.shortest(board, &options).verdict {
-        MateVerdict::Mate { plies, line, .. } => line.first().map(|&first| (first, plies)),
+        MateVerdict::Mate { plies, first, .. } => first.map(|first| (first, plies)),
         _ => None,
     };
     let role = if own.is_some() { Role::Defends } else { Role::Attacks };

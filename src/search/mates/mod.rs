@@ -134,9 +134,6 @@ impl MateRules {
     }
 }
 
-/// Maximum number of plies of a line.
-pub const LONGEST_LINE: usize = 256;
-
 /// Result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MateVerdict {
@@ -146,9 +143,8 @@ pub enum MateVerdict {
         plies: u32,
         /// `true` if the win is proven to be the shortest; otherwise `plies` is an upper bound.
         is_shortest: bool,
-        /// Line of the win, cut short if the table has lost the rest at the limit, or after [`LONGEST_LINE`]
-        /// plies.
-        line: Vec<Action>,
+        /// First move of a win within `plies`, if the attacker moves first and the table has it at the limit.
+        first: Option<Action>,
     },
     /// Proof that the attacker has no win of the requested kind.
     NoMate,
@@ -161,6 +157,21 @@ pub enum MateVerdict {
 pub struct MateResult {
     /// Verdict of the search.
     pub verdict: MateVerdict,
+    /// Number of positions whose moves were generated.
+    pub nodes: u64,
+}
+
+/// Limits of the search for a line: positions for each one of the proof's, and the minimum, which takes about a
+/// tenth of a second and serves proofs that were already in the table.
+pub const LINE_NODES: (u64, u64) = (4, 100_000);
+
+/// Line of a win against the longest defence.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MateLine {
+    /// Moves of both players.
+    pub actions: Vec<Action>,
+    /// Number of plies that are missing at the end because a limit was reached.
+    pub missing_plies: u32,
     /// Number of positions whose moves were generated.
     pub nodes: u64,
 }
@@ -234,6 +245,31 @@ impl<'a> MateSearch<'a> {
         self.found(board, options, true)
     }
 
+    /// Returns the line of a win within `plies` that a search of `nodes` positions proved.
+    ///
+    /// Each move of the attacker wins within the plies that are left, and each of the defender's avoids a win in
+    /// fewer, so a line is shorter than `plies` only if a shorter win exists. The moves depend on the board, the
+    /// plies, the role and `checks_only` alone, because one thread searches for them with a table of its own. It
+    /// stops after at most [`LINE_NODES`] positions, and at the deadline and the flag of the options, whose
+    /// `nodes`, `threads` and `max_plies` do not apply. A win of 127 plies and more has no line.
+    pub fn line(&self, board: &Board, options: &MateOptions, plies: u32, nodes: u64) -> MateLine {
+        if plies >= UNBOUNDED.into() {
+            return MateLine { actions: Vec::new(), missing_plies: plies, nodes: 0 };
+        }
+        let nodes = nodes.saturating_mul(LINE_NODES.0).max(LINE_NODES.1);
+        let options = &MateOptions { nodes, threads: 1, ..*options };
+        let call = Call { options, nodes: AtomicU64::new(0), done: AtomicBool::new(false) };
+        let search = MateSearch::new(self.rules, 1 << (18 + plies.min(12) / 2));
+        match self.rules {
+            MateRules::Mini(rules) => {
+                Worker::new(&**rules, &search, &call, 0).line(board, plies as u8)
+            }
+            MateRules::Plain(rules) => {
+                Worker::new(&**rules, &search, &call, 0).line(board, plies as u8)
+            }
+        }
+    }
+
     fn found(&self, board: &Board, options: &MateOptions, shortest: bool) -> MateResult {
         let call = Call { options, nodes: AtomicU64::new(0), done: AtomicBool::new(false) };
         let verdict = match self.rules {
@@ -266,8 +302,10 @@ impl<'a> MateSearch<'a> {
                     false => (value, is_shortest),
                 };
                 call.done.store(false, Relaxed);
-                let line = Worker::new(rules, self, call, 0).line(board, value);
-                MateVerdict::Mate { plies: value.plies.into(), is_shortest, line }
+                let attacks = call.options.role == Role::Attacks;
+                let first = || Worker::new(rules, self, call, 0).first(board, value.plies);
+                let first = attacks.then(first).flatten();
+                MateVerdict::Mate { plies: value.plies.into(), is_shortest, first }
             }
         }
     }

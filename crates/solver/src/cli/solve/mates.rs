@@ -8,9 +8,10 @@ use serde::Serialize;
 use super::super::context::Context;
 use super::super::table_args::time_limit;
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Game, GameExt};
+use yomikiri::game::shogi::{Board, Ending, Shogi, Variant};
+use yomikiri::game::{Game, GameExt, Outcome, WideKey};
 use yomikiri::hint::Hinted;
-use yomikiri::search::mates::{MateOptions, MateRules, MateSearch, MateVerdict};
+use yomikiri::search::mates::{MateLine, MateOptions, MateRules, MateSearch, MateVerdict};
 use yomikiri_measure::render::number::{thousands, took};
 
 /// Plies within which a forced win with every move is searched for by default.
@@ -73,9 +74,12 @@ pub(in super::super) struct Output {
     /// Moves of the win against the longest defence.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     line: Vec<String>,
-    /// Positions that the search looked at.
+    /// Plies that are missing at the end of the line because a limit was reached; absent if none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing_plies: Option<u32>,
+    /// Positions that the search for the verdict looked at.
     nodes: u64,
-    /// Seconds that the search took.
+    /// Seconds that the search for the verdict took.
     seconds: f64,
 }
 
@@ -114,19 +118,37 @@ impl<'a> Mates<'a> {
         Ok(Mates { game, search: MateSearch::new(rules, memory), options, time })
     }
 
-    /// Searches a position.
-    pub(super) fn find(&self, position: &AnyPosition) -> Output {
+    /// Searches a position, and fails if the line contradicts the verdict.
+    pub(super) fn find(&self, position: &AnyPosition) -> anyhow::Result<Output> {
         let boards = self.game.shogi_boards().expect("the game has rules for the mate search");
         let began = Instant::now();
         let deadline = self.time.and_then(|time| began.checked_add(time));
         let options = MateOptions { deadline, ..self.options };
-        let found = self.search.shortest(&boards.board_of(&position.state), &options);
-        let (verdict, plies, is_shortest, actions) = match found.verdict {
-            MateVerdict::Mate { plies, is_shortest, line } => {
-                ("mate", Some(plies), Some(is_shortest), line)
+        let board = boards.board_of(&position.state);
+        let result = self.search.shortest(&board, &options);
+        let seconds = began.elapsed().as_secs_f64();
+        let mut line = MateLine::default();
+        let (verdict, plies, is_shortest) = match result.verdict {
+            MateVerdict::Mate { plies, is_shortest, first } => {
+                line = self.search.line(&board, &options, plies, result.nodes);
+                // The proof has the first move even if no time is left for the line.
+                if let (Some(first), true) = (first, line.actions.is_empty()) {
+                    line.actions.push(first);
+                    line.missing_plies -= 1;
+                }
+                let length = line_length(&boards.variant(), board, options.checks_only, &line);
+                let is_proven = |&n: &u32| n == plies || !is_shortest && n < plies;
+                let Some(length) = length.filter(is_proven) else {
+                    let position = self.game.notation(position);
+                    bail!(
+                        "internal error in {position}: invalid line {line:?}: expected a win in {plies} plies"
+                    );
+                };
+                // The longest defence may lose sooner than the proof says.
+                ("mate", Some(length), Some(is_shortest))
             }
-            MateVerdict::NoMate => ("no_mate", None, None, Vec::new()),
-            MateVerdict::Open => ("open", None, None, Vec::new()),
+            MateVerdict::NoMate => ("no_mate", None, None),
+            MateVerdict::Open => ("open", None, None),
         };
         let mut side = position.side;
         let name = |action| {
@@ -134,7 +156,7 @@ impl<'a> Mates<'a> {
             side = side.other();
             name
         };
-        Output {
+        Ok(Output {
             by: "search",
             game: self.game.name(),
             position: self.game.notation(position),
@@ -143,11 +165,41 @@ impl<'a> Mates<'a> {
             verdict,
             plies,
             is_shortest,
-            line: actions.into_iter().map(name).collect(),
-            nodes: found.nodes,
-            seconds: began.elapsed().as_secs_f64(),
-        }
+            line: line.actions.into_iter().map(name).collect(),
+            missing_plies: Some(line.missing_plies).filter(|&plies| plies > 0),
+            nodes: result.nodes,
+            seconds,
+        })
     }
+}
+
+/// Replays a line of the attacker by the rules of the game, and returns its length with the missing plies; `None`
+/// if a move is illegal or gives no check where it must, or if the line ends without a win.
+fn line_length(
+    variant: &Variant,
+    mut board: Board,
+    checks_only: bool,
+    line: &MateLine,
+) -> Option<u32> {
+    let game: Shogi<WideKey> = Shogi::new(variant, false);
+    let mut attacks = true;
+    for &action in &line.actions {
+        if !game.actions(&board).contains(&action) {
+            return None;
+        }
+        board = game.play(&board, action);
+        // A lion that reaches the last rank wins without check.
+        let wins = || variant.ending != Ending::Mate && game.result(&board) == Some(Outcome::Loss);
+        if attacks && checks_only && !game.in_check(&board) && !wins() {
+            return None;
+        }
+        attacks = !attacks;
+    }
+    let rest = match line.missing_plies {
+        0 => game.end(&board).filter(|end| (end.outcome == Outcome::Win) == attacks)?.plies.into(),
+        plies => plies,
+    };
+    Some(line.actions.len() as u32 + rest)
 }
 
 impl Output {
@@ -162,7 +214,7 @@ impl Output {
             let (board, side) = (game.diagram(position), game.side_name(position.side));
             let line = match output.line.is_empty() {
                 true => String::new(),
-                false => format!("\nLine: {}\n", output.line.join(" ")),
+                false => format!("\nLine: {}{}\n", output.line.join(" "), output.gap()),
             };
             format!(
                 "{}\n{side} to move\n\n{}.\n{line}\nBy search: {} positions in {}\n",
@@ -193,6 +245,13 @@ impl Output {
         }
     }
 
+    /// The plies that the line lacks, in words.
+    fn gap(&self) -> String {
+        let more = if self.plies >= Some(127) { " or more" } else { "" };
+        self.missing_plies
+            .map_or(String::new(), |plies| format!(" … ({plies}{more} plies missing)"))
+    }
+
     /// The verdict, the first move and the position in a line.
     pub(crate) fn row(&self) -> String {
         let verdict = match self.plies {
@@ -201,5 +260,33 @@ impl Output {
         };
         let first = self.line.first().map_or("-", String::as_str);
         format!("{verdict}\t{first}\t{}\n", self.position)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use yomikiri::game::shogi::MINISHOGI;
+
+    use super::*;
+
+    #[test]
+    fn invalid_lines_have_no_length() {
+        let game: Shogi<WideKey> = Shogi::new(&MINISHOGI, false);
+        let root = game.parse_position("2k1S/4p/1gS2/4b/1KR2 b RGPb 1", &game.start()).unwrap();
+        let rules = MateRules::of(&MINISHOGI);
+        let line =
+            MateSearch::new(&rules, 1 << 20).line(&root.state, &MateOptions::default(), 3, 0);
+        let length = |actions: &[_], missing_plies| {
+            let line = MateLine { actions: actions.to_vec(), missing_plies, nodes: 0 };
+            line_length(&MINISHOGI, root.state, true, &line)
+        };
+        let quiet = |&action: &_| !game.in_check(&game.play(&root.state, action));
+        let quiet = game.actions(&root.state).into_iter().find(quiet).unwrap();
+        assert_eq!(length(&line.actions, 0), Some(3));
+        assert_eq!(length(&line.actions[..1], 2), Some(3));
+        // A cut line that does not say so, an illegal move and an attack without check.
+        assert_eq!(length(&line.actions[..1], 0), None);
+        assert_eq!(length(&line.actions[1..], 1), None);
+        assert_eq!(length(&[quiet], 2), None);
     }
 }

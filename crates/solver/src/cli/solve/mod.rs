@@ -234,7 +234,7 @@ impl Task<'_> {
             return Ok(Solved::Answer(source, source.oracle().answer(position)?));
         }
         match &self.mates {
-            Some(mates) => Ok(Solved::Mate(mates.find(&position))),
+            Some(mates) => Ok(Solved::Mate(mates.find(&position)?)),
             None => {
                 let name = self.sources.game().name();
                 bail!(Hinted::new(
