@@ -93,7 +93,8 @@ impl Sources {
     }
 
     /// Returns the source for a position: a table that proves its value, else the search if the position is within
-    /// reach, else a complete table that contains it, else any that does, else the first table, else the rules.
+    /// reach and not over, else a complete table that contains it, else any that does, else the first table, else the
+    /// rules.
     pub fn source(&self, position: &AnyPosition) -> Source<'_> {
         let proves = |table: &&SolvedTable| {
             table.value_of(position).is_some_and(|value| table.is_proven(value))
@@ -102,7 +103,9 @@ impl Sources {
             return Source::Table(table);
         }
         let contains = |table: &SolvedTable| table.states().find(position).is_some();
+        let is_over = self.game().is_terminal(&position.state);
         if let Some(search) = &self.search
+            && (self.tables.is_empty() || !is_over)
             && self.reach.contains(self.game(), position, self.tables.iter().any(contains))
         {
             return Source::Search(search);

@@ -126,8 +126,9 @@ fn a_file_is_solved_by_the_table_that_knows_it() {
     // Options of the search are obeyed.
     let searched = tables.ok(&["solve", "animal-shogi-3x3", file.to_str().unwrap(), "--search"]);
     assert!(searched.lines().all(|row| row.starts_with("mate ") || row.starts_with("no mate")));
-    let shortest = ["solve", "animal-shogi-3x3", wins[0].0, "--full-width", "--json"];
-    assert_eq!(tables.json(&shortest[..4])["plies"], wins[0].1);
+    let (sfen, _) = wins.iter().find(|(_, plies)| *plies == 9).unwrap();
+    let shortest = tables.json(&["solve", "animal-shogi-3x3", sfen, "--full-width"]);
+    assert_eq!((&shortest["by"], &shortest["plies"]), (&"search".into(), &9.into()));
 }
 
 /// A finished game has its winner, with a table or without.
@@ -175,7 +176,7 @@ fn batches_are_searched_and_keep_remarks_and_hints() {
     let of = |answer: &Value| (answer["position"].clone(), answer["score"].clone());
     let mut expected = Vec::new();
     let mut at = tables.json(&["solve", "8x8", ENDGAME, "--all-moves"]);
-    for _ in 0..2 {
+    for _ in 0..3 {
         expected.push(of(&at));
         let after = at["moves"].as_array().unwrap().iter();
         expected.extend(after.map(|one| {
@@ -401,22 +402,28 @@ fn a_query_searches_what_no_table_contains() {
     let ran = tables.run(&["query", "minishogi", "start"]);
     assert!(ran.refused("play without end").contains("no table minishogi in"), "{ran:?}");
 
-    // A table has precedence, even a bounded one, and its rule for empty squares applies.
+    // What a bounded table does not prove is searched by its rule for empty squares.
     let line = tables.json(&["query", "4x4"])["principal_variation"].clone();
     let line: Vec<&str> = line.as_array().unwrap().iter().map(|m| m.as_str().unwrap()).collect();
     tables.ok(&["enumerate", "--size", "4", "--max-depth", "3"]);
     tables.ok(&["value-iterate", "--empties", "to-winner"]);
     let bounded = "othello-4x4-depth3";
-    assert_eq!(tables.json(&["query", "4x4"])["table"], bounded);
+    let found = tables.json(&["query", "4x4"]);
+    let to_winner = tables.json(&["solve", "4x4", "--search", "--empties", "to-winner"]);
+    assert_eq!((&found["table"], &found["score"]), (&"search".into(), &to_winner["score"]));
     assert_eq!(tables.json(&["query", "--size", "4", &line[..6].concat()])["score"], -8);
-    for position in [&line[..6].concat(), "XXX------------- X;"] {
+    for (position, source) in
+        [(&line[..6].concat()[..], "search"), ("XXX------------- X;", bounded)]
+    {
         let answer = tables.json(&["query", bounded, position]);
-        assert_eq!(answer["table"], "search");
+        assert_eq!(answer["table"], source);
         let to_winner = ["solve", "4x4", position, "--search", "--empties", "to-winner"];
         assert_eq!(answer["score"], tables.json(&to_winner)["score"], "{position}");
     }
     let shown = tables.ok(&["query", bounded, "XXX------------- X;"]);
-    assert!(shown.contains("won by 16 discs") && shown.contains("count for the winner"), "{shown}");
+    assert!(shown.contains("won by 16 discs"), "{shown}");
+    let shown = tables.ok(&["query", bounded, &line[..6].concat()]);
+    assert!(shown.contains("count for the winner"), "{shown}");
 }
 
 /// The columns of positions equal those of a table, except columns that only a table has.

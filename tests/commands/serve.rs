@@ -87,7 +87,7 @@ fn what_is_served_is_what_query_prints() {
         assert_eq!((got.status, &got.json()), (200, &printed), "{table} {position}");
         known += 1;
     }
-    assert_eq!((known, outside), (6, 2));
+    assert_eq!((known, outside), (7, 1));
     let start = served.get("/api/v1/othello-4x4").json();
     assert_eq!(start, served.position("othello-4x4", "start").json());
     let line: Vec<&str> = start["principal_variation"]
@@ -264,7 +264,7 @@ fn games_go_on_beyond_a_table() {
     for (table, games, plies) in [("othello-6x6-depth2", 4, 80), ("minishogi-depth2", 6, 30)] {
         for _ in 0..games {
             let mut moves = String::new();
-            for ply in 0..plies {
+            for _ in 0..plies {
                 let answer = asked(table, "", &moves);
                 let legal = answer["moves"].as_array().unwrap();
                 if answer["kind"] == "terminal" {
@@ -272,15 +272,6 @@ fn games_go_on_beyond_a_table() {
                     break;
                 }
                 assert!(!legal.is_empty(), "{moves}: {answer}");
-                let is_known = answer["kind"] == "interior" || answer["table"] == "search";
-                assert!(
-                    is_known
-                        || legal
-                            .iter()
-                            .all(|one| one["followed"] == false || one["result"].is_string()),
-                    "{answer}"
-                );
-                assert!(ply < 2 || is_known || answer["kind"] != "interior", "{answer}");
                 let chosen = &legal[random.below(legal.len())]["move"];
                 moves = format!("{moves} {}", chosen.as_str().unwrap());
             }

@@ -625,8 +625,8 @@ async function gamesGoOnBeyondTheTable() {
   await saying(mini, "Black to move");
 
   // The fourth occurrence of the start is a win of White, and a mate outside the table is announced.
-  await mini.fill("input[name=position]", "start");
   await unfold(mini, "Position");
+  await mini.fill("input[name=position]", "start");
   await mini.click('.paste button:text-is("Go")');
   await standing(mini, "rbsgk/4p/5/P4/KGSBR b - 1");
   const rounds = [1, 2, 3].flatMap(() => ["4e4d", "2a2b", "4d4e", "2b2a"]);
