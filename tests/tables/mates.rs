@@ -158,7 +158,7 @@ fn moves_are_those_of_the_game() {
 
 #[test]
 fn known_mates_have_their_lengths() {
-    let (game, rules) = (minishogi(), MateRules::of(&MINISHOGI));
+    let rules = MateRules::of(&MINISHOGI);
     for entry in truth() {
         let sfen = entry["sfen"].as_str().unwrap();
         let root = board(sfen);
@@ -425,9 +425,14 @@ fn compare_with_table(name: &str, step: usize, nodes: u64) -> [usize; 4] {
                 match (near, search.shortest(&board, &options).verdict) {
                     (Some(distance), MateVerdict::Mate { plies, .. }) => {
                         assert_eq!(plies, distance, "{}", what());
-                        if row % 256 == 0 {
+                        if row.is_multiple_of(256) {
                             let line = search.line(&board, &options, plies, 0);
-                            assert_eq!(replay(&family, &board, &options, &line), plies);
+                            assert_eq!(
+                                replay(&family, &board, &options, &line),
+                                plies,
+                                "{} {line:?}",
+                                what()
+                            );
                         }
                     }
                     (None, MateVerdict::NoMate) => {}

@@ -387,8 +387,12 @@ impl<'a, M: Mating> Worker<'a, M> {
         self.conditional.insert(*place, bases);
     }
 
-    /// Decides a position, and returns its value with the child by which its mover reaches their goal.
+    /// Decides a position, and returns its value with the child by which its mover reaches their goal; `None` at
+    /// the end of the game or at a limit.
     fn decision(&mut self, here: &Here<M::Node>) -> Option<(NodeValue, Option<Child<M::Node>>)> {
+        if self.is_over(here) {
+            return None;
+        }
         let mut value = self.look_up(here);
         self.best_child = None;
         // The child of a known goal takes one more expansion, and more if the table has lost the child.
@@ -410,9 +414,7 @@ impl<'a, M: Mating> Worker<'a, M> {
     pub(super) fn line(&mut self, board: &Board, plies: u8) -> MateLine {
         let (mut actions, role) = (Vec::new(), self.call.options.role);
         let mut here = self.here(self.rules.root(board, role), role, plies);
-        while !self.is_over(&here)
-            && let Some(child) = self.next_of_line(&mut here)
-        {
+        while let Some(child) = self.next_of_line(&mut here) {
             actions.push(child.action);
             here = child.here;
         }
@@ -425,7 +427,7 @@ impl<'a, M: Mating> Worker<'a, M> {
             || here.role == Role::Defends && self.rules.replies(&here.node) == 0
     }
 
-    /// Returns the next move of a line; `None` if there is no win within the plies left, or at a limit.
+    /// Returns the next move of a line; `None` at its end, at a limit, or without a win within the plies left.
     /// Lowers the plies left to those of a defender who loses sooner.
     fn next_of_line(&mut self, here: &mut Here<M::Node>) -> Option<Child<M::Node>> {
         if here.role == Role::Attacks {
