@@ -1,7 +1,7 @@
 //! Batches of positions as lines, each answered by a line of JSON.
 //!
 //! A line is a position in a notation, the same as a JSON string, or an object `{"position": …, "id": …}`
-//! whose `id` is returned. What follows `#` or `%` in plain text is a remark. An error in a line is reported in its
+//! whose `id` is returned. `#` or `%` begins a remark in plain text. An error in a line is reported in its
 //! answer and does not stop the others.
 
 use serde::{Deserialize, Serialize};

@@ -402,7 +402,7 @@ fn a_query_searches_what_no_table_contains() {
     let ran = tables.run(&["query", "minishogi", "start"]);
     assert!(ran.refused("play without end").contains("no table minishogi in"), "{ran:?}");
 
-    // What a bounded table does not prove is searched by its rule for empty squares.
+    // A position that a bounded table does not prove is searched, by its rule for empty squares.
     let line = tables.json(&["query", "4x4"])["principal_variation"].clone();
     let line: Vec<&str> = line.as_array().unwrap().iter().map(|m| m.as_str().unwrap()).collect();
     tables.ok(&["enumerate", "--size", "4", "--max-depth", "3"]);

@@ -176,7 +176,6 @@ fn compare(games: usize) {
     let mini = shogi_games(&MINISHOGI, Rules::Minishogi, games / 5);
     let animal = shogi_games(&ANIMAL_SHOGI, Rules::Adjudicated, games / 5);
     let small = shogi_games(&SMALL_ANIMAL_SHOGI, Rules::Adjudicated, 2 * games / 5);
-    println!("{mini:?} {animal:?} {small:?}");
     assert!(mini.by_position >= games / 100 && mini.by_repetition >= games / 100, "{mini:?}");
     assert!(mini.by_check.iter().all(|&count| count >= games / 200), "{mini:?}");
     for ends in [animal, small] {

@@ -218,7 +218,7 @@ struct Task<'a> {
 /// Answer for a position.
 enum Solved<'a> {
     /// Value and moves, with the source.
-    Answer(Source<'a>, Answer),
+    Answer(Source<'a>, Box<Answer>),
     /// Forced win of the mover, or its absence.
     Mate(mates::Output),
 }
@@ -231,7 +231,7 @@ impl Task<'_> {
         let is_table = matches!(source, Source::Table(_));
         let is_open = value.is_none_or(|value| is_table && value.outcome().is_none());
         if !is_open || self.is_named {
-            return Ok(Solved::Answer(source, source.oracle().answer(position)?));
+            return Ok(Solved::Answer(source, source.oracle().answer(position)?.into()));
         }
         match &self.mates {
             Some(mates) => Ok(Solved::Mate(mates.find(&position)?)),
