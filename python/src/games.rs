@@ -412,8 +412,9 @@ impl Positions {
         };
         let all = self.all.iter().map(seen).collect::<Option<Vec<_>>>();
         let name = self.game.name();
-        let all =
-            all.ok_or_else(|| value_error(format!("{name} has no view of the other side")))?;
+        let all = all.ok_or_else(|| {
+            value_error(format!("{name} has no view of the other side; implement `swapped`"))
+        })?;
         Ok(Positions { game: self.game.clone(), all: Arc::new(all) })
     }
 
@@ -434,24 +435,25 @@ impl Positions {
 impl PlayedGame {
     /// Begins a game in the first of some positions and plays actions.
     #[new]
-    fn new(start: &Positions, actions: Vec<u16>) -> PyResult<PlayedGame> {
+    fn new(start: &Positions, actions: Vec<i64>) -> PyResult<PlayedGame> {
         let first = start.all.first().ok_or_else(|| value_error("no position to begin in"))?;
         let game = PlayedGame { game: start.game.clone(), played: rules::PlayedGame::new(*first) };
         actions.into_iter().try_fold(game, |game, action| game.play(action))
     }
 
     /// Plays an action. Fails if it is illegal or the game is over.
-    fn play(&self, action: u16) -> PyResult<PlayedGame> {
+    fn play(&self, action: i64) -> PyResult<PlayedGame> {
         let (game, mut played) = (self.game.clone(), self.played.clone());
         let legal = game.actions(&played.position().state);
-        if played.end(&game).is_some() || !legal.contains(&Action(action)) {
+        let chosen = u16::try_from(action).ok().map(Action).filter(|action| legal.contains(action));
+        let Some(chosen) = chosen.filter(|_| played.end(&game).is_none()) else {
             let position = game.notation(played.position());
             return Err(position_error(match played.end_in_words(&game) {
                 Some(words) => format!("the game is over in '{position}': {words}"),
                 None => format!("illegal action {action} in '{position}'"),
             }));
-        }
-        played.play(&game, Action(action));
+        };
+        played.play(&game, chosen);
         Ok(PlayedGame { game, played })
     }
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import yomikiri as ym
+from yomikiri._gymnasium import GAMES
 
 gymnasium = pytest.importorskip("gymnasium")
 pytest.importorskip("pettingzoo")
@@ -324,3 +325,11 @@ def test_openspiels_games_end_by_repetition(name):
     assert last.over or not game.state(last).is_terminal()
     for _, after in played_out(name, 3):
         assert game.state(after).is_terminal() and sorted(game.state(after).returns()) == sorted([after.outcome, -after.outcome])
+
+
+def test_every_registered_game_begins_with_any_seed():
+    for name in GAMES:
+        env = gymnasium.make(name, side=1)
+        for seed in range(60):
+            _, info = env.reset(seed=seed)
+            assert "end" not in info and info["player"] == 1

@@ -94,7 +94,7 @@ impl<S: Copy + Eq> PlayedGame<S> {
         }
         for next in &line[1..] {
             if let Some(words) = played.end_in_words(game) {
-                let (count, plies) = (played.moves.len(), line.len() - 1);
+                let (count, plies) = (played.moves.len() - self.moves.len(), line.len() - 1);
                 let what = format!("the game is over after {count} plies of {plies}: {words}");
                 return Err(NotationError::new(what));
             }

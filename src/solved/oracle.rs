@@ -129,6 +129,14 @@ pub trait Oracle: Send + Sync {
         moves
     }
 
+    /// Returns the value of a position as far as it and its moves are known: the widest bounds if nothing is.
+    fn value_with_moves(&self, position: &AnyPosition) -> Value {
+        match self.known_value(position) {
+            Some(value) if value.score().is_some() => value,
+            known => raised(known.unwrap_or(self.cut_off()), &self.look_ahead(position)),
+        }
+    }
+
     /// Returns the legal moves with their values for the mover, best first: by lower bound, then by
     /// upper bound, then by action; unknown ones last.
     fn best_first(&self, position: &AnyPosition) -> Vec<(Action, Option<Value>)> {
@@ -213,10 +221,10 @@ pub trait Oracle: Send + Sync {
     /// Answers briefly. Fails if the value of the position is unknown.
     fn brief(&self, position: AnyPosition) -> Result<Brief, NotThere> {
         let game = self.game();
-        let brief = self.look_up(&position).map(|(value, kind)| Brief {
+        let brief = self.look_up(&position).map(|(_, kind)| Brief {
             position: game.notation(&position),
             kind: kind.name(),
-            value: Verdict::of(value, self.has_scores()),
+            value: Verdict::of(self.value_with_moves(&position), self.has_scores()),
             best: (self.best_actions(&position).iter())
                 .map(|&action| game.action_name(position.side, action))
                 .collect(),
@@ -291,6 +299,7 @@ fn answer_with<O: Oracle + ?Sized>(
     let scored = oracle.has_scores();
     let moves = oracle.best_first(&position);
     let best = best_worth(oracle, &moves);
+    let value = raised(known.map_or(oracle.cut_off(), |(value, _)| value), &moves);
     let answer = |(action, value): (Action, Option<Value>)| MoveAnswer {
         name: game.action_name(side, action),
         action: action.0,
@@ -309,7 +318,7 @@ fn answer_with<O: Oracle + ?Sized>(
         mover: game.side_name(side),
         reachable: known.and_then(|_| oracle.is_reachable(&position)),
         kind: known.map_or("outside", |(_, kind)| kind.name()),
-        value: Verdict::of(known.map_or(oracle.cut_off(), |(value, _)| value), scored),
+        value: Verdict::of(value, scored),
         moves: moves.into_iter().map(answer).collect(),
         principal_variation,
         cycles: (!layered).then(|| Cycles {
@@ -325,6 +334,21 @@ fn answer_with<O: Oracle + ?Sized>(
         }),
         side,
         line_end,
+    }
+}
+
+/// Raises the bounds of a position whose score or outcome is unknown by its moves: it is worth as much as any of them, and no more than the best if all
+/// are known.
+fn raised(value: Value, moves: &[(Action, Option<Value>)]) -> Value {
+    if value.score().is_some() {
+        return value;
+    }
+    let lower = moves.iter().filter_map(|(_, value)| Some((*value)?.lower)).max();
+    let upper = moves.iter().map(|(_, value)| Some((*value)?.upper));
+    let upper = upper.collect::<Option<Vec<Prospect>>>().and_then(|all| all.into_iter().max());
+    Value {
+        lower: lower.map_or(value.lower, |lower| lower.max(value.lower)),
+        upper: upper.map_or(value.upper, |upper| upper.min(value.upper)),
     }
 }
 

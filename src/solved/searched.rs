@@ -55,14 +55,16 @@ impl Reach {
     /// Returns whether a position is searched; `in_table` says whether a table contains it.
     pub fn contains(self, game: &AnyGame, position: &AnyPosition, in_table: bool) -> bool {
         let (rows, columns) = game.shape();
-        let most = match self {
-            Reach::All => return true,
-            Reach::Outside if !in_table => return true,
-            Reach::Quick => QUICK_SQUARES,
-            Reach::Long | Reach::Outside if rows * columns > LONG_BOARD => LONG_SQUARES,
-            Reach::Long | Reach::Outside => return true,
+        let Some(empty) = empty_squares(game, &position.state) else {
+            // How long a search takes is unknown.
+            return self == Reach::All || !in_table;
         };
-        empty_squares(game, &position.state).is_none_or(|empty| empty <= most)
+        match self {
+            Reach::All => true,
+            Reach::Outside if !in_table => true,
+            Reach::Quick => empty <= QUICK_SQUARES,
+            Reach::Long | Reach::Outside => empty <= LONG_SQUARES || rows * columns <= LONG_BOARD,
+        }
     }
 }
 
@@ -197,6 +199,9 @@ impl Oracle for SearchOracle {
 
     fn value_of(&self, position: &AnyPosition) -> Option<Value> {
         if let Some((value, _)) = self.known(position) {
+            return Some(value);
+        }
+        if let Some(value) = self.end_value(&position.state) {
             return Some(value);
         }
         let SearchResult { value, best, .. } = self.search(position, &self.task());

@@ -94,21 +94,25 @@ impl Sources {
 
     /// Returns the source for a position: a table that proves its value, else the search if the position is within
     /// reach and not over, else a complete table that contains it, else any that does, else the first table, else the
-    /// rules.
+    /// rules. A search that proves nothing gives way to a table that contains the position, unless it reaches all.
+    /// The budget of the search begins anew.
     pub fn source(&self, position: &AnyPosition) -> Source<'_> {
-        let proves = |table: &&SolvedTable| {
-            table.value_of(position).is_some_and(|value| table.is_proven(value))
+        let proves = |oracle: &dyn Oracle| {
+            oracle.value_of(position).is_some_and(|value| oracle.is_proven(value))
         };
-        if let Some(table) = self.tables.iter().find(proves) {
+        if let Some(table) = self.tables.iter().find(|table| proves(*table)) {
             return Source::Table(table);
         }
         let contains = |table: &SolvedTable| table.states().find(position).is_some();
-        let is_over = self.game().is_terminal(&position.state);
-        if let Some(search) = &self.search
-            && (self.tables.is_empty() || !is_over)
-            && self.reach.contains(self.game(), position, self.tables.iter().any(contains))
+        let in_table = self.tables.iter().any(contains);
+        let is_over = !self.tables.is_empty() && self.game().is_terminal(&position.state);
+        if let Some(search) = self.search.as_ref().filter(|_| !is_over)
+            && self.reach.contains(self.game(), position, in_table)
         {
-            return Source::Search(search);
+            search.restart();
+            if !in_table || self.reach == Reach::All || proves(search) {
+                return Source::Search(search);
+            }
         }
         let rank = |table: &&SolvedTable| (!contains(table), !table.table().manifest().complete);
         match self.tables.iter().min_by_key(rank) {
@@ -120,12 +124,8 @@ impl Sources {
     /// Answers a line by a line of JSON, without the line break; `None` if the line is empty or a remark.
     pub fn answer_line(&self, line: &str) -> Option<String> {
         let answer = |LineRequest { position, id }| {
-            let brief = self.parse(&position).map(|parsed| {
-                if let Some(search) = &self.search {
-                    search.restart();
-                }
-                self.source(&parsed).oracle().brief(parsed)
-            });
+            let brief = self.parse(&position);
+            let brief = brief.map(|parsed| self.source(&parsed).oracle().brief(parsed));
             reply(id, position, brief)
         };
         Some(read(line)?.map_or_else(|error| error, answer))

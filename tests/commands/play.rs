@@ -113,6 +113,14 @@ fn repetition_ends_a_game_by_its_own_rules() {
     assert!(!over("minishogi", rook, round, 2).contains("over"));
     let ended = over("minishogi", rook, round, 3);
     assert!(ended.contains(&format!("The game is over, Black has won: {check}")), "{ended}");
+    // Nothing is judged or listed after the end.
+    let after = shown(
+        &tables,
+        &[&["minishogi", "--from", rook][..], &humans].concat(),
+        &format!("{}\nhint\nmoves\n", format!("{round} ").repeat(3)),
+    );
+    assert_eq!(after.matches(&format!("Black has won: {check}")).count(), 2, "{after}");
+    assert!(after.contains("The game is over; type 'undo', 'new' or 'quit'."), "{after}");
     // The same moves beyond the reach of the king give no check, and Black, who began nothing, loses.
     let quiet = over("minishogi", "1r2k/5/5/5/2K2 w - 1", "4a5a 3e2e 5a4a 2e3e", 3);
     assert!(

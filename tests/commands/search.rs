@@ -123,6 +123,20 @@ fn a_file_is_solved_by_the_table_that_knows_it() {
             assert_eq!(verdict, format!("win {plies}"), "{sfen}: {row}");
         }
     }
+    // A named table answers alone, and a file with the start makes the table, as the start does.
+    tables.ok(&["enumerate", "--size", "4", "--max-depth", "2", "-q"]);
+    tables.ok(&["value-iterate", "-q"]);
+    for (option, value) in [("--search", None), ("--empties", Some("to-winner"))] {
+        let words = ["solve", "othello-4x4-depth2", option].into_iter().chain(value);
+        let run = tables.run(&words.collect::<Vec<_>>());
+        let line = run.refused(option);
+        assert!(line.contains("does not apply to the table othello-4x4-depth2"), "{line}");
+    }
+    let fresh = Tables::new();
+    let starts = fresh.root().join("starts.txt");
+    fs::write(&starts, "start\n").unwrap();
+    let row = fresh.ok(&["solve", "animal-shogi-3x3", starts.to_str().unwrap()]);
+    assert!(row.starts_with("win 7\t3c3b\t"), "{row}");
     // Options of the search are obeyed.
     let searched = tables.ok(&["solve", "animal-shogi-3x3", file.to_str().unwrap(), "--search"]);
     assert!(searched.lines().all(|row| row.starts_with("mate ") || row.starts_with("no mate")));
@@ -160,9 +174,18 @@ fn finished_positions_of_shogi_are_over() {
     // So it is for a lion that can be captured, and beside a table that does not have the position.
     let caught = tables.ok(&["solve", "animal-shogi", "3/1l1/1L1/3 b - 1"]);
     assert!(caught.contains("Black has won: Black can capture the lion"), "{caught}");
-    tables.ok(&["enumerate", "--game", "minishogi", "--max-depth", "2", "-q"]);
+    let over = "The game is over, Black has won: White has no legal move";
+    assert!(tables.ok(&["query", "minishogi", &lines[0]]).contains(over));
+    tables.ok(&["enumerate", "--game", "minishogi", "--max-depth", "3", "-q"]);
     tables.ok(&["value-iterate", "-q"]);
-    let beside = tables.ok(&["query", "minishogi-depth2", &lines[0]]);
+    assert!(tables.ok(&["query", "minishogi", &lines[0]]).contains(over));
+    // At the edge of the table a move that mates proves the position.
+    let edge = "1bsgk/4p/2K2/r4/1GSBR w p 1";
+    let mated = tables.json(&["query", "minishogi-depth3", edge]);
+    assert_eq!((&mated["kind"], &mated["outcome"]), (&"frontier".into(), &1.into()), "{mated}");
+    assert_eq!((&mated["distance"], &mated["moves"][0]["move"]), (&1.into(), &"2a3b".into()));
+    assert!(tables.ok(&["query", "minishogi", edge]).contains("White, to move, wins in 1 ply"));
+    let beside = tables.ok(&["query", "minishogi-depth3", &lines[0]]);
     assert!(
         beside.contains("The game is over, Black has won: White has no legal move"),
         "{beside}"
@@ -197,6 +220,14 @@ fn batches_are_searched_and_keep_remarks_and_hints() {
     let output = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
     let answers: Vec<Value> =
         output.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    // A batch of a game asks its bounded tables, as a single query does.
+    tables.ok(&["enumerate", "--game", "minishogi", "--max-depth", "2", "-q"]);
+    tables.ok(&["value-iterate", "-q"]);
+    let mut command = tables.solver(&["query", "minishogi", "--batch"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"start\n").unwrap();
+    let line: Value = serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
+    assert_eq!(line["kind"], "interior", "{line}");
     let (last, answers) = answers.split_last().unwrap();
     assert_eq!(answers.iter().map(of).collect::<Vec<_>>(), expected);
     let error = last["error"].as_str().unwrap();

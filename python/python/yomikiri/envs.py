@@ -100,7 +100,7 @@ class _Environment:
 
     def _spaces(self) -> tuple[spaces.Dict, spaces.Discrete]:
         least, most = -1.0 if self.layout == "signed" else 0.0, 1.0 if len(self.game.planes) == 2 else 255.0
-        board = spaces.Box(least, most, self.position._core.seen_by(1).encode(self.layout, None)[0].shape, np.float32)
+        board = spaces.Box(least, most, self.position._core.encode(self.layout, None)[0].shape, np.float32)
         mask = spaces.Box(0, 1, (self.game.actions,), np.int8)
         return spaces.Dict({"observation": board, "action_mask": mask}), spaces.Discrete(self.game.actions)
 
@@ -184,14 +184,18 @@ class SinglePlayer(_Environment, gymnasium.Env[Observation, np.int64]):
         self._is_running = False
 
     def reset(self, *, seed: int | None = None, options: Options | None = None) -> tuple[Observation, Info]:
-        """Starts a game, at ``options["position"]`` if given. Returns observation and info. Raises `ValueError` if the
-        game is over there, or ends before the player's first turn."""
+        """Starts a game, at ``options["position"]`` if given. Returns observation and info. The opponent's first
+        move is chosen again, at most 100 times, if it ends the game. Raises `ValueError` if all do, and if the game is over."""
         self._begin(options)
         super().reset(seed=seed)
         self._is_running = False
         self.player = int(self.np_random.integers(2)) if self.side is None else self.side
         start = self.position.notation
         self._reply()
+        for _ in range(100):
+            if self._end:
+                self._begin(options)
+                self._reply()
         if self._end:
             raise ValueError(f"invalid position '{start}' for player {self.player}: the opponent's first move ends the game "
                              f"({self._end['end']})")

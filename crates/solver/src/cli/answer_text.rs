@@ -141,10 +141,10 @@ impl Shown<'_> {
                 Some((why, None)) => format!("The game is over: {why}"),
                 None => format!("The game is over: {}", self.final_result()),
             },
-            "frontier" if cycles.is_none() => {
+            "frontier" if value.outcome().is_none() && cycles.is_none() => {
                 "At the table's frontier: the value is not known".to_string()
             }
-            "frontier" => {
+            "frontier" if value.outcome().is_none() => {
                 let open = still_open(value).map_or(String::new(), |open| format!("; {open}"));
                 format!(
                     "At the table's frontier: its moves were not followed, its value is not known{open}"

@@ -16,7 +16,8 @@ use yomikiri_measure::render::match_text;
 ///
 /// The results are computed by dynamic programming over all positions of a solved table, which is made if it is
 /// missing; no game is sampled unless --sample asks for it. In cyclic games (shogi), games longer than 512 plies count
-/// as infinite, and a repeated position does not end a game.
+/// as infinite, and a repeated position does not end a game; with --sample it does, by the rules of the game (perpetual
+/// check loses in minishogi), so that results can differ.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Two policies of 'solver policies', after an optional table, game or size

@@ -11,7 +11,7 @@ use super::context::Context;
 use super::lines::next_line;
 use super::solve::game_of;
 use super::table_args::{Meant, TableOption, missing, near_table, open_whole, unknown_table};
-use super::tables::containing;
+use super::tables::{containing, solved_tables};
 use yomikiri::any::AnyGame;
 use yomikiri::game::{Empties, Game, GameExt};
 use yomikiri::hint::Hinted;
@@ -25,7 +25,8 @@ use yomikiri::table::Table;
 /// table, the position is looked up in all solved tables: one that proves it exactly answers, else a complete one,
 /// else the first by name. Without both, the root of the table enumerated last is shown. Text that fits several games,
 /// such as 'start' or a transcript, is read in the game of that table. A position of a layered game (Othello) that no
-/// table contains is searched for at most 10 s; the last line then reports the search.
+/// table contains is searched for at most 10 s, and one that a table does not prove if that usually suffices (at most 36
+/// squares, or 20 empty ones); the last line then reports the search.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Table, game or size (8x8); any other word begins the position
@@ -52,7 +53,7 @@ pub(super) struct Args {
     batch: bool,
 }
 
-/// Longest search for a position that no table contains.
+/// Longest search for a position that no table proves.
 const TIME: Duration = Duration::from_secs(10);
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
@@ -101,21 +102,25 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         let (game, empties) = (table.game().clone(), table.values().empties());
         Sources::new(&game, vec![table], beside(&game, empties), Reach::Outside)
     };
+    let of_game = |game: &AnyGame| {
+        let mut tables =
+            solved_tables(context, |table| table.manifest().identity.game == game.name());
+        tables.sort_by_key(|table| !table.table().manifest().complete);
+        let empties = tables.first().map_or(Empties::default(), |table| table.values().empties());
+        Sources::new(game, tables, beside(game, empties), Reach::Outside)
+    };
     if args.batch {
         let sources = match (table, &game) {
             (Some(table), _) => of_table(table),
-            (None, Some(game)) => {
-                let search = beside(game, Empties::default());
-                if search.is_none() {
-                    open_whole(game, context)?;
-                }
-                Sources::new(game, Vec::new(), search, Reach::Outside)
-            }
+            (None, Some(game)) => of_game(game),
             (None, None) => {
                 let hint = "--batch reads positions from stdin, and needs a table or a game";
                 bail!(unknown_table(&text, context).with_hint(hint));
             }
         };
+        if sources.table().is_none() && sources.search().is_none() {
+            open_whole(sources.game(), context)?;
+        }
         return batch(&sources, context);
     }
     if game.is_some() && text.is_empty() {
@@ -143,8 +148,12 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
             Err(error) => {
                 let is_unnamed = game.is_none();
                 let game = game.or_else(|| game_of(&text, context).ok());
-                let search = game.as_ref().and_then(|game| beside(game, Empties::default()));
-                let (Some(game), Some(search)) = (game, search) else {
+                let parse = |game: &AnyGame| game.parse_position(text.trim(), &game.start());
+                let is_over = |game: &AnyGame| {
+                    parse(game).is_ok_and(|position| game.is_terminal(&position.state))
+                };
+                let known = game.filter(|game| game.layers().is_some() || is_over(game));
+                let Some(game) = known else {
                     let is_name =
                         is_unnamed && words.len() == 1 && near_table(&first, context).is_some();
                     return Err(if is_name {
@@ -153,9 +162,11 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
                         error
                     });
                 };
-                let position = game.parse_position(text.trim(), &game.start())?;
-                context.remark(format!("{}: no table contains it, so it is searched", game.name()));
-                (Sources::new(&game, Vec::new(), Some(search), Reach::Outside), position)
+                if !is_over(&game) {
+                    let what = "no table contains it, so it is searched";
+                    context.remark(format!("{}: {what}", game.name()));
+                }
+                (of_game(&game), parse(&game)?)
             }
         },
     };

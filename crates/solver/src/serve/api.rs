@@ -73,7 +73,7 @@ pub(super) struct OfDifferences {
 pub(super) struct Nothing {}
 
 /// Maximum length of the moves of a game in bytes.
-const LONGEST_GAME: usize = 1 << 14;
+const LONGEST_GAME: usize = 60_000;
 /// Maximum number of rows of a table that is counted when it is listed.
 const COUNTED_AT_ONCE: usize = 1 << 21;
 

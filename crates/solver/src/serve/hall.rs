@@ -79,7 +79,8 @@ impl Opened {
         let time =
             seconds.map_or(SEARCH, |seconds| Duration::from_secs(seconds.min(LONGEST_SEARCH)));
         let search = || SearchOracle::beside(game.clone(), table.values().empties(), 1, time);
-        (is_open && reach.contains(game, position, true)).then(search).flatten()
+        let in_table = answer.kind != "outside";
+        (is_open && reach.contains(game, position, in_table)).then(search).flatten()
     }
 
     /// Fails if damage has been found in it.

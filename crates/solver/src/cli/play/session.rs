@@ -207,6 +207,9 @@ impl Session<'_> {
 
     /// Prints the value of every move.
     fn hint(&mut self) -> io::Result<()> {
+        if let Some(end) = self.end() {
+            return self.context.line(end);
+        }
         let oracle = self.sources.source(self.played.position()).oracle();
         let text = match oracle.answer(*self.played.position()) {
             Err(outside) => format!("No values: {outside}.\n"),
@@ -222,7 +225,7 @@ impl Session<'_> {
     fn values_of(&self, &(before, action): &(AnyPosition, Action)) -> Option<(Value, Value)> {
         let oracle = self.oracle(&before);
         let after = self.game().advance(&before, action);
-        Some((oracle.known_value(&before)?, oracle.known_value(&after)?.before()))
+        Some((oracle.value_with_moves(&before), oracle.known_value(&after)?.before()))
     }
 
     /// Lists the moves so far that lost something proven.
@@ -303,7 +306,7 @@ impl Session<'_> {
                 let what = if self.hints { "shown" } else { "no longer shown" };
                 self.context.line(format!("Hints are {what}."))?;
             }
-            ("moves", true) => {
+            ("moves", true) if self.end().is_none() => {
                 let (game, position) = (self.sources.game(), self.played.position());
                 let actions = game.actions(&position.state).into_iter();
                 let names = actions.map(|action| game.action_name(position.side, action));

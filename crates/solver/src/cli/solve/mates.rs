@@ -86,7 +86,8 @@ pub(in super::super) struct Output {
 /// A mate search within the limits of the command.
 pub(super) struct Mates<'a> {
     game: &'a AnyGame,
-    search: MateSearch<'a>,
+    rules: &'a MateRules,
+    memory: usize,
     options: MateOptions<'static>,
     time: Option<Duration>,
 }
@@ -115,7 +116,7 @@ impl<'a> Mates<'a> {
         };
         let time = args.time.map(|time| time_limit("--time", time)).transpose()?;
         let memory = args.memory.map_or(MEMORY, |memory| memory.0 as usize);
-        Ok(Mates { game, search: MateSearch::new(rules, memory), options, time })
+        Ok(Mates { game, rules, memory, options, time })
     }
 
     /// Searches a position, and fails if the line contradicts the verdict.
@@ -125,12 +126,14 @@ impl<'a> Mates<'a> {
         let deadline = self.time.and_then(|time| began.checked_add(time));
         let options = MateOptions { deadline, ..self.options };
         let board = boards.board_of(&position.state);
-        let result = self.search.shortest(&board, &options);
+        // Its own table: verdicts and lines do not depend on positions solved before.
+        let search = MateSearch::new(self.rules, self.memory);
+        let result = search.shortest(&board, &options);
         let seconds = began.elapsed().as_secs_f64();
         let mut line = MateLine::default();
         let (verdict, plies, is_shortest) = match result.verdict {
             MateVerdict::Mate { plies, is_shortest, first } => {
-                line = self.search.line(&board, &options, plies, result.nodes);
+                line = search.line(&board, &options, plies, result.nodes);
                 // The proof has the first move even if no time is left for the line.
                 if let (Some(first), true) = (first, line.actions.is_empty()) {
                     line.actions.push(first);
@@ -247,9 +250,12 @@ impl Output {
 
     /// The plies that the line lacks, in words.
     fn gap(&self) -> String {
-        let more = if self.plies >= Some(127) { " or more" } else { "" };
-        self.missing_plies
-            .map_or(String::new(), |plies| format!(" … ({plies}{more} plies missing)"))
+        match self.missing_plies {
+            None => String::new(),
+            Some(1) => " … (1 ply missing)".to_string(),
+            Some(plies) if self.plies >= Some(127) => format!(" … ({plies} or more plies missing)"),
+            Some(plies) => format!(" … ({plies} plies missing)"),
+        }
     }
 
     /// The verdict, the first move and the position in a line.

@@ -122,12 +122,24 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let rules = MateRules::of_game(&game);
     let mates = rules.as_ref().map(|rules| Mates::new(&game, rules, &args)).transpose()?;
     let is_named = table.is_some();
+    let mut empties = args.empties.unwrap_or_default();
+    if let Some(table) = &table {
+        let (name, rule) = (table.table().name(), table.values().empties());
+        let is_other = args.empties.is_some_and(|asked| asked != rule);
+        if args.search || is_other {
+            let option = if args.search { "--search" } else { "--empties" };
+            let what = format!("{option} does not apply to the table {name}");
+            bail!(Hinted::new(what, format!("name the game, {}, instead", game.name())));
+        }
+        empties = rule;
+    }
     let tables = match table {
         Some(table) => vec![table],
         None => args.tables(&game, &question, context)?,
     };
-    let search = if is_named || mates.is_some() { None } else { args.searcher(&game)? };
-    let sources = Sources::new(&game, tables, search, Reach::All);
+    let search = if mates.is_some() { None } else { args.searcher(&game, empties)? };
+    let reach = if is_named { Reach::Outside } else { Reach::All };
+    let sources = Sources::new(&game, tables, search, reach);
     let task = Task { args: &args, sources, is_named, mates };
     match question {
         Question::Position(position) => task.one(position, context),
@@ -272,9 +284,6 @@ impl Task<'_> {
                 |error: Hinted| error.map(|what| format!("{name}, line {number}: {what}"));
             let position = self.sources.game().parse_position(line, &start);
             let position = position.map_err(|error| located(Hinted::of(&error)))?;
-            if let Some(search) = self.sources.search() {
-                search.restart();
-            }
             let line = match self.solve(position).map_err(|error| located(hinted(&error)))? {
                 Solved::Answer(source, answer) => {
                     self.line(&Output::of(source, &answer), context)?
@@ -349,7 +358,11 @@ impl Args {
             identity.game == game.name() && empties.is_none_or(|name| name == rule.name())
         });
         let start = game.start();
-        let is_start = matches!(question, Question::Position(position) if *position == start);
+        let is_start = match question {
+            Question::Position(position) => *position == start,
+            Question::Lines(_, text) => lines::of_positions(text)
+                .any(|(_, line)| game.parse_position(line, &start).is_ok_and(|at| at == start)),
+        };
         let is_known = tables
             .iter()
             .any(|table| table.value_of(&start).is_some_and(|value| table.is_proven(value)));
@@ -362,8 +375,7 @@ impl Args {
     }
 
     /// Returns the oracle that searches a game; `None` if its games may be infinite.
-    fn searcher(&self, game: &AnyGame) -> anyhow::Result<Option<SearchOracle>> {
-        let empties = self.empties.unwrap_or_default();
+    fn searcher(&self, game: &AnyGame, empties: Empties) -> anyhow::Result<Option<SearchOracle>> {
         let memory = self.memory.map_or(1 << 30, |memory| memory.0 as usize);
         let threads = rayon::current_num_threads();
         let weights = self.weights(game)?;

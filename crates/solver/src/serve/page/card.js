@@ -9,7 +9,7 @@ export function shares(answer, table) {
   const side = table.sides.indexOf(answer.mover);
   const most = table.rows * table.columns || 1;
   let [lower, upper] = [-1, 1];
-  if (answer.kind !== "outside") {
+  if (answer.kind !== "outside" || answer.result !== null) {
     if (table.has_scores && typeof answer.score_lower === "number") [lower, upper] = [answer.score_lower / most, answer.score_upper / most];
     else if (typeof answer.outcome === "number") lower = upper = answer.outcome;
     else [lower, upper] = bounds(answer);
@@ -46,7 +46,7 @@ function discs({ board }, { sides, pieces }) {
 // The result, shortened to what a heading holds.
 function headline(answer, table) {
   if (answer.kind === "terminal" && answer.end) return answer.winner ? `${answer.winner} wins` : "A draw";
-  if (answer.kind === "outside") return "Not in the table";
+  if (answer.kind === "outside" && answer.result === null) return "Not in the table";
   const plain = { ...answer, distance: null, table: table.table };
   if (answer.result === null && answer.kind !== "terminal") {
     const text = badge(answer);

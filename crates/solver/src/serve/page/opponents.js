@@ -42,7 +42,7 @@ export function chooser(label, table, nobody, chosen, act) {
 
 // The best moves of a position whose value is proven.
 export const bestMoves = (answer) =>
-  answer.result === null || answer.kind === "outside"
+  answer.result === null
     ? []
     : answer.moves.filter((move) => move.best && grade(move) === answer.result);
 

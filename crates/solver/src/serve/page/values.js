@@ -75,7 +75,7 @@ function verdictOf(answer, table) {
   if (answer.kind === "terminal" && answer.end)
     return `The game is over${answer.winner ? `, ${answer.winner} has won` : ""}: ${answer.end}`;
   if (answer.kind === "terminal") return finished(answer, other, table);
-  if (answer.kind === "outside")
+  if (answer.kind === "outside" && answer.result === null)
     return `${answer.mover} to move. The table does not have this position: ${limits(table)}`;
   const plies = answer.distance === null ? "" : `, ${plural(answer.distance, "ply")} to the end`;
   const by = answer.score ? ` by ${plural(Math.abs(answer.score), table.score_unit ?? "point")}` : "";
