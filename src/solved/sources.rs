@@ -95,7 +95,7 @@ impl Sources {
     /// Returns the source for a position: a table that proves its value, else the search if the position is within
     /// reach and not over, else a complete table that contains it, else any that does, else the first table, else the
     /// rules. A search that proves nothing gives way to a table that contains the position, unless it reaches all.
-    /// The budget of the search begins anew.
+    /// The budget of the search starts again.
     pub fn source(&self, position: &AnyPosition) -> Source<'_> {
         let proves = |oracle: &dyn Oracle| {
             oracle.value_of(position).is_some_and(|value| oracle.is_proven(value))
