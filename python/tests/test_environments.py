@@ -85,7 +85,8 @@ def test_games_end_by_repetition(name):
             assert name == "minishogi" and reward == (-1 if f"by {last.game.sides[0]}," in words else 1)
         else:
             ordinal = {3: "third", 4: "fourth"}[REPETITION[name][0]]
-            assert words == f"the position has occurred for the {ordinal} time" and reward == REPETITION[name][1]
+            drawn = "it is drawn, " if REPETITION[name][1] == 0 else ""
+            assert words == f"{drawn}the position has occurred for the {ordinal} time" and reward == REPETITION[name][1]
             repeated += 1
         if repeated == 12:
             break
