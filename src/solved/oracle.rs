@@ -131,9 +131,14 @@ pub trait Oracle: Send + Sync {
 
     /// Returns the value of a position as far as it and its moves are known: the widest bounds if nothing is.
     fn value_with_moves(&self, position: &AnyPosition) -> Value {
-        match self.known_value(position) {
-            Some(value) if value.score().is_some() => value,
-            known => raised(known.unwrap_or(self.cut_off()), &self.look_ahead(position)),
+        self.with_moves(self.known_value(position).unwrap_or(self.cut_off()), position)
+    }
+
+    /// Returns the value of a position, raised by its moves if it is not proven.
+    fn with_moves(&self, value: Value, position: &AnyPosition) -> Value {
+        match value.score() {
+            Some(_) => value,
+            None => raised(value, &self.look_ahead(position)),
         }
     }
 
@@ -221,10 +226,10 @@ pub trait Oracle: Send + Sync {
     /// Answers briefly. Fails if the value of the position is unknown.
     fn brief(&self, position: AnyPosition) -> Result<Brief, NotThere> {
         let game = self.game();
-        let brief = self.look_up(&position).map(|(_, kind)| Brief {
+        let brief = self.look_up(&position).map(|(value, kind)| Brief {
             position: game.notation(&position),
             kind: kind.name(),
-            value: Verdict::of(self.value_with_moves(&position), self.has_scores()),
+            value: Verdict::of(self.with_moves(value, &position), self.has_scores()),
             best: (self.best_actions(&position).iter())
                 .map(|&action| game.action_name(position.side, action))
                 .collect(),

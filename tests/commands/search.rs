@@ -196,11 +196,11 @@ fn finished_positions_of_shogi_are_over() {
 #[test]
 fn batches_are_searched_and_keep_remarks_and_hints() {
     let tables = Tables::new();
-    let of = |answer: &Value| (answer["position"].clone(), answer["score"].clone());
+    let judged = |answer: &Value| (answer["position"].clone(), answer["score"].clone());
     let mut expected = Vec::new();
     let mut at = tables.json(&["solve", "8x8", ENDGAME, "--all-moves"]);
     for _ in 0..3 {
-        expected.push(of(&at));
+        expected.push(judged(&at));
         let after = at["moves"].as_array().unwrap().iter();
         expected.extend(after.map(|one| {
             let score = -one["score"].as_i64().unwrap();
@@ -229,7 +229,7 @@ fn batches_are_searched_and_keep_remarks_and_hints() {
     let line: Value = serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
     assert_eq!(line["kind"], "interior", "{line}");
     let (last, answers) = answers.split_last().unwrap();
-    assert_eq!(answers.iter().map(of).collect::<Vec<_>>(), expected);
+    assert_eq!(answers.iter().map(judged).collect::<Vec<_>>(), expected);
     let error = last["error"].as_str().unwrap();
     assert!(error.contains("invalid square `z`: expected . or - for empty"), "{error}");
     // The error of a file names the file, the line and what to do.
@@ -439,9 +439,9 @@ fn a_query_searches_what_no_table_contains() {
     tables.ok(&["enumerate", "--size", "4", "--max-depth", "3"]);
     tables.ok(&["value-iterate", "--empties", "to-winner"]);
     let bounded = "othello-4x4-depth3";
-    let found = tables.json(&["query", "4x4"]);
+    let start = tables.json(&["query", "4x4"]);
     let to_winner = tables.json(&["solve", "4x4", "--search", "--empties", "to-winner"]);
-    assert_eq!((&found["table"], &found["score"]), (&"search".into(), &to_winner["score"]));
+    assert_eq!((&start["table"], &start["score"]), (&"search".into(), &to_winner["score"]));
     let after = line[..6].concat();
     let to_winner = ["solve", "4x4", &after, "--search", "--empties", "to-winner"];
     let outside = tables.json(&["query", "--size", "4", &after]);

@@ -190,7 +190,7 @@ fn random_games_end_as_by_the_reference_rules() {
 }
 
 #[test]
-#[ignore = "a minute or two"]
+#[ignore = "takes half a minute"]
 fn ten_thousand_random_games_end_as_by_the_reference_rules() {
     compare(10_000);
 }

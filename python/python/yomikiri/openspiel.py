@@ -67,15 +67,32 @@ class SpielGame(pyspiel.Game):
         kind = pyspiel.GameType
         super().__init__(
             kind(
-                short_name="yomikiri_" + rules.name.replace("-", "_"), long_name=rules.name, max_num_players=2, min_num_players=2,
-                dynamics=kind.Dynamics.SEQUENTIAL, chance_mode=kind.ChanceMode.DETERMINISTIC,
-                information=kind.Information.PERFECT_INFORMATION, utility=kind.Utility.ZERO_SUM,
-                reward_model=kind.RewardModel.TERMINAL, parameter_specification={},
-                provides_information_state_string=True, provides_information_state_tensor=False,
-                provides_observation_string=True, provides_observation_tensor=False),
+                short_name="yomikiri_" + rules.name.replace("-", "_"),
+                long_name=rules.name,
+                dynamics=kind.Dynamics.SEQUENTIAL,
+                chance_mode=kind.ChanceMode.DETERMINISTIC,
+                information=kind.Information.PERFECT_INFORMATION,
+                utility=kind.Utility.ZERO_SUM,
+                reward_model=kind.RewardModel.TERMINAL,
+                max_num_players=2,
+                min_num_players=2,
+                provides_information_state_string=True,
+                provides_information_state_tensor=False,
+                provides_observation_string=True,
+                provides_observation_tensor=False,
+                parameter_specification={},
+            ),
             pyspiel.GameInfo(
-                num_distinct_actions=rules.actions, max_chance_outcomes=0, num_players=2, min_utility=-1.0, max_utility=1.0,
-                utility_sum=0.0, max_game_length=max_plies), {})
+                num_distinct_actions=rules.actions,
+                max_chance_outcomes=0,
+                num_players=2,
+                min_utility=-1.0,
+                max_utility=1.0,
+                utility_sum=0.0,
+                max_game_length=max_plies,
+            ),
+            {},
+        )
 
     def new_initial_state(self, params: object = None) -> State:
         """Returns the state of the start position."""

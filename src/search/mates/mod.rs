@@ -249,8 +249,8 @@ impl<'a> MateSearch<'a> {
     ///
     /// Each move of the attacker wins within the plies that are left, and each of the defender's avoids a win in
     /// fewer, so a line is shorter than `plies` only if a shorter win exists. The moves depend on the board, the
-    /// plies, the role and `checks_only` alone, because one thread searches for them with a table of its own. It
-    /// stops after at most [`LINE_NODES`] positions, and at the deadline and the flag of the options, whose
+    /// plies, the role and `checks_only` alone, because one thread searches for them with a table of its own; where
+    /// the limit cuts them depends on `nodes` too. It stops after at most [`LINE_NODES`] positions, and at the deadline and the flag of the options, whose
     /// `nodes`, `threads` and `max_plies` do not apply. A win of 127 plies and more has no line.
     pub fn line(&self, board: &Board, options: &MateOptions, plies: u32, nodes: u64) -> MateLine {
         if plies >= UNBOUNDED.into() {

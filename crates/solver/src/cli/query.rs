@@ -95,24 +95,10 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     if text == "-" {
         text = input::text(std::io::stdin()).map_err(unread)?;
     }
-    let threads = rayon::current_num_threads();
-    let beside =
-        |game: &AnyGame, empties| SearchOracle::beside(game.clone(), empties, threads, TIME);
-    let of_table = |table: SolvedTable| {
-        let (game, empties) = (table.game().clone(), table.values().empties());
-        Sources::new(&game, vec![table], beside(&game, empties), Reach::Outside)
-    };
-    let of_game = |game: &AnyGame| {
-        let mut tables =
-            solved_tables(context, |table| table.manifest().identity.game == game.name());
-        tables.sort_by_key(|table| !table.table().manifest().complete);
-        let empties = tables.first().map_or(Empties::default(), |table| table.values().empties());
-        Sources::new(game, tables, beside(game, empties), Reach::Outside)
-    };
     if args.batch {
         let sources = match (table, &game) {
-            (Some(table), _) => of_table(table),
-            (None, Some(game)) => of_game(game),
+            (Some(table), _) => sources_of(&table.game().clone(), vec![table]),
+            (None, Some(game)) => sources_of(game, tables_of(game, context)),
             (None, None) => {
                 let hint = "--batch reads positions from stdin, and needs a table or a game";
                 bail!(unknown_table(&text, context).with_hint(hint));
@@ -137,14 +123,10 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
                 Some(root) => root,
                 None => table.states().parse(&text)?,
             };
-            (of_table(table), position)
+            (sources_of(&table.game().clone(), vec![table]), position)
         }
         None => match containing(text.trim(), game.as_ref(), context) {
-            Ok((tables, position)) => {
-                let game = tables[0].game().clone();
-                let search = beside(&game, tables[0].values().empties());
-                (Sources::new(&game, tables, search, Reach::Outside), position)
-            }
+            Ok((tables, position)) => (sources_of(&tables[0].game().clone(), tables), position),
             Err(error) => {
                 let is_unnamed = game.is_none();
                 let game = game.or_else(|| game_of(&text, context).ok());
@@ -166,12 +148,14 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
                     let what = "no table contains it, so it is searched";
                     context.remark(format!("{}: {what}", game.name()));
                 }
-                (of_game(&game), parse(&game)?)
+                (sources_of(&game, tables_of(&game, context)), parse(&game)?)
             }
         },
     };
     let source = sources.source(&position);
-    if let (Source::Table(table), false) = (source, is_named) {
+    if let (Source::Table(table), false) = (source, is_named)
+        && table.states().find(&position).is_some()
+    {
         context.remark(format!("{}: the table that contains it", table.table().name()));
     }
     let oracle = source.oracle();
@@ -189,6 +173,21 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
             Source::Table(_) | Source::Rules(_) => text,
         }
     })
+}
+
+/// Returns tables of a game, the preferred ones first, with a search by the first one's rule for empty squares.
+fn sources_of(game: &AnyGame, tables: Vec<SolvedTable>) -> Sources {
+    let empties = tables.first().map_or(Empties::default(), |table| table.values().empties());
+    let threads = rayon::current_num_threads();
+    let search = SearchOracle::beside(game.clone(), empties, threads, TIME);
+    Sources::new(game, tables, search, Reach::Outside)
+}
+
+/// Returns the solved tables of a game, complete ones first.
+fn tables_of(game: &AnyGame, context: &Context) -> Vec<SolvedTable> {
+    let mut tables = solved_tables(context, |table| table.manifest().identity.game == game.name());
+    tables.sort_by_key(|table| !table.table().manifest().complete);
+    tables
 }
 
 /// Answers every line of stdin, at once where whoever writes them waits.

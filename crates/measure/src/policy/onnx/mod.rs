@@ -17,7 +17,7 @@ mod weights;
 use std::path::Path;
 
 use file::{File, Port, PortKind};
-use prepare::MADE;
+use prepare::MOST_NUMBERS;
 use session::{INPUT_KINDS, Input, ROWS, Session};
 
 use super::card::{self, Card};
@@ -320,7 +320,7 @@ fn encoding<G: Game>(
     })?;
     if let (Some(batch), encoding) = &found {
         let length = encoding.shape.iter().product::<usize>();
-        if batch.checked_mul(length).is_none_or(|numbers| numbers as u64 > MADE) {
+        if batch.checked_mul(length).is_none_or(|numbers| numbers as u64 > MOST_NUMBERS) {
             let what = format!("fixed batch size {batch} too large");
             return Err(Hinted::new(what, "export the model with a dynamic batch size"));
         }

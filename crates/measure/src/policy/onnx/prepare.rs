@@ -11,7 +11,7 @@ use super::proto::{Attribute, Graph, Model, Node, OperatorSet, Tensor, ValueInfo
 use super::sizes::{Known, Op, Windows, count};
 
 /// Maximum of numbers that a model computes in a run, and of numbers in an input.
-pub(super) const MADE: u64 = 1 << 28;
+pub(super) const MOST_NUMBERS: u64 = 1 << 28;
 /// Maximum of numbers of a constant that is computed beforehand.
 pub(super) const FOLDED: u64 = 1024;
 /// Maximum number of outputs of a node.
@@ -46,7 +46,7 @@ pub(super) fn prepare(model: &Model, inputs: &[(String, Vec<usize>)]) -> Result<
     let is_main = |set: &&OperatorSet| is_main(set.domain.as_deref().unwrap_or_default());
     let version = opsets.iter().find(is_main).map_or(1, |set| set.version);
     let mut walk =
-        Walk { opsets, version, known: HashMap::new(), scope: vec![], names: 0, made: 0 };
+        Walk { opsets, version, known: HashMap::new(), scope: vec![], names: 0, numbers: 0 };
     for (name, shape) in inputs {
         let shape = shape.iter().map(|&size| size as i64).collect();
         walk.define(name, Known { shape, ..Known::default() })?;
@@ -71,7 +71,7 @@ struct Walk {
     names: usize,
     /// Number of numbers computed so far. All count, because the runtime has an order of its own, keeps constants, and
     /// frees nothing before the end of a run.
-    made: u64,
+    numbers: u64,
 }
 
 impl Walk {
@@ -186,7 +186,7 @@ impl Walk {
         // The runtime names it in its errors.
         node.name = format!("{} {}", node.op_type, label(&node));
         let op = self.op(&node)?;
-        let (shapes, scratch) = op.made()?;
+        let (shapes, scratch) = op.output_sizes()?;
         let are_known = op.inputs.iter().flatten().all(|known| known.numbers.is_some());
         let is_small = scratch <= FOLDED && shapes.iter().all(|shape| count(shape) <= FOLDED);
         let numbers = match node.op_type.as_str() {
@@ -206,10 +206,12 @@ impl Walk {
 
     /// Notes the outputs of a node, and fails if all that is computed is too large.
     fn outputs(&mut self, names: &[String], known: Vec<Known>, scratch: u64) -> Result<(), Unfit> {
-        let own = known.iter().map(|known| count(&known.shape)).fold(scratch, u64::saturating_add);
-        self.made = self.made.saturating_add(own);
-        if self.made > MADE {
-            let what = format!("computes {own} numbers; the limit of all nodes is {MADE}");
+        let numbers =
+            known.iter().map(|known| count(&known.shape)).fold(scratch, u64::saturating_add);
+        self.numbers = self.numbers.saturating_add(numbers);
+        if self.numbers > MOST_NUMBERS {
+            let what =
+                format!("computes {numbers} numbers; the limit of all nodes is {MOST_NUMBERS}");
             return Err(Unfit { what, is_too_large: true });
         }
         for (name, known) in names.iter().zip(known) {

@@ -39,7 +39,7 @@ pub(super) struct Op<'a> {
 const EXACT: f64 = (1 << 24) as f64;
 
 /// Shapes of the outputs, and how many numbers are computed on the way.
-pub(super) type Made = (Vec<Vec<i64>>, u64);
+pub(super) type OutputSizes = (Vec<Vec<i64>>, u64);
 
 impl Op<'_> {
     fn held(&self, name: &str) -> Option<&Attribute> {
@@ -95,7 +95,7 @@ impl Op<'_> {
     }
 
     /// Shapes of the outputs.
-    pub(super) fn made(&self) -> Result<Made, String> {
+    pub(super) fn output_sizes(&self) -> Result<OutputSizes, String> {
         let shape = match self.node.op_type.as_str() {
             "Abs"
             | "Acos"
@@ -420,7 +420,7 @@ impl Op<'_> {
     }
 
     /// Shape of recurrent operators: all steps, then the last state, and the memory.
-    fn steps(&self) -> Result<Made, String> {
+    fn steps(&self) -> Result<OutputSizes, String> {
         let [steps, rows, _] = *self.shape(0)? else { return Err("not a sequence".into()) };
         let weights = self.shape(2)?;
         let [ways, all, hidden] = *weights else {
@@ -434,7 +434,7 @@ impl Op<'_> {
         Ok((vec![vec![steps, ways, rows, hidden], state.clone(), state], sums))
     }
 
-    fn einsum(&self) -> Result<Made, String> {
+    fn einsum(&self) -> Result<OutputSizes, String> {
         let text: String = self.text("equation").replace(' ', "");
         let (inputs, output) = match text.split_once("->") {
             Some((inputs, output)) => (inputs, Some(output.to_string())),
@@ -492,7 +492,7 @@ impl Op<'_> {
     }
 
     /// Shape of a transposed convolution, which computes the share of each input in each place of the kernel.
-    fn spread(&self) -> Result<Made, String> {
+    fn spread(&self) -> Result<OutputSizes, String> {
         let windows = Windows::of(self, true)?;
         let (shape, weights) = (self.shape(0)?, self.shape(1)?);
         let depth = weights[1].saturating_mul(self.int("group", 1));

@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::super::context::Context;
 use super::super::table_args::time_limit;
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::shogi::{Board, Ending, Shogi, Variant};
-use yomikiri::game::{Game, GameExt, Outcome, WideKey};
+use yomikiri::game::shogi::Ending;
+use yomikiri::game::{End, Game, GameExt, Outcome};
 use yomikiri::hint::Hinted;
 use yomikiri::search::mates::{MateLine, MateOptions, MateRules, MateSearch, MateVerdict};
 use yomikiri_measure::render::number::{thousands, took};
@@ -139,7 +139,7 @@ impl<'a> Mates<'a> {
                     line.actions.push(first);
                     line.missing_plies -= 1;
                 }
-                let length = line_length(&boards.variant(), board, options.checks_only, &line);
+                let length = self.line_length(*position, &line);
                 let is_proven = |&n: &u32| n == plies || !is_shortest && n < plies;
                 let Some(length) = length.filter(is_proven) else {
                     let position = self.game.notation(position);
@@ -174,35 +174,31 @@ impl<'a> Mates<'a> {
             seconds,
         })
     }
-}
 
-/// Replays a line of the attacker by the rules of the game, and returns its length with the missing plies; `None`
-/// if a move is illegal or gives no check where it must, or if the line ends without a win.
-fn line_length(
-    variant: &Variant,
-    mut board: Board,
-    checks_only: bool,
-    line: &MateLine,
-) -> Option<u32> {
-    let game: Shogi<WideKey> = Shogi::new(variant, false);
-    let mut attacks = true;
-    for &action in &line.actions {
-        if !game.actions(&board).contains(&action) {
-            return None;
+    /// Replays a line of the attacker by the rules of the game, and returns its length with the missing plies; `None`
+    /// if a move is illegal or gives no check where it must, or if the line ends without a win.
+    fn line_length(&self, mut position: AnyPosition, line: &MateLine) -> Option<u32> {
+        let (game, attacker) = (self.game, position.side);
+        let mates_end = game.shogi_boards()?.variant().ending == Ending::Mate;
+        for &action in &line.actions {
+            if !game.actions(&position.state).contains(&action) {
+                return None;
+            }
+            position = game.advance(&position, action);
+            // A lion that reaches the last rank wins without check.
+            let is_lost = || game.result(&position.state) == Some(Outcome::Loss);
+            let is_forcing = game.in_check(&position.state) || !mates_end && is_lost();
+            if self.options.checks_only && position.side != attacker && !is_forcing {
+                return None;
+            }
         }
-        board = game.play(&board, action);
-        // A lion that reaches the last rank wins without check.
-        let wins = || variant.ending != Ending::Mate && game.result(&board) == Some(Outcome::Loss);
-        if attacks && checks_only && !game.in_check(&board) && !wins() {
-            return None;
-        }
-        attacks = !attacks;
+        let is_won = |end: &End| (end.outcome == Outcome::Win) == (position.side == attacker);
+        let rest = match line.missing_plies {
+            0 => game.end(&position.state).filter(is_won)?.plies.into(),
+            plies => plies,
+        };
+        Some(line.actions.len() as u32 + rest)
     }
-    let rest = match line.missing_plies {
-        0 => game.end(&board).filter(|end| (end.outcome == Outcome::Win) == attacks)?.plies.into(),
-        plies => plies,
-    };
-    Some(line.actions.len() as u32 + rest)
 }
 
 impl Output {
@@ -271,20 +267,22 @@ impl Output {
 
 #[cfg(test)]
 mod tests {
-    use yomikiri::game::shogi::MINISHOGI;
+    use yomikiri::registry::Games;
 
     use super::*;
 
     #[test]
     fn invalid_lines_have_no_length() {
-        let game: Shogi<WideKey> = Shogi::new(&MINISHOGI, false);
+        let game = Games::with(vec![]).named("minishogi").unwrap();
         let root = game.parse_position("2k1S/4p/1gS2/4b/1KR2 b RGPb 1", &game.start()).unwrap();
-        let rules = MateRules::of(&MINISHOGI);
-        let line =
-            MateSearch::new(&rules, 1 << 20).line(&root.state, &MateOptions::default(), 3, 0);
+        let rules = MateRules::of_game(&game).unwrap();
+        let options = MateOptions::default();
+        let board = game.shogi_boards().unwrap().board_of(&root.state);
+        let line = MateSearch::new(&rules, 1 << 20).line(&board, &options, 3, 0);
+        let mates = Mates { game: &game, rules: &rules, memory: 1 << 20, options, time: None };
         let length = |actions: &[_], missing_plies| {
             let line = MateLine { actions: actions.to_vec(), missing_plies, nodes: 0 };
-            line_length(&MINISHOGI, root.state, true, &line)
+            mates.line_length(root, &line)
         };
         let quiet = |&action: &_| !game.in_check(&game.play(&root.state, action));
         let quiet = game.actions(&root.state).into_iter().find(quiet).unwrap();

@@ -264,7 +264,7 @@ impl Task<'_> {
             Solved::Answer(source, answer) => (source, answer),
             Solved::Mate(mate) => return mate.show(self.sources.game(), &position, context),
         };
-        context.show("solve", &Output::of(source, &answer), |output| {
+        context.show("solve", &Output::by_source(source, &answer), |output| {
             let all_moves = self.args.all_moves || !matches!(source, Source::Search(_));
             let shown = Shown { answer: output.answer, oracle: source.oracle(), all_moves };
             shown.to_text(colour)
@@ -286,7 +286,7 @@ impl Task<'_> {
             let position = position.map_err(|error| located(Hinted::of(&error)))?;
             let line = match self.solve(position).map_err(|error| located(hinted(&error)))? {
                 Solved::Answer(source, answer) => {
-                    self.line(&Output::of(source, &answer), context)?
+                    self.line(&Output::by_source(source, &answer), context)?
                 }
                 Solved::Mate(mate) if context.json => serde_json::to_string(&mate)? + "\n",
                 Solved::Mate(mate) => mate.row(),
@@ -358,7 +358,7 @@ impl Args {
             identity.game == game.name() && empties.is_none_or(|name| name == rule.name())
         });
         let start = game.start();
-        let is_start = match question {
+        let has_start = || match question {
             Question::Position(position) => *position == start,
             Question::Lines(_, text) => lines::of_positions(text)
                 .any(|(_, line)| game.parse_position(line, &start).is_ok_and(|at| at == start)),
@@ -367,8 +367,8 @@ impl Args {
             .iter()
             .any(|table| table.value_of(&start).is_some_and(|value| table.is_proven(value)));
         let is_limited = self.time.is_some() || self.nodes.is_some();
-        let is_whole = is_start && rule == Empties::Uncounted && !is_limited && !is_known;
-        if is_whole && is_in_reach(game, context) {
+        let is_missing = rule == Empties::Uncounted && !is_limited && !is_known;
+        if is_missing && is_in_reach(game, context) && has_start() {
             tables.push(solved(game, None, false, context)?);
         }
         Ok(tables)
@@ -389,7 +389,7 @@ impl Args {
 }
 
 impl<'a> Output<'a> {
-    fn of(source: Source<'_>, answer: &'a Answer) -> Output<'a> {
+    fn by_source(source: Source<'_>, answer: &'a Answer) -> Output<'a> {
         let oracle = source.oracle();
         let search = match source {
             Source::Search(search) => Some(search),
