@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Enumerates and solves minishogi from the start to PLIES plies, and every known mate: by checks, and with all
-# moves up to MATE_PLIES plies. Reports time, memory and the number of positions.
+# Enumerates and solves minishogi from the start to PLIES plies, and every known mate with all moves of up to
+# MATE_PLIES plies; searches every known mate by checks. Reports time, memory and the number of positions.
 #   bash benches/minishogi.sh [PLIES] [MATE_PLIES] [DIR]      (after cargo build --release; SOLVER names another program)
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
@@ -30,10 +30,10 @@ def solved(*bound):
     value = json.loads(values.stdout)["solution"]
     return json.loads(made.stdout), value, (middle - begin, end - middle)
 
-def query(table, sfen):
-    asked = subprocess.run([solver, "--tables", tables, "query", table, sfen, "--json"],
-                           check=True, stdout=subprocess.PIPE, text=True)
-    return json.loads(asked.stdout)
+def asked(*command):
+    ran = subprocess.run([solver, "--tables", tables, *command, "--json"],
+                         check=True, stdout=subprocess.PIPE, text=True)
+    return json.loads(ran.stdout)
 
 made, value, (enumerating, solving) = solved("--max-depth", plies)
 peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20
@@ -42,23 +42,29 @@ print(f"{plies} plies from the start: {made['manifest']['counts']['table']['stat
 
 for position in positions:
     sfen = position["sfen"]
-    roads = [("full width", position["mate_plies"], position.get("optimal_first_moves_usi"), []),
-             ("checks only", position.get("tsume_checks_only_plies"),
-              position.get("tsume_first_moves"), ["--checks-only"])]
-    for road, length, first, option in roads:
-        if not length or (road == "full width" and length > int(mate_plies)):
-            continue
-        made, value, took = solved("--root", sfen, "--max-depth", str(length), *option)
-        if made is None:
-            print(f"{sfen}: mate in {length}, {road}: {value}", flush=True)
-            continue
-        states = made["manifest"]["counts"]["table"]["states"]
-        found = value["roots"][0]
-        assert (found["outcome"], found["distance"]) == (1, length), (sfen, road, found)
-        answer = query(made["table"], sfen)
-        best = {m["move"] for m in answer["moves"]
-                if m["result"] == "win" and m["distance"] == length}
-        assert best == set(first), (sfen, road, best, first)
-        print(f"{sfen}: mate in {length}, {road}: {states:,} positions, {sum(took):.1f} s", flush=True)
+    mate = asked("solve", "minishogi", sfen, "--search")
+    by_checks, length = position.get("tsume_checks_only_plies"), position["mate_plies"]
+    if by_checks:
+        found = mate["by_checks"]
+        assert (found["plies"], found["is_shortest"]) == (by_checks, True), (sfen, found)
+        assert found["line"][0] in position["tsume_first_moves"], (sfen, found)
+    if length and length <= 9:
+        assert mate["distance"] == length, (sfen, mate)
+        assert mate["principal_variation"][0] in position["optimal_first_moves_usi"], (sfen, mate)
+    print(f"{sfen}: win in {length}, by checks in {by_checks}, by search: "
+          f"{mate['nodes']:,} positions, {mate['seconds']:.3f} s", flush=True)
+    if not length or length > int(mate_plies):
+        continue
+    made, value, took = solved("--root", sfen, "--max-depth", str(length))
+    if made is None:
+        print(f"{sfen}: win in {length}, by table: {value}", flush=True)
+        continue
+    states = made["manifest"]["counts"]["table"]["states"]
+    found = value["roots"][0]
+    assert (found["outcome"], found["distance"]) == (1, length), (sfen, found)
+    answer = asked("query", made["table"], sfen)
+    best = {m["move"] for m in answer["moves"] if m["result"] == "win" and m["distance"] == length}
+    assert best == set(position["optimal_first_moves_usi"]), (sfen, best)
+    print(f"{sfen}: win in {length}, by table: {states:,} positions, {sum(took):.1f} s", flush=True)
 shutil.rmtree(tables, ignore_errors=True)
 PY

@@ -221,7 +221,7 @@ fn stored(games: usize) {
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1_442_695_040_888_963_407);
             let action = match is_hero {
-                true => found.best.expect("a best move"),
+                true => *found.line.first().expect("a best move"),
                 false => actions[(seed >> 33) as usize % actions.len()],
             };
             position = game.advance(&position, action);

@@ -546,7 +546,7 @@ fn labels(data: &[u8]) {
     let mut mended = data.to_vec();
     let mut at = 64;
     while let Some(&[low, high]) = mended.get(at + 16..at + 18) {
-        let end = at + 18 + usize::from(u16::from_le_bytes([low, high]));
+        let end = at + 18 + 8 * usize::from(u16::from_le_bytes([low, high]));
         let Some(record) = mended.get(at..end) else { break };
         let sum = crc32(record).to_le_bytes();
         let Some(kept) = mended.get_mut(end..end + 4) else { break };
@@ -558,7 +558,7 @@ fn labels(data: &[u8]) {
         let whole = bytes.clone();
         with_files(&PLACE.join("labels"), &[(name, bytes)], |dir| {
             let positions = first_positions(&game);
-            let mut values = KnownValues::new(&game, None);
+            let mut values = KnownValues::new(&game, None, 0);
             values.search(positions.positions(), dir, Some(Duration::ZERO), &Silent)?;
             let kept = fs::read(dir.join(name))?;
             assert!(whole.len() < 64 || whole.starts_with(&kept));

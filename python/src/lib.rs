@@ -67,6 +67,7 @@ pub fn module(module: &Bound<'_, PyModule>, games: Vec<AnyGame>) -> PyResult<()>
     module.add_function(wrap_pyfunction!(tables::solve, module)?)?;
     module.add_function(wrap_pyfunction!(measure::evaluate, module)?)?;
     module.add_function(wrap_pyfunction!(measure::solve_positions, module)?)?;
+    module.add_function(wrap_pyfunction!(measure::solve_position, module)?)?;
     module.add_function(wrap_pyfunction!(measure::compare, module)?)?;
     module.add_function(wrap_pyfunction!(measure::play_match, module)?)
 }

@@ -3,16 +3,18 @@
 use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Divider, Game as _, GameExt as _, Split};
+use yomikiri::game::{Divider, Game as _, GameExt as _, SearchOptions, Split, WIN_PLIES};
 use yomikiri::hint::{Hint as _, Hinted};
 use yomikiri::progress::Progress;
+use yomikiri::search::{can_search, usual_memory};
 use yomikiri::solve::Value;
-use yomikiri::solved::{Orienting, SolvedTable};
+use yomikiri::solved::{Budget, Oracle, Orienting, SearchOracle, SolvedTable, WantedValues};
 use yomikiri::table::fits_memory;
 use yomikiri_measure::free_memory;
 use yomikiri_measure::judge::{
@@ -26,7 +28,9 @@ use yomikiri_measure::render::{
 };
 use yomikiri_measure::render::{Compared, no_room};
 
-use crate::errors::{YomikiriError, measure_error, policy_error, position_error, value_error};
+use crate::errors::{
+    YomikiriError, measure_error, policy_error, position_error, value_error, yomikiri_error,
+};
 use crate::games::{Game, Positions};
 use crate::policies::{Asks, Given, HeldPolicy, Raised, hold, hold_one, is_search, named, players};
 use crate::tables::{Table, tables_of};
@@ -186,8 +190,10 @@ impl Chosen {
             let (given, here) = (given.game.name(), game.name());
             return Err(value_error(format!("positions of {given} are not of {here}")));
         }
+        let is_whole = |table: &Table| table.table.table().manifest().complete;
         if let (Some(table), Some(positions)) = (table, positions)
             && game.layers().is_none()
+            && (is_whole(table) || !can_search(&game))
         {
             let find = |position: &AnyPosition| table.table.states().find(position);
             if let Some(at) = positions.all.iter().position(|position| find(position).is_none()) {
@@ -236,7 +242,8 @@ impl Chosen {
                     Some(part) => list.in_part(part),
                     None => list,
                 };
-                let looked_up = LookedUp::new(list, table.as_deref()).map_err(measure_error)?;
+                let looked_up =
+                    LookedUp::new(list, table.as_deref(), WIN_PLIES).map_err(measure_error)?;
                 let listed = looked_up.searched(&self.tables.join("labels"), None, progress);
                 run(&listed.map_err(measure_error)?)
             }
@@ -298,27 +305,28 @@ pub(crate) fn evaluate<'py>(
 }
 
 /// Returns the mover's scores of positions, `(N,)`, and of their actions, `(N, actions)`, NaN where illegal;
-/// found by search.
+/// found by search. NaN too where nothing is proven.
 #[pyfunction]
-#[pyo3(signature = (positions, tables, progress))]
+#[pyo3(signature = (positions, tables, plies, progress))]
 #[allow(clippy::type_complexity)]
 pub(crate) fn solve_positions<'py>(
     py: Python<'py>,
     positions: &Positions,
     tables: PathBuf,
+    plies: u32,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(Bound<'py, PyArray1<f32>>, Bound<'py, PyArray2<f32>>)> {
     let (game, all) = (positions.game.clone(), positions.all.clone());
     let (count, width) = (all.len(), game.action_count());
     let (scores, q) = run(py, progress, move |state, _| {
-        let mut values = KnownValues::new(&game, None);
+        let mut values = KnownValues::new(&game, None, plies);
         let unknown = values.unknown(&mut all.iter());
         let labels = tables.join("labels");
         values.search(&unknown, &labels, None, &**state).map_err(measure_error)?;
         let (mut scores, mut q) = (vec![f32::NAN; count], vec![f32::NAN; count * width]);
         for ((position, score), q) in all.iter().zip(&mut scores).zip(q.chunks_exact_mut(width)) {
             let Some(known) = values.of(position, true).map_err(measure_error)? else { continue };
-            let score_of = |value: Value| f32::from(value.lower.score().0);
+            let score_of = |value: Value| value.score().map_or(f32::NAN, |score| score.0.into());
             known
                 .moves
                 .iter()
@@ -328,6 +336,33 @@ pub(crate) fn solve_positions<'py>(
         Ok((scores, q))
     })?;
     Ok((scores.into_pyarray(py), q.into_pyarray(py).reshape([count, width])?))
+}
+
+/// Returns what a search of at most `seconds` proves of the first position, as the JSON of an answer.
+#[pyfunction]
+#[pyo3(signature = (positions, plies, seconds, all_moves))]
+pub(crate) fn solve_position(
+    py: Python<'_>,
+    positions: &Positions,
+    plies: u32,
+    seconds: f64,
+    all_moves: bool,
+) -> PyResult<String> {
+    let (game, position) = (positions.game.clone(), positions.all[0]);
+    let time = Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero());
+    let time = time
+        .ok_or_else(|| value_error(format!("invalid seconds {seconds}: expected more than 0")))?;
+    let mut options = SearchOptions { win_plies: plies, ..SearchOptions::default() };
+    options.memory = usual_memory(&game, options.memory);
+    let budget = Budget { time: Some(time), nodes: None };
+    let wanted = WantedValues { outcome_only: false, all_moves };
+    run(py, None, move |_, _| {
+        let oracle = SearchOracle::new(game.clone(), &options, budget, wanted);
+        let oracle =
+            oracle.ok_or_else(|| value_error(format!("{} cannot be searched", game.name())))?;
+        let answer = oracle.answer(position).map_err(|error| yomikiri_error(&error))?;
+        serde_json::to_string(&answer).map_err(|error| value_error(error.to_string()))
+    })
 }
 
 /// Checks that the games between `policies` policies fit in memory; warns if not.

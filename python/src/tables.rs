@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use yomikiri::any::AnyGame;
-use yomikiri::game::{Game as _, Split, Splits};
+use yomikiri::game::{Game as _, Split, Splits, WIN_PLIES};
 use yomikiri::graph::{Plan, within_room};
 use yomikiri::hint::Hint;
 use yomikiri::progress::{Progress, Silent};
@@ -67,22 +67,19 @@ pub(crate) fn open_table(
 /// Enumerates and solves a game from its start or other roots, in full or to a depth, or opens the existing
 /// table.
 #[pyfunction]
-#[pyo3(signature = (game, tables, roots, max_depth, checks_only, force, progress))]
-#[allow(clippy::too_many_arguments)]
+#[pyo3(signature = (game, tables, roots, max_depth, force, progress))]
 pub(crate) fn solve(
     py: Python<'_>,
     game: &Game,
     tables: PathBuf,
     roots: Option<&Positions>,
     max_depth: Option<u32>,
-    checks_only: bool,
     force: bool,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Table> {
     let game = game.game.clone();
     let mut plan = Plan::from_start(&game);
     plan.max_depth = max_depth;
-    plan.checks_only = checks_only;
     if let Some(roots) = roots {
         if roots.game.name() != game.name() || roots.all.is_empty() {
             return Err(value_error(format!(
@@ -234,7 +231,7 @@ impl Table {
         let labels = tables_of(self).join("labels");
         let look_up = move |progress: &dyn Progress| {
             let game = table.game();
-            let mut values = KnownValues::new(game, Some(&table));
+            let mut values = KnownValues::new(game, Some(&table), WIN_PLIES);
             if searches {
                 let unknown = values.unknown(&mut all.iter());
                 values.search(&unknown, &labels, None, progress).map_err(measure_error)?;

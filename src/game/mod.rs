@@ -55,7 +55,9 @@ pub use conform::conform;
 pub use ext::{BoardLayout, Drawn, GameExt, Held, MoveSquares, PieceKind};
 pub use planes::PlaneKinds;
 pub use played::{EndReason, PlayedEnd, PlayedGame, RepetitionRule};
-pub use search::{ScoreBounds, ScoreSearch, SearchLimits, SearchOptions, SearchWeights};
+pub use search::{
+    MOST_WIN_PLIES, ScoreBounds, ScoreSearch, SearchLimits, SearchOptions, SearchWeights, WIN_PLIES,
+};
 pub(crate) use split::GAMMA;
 pub use split::mix;
 pub use split::{Divider, Division, Split, Splits, name_word};

@@ -6,6 +6,12 @@ use std::time::Instant;
 
 use super::{Action, Empties, Score};
 
+/// Usual number of plies within which wins with every move are looked for.
+pub const WIN_PLIES: u32 = 5;
+
+/// Maximum number of plies within which wins with every move are looked for.
+pub const MOST_WIN_PLIES: u32 = 125;
+
 /// Options of a searcher, fixed for its lifetime.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchOptions {
@@ -19,6 +25,8 @@ pub struct SearchOptions {
     pub weights: SearchWeights,
     /// `true` to answer from a solution built into the program where it covers the position.
     pub stored: bool,
+    /// Plies within which wins with every move, not by checks alone, are looked for (shogi); at most [`MOST_WIN_PLIES`].
+    pub win_plies: u32,
 }
 
 /// Weights for move ordering, ignored by searches without any. Scores do not depend on them.
@@ -41,6 +49,7 @@ impl Default for SearchOptions {
             threads: 1,
             weights: SearchWeights::BuiltIn,
             stored: true,
+            win_plies: WIN_PLIES,
         }
     }
 }

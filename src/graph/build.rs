@@ -143,7 +143,7 @@ fn commit<G: Game>(
     draft.commit(Manifest {
         format: FORMAT.to_string(),
         format_version: FORMAT_VERSION,
-        complete: counts.table.frontier == 0 && !plan.checks_only,
+        complete: counts.table.frontier == 0,
         identity: plan.identity(game),
         conventions: conventions::of(game, plan),
         first_layer,

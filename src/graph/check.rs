@@ -318,7 +318,7 @@ impl LayerToRead<'_> {
 fn may_end(graph: &Graph, row: usize, complete: bool) -> bool {
     match graph.stored_kind(row) {
         StateKind::Terminal => true,
-        StateKind::Frontier | StateKind::Restricted => !complete,
+        StateKind::Frontier => !complete,
         StateKind::Interior => false,
     }
 }

@@ -6,6 +6,8 @@ use super::plan::{Index, Plan};
 use super::ranked::BLOCK;
 use crate::game::{Game, GameExt};
 
+const KINDS: &str = "0 interior, 1 terminal, 2 frontier (moves not followed, value unknown)";
+
 /// Returns the conventions of a plan's table, by the names of arrays and ideas.
 pub(super) fn of<G: Game>(game: &G, plan: &Plan<G::State>) -> BTreeMap<String, String> {
     let perspective = "all values are those of the player to move (the mover)".to_string();
@@ -33,7 +35,7 @@ pub(super) fn of<G: Game>(game: &G, plan: &Plan<G::State>) -> BTreeMap<String, S
             let [first, second] = crate::game::Side::ALL.map(|side| game.side_name(side));
             all.push(match plan.derived {
                 true => ("transitions", "not stored: the rules give the moves of a row, and its key the row that a move leads to".to_string()),
-                false => ("kinds", kinds(false)),
+                false => ("kinds", KINDS.to_string()),
             });
             all.extend([
                 ("orientations", format!("bit side * {order} + g: the image of the row under symmetry g is reachable with side 0 ({first}) or 1 ({second}) to move; bit 2 of g transposes first, then bit 0 reverses columns and bit 1 rows")),
@@ -43,25 +45,12 @@ pub(super) fn of<G: Game>(game: &G, plan: &Plan<G::State>) -> BTreeMap<String, S
         (Index::Keys, None) => {
             all.extend([
                 ("states", states(game)),
-                ("kinds", kinds(plan.checks_only)),
+                ("kinds", KINDS.to_string()),
                 ("layers", "plies from the nearest root".to_string()),
             ]);
-            if plan.checks_only {
-                all.push(("distances", "a win of the player who gives checks: plies of the shortest mate in which every move of that player is a check; a shorter one with other moves may exist".to_string()));
-            }
         }
     }
     all.into_iter().map(|(name, text)| (name.to_string(), text)).collect()
-}
-
-fn kinds(checks_only: bool) -> String {
-    let restricted = match checks_only {
-        true => {
-            ", 3 restricted (the player to move at the root gives check with every move; other moves not followed)"
-        }
-        false => "",
-    };
-    format!("0 interior, 1 terminal, 2 frontier (moves not followed, value unknown){restricted}")
 }
 
 fn states<G: Game>(game: &G) -> String {

@@ -66,24 +66,21 @@ pub enum StateKind {
     Terminal = 1,
     /// State at the bound of the enumeration: its moves were not followed, its value is unknown.
     Frontier = 2,
-    /// State whose mover may only give check: other moves were not followed.
-    Restricted = 3,
 }
 
 impl StateKind {
     /// Returns the kind stored as `byte`, or `None` if the byte is invalid.
     pub fn of(byte: u8) -> Option<StateKind> {
-        use StateKind::{Frontier, Interior, Restricted, Terminal};
-        [Interior, Terminal, Frontier, Restricted].get(byte as usize).copied()
+        use StateKind::{Frontier, Interior, Terminal};
+        [Interior, Terminal, Frontier].get(byte as usize).copied()
     }
 
-    /// Returns `interior`, `terminal`, `frontier` or `restricted`.
+    /// Returns `interior`, `terminal` or `frontier`.
     pub fn name(self) -> &'static str {
         match self {
             StateKind::Interior => "interior",
             StateKind::Terminal => "terminal",
             StateKind::Frontier => "frontier",
-            StateKind::Restricted => "restricted",
         }
     }
 }
@@ -114,12 +111,6 @@ pub enum GraphError {
         /// Number of states in the roots' layer.
         states: u64,
     },
-    /// `--checks-only` for a game without checks, or whose states do not keep the side to move.
-    #[error("--checks-only does not apply to {game}")]
-    NoChecks {
-        /// Name of the game.
-        game: String,
-    },
     /// Index by rank for a game or a plan without ranks.
     #[error("--index rank does not apply to {game}: expected a game with ranks, whole and folded")]
     NoRanks {
@@ -134,9 +125,6 @@ pub enum GraphError {
         /// Name of the game.
         game: String,
     },
-    /// Roots with different players to move.
-    #[error("roots with different players to move")]
-    TwoAttackers,
     /// More moves in a layer than fit their numbers.
     #[error("layer {layer} has at least {moves} moves; the limit is 2^32 per layer")]
     TooManyMoves {
@@ -170,10 +158,6 @@ impl Hint for GraphError {
                 "choose another --name or --tables, or see 'solver list'"
             }
             GraphError::MixedRoots => "enumerate each separately",
-            GraphError::NoChecks { .. } => "--checks-only is for minishogi",
-            GraphError::TwoAttackers => {
-                "with --checks-only all need the same player to move, who gives the checks"
-            }
             GraphError::TooManyMoves { .. } | GraphError::TooManyStates { .. } => {
                 "bound the enumeration with --max-depth or --max-states"
             }

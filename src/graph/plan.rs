@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
 use super::GraphError;
-use crate::game::{ExpectedStates, Game, GameExt, NotationError, Position, Side};
+use crate::game::{ExpectedStates, Game, GameExt, NotationError, Position};
 use crate::hint::Hint;
 use crate::table::{
     CHECKPOINT_AFTER, Identity, NoRoom, Store, Table, TableError, check_name, fits_disk,
@@ -36,8 +36,6 @@ pub struct Plan<S> {
     pub max_states: Option<u64>,
     /// Index of the rows.
     pub index: Index,
-    /// Restricts the player to move at the roots to checks (cyclic games that keep sides).
-    pub checks_only: bool,
     /// Derives moves from the rules instead of storing them (games with blocks).
     pub derived: bool,
     /// Approximate memory limit in bytes: beyond it blocks lie in mapped files and layers are sorted in
@@ -80,7 +78,6 @@ impl<S: Copy + PartialEq> Plan<S> {
             max_depth: None,
             max_states: None,
             index: if has_ranks(game) { Index::Rank } else { Index::Keys },
-            checks_only: false,
             derived: false,
             max_memory: None,
             checkpoint_after: CHECKPOINT_AFTER,
@@ -114,7 +111,6 @@ impl<S: Copy + PartialEq> Plan<S> {
                 Index::Keys => None,
             },
             sides: game.keeps_sides().then(|| "kept".to_string()),
-            checks_only: self.checks_only,
             transitions: self.derived.then(|| "derived".to_string()),
         }
     }
@@ -142,7 +138,6 @@ impl<S: Copy + PartialEq> Plan<S> {
             max_depth: identity.max_depth,
             max_states: identity.max_states,
             index: if identity.is_by_rank() { Index::Rank } else { Index::Keys },
-            checks_only: identity.checks_only,
             derived: identity.is_derived(),
             ..Plan::from_start(game)
         };
@@ -156,7 +151,7 @@ impl<S: Copy + PartialEq> Plan<S> {
     /// Returns `true` if the plan covers everything reachable from the start.
     pub fn is_whole(&self) -> bool {
         let bounded = self.max_depth.is_some() || self.max_states.is_some();
-        !bounded && !self.checks_only && self.start == "standard"
+        !bounded && self.start == "standard"
     }
 
     /// Returns `true` if whole blocks of states can be found at once: a folded game with blocks and no bound.
@@ -173,17 +168,11 @@ impl<S: Copy + PartialEq> Plan<S> {
             max_depth: self.max_depth,
             max_states: self.max_states,
             index: self.index,
-            checks_only: self.checks_only,
             derived: self.derived,
             max_memory: self.max_memory,
             checkpoint_after: self.checkpoint_after,
             name: self.name.clone(),
         }
-    }
-
-    /// Returns the player who may only give check, if there is one.
-    pub fn attacker(&self) -> Option<Side> {
-        self.roots.first().filter(|_| self.checks_only).map(|root| root.side)
     }
 
     /// Returns the number of states in the first layer: the roots and the successors of their passes.
@@ -214,12 +203,6 @@ impl<S: Copy + PartialEq> Plan<S> {
         let layer = game.layer(&first.state);
         if self.roots.iter().any(|root| game.layer(&root.state) != layer) {
             return Err(GraphError::MixedRoots);
-        }
-        if self.checks_only && !game.keeps_sides() {
-            return Err(GraphError::NoChecks { game: game.name() });
-        }
-        if self.checks_only && self.roots.iter().any(|root| root.side != first.side) {
-            return Err(GraphError::TwoAttackers);
         }
         if game.action_count() > MOST_ACTIONS {
             let what = format!("more than {MOST_ACTIONS} actions").into();
@@ -254,9 +237,6 @@ pub fn table_name(identity: &Identity) -> String {
             name += &format!("-root-{:08x}", crc32fast::hash(roots.as_bytes()));
         }
         other => name += &format!("-{other}"),
-    }
-    if identity.checks_only {
-        name += "-checks";
     }
     if identity.index.as_deref() == Some("keys") {
         name += "-keys";

@@ -1,8 +1,8 @@
 //! Exact search: values of positions outside tables.
 //!
 //! A [`Searcher`] answers for one position at a time. Layered games are searched to their ends (`plain`), or
-//! by the [`ScoreSearch`] that they provide; games of the shogi family, which have cycles, for mates
-//! ([`mates`]).
+//! by the [`ScoreSearch`] that they provide; games of the shogi family, which have cycles, for the wins that
+//! can be forced ([`mates`]).
 //!
 //! ```
 //! use yomikiri::game::{Game, Score, SearchLimits, SearchOptions};
@@ -21,6 +21,7 @@ mod plain;
 
 use crate::game::{Action, Game, Score, ScoreSearch, SearchLimits, SearchOptions};
 use crate::solve::Value;
+use mates::{MateLine, MateValues, MateVerdict};
 
 /// Task of one search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,14 +41,25 @@ impl SearchTask {
 }
 
 /// Result of one search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchResult {
     /// Proven bounds, for the mover.
     pub value: Value,
-    /// Move that keeps the lower bound, if one was found.
-    pub best: Option<Action>,
+    /// Moves of both players that keep the value, as far as they were found: at most one, or the line of a forced win.
+    pub line: Vec<Action>,
     /// Number of positions visited.
     pub nodes: u64,
+    /// Mate of the mover by checks alone, in games of the shogi family.
+    pub mate: Option<MateByChecks>,
+}
+
+/// Answer to the question whether the mover mates with nothing but checks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MateByChecks {
+    /// Verdict of the search, whose plies are those of the line.
+    pub verdict: MateVerdict,
+    /// Mate against the longest defence.
+    pub line: MateLine,
 }
 
 /// Search for positions of a game, which keeps its results for later calls.
@@ -62,9 +74,22 @@ pub trait Searcher<G: Game>: Send + Sync {
     ) -> SearchResult;
 }
 
-/// Returns the searcher of a game; `None` for games with cycles.
+/// Returns `true` if a game has a [searcher](of_rules).
+pub fn can_search<G: Game>(game: &G) -> bool {
+    game.layers().is_some() || game.shogi_boards().is_some()
+}
+
+/// Returns the memory in bytes of a game's search: `most`, except for mates, whose tables stay in the processor's
+/// caches.
+pub fn usual_memory<G: Game>(game: &G, most: usize) -> usize {
+    if game.layers().is_some() { most } else { most.min(16 << 20) }
+}
+
+/// Returns the searcher of a game; `None` for games with cycles outside the shogi family.
 pub fn of_rules<G: Game>(game: &G, options: &SearchOptions) -> Option<Box<dyn Searcher<G>>> {
-    game.layers()?;
+    if game.layers().is_none() {
+        return Some(Box::new(MateValues::new(game, options)?));
+    }
     Some(match game.score_search(options) {
         Some(search) => Box::new(GameSearch(search)),
         None => Box::new(plain::PlainSearch::<G>::new(options)),
@@ -84,6 +109,11 @@ impl<G: Game> Searcher<G> for GameSearch<G::State> {
     ) -> SearchResult {
         let found = self.0.search(state, task.window, limits);
         let value = Value::of_scores(found.lower, found.upper, None);
-        SearchResult { value, best: found.best, nodes: found.nodes }
+        SearchResult {
+            value,
+            line: found.best.into_iter().collect(),
+            nodes: found.nodes,
+            mate: None,
+        }
     }
 }

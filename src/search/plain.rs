@@ -137,7 +137,8 @@ impl<G: Game> PlainRun<'_, G> {
         // Without a best move the value is the lowest score, which every move keeps.
         let best = best.or_else(|| self.game.actions(state).first().copied());
         let value = Value::of_scores(Score(lower), Score(upper), None);
-        SearchResult { value, best: best.filter(|_| lower == upper), nodes: self.nodes }
+        let line = best.filter(|_| lower == upper).into_iter().collect();
+        SearchResult { value, line, nodes: self.nodes, mate: None }
     }
 
     /// Returns a proven lower bound of the score that is at least `beta`, or a proven upper bound below

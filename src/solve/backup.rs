@@ -16,11 +16,7 @@ pub(super) trait Backup: Sync {
 
     /// Returns the value of a row from its successors' (at least one), each its own mover's; duplicates are
     /// harmless.
-    fn backup(
-        &self,
-        row: usize,
-        successors: impl Iterator<Item = Self::Value> + Clone,
-    ) -> Self::Value;
+    fn backup(&self, successors: impl Iterator<Item = Self::Value> + Clone) -> Self::Value;
 
     /// Returns the difference of two values, in the unit of residuals.
     fn change(&self, old: Self::Value, new: Self::Value) -> f64;
@@ -59,7 +55,7 @@ impl<T: SweepOrder> Backup for ExactBackup<'_, T> {
     }
 
     #[inline]
-    fn backup(&self, _: usize, successors: impl Iterator<Item = T> + Clone) -> T {
+    fn backup(&self, successors: impl Iterator<Item = T> + Clone) -> T {
         successors.fold(T::HIGHEST, T::min).before()
     }
 
@@ -98,7 +94,7 @@ impl Backup for BoundsBackup<'_> {
         }
     }
 
-    fn backup(&self, _: usize, successors: impl Iterator<Item = Value> + Clone) -> Value {
+    fn backup(&self, successors: impl Iterator<Item = Value> + Clone) -> Value {
         best_bounds(successors)
     }
 
@@ -145,7 +141,7 @@ impl Backup for DiscountBackup<'_> {
     }
 
     #[inline]
-    fn backup(&self, _: usize, successors: impl Iterator<Item = f32> + Clone) -> f32 {
+    fn backup(&self, successors: impl Iterator<Item = f32> + Clone) -> f32 {
         // Zero is never −0, so that equal values have equal bytes.
         successors.map(|v| 0.0 - self.discount * v).fold(f32::NEG_INFINITY, f32::max)
     }

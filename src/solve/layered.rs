@@ -265,10 +265,9 @@ fn sweep_layer<B: Backup>(
                         // The same number of reads for every row: a branch would often be mispredicted.
                         _ if edges.len() <= AT_LEAST => {
                             let at = |number: usize| of_later(&edges[number.min(edges.len() - 1)]);
-                            backup
-                                .backup(row, std::array::from_fn::<_, AT_LEAST, _>(at).into_iter())
+                            backup.backup(std::array::from_fn::<_, AT_LEAST, _>(at).into_iter())
                         }
-                        _ => backup.backup(row, edges.iter().map(of_later)),
+                        _ => backup.backup(edges.iter().map(of_later)),
                     };
                     change = change.and(Change::of(backup, *value, new));
                     *value = new;
@@ -287,9 +286,8 @@ fn sweep_layer<B: Backup>(
         sums
     }))?;
     // A pass stays in the layer and leads to a state whose own moves leave it.
-    let renew = |&(place, target): &(usize, usize)| {
-        backup.backup(rows.start + place, std::iter::once(own[target - rows.start]))
-    };
+    let renew =
+        |&(_, target): &(usize, usize)| backup.backup(std::iter::once(own[target - rows.start]));
     let renew = |places: Range<usize>| passes[places].iter().map(renew).collect::<Vec<_>>();
     let renewed = parallel::map_ranges(passes.len(), GRAIN, &renew).concat();
     for ((place, _), new) in passes.into_iter().zip(renewed) {

@@ -109,11 +109,6 @@ pub(super) struct Method {
 impl Method {
     /// Completes the options. Defaults: exact values, topological order, θ = 0.01, empty squares uncounted.
     pub(super) fn of<G: Game>(game: &G, table: &Table, options: &SolveOptions) -> Method {
-        let identity = &table.manifest().identity;
-        let repetition = match identity.checks_only {
-            true => Repetition::Unknown,
-            false => game.repetition(),
-        };
         Method {
             layered: game.layers().is_some(),
             order: options.order.unwrap_or_default(),
@@ -123,8 +118,8 @@ impl Method {
             max_score: game.scores().map_or(Score(1), |scores| scores.most()),
             has_scores: game.scores().is_some(),
             score_unit: game.scores().map_or("point", |scores| scores.unit()),
-            by_rank: identity.is_by_rank(),
-            repetition: options.repetition.unwrap_or(repetition),
+            by_rank: table.manifest().identity.is_by_rank(),
+            repetition: options.repetition.unwrap_or(game.repetition()),
         }
     }
 
@@ -162,25 +157,17 @@ impl Method {
     }
 
     fn check_cyclic(&self, table: &Table) -> Result<(), SweepError> {
-        let (identity, name) = (&table.manifest().identity, table.name());
-        let wrong = if self.repetition == Repetition::SecondPlayerWins && identity.sides.is_none() {
-            Hinted::new(
-                format!(
-                    "--repetition second-player-wins does not apply: the states of {name} do not record the side to move"
-                ),
-                "expected draw or unknown",
-            )
-        } else if identity.checks_only && self.repetition != Repetition::Unknown {
-            Hinted::new(
-                format!(
-                    "{name} was enumerated with --checks-only: infinite play can only count as unknown, because some moves were not followed"
-                ),
-                "leave --repetition out",
-            )
-        } else {
+        let keeps_sides = table.manifest().identity.sides.is_some();
+        if keeps_sides || self.repetition != Repetition::SecondPlayerWins {
             return Ok(());
-        };
-        Err(SweepError::Options(wrong))
+        }
+        Err(SweepError::Options(Hinted::new(
+            format!(
+                "--repetition second-player-wins does not apply: the states of {} do not record the side to move",
+                table.name()
+            ),
+            "expected draw or unknown",
+        )))
     }
 
     /// Returns a text that identifies a run; a checkpoint is resumed only if its text is the same.

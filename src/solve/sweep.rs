@@ -104,9 +104,7 @@ impl<B: Backup> Jacobi<'_, B> {
             let row = row as usize;
             let new = match self.moves.of(row) {
                 [] => self.backup.leaf(row),
-                targets => {
-                    self.backup.backup(row, targets.iter().map(|&t| self.values[t as usize]))
-                }
+                targets => self.backup.backup(targets.iter().map(|&t| self.values[t as usize])),
             };
             let decided = u64::from(self.backup.is_final(new, self.sweeps));
             change = change.and(Change::of(self.backup, self.values[row], new));

@@ -105,7 +105,7 @@ impl<B: Backup> Textbook<'_, B> {
             [] => self.backup.leaf(row),
             targets => {
                 let next = values[targets[usize::from(place)] as usize];
-                self.backup.backup(row, std::iter::once(next))
+                self.backup.backup(std::iter::once(next))
             }
         }
     }
@@ -114,7 +114,7 @@ impl<B: Backup> Textbook<'_, B> {
     fn better(&self, row: usize, chosen: u16, values: &[B::Value]) -> Option<u16> {
         let targets = self.targets(row);
         let next = targets.iter().map(|&target| values[target as usize]);
-        let best = (!targets.is_empty()).then(|| self.backup.backup(row, next))?;
+        let best = (!targets.is_empty()).then(|| self.backup.backup(next))?;
         let is_best = |place: &u16| self.value(row, *place, values) == best;
         (!is_best(&chosen)).then(|| (0..targets.len() as u16).find(is_best))?
     }

@@ -320,6 +320,25 @@ impl Value {
         (self.lower.score(), self.upper.score(), self.lower, self.upper)
     }
 
+    /// Returns the value of a move to a state with these bounds that a search found, for the player who makes it: in
+    /// games whose play always ends, with an unknown distance.
+    pub fn turned(self, is_layered: bool) -> Value {
+        match is_layered {
+            true => Value::of_scores(-self.upper.score(), -self.lower.score(), None),
+            false => self.before(),
+        }
+    }
+
+    /// Returns `true` if the bounds are those of some value with scores of at most `most` and possible distances.
+    pub fn is_within(self, most: Score) -> bool {
+        let most = UNIT * i32::from(most.0);
+        let is_possible = |bound: Prospect| {
+            let is_near = || bound.distance().is_none_or(|plies| plies <= Prospect::MAX_DISTANCE);
+            (-most - ENDLESS..=most).contains(&bound.0) && is_near()
+        };
+        self.lower <= self.upper && is_possible(self.lower) && is_possible(self.upper)
+    }
+
     /// Returns the value of a move to a state with these bounds, for the player who makes it.
     #[inline]
     pub fn before(self) -> Value {

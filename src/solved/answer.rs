@@ -9,9 +9,11 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::SolvedTable;
-use crate::any::AnyPosition;
+use crate::any::{AnyGame, AnyPosition};
 use crate::game::{Drawn, GameExt, MoveSquares, Outcome, Side};
 use crate::hint::Hint;
+use crate::search::MateByChecks;
+use crate::search::mates::MateVerdict;
 use crate::solve::Value;
 use crate::table::Manifest;
 
@@ -38,7 +40,6 @@ impl NotThere {
         let bounds = [
             identity.max_depth.map(|plies| format!("{plies} plies")),
             identity.max_states.map(|states| format!("{states} states")),
-            identity.checks_only.then(|| "checks only".to_string()),
         ];
         let bounds: Vec<String> = bounds.into_iter().flatten().collect();
         let within = match complete {
@@ -77,7 +78,7 @@ pub struct Answer {
     /// with colours exchanged; absent if the table does not record that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reachable: Option<bool>,
-    /// `interior`, `terminal`, `frontier` or `restricted`; `outside` if nothing is known of the position.
+    /// `interior`, `terminal` or `frontier`; `outside` if nothing is known of the position.
     pub kind: &'static str,
     /// Value of the position.
     #[serde(flatten)]
@@ -120,11 +121,57 @@ pub struct Cycles {
     pub winner: Option<&'static str>,
     /// Value of infinite play: `draw`, `second-player-wins` or `unknown`.
     pub repetition: &'static str,
-    /// Player whose moves other than checks were not followed, if any.
-    pub checks_only: Option<&'static str>,
     /// Ply of `principal_variation`, from 0, to whose position its last move leads back; `null` if it
     /// does not.
     pub repeats_from: Option<usize>,
+    /// Mate by checks alone, as far as a search found one, in games of the shogi family.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by_checks: Option<ByChecks>,
+}
+
+/// Mate of the mover who gives check with every move.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct ByChecks {
+    /// `mate`, `no_mate` (proven) or `open` (a limit was reached first).
+    pub verdict: &'static str,
+    /// Plies of the mate that was found; 127 stands for 127 and more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plies: Option<u32>,
+    /// True if no mate by checks is shorter: proven.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is_shortest: Option<bool>,
+    /// Moves of the mate against the longest defence.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub line: Vec<String>,
+    /// Plies that are missing at the end of the line because a limit was reached; absent if none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing_plies: Option<u32>,
+}
+
+impl ByChecks {
+    pub(super) fn of(mate: MateByChecks, game: &AnyGame, position: &AnyPosition) -> ByChecks {
+        let MateByChecks { verdict, line } = mate;
+        let (verdict, plies, is_shortest) = match verdict {
+            MateVerdict::Mate { plies, is_shortest, .. } => {
+                ("mate", Some(plies), Some(is_shortest))
+            }
+            MateVerdict::NoMate => ("no_mate", None, None),
+            MateVerdict::Open => ("open", None, None),
+        };
+        let mut side = position.side.other();
+        let name = |action| {
+            side = side.other();
+            game.action_name(side, action)
+        };
+        ByChecks {
+            verdict,
+            plies,
+            is_shortest,
+            line: line.actions.into_iter().map(name).collect(),
+            missing_plies: Some(line.missing_plies).filter(|&plies| plies > 0),
+        }
+    }
 }
 
 /// A move and its value for the mover.
@@ -237,7 +284,7 @@ pub enum LineEnd {
 pub struct Brief {
     /// Position in one line.
     pub position: String,
-    /// `interior`, `terminal`, `frontier` or `restricted`.
+    /// `interior`, `terminal` or `frontier`.
     pub kind: &'static str,
     /// Value for the player to move.
     #[serde(flatten)]

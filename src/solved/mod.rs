@@ -33,7 +33,7 @@ use crate::progress::Progress;
 use crate::solve::{SolveOptions, SweepError, Value, Values};
 use crate::table::{Store, Table, TableError, or_record};
 
-pub use answer::{Answer, Board, Brief, Cycles, LineEnd, MoveAnswer, NotThere, Verdict};
+pub use answer::{Answer, Board, Brief, ByChecks, Cycles, LineEnd, MoveAnswer, NotThere, Verdict};
 pub use arrays::ArrayRows;
 pub use lines::{LONGEST_LINE, LineAnswer, without_remark};
 pub use oracle::Oracle;
@@ -161,9 +161,8 @@ impl States {
 
     /// Returns the kind that was read, and records damage if a complete table cannot have it.
     fn possible(&self, row: usize, kind: StateKind) -> StateKind {
-        let cut = matches!(kind, StateKind::Frontier | StateKind::Restricted);
-        if cut && self.table.manifest().complete {
-            let what = format!("marked complete, but row {row} is {}", kind.name());
+        if kind == StateKind::Frontier && self.table.manifest().complete {
+            let what = format!("marked complete, but row {row} is frontier");
             or_record::<()>(Err(self.table.damaged_manifest(what)));
         }
         kind

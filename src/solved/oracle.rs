@@ -4,13 +4,14 @@ use std::cmp::Reverse;
 
 use super::SolvedTable;
 use super::answer::{
-    Answer, Board, Brief, Cycles, LONGEST_LINE, LineEnd, MoveAnswer, NotThere, Verdict,
+    Answer, Board, Brief, ByChecks, Cycles, LONGEST_LINE, LineEnd, MoveAnswer, NotThere, Verdict,
 };
 use crate::any::{AnyGame, AnyPosition, AnyState};
 use crate::game::{
     Action, Empties, EndReason, Game, GameExt, Outcome, PlayedGame, Repetition, Score, Side,
 };
 use crate::graph::StateKind;
+use crate::search::MateByChecks;
 use crate::solve::{Prospect, Value};
 
 /// Exact values, or proven bounds, of a game's positions.
@@ -88,11 +89,6 @@ pub trait Oracle: Send + Sync {
         self.game().repetition()
     }
 
-    /// Returns the player whose moves other than checks were not followed, if any.
-    fn attacker(&self) -> Option<Side> {
-        None
-    }
-
     /// Returns the error for a position without a value.
     fn not_there(&self, position: &AnyPosition) -> NotThere {
         NotThere::new(format!(
@@ -100,6 +96,12 @@ pub trait Oracle: Send + Sync {
             self.name(),
             self.game().notation(position)
         ))
+    }
+
+    /// Returns what a search found of a mate by checks alone; `None` if it was not searched, and outside the shogi
+    /// family.
+    fn mate(&self, _position: &AnyPosition) -> Option<MateByChecks> {
+        None
     }
 
     /// Fails if anything read since the oracle was opened is damaged.
@@ -218,6 +220,7 @@ pub trait Oracle: Send + Sync {
                 cycles.end = played.end_in_words(game);
                 cycles.winner = winner(game, answer.side, end.outcome);
                 cycles.repeats_from = None;
+                cycles.by_checks = None;
             }
         }
         answer
@@ -279,11 +282,6 @@ impl Oracle for SolvedTable {
         self.values().repetition()
     }
 
-    fn attacker(&self) -> Option<Side> {
-        let checks_only = self.table().manifest().identity.checks_only;
-        checks_only.then(|| self.states().roots().ok()?.first().map(|root| root.side)).flatten()
-    }
-
     fn not_there(&self, position: &AnyPosition) -> NotThere {
         NotThere::in_table(self, position)
     }
@@ -331,7 +329,7 @@ fn answer_with<O: Oracle + ?Sized>(
             end: game.end_in_words(&position),
             winner: game.result(&position.state).and_then(|outcome| winner(game, side, outcome)),
             repetition: oracle.repetition().name(),
-            checks_only: oracle.attacker().map(|side| game.side_name(side)),
+            by_checks: oracle.mate(&position).map(|mate| ByChecks::of(mate, game, &position)),
             repeats_from: match line_end {
                 LineEnd::Repeats(from) => Some(from),
                 _ => None,

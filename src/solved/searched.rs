@@ -8,9 +8,9 @@ use rustc_hash::FxHashMap;
 
 use super::Oracle;
 use crate::any::{AnyGame, AnyPosition, AnyState};
-use crate::game::{Action, Empties, Game, GameExt, Score, SearchLimits, SearchOptions};
-use crate::search::{SearchResult, SearchTask, Searcher};
-use crate::solve::Value;
+use crate::game::{Action, Empties, Game, GameExt, Outcome, Score, SearchLimits, SearchOptions};
+use crate::search::{MateByChecks, SearchResult, SearchTask, Searcher, usual_memory};
+use crate::solve::{Prospect, Value};
 
 /// Limits of the search for one position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,6 +89,7 @@ pub struct SearchOracle {
     /// `true` if an answer came from a stored solution, without a search.
     stored: AtomicBool,
     known: Mutex<FxHashMap<AnyPosition, (Value, Option<Action>)>>,
+    mates: Mutex<FxHashMap<AnyPosition, MateByChecks>>,
 }
 
 impl SearchOracle {
@@ -114,6 +115,7 @@ impl SearchOracle {
             stop,
             stored,
             known,
+            mates: Mutex::default(),
         };
         Some(oracle)
     }
@@ -126,7 +128,8 @@ impl SearchOracle {
         threads: usize,
         time: Duration,
     ) -> Option<SearchOracle> {
-        let options = SearchOptions { empties, threads, ..SearchOptions::default() };
+        let mut options = SearchOptions { empties, threads, ..SearchOptions::default() };
+        options.memory = usual_memory(&game, options.memory);
         let budget = Budget { time: Some(time), nodes: None };
         SearchOracle::new(
             game,
@@ -142,6 +145,7 @@ impl SearchOracle {
         self.nodes.store(0, Ordering::Relaxed);
         self.stored.store(false, Ordering::Relaxed);
         self.known.lock().expect("no holder panics").clear();
+        self.mates.lock().expect("no holder panics").clear();
     }
 
     /// Stops the running search and all later ones; their values are then only bounds.
@@ -162,16 +166,9 @@ impl SearchOracle {
 
     /// Searches a position within the remaining budget.
     fn search(&self, position: &AnyPosition, task: &SearchTask) -> SearchResult {
-        let began = *self.began.lock().expect("no holder panics");
-        let spent = self.nodes.load(Ordering::Relaxed);
-        let limits = SearchLimits {
-            nodes: self.budget.nodes.map(|nodes| nodes.saturating_sub(spent)),
-            deadline: self.budget.time.and_then(|time| began.checked_add(time)),
-            stop: Some(&self.stop),
-        };
-        let found = self.searcher.search(&self.game, &position.state, task, &limits);
+        let found = self.searcher.search(&self.game, &position.state, task, &self.limits());
         self.nodes.fetch_add(found.nodes, Ordering::Relaxed);
-        self.stored.fetch_or(found.nodes == 0 && found.best.is_some(), Ordering::Relaxed);
+        self.stored.fetch_or(found.nodes == 0 && !found.line.is_empty(), Ordering::Relaxed);
         found
     }
 
@@ -185,6 +182,42 @@ impl SearchOracle {
 
     fn remember(&self, position: AnyPosition, value: Value, best: Option<Action>) {
         self.known.lock().expect("no holder panics").insert(position, (value, best));
+    }
+
+    /// Remembers what the line of a forced win proves of the positions after each of its moves: bounds, because the
+    /// longest defence against checks need not be the longest against every move.
+    fn remember_line(&self, from: AnyPosition, value: Value, line: &[Action]) {
+        let (mut position, mut plies) = (from, value.distance_upper());
+        let mut outcome = value.outcome();
+        for (played, &action) in line.iter().enumerate() {
+            position = self.game.advance(&position, action);
+            plies = plies.and_then(|plies| plies.checked_sub(1));
+            outcome = outcome.map(|outcome| Outcome::of(-outcome.value()));
+            let Some((outcome, plies)) = outcome.zip(plies) else { return };
+            let end = Prospect::of_end(outcome, plies);
+            let proven = match outcome {
+                Outcome::Win => Value { lower: end, ..Value::CUT_OFF },
+                _ => Value { upper: end, ..Value::CUT_OFF },
+            };
+            let best = line.get(played + 1).copied();
+            let mut known = self.known.lock().expect("no holder panics");
+            known.entry(position).or_insert((proven, best));
+        }
+    }
+
+    fn turned(&self, value: Value) -> Value {
+        value.turned(self.game.layers().is_some())
+    }
+
+    /// Returns what is left of the budget.
+    fn limits(&self) -> SearchLimits<'_> {
+        let began = *self.began.lock().expect("no holder panics");
+        let spent = self.nodes.load(Ordering::Relaxed);
+        SearchLimits {
+            nodes: self.budget.nodes.map(|nodes| nodes.saturating_sub(spent)),
+            deadline: self.budget.time.and_then(|time| began.checked_add(time)),
+            stop: Some(&self.stop),
+        }
     }
 }
 
@@ -204,13 +237,23 @@ impl Oracle for SearchOracle {
         if let Some(value) = self.end_value(&position.state) {
             return Some(value);
         }
-        let SearchResult { value, best, .. } = self.search(position, &self.task());
-        self.remember(*position, value, best);
+        let SearchResult { value, line, mate, .. } = self.search(position, &self.task());
+        if let Some(mate) = mate {
+            self.mates.lock().expect("no holder panics").insert(*position, mate);
+        }
+        self.remember(*position, value, line.first().copied());
+        if self.game.layers().is_none() {
+            self.remember_line(*position, value, &line);
+        }
         Some(value)
     }
 
     fn empties(&self) -> Empties {
         self.empties
+    }
+
+    fn mate(&self, position: &AnyPosition) -> Option<MateByChecks> {
+        self.mates.lock().expect("no holder panics").get(position).cloned()
     }
 
     fn is_proven(&self, value: Value) -> bool {
@@ -229,7 +272,7 @@ impl Oracle for SearchOracle {
         self.game.for_each_successor(&position.state, |action, state| {
             let after = AnyPosition { state, side: position.side.other() };
             if self.wanted.all_moves {
-                moves.push((action, self.value_of(&after).map(turned)));
+                moves.push((action, self.value_of(&after).map(|value| self.turned(value))));
             } else if best == Some(action) {
                 moves.push((action, value));
             }
@@ -241,20 +284,18 @@ impl Oracle for SearchOracle {
     fn best_move(&self, position: &AnyPosition, value: Value) -> Option<Action> {
         let known = self.known(position).and_then(|(_, best)| best);
         let searched = || {
+            // The line of a forced win is not searched for again where a limit cut it.
+            self.game.layers()?;
             let task = value.score().map_or(self.task(), SearchTask::around);
-            self.search(position, &task).best
+            self.search(position, &task).line.first().copied()
         };
         let action = known.or_else(searched)?;
         self.remember(*position, value, Some(action));
         let after = self.game.advance(position, action);
-        if value.score().is_some() && self.known(&after).is_none() {
-            self.remember(after, turned(value), None);
+        let is_kept = self.game.layers().is_some() && value.score().is_some();
+        if is_kept && self.known(&after).is_none() {
+            self.remember(after, self.turned(value), None);
         }
         Some(action)
     }
-}
-
-/// Returns a value as the other player sees it, with an unknown distance.
-fn turned(value: Value) -> Value {
-    Value::of_scores(-value.upper.score(), -value.lower.score(), None)
 }

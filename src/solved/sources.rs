@@ -105,12 +105,18 @@ impl Sources {
         }
         let contains = |table: &SolvedTable| table.states().find(position).is_some();
         let in_table = self.tables.iter().any(contains);
-        let is_over = !self.tables.is_empty() && self.game().is_terminal(&position.state);
+        // Without a table a search knows how empty squares count.
+        let has_end = !self.tables.is_empty() || self.game().layers().is_none();
+        let is_over = has_end && self.game().is_terminal(&position.state);
         if let Some(search) = self.search.as_ref().filter(|_| !is_over)
             && self.reach.contains(self.game(), position, in_table)
         {
             search.restart();
-            if !in_table || self.reach == Reach::All || proves(search) {
+            let knows_result = |table: &SolvedTable| {
+                table.value_of(position).is_some_and(|value| value.outcome().is_some())
+            };
+            let gives_way = self.game().layers().is_none() && self.tables.iter().any(knows_result);
+            if !in_table || self.reach == Reach::All && !gives_way || proves(search) {
                 return Source::Search(search);
             }
         }

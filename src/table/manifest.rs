@@ -43,9 +43,6 @@ pub struct Identity {
     /// `kept` if a row includes the side to move; absent if it stands for both sides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sides: Option<String>,
-    /// `true` if the player to move at the roots may only give check.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub checks_only: bool,
     /// `derived` if rows are sorted keys whose moves are not stored; absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transitions: Option<String>,

@@ -319,12 +319,14 @@ fn a_position_is_found_in_the_table_that_knows_most_of_it() {
     assert_eq!(tables.json(&["query", "minishogi"])["table"], "minishogi-depth2");
     for (words, named) in [
         (&["animal-shogi", "start"][..], "no table animal-shogi in"),
-        (&["2k1S/4p/1gS2/4b/1KR2 b RGPb 1"], "not among the states of minishogi-depth2"),
         (&["a1"], "othello-4x4: transcript: illegal move 1 `a1`"),
     ] {
         let ran = tables.run(&[&["query"], words].concat());
         assert!(ran.refused(words[0]).contains(named), "{ran:?}");
     }
+    // A mate that no table contains is searched for.
+    let mate = tables.json(&["query", "2k1S/4p/1gS2/4b/1KR2 b RGPb 1"]);
+    assert_eq!((&mate["table"], &mate["distance"]), (&"search".into(), &3.into()));
     let none = Tables::new().run(&["query", "start"]);
     assert!(none.refused("no tables").contains("none is solved"), "{none:?}");
 }

@@ -137,12 +137,25 @@ fn a_file_is_solved_by_the_table_that_knows_it() {
     fs::write(&starts, "start\n").unwrap();
     let row = fresh.ok(&["solve", "animal-shogi-3x3", starts.to_str().unwrap()]);
     assert!(row.starts_with("win 7\t3c3b\t"), "{row}");
-    // Options of the search are obeyed.
-    let searched = tables.ok(&["solve", "animal-shogi-3x3", file.to_str().unwrap(), "--search"]);
-    assert!(searched.lines().all(|row| row.starts_with("mate ") || row.starts_with("no mate")));
-    let (sfen, _) = wins.iter().find(|(_, plies)| *plies == 9).unwrap();
-    let shortest = tables.json(&["solve", "animal-shogi-3x3", sfen, "--full-width"]);
-    assert_eq!((&shortest["by"], &shortest["plies"]), (&"search".into(), &9.into()));
+    // Options of the search are obeyed, and what it finds agrees with the values: short wins exactly, others within
+    // bounds.
+    let all = three_by_three().iter().filter(|(_, (outcome, _))| *outcome == 1);
+    let mut all: Vec<(&String, u16)> =
+        all.filter_map(|(sfen, (_, plies))| Some((sfen, (*plies)?))).collect();
+    all.sort();
+    let some: Vec<_> = all.iter().step_by(all.len() / 150).collect();
+    fs::write(&file, some.iter().map(|(sfen, _)| format!("{sfen}\n")).collect::<String>()).unwrap();
+    let words = ["solve", "animal-shogi-3x3", file.to_str().unwrap(), "--plies", "7", "--json"];
+    let searched = tables.ok(&words);
+    assert_eq!(searched.lines().count(), some.len());
+    for (line, &&(sfen, plies)) in searched.lines().zip(&some) {
+        let found: Value = serde_json::from_str(line).unwrap();
+        let least = found["distance_lower"].as_u64().unwrap_or(9);
+        let most = found["distance_upper"].as_u64().unwrap_or(u64::MAX);
+        assert!((least..=most).contains(&plies.into()), "{sfen}: {found}");
+        assert!(plies <= 1 || found["by"] == "search", "{sfen}: {found}");
+        assert!(plies > 7 || found["distance"] == plies, "{sfen}: {found}");
+    }
 }
 
 /// A finished game has its winner, with a table or without.
@@ -255,8 +268,8 @@ fn what_cannot_be_solved_is_refused() {
             &["solve", "minishogi", "--empties", "to-winner"],
             "--empties does not apply to minishogi",
         ),
-        (&["solve", "4x4", "--full-width"], "do not apply to othello-4x4"),
-        (&["solve", "minishogi", "--all-moves"], "--all-moves does not apply to the search"),
+        (&["solve", "4x4", "--plies", "3"], "--plies does not apply to othello-4x4"),
+        (&["solve", "minishogi", "--outcome-only"], "--outcome-only does not apply to minishogi"),
         (
             &["report", "--size", "4", "--sample", "5", "--canonical"],
             "--canonical is for all positions of a table",
@@ -282,28 +295,127 @@ fn what_cannot_be_solved_is_refused() {
     }
 }
 
+/// The line of play mates, by rules written for the tests, after `plies` plies.
+fn mates(sfen: &str, line: &Value, plies: u64) -> bool {
+    let names = line.as_array().unwrap().iter().map(|name| name.as_str().unwrap());
+    let start = Position::read(Rules::Minishogi, sfen);
+    let last = names.clone().fold(start, |at, name| at.apply(name));
+    last.end().is_some() && names.count() as u64 == plies
+}
+
 #[test]
-fn mates_are_found_or_proven_absent() {
+fn mates_are_those_of_the_ground_truth() {
+    let tables = Tables::new();
+    let truth: Value = serde_json::from_str(include_str!("../data/minishogi-mates.json")).unwrap();
+    let truth = truth["positions"].as_array().unwrap();
+    let has = |names: &Value, name: &Value| names.as_array().unwrap().contains(name);
+    let file = tables.root().join("mates.txt");
+    let lines = |of: &[&Value]| {
+        let lines: Vec<&str> = of.iter().map(|mate| mate["sfen"].as_str().unwrap()).collect();
+        fs::write(&file, lines.join("\n")).unwrap();
+    };
+    let name = file.to_str().unwrap();
+    // The shortest win with every move, and the shortest by checks, one after the other and both in a line of a file.
+    lines(&truth.iter().collect::<Vec<_>>());
+    let solved = tables.ok(&["solve", "minishogi", name, "--json"]);
+    assert_eq!(solved.lines().count(), truth.len());
+    for (line, mate) in solved.lines().zip(truth) {
+        let (found, sfen) =
+            (serde_json::from_str::<Value>(line).unwrap(), mate["sfen"].as_str().unwrap());
+        let least = found["distance_lower"].as_u64();
+        match (mate["mate_plies"].as_u64(), mate["no_mate_within"].as_u64()) {
+            (Some(plies @ ..=9), _) => {
+                assert_eq!(
+                    (&found["outcome"], &found["distance"]),
+                    (&1.into(), &plies.into()),
+                    "{sfen}"
+                );
+                assert!(mates(sfen, &found["principal_variation"], plies), "{found}");
+                assert!(has(&mate["optimal_first_moves_usi"], &found["principal_variation"][0]));
+            }
+            (Some(plies), _) => {
+                let most = found["distance_upper"].as_u64();
+                assert!(least.is_some_and(|least| least > 9) && most >= Some(plies), "{found}");
+            }
+            (None, within) => {
+                // A longer win may be found by checks.
+                let is_open =
+                    found["outcome"].is_null() || least > within.map(|plies| plies.min(9));
+                assert!(is_open, "{found}");
+            }
+        }
+        let checks = &found["by_checks"];
+        match (mate["tsume_checks_only_plies"].as_u64(), mate["tsume_none_within"].as_u64()) {
+            (Some(plies), _) => {
+                assert_eq!(
+                    (&checks["plies"], &checks["is_shortest"]),
+                    (&plies.into(), &true.into())
+                );
+                assert!(mates(sfen, &checks["line"], plies), "{found}");
+                assert!(has(&mate["tsume_first_moves"], &checks["line"][0]), "{found}");
+            }
+            (None, within) => {
+                assert!(checks["verdict"] == "no_mate" || checks["plies"].as_u64() > within);
+            }
+        }
+    }
+    // Positions of a list have the same values, here with the moves that win soonest.
+    let short = |mate: &&Value| matches!(mate["mate_plies"].as_u64(), Some(3..=5));
+    let short: Vec<&Value> = truth.iter().filter(short).collect();
+    lines(&short);
+    let columns = "board,outcome,distance,moves";
+    let words = ["export", "minishogi", "--positions", name, "--plies", "4", "--columns", columns];
+    let exported = tables.ok(&words);
+    assert_eq!(exported.lines().count(), short.len());
+    for (line, mate) in exported.lines().zip(&short) {
+        let found: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(
+            (&found["outcome"], &found["distance"]),
+            (&1.into(), &mate["mate_plies"]),
+            "{found}"
+        );
+        let won = found["moves"].as_str().unwrap();
+        for name in mate["optimal_first_moves_usi"].as_array().unwrap() {
+            assert!(won.contains(&format!("{}:+1", name.as_str().unwrap())), "{found}");
+        }
+    }
+    // A report counts them as won by force; their values are read from the labels, none is searched again.
+    let words = [
+        "report",
+        "minishogi",
+        "--positions",
+        name,
+        "--plies",
+        "4",
+        "--policy",
+        "random,mate:5000",
+    ];
+    let report = tables.json(&words);
+    let won = report["metrics"][0]["forced_won"].as_f64().unwrap();
+    assert_eq!(won, short.len() as f64, "{report}");
+    let kept = |at: usize| report["metrics"][at]["forced_won_kept"].as_f64().unwrap();
+    assert!(kept(0) < 0.3 && kept(1) > 0.7, "{report}");
+}
+
+#[test]
+fn limits_and_tables_decide_what_solve_knows_of_mates() {
     let tables = Tables::new();
     let mate = "2k1S/4p/1gS2/4b/1KR2 b RGPb 1";
-    let by_checks = tables.json(&["solve", "--game", "minishogi", mate]);
-    assert_eq!(by_checks["schema"], "yomikiri-solve-mate");
-    assert_eq!((&by_checks["by"], &by_checks["verdict"]), (&"search".into(), &"mate".into()));
-    assert_eq!((&by_checks["plies"], &by_checks["is_shortest"]), (&3.into(), &true.into()));
-    assert_eq!(by_checks["line"].as_array().unwrap().len(), 3);
-    let shown = tables.ok(&["solve", mate, "--full-width"]);
-    assert!(shown.contains("\nForced win in 3 plies.\n\nLine: "), "{shown}");
+    let shown = tables.ok(&["solve", mate]);
+    for part in ["wins in 3 plies", "\nBy checks alone: mate in 3 plies: ", "\nBy search: "] {
+        assert!(shown.contains(part), "{shown}");
+    }
     for (words, sentence) in [
-        (&["solve", "minishogi"][..], "No mate by checks: proven."),
+        (&["solve", "minishogi"][..], "By checks alone: no mate, proven"),
         (
-            &["solve", "minishogi", "--full-width", "--plies", "3"],
-            "No forced win within 3 plies: proven.",
+            &["solve", "minishogi", "--plies", "3"],
+            "a win takes at least 5 plies, a loss takes at least 4",
         ),
+        (&["solve", "animal-shogi", "--plies", "5"], "a win takes at least 7 plies"),
         (
-            &["solve", "animal-shogi", "--search", "--plies", "5"],
-            "No mate by checks within 5 plies: proven.",
+            &["solve", "1kg2/3rp/PB1S1/5/KG2R b BS 1", "--nodes", "20"],
+            "By checks alone: not decided",
         ),
-        (&["solve", "minishogi", "--full-width", "--nodes", "500"], "Gave up after "),
     ] {
         let shown = tables.ok(words);
         assert!(shown.contains(sentence) && shown.contains("By search: "), "{shown}");
@@ -311,23 +423,28 @@ fn mates_are_found_or_proven_absent() {
     for (position, plies) in
         [("4R/3KG/k1p2/3P1/4s b BGSrb 1", 15), ("K4/3+S1/5/2k2/1b3 b 2RBGSPgp 1", 9)]
     {
-        let output = tables.json(&["solve", "--game", "minishogi", position]);
-        let length = output["line"].as_array().unwrap().len();
-        assert_eq!((&output["plies"], length), (&plies.into(), plies), "{output}");
-        assert_eq!(output.get("missing_plies"), None);
+        let output = tables.json(&["solve", "minishogi", position, "--plies", "0"]);
+        let checks = &output["by_checks"];
+        assert_eq!((&checks["plies"], &output["distance_upper"]), (&plies.into(), &plies.into()));
+        assert!(mates(position, &checks["line"], plies), "{output}");
+        assert_eq!(checks.get("missing_plies"), None);
     }
     // A mate whose longest defence is not known within the limit.
     let cut = ["solve", "4k/r4/SKp1g/4b/SG1B1 w Pr 1", "--nodes", "50000", "--threads", "1"];
     let shown = tables.ok(&cut);
     assert!(shown.contains(" … (30 plies missing)\n"), "{shown}");
     let output = tables.json(&cut);
-    assert_eq!((&output["plies"], &output["missing_plies"]), (&31.into(), &30.into()));
+    assert_eq!(
+        (&output["by_checks"]["plies"], &output["by_checks"]["missing_plies"]),
+        (&31.into(), &30.into())
+    );
+    assert_eq!((&output["outcome"], &output["distance_upper"]), (&1.into(), &31.into()));
     // White has an equal mate on the rotated board, and the output has a line for each position of a file.
     let file = tables.root().join("mates.txt");
     fs::write(&file, format!("{mate}\n2rk1/B4/2sG1/P4/s1K2 w Brgp 1\n")).unwrap();
     let rows = tables.ok(&["solve", "--game", "minishogi", file.to_str().unwrap()]);
     let verdicts: Vec<&str> = rows.lines().map(|row| row.split('\t').next().unwrap()).collect();
-    assert_eq!(verdicts, ["mate 3", "mate 3"]);
+    assert_eq!(verdicts, ["win 3", "win 3"]);
     // A table that contains the position has precedence.
     tables.ok(&["enumerate", "--game", "minishogi", "--root", mate, "--max-depth", "3", "-q"]);
     tables.ok(&["value-iterate", "-q"]);
@@ -430,8 +547,8 @@ fn a_query_searches_what_no_table_contains() {
     }
     let shown = tables.ok(&["query", "8x8", ENDGAME]);
     assert!(shown.lines().last().unwrap().starts_with("By search: "), "{shown}");
-    let ran = tables.run(&["query", "minishogi", "start"]);
-    assert!(ran.refused("play without end").contains("no table minishogi in"), "{ran:?}");
+    let ran = tables.run(&["query", "animal-shogi", "start"]);
+    assert!(ran.refused("play without end").contains("no table animal-shogi in"), "{ran:?}");
 
     // A position that a bounded table does not prove is searched, by its rule for empty squares.
     let line = tables.json(&["query", "4x4"])["principal_variation"].clone();

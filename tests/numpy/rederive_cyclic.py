@@ -62,7 +62,7 @@ def sorted_keys():
     kinds, degree = array["kinds"], array["edge_counts"]
     offsets = np.concatenate(([0], np.cumsum(degree, dtype=np.int64)))
     target = array["edge_targets"]
-    interior, terminal, frontier, restricted = (kinds == kind for kind in range(4))
+    interior, terminal, frontier = (kinds == kind for kind in range(3))
     assert (array["edge_starts"] == offsets[:-1][::64]).all() and offsets[-1] == len(target)
     assert (degree[interior] > 0).all() and (degree[terminal | frontier] == 0).all()
     endless = {"draw": (0, 0), "unknown": (-1, 1)}.get(repetition)
@@ -79,18 +79,13 @@ def sorted_keys():
         ends = array["prospect_lower"][terminal].astype(int)
     lower[terminal] = upper[terminal] = ends
     lower[frontier], upper[frontier] = 2 - END, END - 1
-    bare = restricted & (degree == 0)
-    lower[bare], upper[bare] = 2 - END, 1
-    moving = (interior | restricted) & (degree > 0)
-    begin, least = offsets[:-1][moving], np.where(restricted[moving], 1, -END)
-    sweeps = 0
+    begin, sweeps = offsets[:-1][interior], 0
     while True:
-        low = np.maximum.reduceat(before(upper[target]), begin) if moving.any() else lower[moving]
-        high = np.maximum.reduceat(before(lower[target]), begin) if moving.any() else upper[moving]
-        high = np.maximum(high, least)
-        if np.array_equal(low, lower[moving]) and np.array_equal(high, upper[moving]):
+        low = np.maximum.reduceat(before(upper[target]), begin)
+        high = np.maximum.reduceat(before(lower[target]), begin)
+        if np.array_equal(low, lower[interior]) and np.array_equal(high, upper[interior]):
             break
-        lower[moving], upper[moving] = low, high
+        lower[interior], upper[interior] = low, high
         sweeps += 1
 
     def same(name, expected):

@@ -105,7 +105,8 @@ fn compare(rows: usize, columns: usize, empties: Empties, step: usize) {
             ];
             for found in found {
                 assert_eq!(found.value.score(), Some(score), "row {row}");
-                let best = found.best.filter(|_| !game.is_terminal(&position.state));
+                let best =
+                    found.line.first().copied().filter(|_| !game.is_terminal(&position.state));
                 if let Some(action) = best {
                     let after = game.advance(&position, action);
                     let after = table.value(table.states().find(&after).unwrap());

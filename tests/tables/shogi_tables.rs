@@ -278,45 +278,6 @@ fn a_mate_is_not_found_within_fewer_plies_than_it_takes() {
     assert!(seen > 25);
 }
 
-/// Checks known mates by checks alone, of up to 11 plies, and positions without any; either those with
-/// large trees or the others. Returns the numbers of both kinds.
-fn mates_by_checks_are_as_known(with_large_trees: bool) -> (usize, usize) {
-    let large = ["1kg2/3rp/PB1S1", "r2gk/2bb1/1sS1p", "5/2skp/2r2"];
-    let (mut found, mut none) = (0, 0);
-    for mate in mates() {
-        let sfen = mate["sfen"].as_str().unwrap();
-        let within = mate["tsume_none_within"].as_u64();
-        let Some(plies) = mate["tsume_checks_only_plies"].as_u64().or(within) else { continue };
-        if large.iter().any(|large| sfen.starts_with(large)) != with_large_trees {
-            continue;
-        }
-        let bound = ["--checks-only", "--max-depth", &plies.to_string()];
-        let (outcome, distance, best) = solved_root(sfen, &bound);
-        if within.is_some() {
-            assert_eq!((outcome, distance), (None, None), "{sfen}");
-            none += 1;
-            continue;
-        }
-        assert_eq!((outcome, distance), (Some(Outcome::Win), Some(plies as u16)), "{sfen}");
-        assert_eq!(best, names(&mate["tsume_first_moves"]), "{sfen}");
-        found += 1;
-    }
-    (found, none)
-}
-
-#[test]
-fn mates_by_checks_have_their_length_and_their_first_moves() {
-    let (found, none) = mates_by_checks_are_as_known(false);
-    assert!(found >= 18 && none >= 3, "{found} and {none}");
-}
-
-#[test]
-#[ignore = "three positions take longer than all others together"]
-fn mates_by_checks_in_large_trees_have_their_length_and_their_first_moves() {
-    let (found, none) = mates_by_checks_are_as_known(true);
-    assert_eq!(found + none, 3);
-}
-
 #[test]
 fn every_row_is_found_and_every_edge_is_a_move() {
     let game = named("animal-shogi");

@@ -15,16 +15,10 @@ const SMALL: [&str; 2] = ["--game", "animal-shogi-3x3"];
 const PAWN: [&str; 4] = ["--game", "minishogi", "--root", "4k/5/5/5/KP3 b - 1"];
 /// A king and a gold general against a king: half as large, and every state is won or lost.
 const GOLD: [&str; 4] = ["--game", "minishogi", "--root", "4k/5/5/5/KG3 b - 1"];
+/// A mate in one: bounded, with wins.
+const MATE: [&str; 6] =
+    ["--game", "minishogi", "--root", "r3k/2g1b/1s1B1/PS3/K4 w GPr 1", "--max-depth", "2"];
 const ANIMAL: [&str; 4] = ["--game", "animal-shogi", "--max-depth", "4"];
-
-/// Returns a mating problem in three checks.
-fn problem() -> String {
-    let all: Value =
-        serde_json::from_str(include_str!("../data/minishogi-mates.json")).expect("a file of ours");
-    let positions = all["positions"].as_array().unwrap();
-    let found = positions.iter().find(|p| p["tsume_checks_only_plies"] == 3).unwrap();
-    found["sfen"].as_str().unwrap().to_string()
-}
 
 /// Enumerates and solves. Returns the table's name.
 fn make(tables: &Tables, plan: &[&str], repetition: Option<&str>) -> String {
@@ -37,14 +31,6 @@ fn make(tables: &Tables, plan: &[&str], repetition: Option<&str>) -> String {
 fn solve(tables: &Tables, name: &str, repetition: Option<&str>) {
     let repetition = repetition.map_or(vec![], |r| vec!["--repetition", r]);
     tables.ok(&[&["value-iterate", name], &repetition[..]].concat());
-}
-
-fn checks_only(tables: &Tables) -> String {
-    make(
-        tables,
-        &["--game", "minishogi", "--root", &problem(), "--checks-only", "--max-depth", "4"],
-        None,
-    )
 }
 
 fn prove(tables: &Tables, name: &str, what: &str) {
@@ -60,26 +46,17 @@ fn prove(tables: &Tables, name: &str, what: &str) {
 #[test]
 fn tables_are_proven_as_they_are_made() {
     let tables = Tables::new();
-    let problem = problem();
     let mini = Some(&["draw", "unknown", "second-player-wins"][..]);
     let animal = Some(&["draw", "unknown"][..]);
     type Case<'a> = (Vec<&'a str>, Option<&'a [&'a str]>);
     let depth4 = ["--max-depth", "4"];
-    let cases: [Case; 10] = [
+    let cases: [Case; 9] = [
         (MINISHOGI.to_vec(), mini),
         ([&["--game", "minishogi"], &depth4[..]].concat(), mini),
         ([&["--game", "minishogi", "--symmetry", "none"], &depth4[..]].concat(), mini),
         (["--game", "minishogi", "--max-states", "5000"].to_vec(), mini),
         (PAWN.to_vec(), mini),
-        (
-            [&["--game", "minishogi", "--root", &problem, "--checks-only"], &depth4[..]].concat(),
-            None,
-        ),
-        (
-            ["--game", "minishogi", "--root", &problem, "--checks-only", "--max-states", "3000"]
-                .to_vec(),
-            None,
-        ),
+        (MATE.to_vec(), mini),
         (ANIMAL.to_vec(), animal),
         (SMALL.to_vec(), animal),
         // A proof of this one takes twice as long as one by rank; infinite play counts as a draw by default.
@@ -195,7 +172,6 @@ impl Forger {
 fn a_changed_byte_is_found_in_every_array() {
     let forgers = [
         Forger::new(|tables| make(tables, &MINISHOGI, None)),
-        Forger::new(checks_only),
         Forger::new(|tables| make(tables, &GOLD, Some("draw"))),
         Forger::new(|tables| make(tables, &ANIMAL, None)),
         Forger::small(),
@@ -228,26 +204,20 @@ fn a_changed_byte_is_found_in_every_array() {
 
 #[test]
 fn wrong_rows_and_edges_are_named() {
-    for (checks, forger) in [
-        (false, Forger::new(|tables| make(tables, &GOLD, None))),
-        (false, Forger::new(|tables| make(tables, &MINISHOGI, None))),
-        (true, Forger::new(checks_only)),
-    ] {
+    for plan in [&GOLD[..], &MINISHOGI] {
+        let forger = Forger::new(|tables| make(tables, plan, None));
         let kinds = forger.words::<u8>("kinds");
         let offsets = forger.edge_offsets();
         let of_kind = |kind: u8| kinds.iter().rposition(|&k| k == kind);
-        let restricted = (0..kinds.len()).find(|&row| kinds[row] == 3);
-        assert_eq!(restricted.is_some(), checks);
-        for (kind, row) in (0..4).filter_map(|kind| Some((kind, of_kind(kind)?))) {
+        for (kind, row) in (0..3).filter_map(|kind| Some((kind, of_kind(kind)?))) {
             let near = forger.near(row);
-            for wrong in (0..5u8).filter(|&wrong| wrong != kind) {
+            for wrong in (0..4u8).filter(|&wrong| wrong != kind) {
                 let what = format!("kind {wrong} of row {row} for {kind}");
                 forger.refuted_near(&forger.set("kinds", row, wrong), &near, &what);
             }
         }
-        let row = of_kind(if checks { 3 } else { 0 }).unwrap();
-        let edge = (0..=row).rev().find(|&row| offsets[row] < offsets[row + 1]).unwrap();
-        let (row, edge) = (edge, offsets[edge]);
+        let row = of_kind(0).unwrap();
+        let edge = offsets[row];
         let targets = forger.words::<u32>("edge_targets");
         for target in [0, targets[edge] ^ 1, kinds.len() as u32, u32::MAX] {
             let forged = forger.set("edge_targets", edge, target);
@@ -337,11 +307,11 @@ fn wrong_values(forger: &Forger, row: usize) -> Vec<(&'static str, Tables)> {
 fn wrong_values_are_named() {
     for forger in [
         Forger::new(|tables| make(tables, &GOLD, None)),
-        Forger::new(checks_only),
+        Forger::new(|tables| make(tables, &MATE, None)),
         Forger::new(|tables| make(tables, &ANIMAL, None)),
     ] {
         let kinds = forger.words::<u8>("kinds");
-        for kind in 0..4 {
+        for kind in 0..3 {
             let Some(row) = kinds.iter().rposition(|&k| k == kind) else { continue };
             let near = forger.near(row);
             for (array, forged) in wrong_values(&forger, row) {
@@ -414,7 +384,7 @@ fn expect_all_found(forger: &Forger, edits: &[(&str, Edit)]) {
 
 #[test]
 fn a_manifest_with_wrong_entries_is_found() {
-    let edits: [(&str, Edit); 20] = [
+    let edits: [(&str, Edit); 19] = [
         ("a terminal more", |m| {
             m.counts.table.terminals += 1;
             m.layers[0].table.terminals += 1;
@@ -433,7 +403,6 @@ fn a_manifest_with_wrong_entries_is_found() {
         ("another completeness", |m| m.complete = !m.complete),
         ("another root's position", |m| m.identity.roots[0] = "4k/5/5/5/K4 b - 1".to_string()),
         ("other rules", |m| m.identity.rules_version += 1),
-        ("only checks, or all moves", |m| m.identity.checks_only = !m.identity.checks_only),
         ("sides not kept, or kept", |m| {
             m.identity.sides = if m.identity.sides.is_some() { None } else { Some("kept".into()) };
         }),
@@ -450,7 +419,6 @@ fn a_manifest_with_wrong_entries_is_found() {
         }),
     ];
     for forger in [
-        Forger::new(checks_only),
         Forger::small(),
         Forger::new(|tables| make(tables, &ANIMAL, None)),
         Forger::new(|tables| make(tables, &PAWN, Some("draw"))),

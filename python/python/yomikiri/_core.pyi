@@ -119,7 +119,7 @@ class Report:
 
 def open_table(name: str, tables: os.PathLike[str] | str, checked: bool) -> Table: ...
 def solve(
-    game: Game, tables: os.PathLike[str] | str, roots: Positions | None, max_depth: int | None, checks_only: bool,
+    game: Game, tables: os.PathLike[str] | str, roots: Positions | None, max_depth: int | None,
     force: bool, progress: _Progress | None,
 ) -> Table: ...
 def evaluate(
@@ -128,8 +128,9 @@ def evaluate(
     keeps: bool, progress: _Progress | None,
 ) -> Report: ...
 def solve_positions(
-    positions: Positions, tables: os.PathLike[str] | str, progress: _Progress | None,
+    positions: Positions, tables: os.PathLike[str] | str, plies: int, progress: _Progress | None,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]: ...
+def solve_position(positions: Positions, plies: int, seconds: float, all_moves: bool) -> str: ...
 def compare(
     table: Table | None, positions: Positions | None, drawn: str | None, tables: os.PathLike[str] | str,
     first: _Given, second: _Given, split: str | None, trained: str | None, worst: int, progress: _Progress | None,

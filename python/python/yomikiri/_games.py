@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import warnings
-from typing import TYPE_CHECKING, Iterator, Sequence, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Iterator, Sequence, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -207,13 +208,16 @@ class Positions:
     def __init__(self, core: _core.Positions):
         self._core = core
 
-    def solve(self, *, tables: PathLike | None = None, progress: bool | None = None) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Finds exact values by search; for games that always end. Returns ``(score, q_score)``, ``float32``
+    def solve(
+        self, *, plies: int = 5, tables: PathLike | None = None, progress: bool | None = None,
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Finds exact values by search; in minishogi and animal shogi what wins by force: by checks at any length,
+        by other moves within ``plies`` plies after the move, NaN also where neither is proven. Returns ``(score, q_score)``, ``float32``
         of shapes ``(N,)`` and ``(N, actions)``: the mover's scores (outcomes in games without scores), NaN
         for illegal actions. Endgames of 8×8 Othello with 12 empty squares take a few milliseconds each, with
         14 ten times that. Results are cached in ``tables/labels``."""
         with Told(progress) as tell:
-            return _core.solve_positions(self._core, directory(tables), tell)
+            return _core.solve_positions(self._core, directory(tables), plies, tell)
 
     @property
     def game(self) -> Game:
@@ -362,6 +366,13 @@ class Position:
                 raise _core.PositionError(f"illegal move {move!r} in '{self.notation}': expected one of {' '.join(self.moves)}")
             move = self.moves[move]
         return Position(self._core.play(np.array([move], np.int64)))
+
+    def solve(self, *, plies: int = 9, seconds: float = 10.0, all_moves: bool = False) -> dict[str, Any]:
+        """Finds the value, a best move and the line of best play by search, as far as ``seconds`` suffice, as the
+        dictionary that ``solver query --json`` prints (``docs/json.md``). In minishogi and animal shogi the value is
+        what can be forced: by checks at any length, by other moves within ``plies`` plies."""
+        answer: dict[str, Any] = json.loads(_core.solve_position(self._core, plies, seconds, all_moves))
+        return answer
 
     def image(self, symmetry: int) -> Position:
         """Returns the image under a board symmetry, 0 (identity) to `Game.symmetries` - 1."""

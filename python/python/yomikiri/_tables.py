@@ -26,7 +26,6 @@ def solve(
     tables: PathLike | None = None,
     roots: PositionsLike | None = None,
     max_depth: int | None = None,
-    checks_only: bool = False,
     force: bool = False,
     progress: bool | None = None,
 ) -> Table:
@@ -34,14 +33,13 @@ def solve(
 
     ``tables`` is the directory of tables (default ``$YOMIKIRI_TABLES``, else ``tables``). ``roots`` are the
     positions to begin at instead of the start (texts, or anything `Game.positions` takes), ``max_depth`` is
-    the ply after which no move is followed (required for minishogi), ``checks_only`` follows only checks by
-    the side to move at the roots. ``progress`` shows a tqdm bar; by default in terminals and notebooks if
-    tqdm is installed. Ctrl-C interrupts; the same call resumes. ``force`` starts even if memory or disk space
-    is expected not to suffice. Raises `ValueError`, `TableError`, `YomikiriError`."""
+    the ply after which no move is followed (required for minishogi). ``progress`` shows a tqdm bar; by default
+    in terminals and notebooks if tqdm is installed. Ctrl-C interrupts; the same call resumes. ``force`` starts
+    even if memory or disk space is expected not to suffice. Raises `ValueError`, `TableError`, `YomikiriError`."""
     rules = game if isinstance(game, Game) else _game(game)
     begin = None if roots is None else rules.positions(roots)._core
     with Told(progress) as tell:
-        core = _core.solve(rules._core, directory(tables), begin, max_depth, checks_only, force, tell)
+        core = _core.solve(rules._core, directory(tables), begin, max_depth, force, tell)
     return Table(core)
 
 

@@ -22,7 +22,7 @@ pub(super) struct EngineSearch {
 impl EngineSearch {
     /// Returns the search of a board of `rows` × `columns`.
     pub(super) fn new(rows: usize, columns: usize, options: &SearchOptions) -> EngineSearch {
-        let SearchOptions { empties, memory, threads, ref weights, stored } = *options;
+        let SearchOptions { empties, memory, threads, ref weights, stored, .. } = *options;
         let evaluation = match weights {
             SearchWeights::BuiltIn => built_in(rows, columns),
             SearchWeights::Plain => None,

@@ -10,9 +10,6 @@
 //!
 //! Edges that skip layers wait in memory until their layer is found, and so do the targets of all edges after
 //! the first of them. No checkpoint is written meanwhile.
-//!
-//! With [`Plan::checks_only`] the player to move at the roots gives check with every move, and the other
-//! plays every move: the tree of a search for mates by checks.
 
 mod jumps;
 mod shard;
@@ -43,7 +40,6 @@ pub(super) struct ByKey<'a, G: Game> {
     game: &'a G,
     plan: &'a Plan<G::State>,
     is_layered: bool,
-    attacker: Option<Side>,
     state: BuildState,
     jumps: Jumps<G::Key>,
     sorters: Spare<Sorter<G::Key>>,
@@ -170,7 +166,6 @@ impl<'a, G: Game> Builder<'a, G> for ByKey<'a, G> {
             game,
             plan,
             is_layered,
-            attacker: plan.attacker(),
             state,
             jumps: Jumps::none(),
             sorters: Spare::default(),
@@ -579,21 +574,14 @@ impl<G: Game> ByKey<'_, G> {
         if !follows {
             return Some(unfollowed(game, &position.state));
         }
-        let restricted = self.attacker == Some(position.side);
-        let mut legal = 0;
+        let mut kind = StateKind::Terminal;
         game.for_each_successor(&position.state, |action, state| {
-            legal += 1;
-            if !restricted || game.in_check(&state) {
-                let key = game.position_key(&Position { state, side: position.side.other() });
-                let record = Record { key, edge: 0, orientations: Orientations(0), ply: 0 };
-                each(action.0, Lead::Next, record);
-            }
+            kind = StateKind::Interior;
+            let key = game.position_key(&Position { state, side: position.side.other() });
+            let record = Record { key, edge: 0, orientations: Orientations(0), ply: 0 };
+            each(action.0, Lead::Next, record);
         });
-        Some(match (legal > 0, restricted) {
-            (false, _) => StateKind::Terminal,
-            (true, true) => StateKind::Restricted,
-            (true, false) => StateKind::Interior,
-        })
+        Some(kind)
     }
 
     /// Expands rows of a layer, keeping the records of some shards.

@@ -46,6 +46,7 @@ mod fates;
 mod mini;
 mod plain;
 mod table;
+mod values;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
@@ -58,6 +59,7 @@ pub use fates::{Fate, fates};
 pub use mini::Mini;
 pub use plain::PlainMates;
 use table::{MateTable, UNBOUNDED};
+pub(super) use values::MateValues;
 
 /// Role of a position's mover in the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -21,7 +21,6 @@
 //! |---|---|---|
 //! | terminal | its end | its end |
 //! | frontier: moves not followed | loss in 2 | win in 1 |
-//! | restricted: some left out | as above, loss in 2 without edges | at least a win without end |
 //!
 //! All others start at the value of infinite play ([`Repetition`](crate::game::Repetition)); the solution is
 //! the fixed point that sweeps reach from there.
@@ -103,7 +102,6 @@ pub(super) fn solve<G: Game>(
 
 const INTERIOR: u8 = StateKind::Interior as u8;
 const TERMINAL: u8 = StateKind::Terminal as u8;
-const RESTRICTED: u8 = StateKind::Restricted as u8;
 
 /// Function that returns a terminal row's outcome for its mover, and the plies to that end: 0 if it is over.
 type GameEnd<'a> = dyn Fn(usize) -> (Outcome, u16) + Sync + 'a;
@@ -116,7 +114,7 @@ type SecondToMove<'a> = dyn Fn(usize) -> bool + Sync + 'a;
 /// Rows are numbered below 2³². Nothing is copied: the slices may be mapped files.
 #[derive(Clone, Copy)]
 pub(super) struct CyclicGraph<'a> {
-    /// Kind of each row: 0 interior, 1 terminal, 2 frontier, 3 restricted.
+    /// Kind of each row: 0 interior, 1 terminal, 2 frontier.
     pub kinds: &'a [u8],
     /// Target rows of edges; duplicates are harmless.
     pub moves: StoredMoves<'a>,
@@ -164,8 +162,8 @@ impl CyclicGraph<'_> {
         let edges = self.edges(row);
         match self.kinds[row] {
             INTERIOR if edges.is_empty() => return Some("interior without edges"),
-            INTERIOR | RESTRICTED => {}
-            4.. => return Some("invalid kind"),
+            INTERIOR => {}
+            3.. => return Some("invalid kind"),
             _ if !edges.is_empty() => return Some("not interior, but with edges"),
             _ => return None,
         }
@@ -181,17 +179,6 @@ impl CyclicGraph<'_> {
         None
     }
 
-    /// Returns `true` if a row's value depends on its moves.
-    #[inline]
-    fn has_moves(&self, row: usize) -> bool {
-        matches!(self.kinds[row], INTERIOR | RESTRICTED) && !self.edges(row).is_empty()
-    }
-
-    #[inline]
-    fn is_restricted(&self, row: usize) -> bool {
-        self.kinds[row] == RESTRICTED
-    }
-
     /// Returns `true` if lower and upper bounds coincide: nothing is cut off and infinite play has a value.
     fn bounds_coincide(&self) -> bool {
         let cut = |row: usize| (!matches!(self.kinds[row], INTERIOR | TERMINAL)).then_some(row);
@@ -200,18 +187,13 @@ impl CyclicGraph<'_> {
 
     /// Returns a row's bounds before the first sweep.
     fn at_first<const BOUNDS: usize>(&self, row: usize) -> Bounds<BOUNDS> {
-        let cut_off = Value::CUT_OFF;
         let Value { lower, upper } = match self.kinds[row] {
             INTERIOR => self.without_end(row),
             TERMINAL => {
                 let (outcome, plies) = (self.end)(row);
                 Value::exactly(Prospect::of_end(outcome, plies))
             }
-            RESTRICTED if self.edges(row).is_empty() => {
-                Value { upper: Prospect::ENDLESS_WIN, ..cut_off }
-            }
-            RESTRICTED => Value { upper: Prospect::ENDLESS_WIN, ..self.without_end(row) },
-            _ => cut_off,
+            _ => Value::CUT_OFF,
         };
         std::array::from_fn(|bound| if bound == 0 { lower } else { upper })
     }
@@ -276,7 +258,8 @@ fn sweep<const BOUNDS: usize>(
     };
     let lead = if parallel::find_map(states, uneven).is_some() { 1 } else { 2 };
     // Rows without moves are known before the first sweep, and most of them come last.
-    let unknown = (0..states).rev().find(|&row| graph.has_moves(row)).map_or(0, |row| row + 1);
+    let has_moves = |row: usize| graph.kinds[row] == INTERIOR;
+    let unknown = (0..states).rev().find(|&row| has_moves(row)).map_or(0, |row| row + 1);
     let saved = checkpoint.load::<_, ()>(&mut values[..unknown]);
     let saved = saved.filter(|saved| saved.first() == Some(0));
     let resumed = saved.is_some();
@@ -286,7 +269,7 @@ fn sweep<const BOUNDS: usize>(
         None => {}
     }
     let (backup, sweeps) = (CyclicBackup { graph, lead }, log.sweeps.len());
-    let open = |row: usize| graph.has_moves(row) && !backup.is_final(values[row], sweeps);
+    let open = |row: usize| has_moves(row) && !backup.is_final(values[row], sweeps);
     let rows = parallel::select(states, open);
     let (backup, moves) = (&backup, graph.moves);
     let mut jacobi = Jacobi { backup, moves, values: &mut values, rows, sweeps };
@@ -323,11 +306,7 @@ impl<const BOUNDS: usize> Backup for CyclicBackup<'_, BOUNDS> {
     }
 
     #[inline]
-    fn backup(
-        &self,
-        row: usize,
-        successors: impl Iterator<Item = Bounds<BOUNDS>> + Clone,
-    ) -> Bounds<BOUNDS> {
+    fn backup(&self, successors: impl Iterator<Item = Bounds<BOUNDS>> + Clone) -> Bounds<BOUNDS> {
         // The best move is the one to the worst prospect, since `before` never rises.
         let mut worst = [Prospect::BEST; BOUNDS];
         for value in successors {
@@ -335,12 +314,7 @@ impl<const BOUNDS: usize> Backup for CyclicBackup<'_, BOUNDS> {
                 worst[bound] = worst[bound].min(value[bound]);
             }
         }
-        let mut new: Bounds<BOUNDS> =
-            std::array::from_fn(|bound| worst[BOUNDS - 1 - bound].before());
-        if BOUNDS == 2 && self.graph.is_restricted(row) {
-            new[1] = new[1].max(Prospect::ENDLESS_WIN);
-        }
-        new
+        std::array::from_fn(|bound| worst[BOUNDS - 1 - bound].before())
     }
 
     /// Returns the difference in plies between two ends with the same winner, and 1 for any other change.

@@ -21,7 +21,6 @@ pub enum Kind {
     Interior,
     Terminal(Outcome, u16),
     Frontier,
-    Restricted,
 }
 
 #[derive(Clone, Debug)]
@@ -63,7 +62,6 @@ impl Kind {
             Kind::Interior => 0,
             Kind::Terminal(..) => 1,
             Kind::Frontier => 2,
-            Kind::Restricted => 3,
         }
     }
 }
@@ -145,10 +143,6 @@ pub fn by_sweeps(toy: &Toy) -> Vec<(Value, Value)> {
         }
         Kind::Frontier => cut_off,
         Kind::Interior => backed_up.expect("interior states have moves"),
-        Kind::Restricted => {
-            let (lower, upper) = backed_up.unwrap_or((Value::Loss(2), Value::EndlessWin));
-            (lower, upper.max(Value::EndlessWin))
-        }
     };
     let first = |state: &ToyState| {
         let unknown = (!state.moves.is_empty()).then(|| without_end(toy, state));
@@ -204,10 +198,8 @@ fn forced(toy: &Toy, class: i8) -> BTreeSet<Place> {
                     of_hero(place, Value::of_end(outcome, plies)) >= class
                 }
                 Kind::Frontier => false,
-                Kind::Interior | Kind::Restricted if hero => options.any(|good| good),
+                Kind::Interior if hero => options.any(|good| good),
                 Kind::Interior => options.all(|good| good),
-                // The opponent may also leave the hero with a loss without end.
-                Kind::Restricted => class <= -1 && options.all(|good| good),
             }
         };
         let next = places().filter(holds).collect();

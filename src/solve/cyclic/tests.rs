@@ -132,25 +132,6 @@ fn a_win_beside_a_cut_off_state_is_proven_but_its_distance_only_bounded() {
 }
 
 #[test]
-fn restricted_states_win_by_their_moves_and_are_never_proven_lost() {
-    let states = vec![
-        end(Outcome::Loss, 0),
-        end(Outcome::Win, 1),
-        state(Kind::Restricted, &[0, 1]),
-        state(Kind::Restricted, &[1]),
-        state(Kind::Restricted, &[]),
-        interior(&[3]),
-        interior(&[2]),
-    ];
-    let values = solve(&toy(Repetition::Draw, states));
-    assert_eq!(values[2], (win(1), win(1)));
-    assert_eq!(values[3], (Value::Loss(2), Value::EndlessWin));
-    assert_eq!(values[4], (Value::Loss(2), Value::EndlessWin));
-    assert_eq!(values[5], (Value::EndlessLoss, win(3)));
-    assert_eq!(values[6], (Value::Loss(2), Value::Loss(2)));
-}
-
-#[test]
 fn the_second_player_wins_what_does_not_end_and_the_first_flees_into_a_draw() {
     let side = |second_to_move, moves: &[u32]| ToyState { second_to_move, ..interior(moves) };
     // 0 and 1 form a cycle that only the second player can leave for a draw; 2 and 3 one for the first.
@@ -208,7 +189,7 @@ fn any_toy(plies: std::ops::Range<u16>) -> impl Strategy<Value = Toy> {
         Repetition::SecondPlayerWins,
         Repetition::Unknown,
     ]);
-    // Nearby moves make long games; without cut-off kinds both bounds are equal.
+    // Nearby moves make long games; without cut-off states both bounds are equal.
     let shape = (1..9usize, any::<bool>(), any::<bool>());
     (repetition, prop::collection::vec(parts, 1..40), shape)
         .prop_map(|(repetition, parts, shape)| assemble(repetition, parts, shape))
@@ -236,8 +217,7 @@ fn assemble(
             moves.into_iter().map(target).filter(turns).map(|target| target as u32).collect();
         let finished = Kind::Terminal(Outcome::ALL[end.0], ending(end));
         let (kind, moves) = match kind {
-            0 if !whole => (Kind::Frontier, vec![]),
-            1 if !whole => (Kind::Restricted, moves),
+            0 | 1 if !whole => (Kind::Frontier, vec![]),
             2 => (finished, vec![]),
             _ if moves.is_empty() => (finished, vec![]),
             _ => (Kind::Interior, moves),
@@ -301,8 +281,7 @@ fn large(repetition: Repetition, whole: bool) -> Toy {
             0 => (Kind::Terminal(Outcome::Win, 1), vec![]),
             1..4 => (Kind::Terminal(Outcome::Loss, 0), vec![]),
             4 => (Kind::Terminal(Outcome::Draw, 0), vec![]),
-            5 if !whole => (Kind::Frontier, vec![]),
-            6 if !whole => (Kind::Restricted, moves),
+            5 | 6 if !whole => (Kind::Frontier, vec![]),
             _ => (Kind::Interior, moves),
         };
         ToyState { kind, moves, second_to_move }

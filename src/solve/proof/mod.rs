@@ -25,10 +25,9 @@
 //! cycle may agree on anything. But at a node where neither player can force an end, both can play on for
 //! ever: each has a move that keeps the other from forcing one. A player who leaves such nodes otherwise
 //! loses by an end, which is worse than anything without one. So the value is that of infinite play by the
-//! convention alone, and the proof compares it with that. Two cases would break this and are checked. A drawn
+//! convention alone, and the proof compares it with that. One case would break this and is checked: a drawn
 //! end may be better than infinite play; unless the convention is a draw itself, a table with a drawn end is
-//! refused (the built-in games have none). And a restricted mover gets at least a win without end in the
-//! upper bound; there the convention must be that infinite play is unknown, which gives the same.
+//! refused (the built-in games have none).
 //!
 //! A distance of the maximum that can be stored is refused too: ends further away share it, and the
 //! inductions fail.
@@ -98,7 +97,6 @@ pub fn prove<G: Game>(
         game,
         rows: &rows,
         finder: rows.finder(game),
-        attacker: plan.attacker(),
         max_depth: plan.max_depth.unwrap_or(u32::MAX),
         cut_layer: plan.max_states.and_then(|_| last_layer_with_frontier(&rows)),
         first_layer: rows.layer_of(0).unwrap_or(0),
@@ -200,8 +198,6 @@ struct Proof<'a, G: Game> {
     game: &'a G,
     rows: &'a Graph,
     finder: Finder<'a, G>,
-    /// Player who may only give check.
-    attacker: Option<Side>,
     /// Ply from which on moves are not followed.
     max_depth: u32,
     /// Layer whose moves are not followed because of the bound on states.
@@ -362,7 +358,6 @@ impl<G: Game> Proof<'_, G> {
         made.kind = match made.end {
             Some(_) => StateKind::Terminal,
             None if cut || ply >= self.max_depth => StateKind::Frontier,
-            None if self.attacker == Some(position.side) => StateKind::Restricted,
             None => StateKind::Interior,
         };
         let stored = self.rows.kind(row, &|| made.end.is_some());
@@ -370,7 +365,7 @@ impl<G: Game> Proof<'_, G> {
             let kind = made.kind;
             return Err(format!("its kind is {stored:?}, expected {kind:?}"));
         }
-        if matches!(made.kind, StateKind::Interior | StateKind::Restricted) {
+        if made.kind == StateKind::Interior {
             self.follow(ply, (row, &edges), position, &mut made)?;
         }
         let name = |action: Action| self.action_name(position.side, action);
@@ -424,9 +419,6 @@ impl<G: Game> Proof<'_, G> {
         let stored = edges.clone().map_or(&[][..], |edges| &self.rows.edge_targets()[edges]);
         let mut missing = None;
         self.game.for_each_successor(&position.state, |action, state| {
-            if made.kind == StateKind::Restricted && !self.game.in_check(&state) {
-                return;
-            }
             let after = Position { state, side: position.side.other() };
             let guess = stored.get(made.moves.len()).map(|&target| target as usize);
             match self.finder.find(&after, ply + 1, guess) {
@@ -441,7 +433,7 @@ impl<G: Game> Proof<'_, G> {
             let name = self.action_name(position.side, action);
             return Err(format!("its move {name} leads out of the table"));
         }
-        match made.moves.is_empty() && made.kind == StateKind::Interior {
+        match made.moves.is_empty() {
             true => Err("it has no legal move, but the game is not over".to_string()),
             false => Ok(()),
         }
@@ -537,7 +529,7 @@ impl<G: Game> Proof<'_, G> {
         if !right || summed != manifest.counts {
             return wrong("counts differ from the rows");
         }
-        if manifest.complete != (all.table.frontier == 0 && self.attacker.is_none()) {
+        if manifest.complete != (all.table.frontier == 0) {
             return wrong("`complete` contradicts the rows");
         }
         if !roots.iter().copied().eq(manifest.root_ids.iter().map(|&id| Some(id as usize))) {

@@ -44,8 +44,7 @@ impl<G: Game> Proof<'_, G> {
         let visit = &mut |_: usize, position: Position<G::State>| {
             self.game.for_each_successor(&position.state, |_, state| {
                 let after = Position { state, side: position.side.other() };
-                let followed = self.attacker != Some(position.side) || self.game.in_check(&state);
-                if followed && self.finder.find(&after, ply, None).is_none() {
+                if self.finder.find(&after, ply, None).is_none() {
                     found.push(self.game.position_key(&after));
                 }
             });

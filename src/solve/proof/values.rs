@@ -83,10 +83,7 @@ impl ProofColumns {
         if named.is_some() == layered {
             return wrong("value of infinite play missing from the solution, or unexpected");
         }
-        let repetition = values.repetition();
-        let second = repetition == Repetition::SecondPlayerWins;
-        let unknown = repetition == Repetition::Unknown;
-        if (second && !game.keeps_sides()) || (manifest.identity.checks_only && !unknown) {
+        if values.repetition() == Repetition::SecondPlayerWins && !game.keeps_sides() {
             return wrong("invalid value of infinite play for these states");
         }
         let max_score = game.scores().map_or(1, |scores| scores.most().0.into());
@@ -145,8 +142,6 @@ impl ProofColumns {
         successors: impl Iterator<Item = Value>,
         made: &ExpectedRow,
     ) -> Result<(), String> {
-        // The mover of a frontier state may lose by the second ply or win with the first.
-        let cut_off = (ProofResult::new(-1, Some(2)), ProofResult::new(1, Some(1)));
         let open = made.end.is_none() && made.kind != StateKind::Frontier;
         let expected = match made.end {
             Some(end) => {
@@ -157,7 +152,8 @@ impl ProofColumns {
                 (end, end)
             }
             None if open => {
-                let (mut lower, mut upper) = (None, None);
+                let worst = ProofResult::new(i16::MIN, Some(0));
+                let (mut lower, mut upper) = (worst, worst);
                 for successor in successors {
                     let least = ProofResult::of(successor.upper).a_ply_before();
                     // Most bounds are equal.
@@ -165,15 +161,12 @@ impl ProofColumns {
                         true => least,
                         false => ProofResult::of(successor.lower).a_ply_before(),
                     };
-                    (lower, upper) = (lower.max(Some(least)), upper.max(Some(most)));
+                    (lower, upper) = (lower.max(least), upper.max(most));
                 }
-                if made.kind == StateKind::Restricted {
-                    upper = upper.max(Some(ProofResult::new(1, None)));
-                }
-                // Only a restricted row may have no moves.
-                (lower.unwrap_or(cut_off.0), upper.unwrap_or(cut_off.1))
+                (lower, upper)
             }
-            None => cut_off,
+            // The mover of a frontier state may lose by the second ply or win with the first.
+            None => (ProofResult::new(-1, Some(2)), ProofResult::new(1, Some(1))),
         };
         let without_end = self.without_end(made.second);
         for (bound, found, expected, without_end) in [

@@ -1,4 +1,4 @@
-//! Positions of a bounded table in which some moves are proven and others are not.
+//! Positions of a bounded table, or of a search for forced wins, in which some moves are proven and others are not.
 //!
 //! A bounded table rarely proves all moves of a position, so few positions are judged. Much more often it
 //! proves that some moves win, or that some lose. In these positions, the figures are how often a policy
@@ -11,7 +11,7 @@ use super::details::{Details, Key};
 use super::figures::Figures;
 use yomikiri::game::Outcome;
 
-/// Figures of a policy where a bounded table proves only some moves.
+/// Figures of a policy where only some moves are proven.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ForcedFigures {

@@ -117,13 +117,17 @@ impl<'a> Request<'a> {
             sink.as_mut().map_or(Ok(()), |sink| sink(piece, answers))
         };
         let collect: Option<&mut RowSink<'_>> = if is_kept { Some(&mut collect) } else { None };
-        let measured = measure(positions, players, collect, progress)?;
+        let mut measured = measure(positions, players, collect, progress)?;
+        let forced = positions.forced();
+        let forced = forced.map(|forced| measure(forced.as_ref(), players, None, progress));
+        let forced = forced.transpose()?;
+        if let Some(forced) = &forced {
+            measured.checksum.add(forced.checksum);
+        }
         let mut report = AccuracyReport::new(positions, measured)?;
-        if let Some(forced) = positions.forced() {
-            let measured = measure(forced.as_ref(), players, None, progress)?.policies;
-            for (policy, measured) in report.policies.iter_mut().zip(&measured) {
-                policy.forced = Some(ForcedFigures::of(&measured.details));
-            }
+        let forced = forced.into_iter().flat_map(|forced| forced.policies);
+        for (policy, forced) in report.policies.iter_mut().zip(forced) {
+            policy.forced = Some(ForcedFigures::of(&forced.details));
         }
         report.why_no_games = why_no_games;
         report.agreement = self.agreement.then_some(agreement);

@@ -1,4 +1,4 @@
-//! Policies in positions of a bounded table with some moves proven, as aligned text.
+//! Policies in positions with some moves proven, as aligned text.
 
 use super::columns::share;
 use super::grid::Grid;

@@ -12,9 +12,6 @@ pub struct Mover<'a> {
     pub side: &'a str,
     /// `true` if its king is attacked.
     pub in_check: bool,
-    /// `true` if the table follows only the mover's checks, `false` if only the opponent's; `None` in other
-    /// tables.
-    pub gives_checks: Option<bool>,
     /// Unit of scores, in games that have them.
     pub unit: Option<&'a str>,
 }
@@ -23,11 +20,9 @@ pub struct Mover<'a> {
 /// end`.
 pub fn verdict(mover: Mover<'_>, value: Value) -> String {
     let check = if mover.in_check { " and in check" } else { "" };
-    let result = match (mover.unit, mover.gives_checks) {
-        (Some(unit), _) => result_by_score(value, unit),
-        (None, None) => result(value),
-        (None, Some(true)) => result_of_checks(value),
-        (None, Some(false)) => result_against_checks(value),
+    let result = match mover.unit {
+        Some(unit) => result_by_score(value, unit),
+        None => result(value),
     };
     format!("{}, to move{check}, {result}", mover.side)
 }
@@ -68,33 +63,6 @@ fn result(value: Value) -> String {
     }
 }
 
-/// Returns the result for the player whose checks alone the table follows.
-fn result_of_checks(value: Value) -> String {
-    match (value.outcome(), value.upper.distance()) {
-        (Some(Outcome::Win), _) => format!("wins {} by checks alone", in_plies(value)),
-        (Some(_), _) => result(value),
-        (None, None) => "has no mate by checks alone".to_string(),
-        (None, Some(plies)) => format!("is not proven to mate by checks alone{}", at_least(plies)),
-    }
-}
-
-/// Returns the result for the player who is in those checks.
-fn result_against_checks(value: Value) -> String {
-    match (value.outcome(), value.lower.distance()) {
-        (Some(Outcome::Loss), Some(_)) => format!("is mated {} by checks alone", in_plies(value)),
-        (Some(Outcome::Win), _) => result(value),
-        (_, None) => "cannot be mated by checks alone".to_string(),
-        (_, Some(plies)) => format!("is not proven to be mated by checks alone{}", at_least(plies)),
-    }
-}
-
-fn at_least(plies: u16) -> String {
-    match plies {
-        0..=2 => String::new(),
-        _ => format!(", which would take at least {plies} plies"),
-    }
-}
-
 /// Returns the restrictions that the bounds of an unproven outcome imply; `None` if there are none. An open
 /// state is won in 1 ply and lost in 2 at the soonest.
 pub fn still_open(value: Value) -> Option<String> {
@@ -113,7 +81,7 @@ pub fn still_open(value: Value) -> Option<String> {
 }
 
 /// Returns `1 ply`, `7 plies`.
-pub(super) fn plies_text(plies: u16) -> String {
+pub fn plies_text(plies: u16) -> String {
     if plies == 1 { "1 ply".to_string() } else { format!("{plies} plies") }
 }
 
@@ -201,8 +169,7 @@ mod tests {
     use super::*;
     use yomikiri::solve::Prospect;
 
-    const NOBODY: Mover<'_> =
-        Mover { side: "Black", in_check: false, gives_checks: None, unit: None };
+    const NOBODY: Mover<'_> = Mover { side: "Black", in_check: false, unit: None };
 
     fn between(lower: Prospect, upper: Prospect) -> Value {
         Value { lower, upper }
@@ -270,32 +237,5 @@ mod tests {
             verdict(checked, Value::exactly(Prospect::loss(2))),
             "White, to move and in check, loses in 2 plies"
         );
-    }
-
-    #[test]
-    fn mates_by_checks_alone_are_called_so() {
-        use Prospect as P;
-        let gives = Mover { gives_checks: Some(true), ..NOBODY };
-        let is_given = Mover { gives_checks: Some(false), ..NOBODY };
-        let exactly = Value::exactly;
-        for (mover, value, text) in [
-            (gives, exactly(P::win(3)), "wins in 3 plies by checks alone"),
-            (gives, between(P::loss(2), P::ENDLESS_WIN), "has no mate by checks alone"),
-            (
-                gives,
-                between(P::loss(2), P::win(5)),
-                "is not proven to mate by checks alone, which would take at least 5 plies",
-            ),
-            (is_given, exactly(P::loss(2)), "is mated in 2 plies by checks alone"),
-            (is_given, exactly(P::win(1)), "wins in 1 ply"),
-            (is_given, between(P::ENDLESS_LOSS, P::win(1)), "cannot be mated by checks alone"),
-            (
-                is_given,
-                between(P::loss(4), P::win(1)),
-                "is not proven to be mated by checks alone, which would take at least 4 plies",
-            ),
-        ] {
-            assert_eq!(verdict(mover, value), format!("Black, to move, {text}"));
-        }
     }
 }

@@ -2,11 +2,11 @@
 
 use super::colour;
 use yomikiri::game::{Empties, Game, GameExt, Repetition};
-use yomikiri::solved::{Answer, LineEnd, MoveAnswer, Oracle, SearchOracle, Verdict};
+use yomikiri::solved::{Answer, ByChecks, LineEnd, MoveAnswer, Oracle, SearchOracle, Verdict};
 use yomikiri_measure::render::Grid;
 use yomikiri_measure::render::number::{counted, thousands, took};
 use yomikiri_measure::render::verdict::{
-    Mover, outcome_cell, plies_cell, repetition_text, score_cell, still_open, verdict,
+    Mover, outcome_cell, plies_cell, plies_text, repetition_text, score_cell, still_open, verdict,
 };
 
 /// Returns the last line of an answer by search: its cost, and the rule for empty squares.
@@ -20,6 +20,21 @@ pub(super) fn search_text(search: &SearchOracle) -> String {
     let (nodes, time) = (thousands(nodes), took(time.as_secs_f64()));
     let how = if search.was_stored() { "the stored solution and search" } else { "search" };
     format!("\nBy {how}: {nodes} positions in {time}{empties}\n")
+}
+
+/// Returns what a search found of a mate by checks alone, in a line.
+fn by_checks_text(found: &ByChecks) -> String {
+    let Some(length) = found.plies else {
+        let what = if found.verdict == "open" { "not decided" } else { "no mate, proven" };
+        return format!("\nBy checks alone: {what}\n");
+    };
+    let within = if found.is_shortest == Some(true) { "in" } else { "within" };
+    let length = plies_text(length as u16);
+    let rest = match found.missing_plies {
+        None => String::new(),
+        Some(plies) => format!(" … ({} missing)", plies_text(plies as u16)),
+    };
+    format!("\nBy checks alone: mate {within} {length}: {}{rest}\n", found.line.join(" "))
 }
 
 /// Gives a line about a value its colour.
@@ -44,11 +59,8 @@ impl Shown<'_> {
             format!("{}\n{side}{mark} to move\n\n", self.answer.board.diagram.trim_end());
         text += &self.values_text(colour);
         text += &self.line_text();
-        if let Some(attacker) = self.answer.cycles.as_ref().and_then(|cycles| cycles.checks_only) {
-            text += &format!(
-                "\nOnly checks of {attacker}'s were followed: plies are those of mates by checks alone. With other moves {attacker} may win sooner, or where no check does.\n"
-            );
-        }
+        let by_checks = self.answer.cycles.as_ref().and_then(|cycles| cycles.by_checks.as_ref());
+        text += &by_checks.map_or(String::new(), by_checks_text);
         if self.answer.reachable == Some(false) {
             text += "\nThis very position cannot be reached from the root; it is a mirror image of one that can, or has the colours exchanged, which does not change its value.\n";
         }
@@ -109,11 +121,10 @@ impl Shown<'_> {
                 text += &format!("{line}\n");
             }
         }
-        let why = if self.answer.kind == "restricted" { ", giving no check" } else { "" };
-        for (what, why, moves) in [("Not proven", "", open), ("Not followed", why, left)] {
+        for (what, moves) in [("Not proven", open), ("Not followed", left)] {
             if !moves.is_empty() {
                 let names: Vec<&str> = moves.iter().map(|m| m.name.as_str()).collect();
-                text += &format!("\n{what}{why}: {}\n", names.join(" "));
+                text += &format!("\n{what}: {}\n", names.join(" "));
             }
         }
         text
@@ -151,11 +162,9 @@ impl Shown<'_> {
                 )
             }
             _ => {
-                let attacker = cycles.and_then(|cycles| cycles.checks_only);
                 let mover = Mover {
                     side: self.answer.mover,
                     in_check: cycles.is_some_and(|cycles| cycles.in_check),
-                    gives_checks: attacker.map(|attacker| attacker == self.answer.mover),
                     unit: game
                         .scores()
                         .filter(|_| self.oracle.has_scores())

@@ -13,10 +13,11 @@ use super::error::failed;
 use super::lines::{self, Line};
 use super::made::solved;
 use super::sampled::policy;
-use super::table_args::{is_in_reach, missing, open_whole, time_limit};
+use super::table_args::{WinPlies, is_in_reach, missing, open_whole, time_limit};
 use yomikiri::any::AnyGame;
-use yomikiri::game::{Game, GameExt, Split};
+use yomikiri::game::{Game, GameExt, Split, WIN_PLIES};
 use yomikiri::hint::Hinted;
+use yomikiri::search::can_search;
 use yomikiri::solved::{Orienting, SolvedTable, States};
 use yomikiri::table::Table;
 use yomikiri_measure::judge::{
@@ -89,6 +90,8 @@ pub(super) struct ChosenArgs {
     /// [default with --positions: 600]
     #[arg(long, value_name = "SECONDS", conflicts_with = "split", hide_short_help = true)]
     search_time: Option<f64>,
+    #[command(flatten)]
+    wins: WinPlies,
 }
 
 /// Seconds of a search above which its cost is printed before it starts.
@@ -185,8 +188,10 @@ impl ChosenArgs {
         context: &Context,
     ) -> anyhow::Result<Chosen> {
         if self.are_of_table() {
-            if self.search_time.is_some() {
-                let what = "--search-time: nothing is searched in a whole table";
+            let options =
+                [(self.search_time.is_some(), "--search-time"), (self.wins.is_given(), "--plies")];
+            if let Some((_, option)) = options.iter().find(|(is_given, _)| *is_given) {
+                let what = format!("{option}: nothing is searched in a whole table");
                 bail!(Hinted::new(what, "leave it out"));
             }
             let states = game.expected(&game.start().state).map_or(0.0, |expected| expected.states);
@@ -211,7 +216,8 @@ impl ChosenArgs {
             context.remark(remark);
         }
         let failed = |error| failed(table.as_ref(), error);
-        let looked_up = LookedUp::new(list, table.as_ref()).map_err(failed)?;
+        let looked_up = LookedUp::new(list, table.as_ref(), self.wins.plies(game, WIN_PLIES)?)
+            .map_err(failed)?;
         if let Some(cost) = looked_up.search_cost() {
             tell_cost(cost, limit, context);
         }
@@ -332,7 +338,9 @@ fn of_file(
     let file = if file.is_dir() { file.join("positions.txt") } else { file.to_path_buf() };
     let (text, mut bad) = (lines::read(&file)?, Vec::new());
     let all = lines::positions(&text, (game, lines::root_of(game, table)?), last, &mut bad);
-    if let Some(table) = table.filter(|_| game.layers().is_none()) {
+    let is_whole = |table: &&SolvedTable| table.table().manifest().complete;
+    let is_final = |table: &&SolvedTable| is_whole(table) || !can_search(game);
+    if let Some(table) = table.filter(|_| game.layers().is_none()).filter(is_final) {
         let is_missing = |line: &&Line| table.states().find(&line.position).is_none();
         let missing = all.iter().filter(is_missing);
         bad.extend(missing.map(|line| (line.line, lines::missing(&line.position, table))));

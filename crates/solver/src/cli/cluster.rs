@@ -31,17 +31,7 @@ use yomikiri_measure::render::shown::shown;
 pub(super) const UNFIT: [(&str, &[&str]); 2] = [
     (
         "enumerate",
-        &[
-            "root",
-            "roots",
-            "start",
-            "checks_only",
-            "index",
-            "transitions",
-            "symmetry",
-            "max_states",
-            "name",
-        ],
+        &["root", "roots", "start", "index", "transitions", "symmetry", "max_states", "name"],
     ),
     ("value-iterate", &["theta", "order", "discount", "empties", "method", "repetition"]),
 ];

@@ -28,7 +28,6 @@ pub(super) fn title(game: &AnyGame, identity: &Identity) -> String {
         (_, roots) => text += &format!(" from {roots} positions"),
     }
     let bounds = [
-        identity.checks_only.then(|| "checks only".to_string()),
         identity.max_depth.map(|plies| counted_plies(plies.into())),
         identity.max_states.map(|states| format!("at most {} states", thousands(states))),
         (identity.index.as_deref() == Some("keys")).then(|| "by keys".to_string()),
@@ -123,11 +122,7 @@ fn rows_text(game: &AnyGame, manifest: &Manifest) -> String {
         (_, [root]) => root.clone(),
         (_, roots) => format!("{} roots, the first {}", roots.len(), roots[0]),
     };
-    let mut text = format!("{} from {from}\n", game.title());
-    if identity.checks_only {
-        text += "The player to move at the root gives check with every move.\n";
-    }
-    text += "\n";
+    let mut text = format!("{} from {from}\n\n", game.title());
     let rows = &manifest.counts.table;
     let states = match (identity.symmetry_order > 1, identity.sides.is_some()) {
         (true, true) => "positions with the side to move, mirror images counted once",

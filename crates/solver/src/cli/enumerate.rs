@@ -21,7 +21,7 @@ use yomikiri_measure::render::number::bytes;
 
 /// Enumerate all reachable states of a game into a table
 ///
-/// Minishogi is too large to be enumerated whole: give --max-depth, --max-states or --checks-only.
+/// Minishogi is too large to be enumerated whole: give --max-depth or --max-states.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -35,9 +35,6 @@ pub(super) struct Args {
     /// Player to move at the standard start, in games that always end [default: first]
     #[arg(long, value_name = "WHO", value_enum, hide_short_help = true)]
     start: Option<Start>,
-    /// Follow only checks of the player to move at the root: the tree of a mating problem
-    #[arg(long)]
-    checks_only: bool,
     /// Index of the rows [default: rank, where a game is enumerated whole and can be ranked]
     #[arg(long, value_name = "INDEX", value_enum, hide_short_help = true)]
     index: Option<IndexArg>,
@@ -152,10 +149,9 @@ fn is_better_derived(game: &AnyGame, plan: &Plan<AnyState>, context: &Context) -
 
 /// Returns the plan of the options.
 fn plan(args: &Args, game: &AnyGame) -> anyhow::Result<Plan<AnyState>> {
-    let Args { start, checks_only, index, force: _, root, roots, max_depth, max_states, .. } = args;
+    let Args { start, index, force: _, root, roots, max_depth, max_states, .. } = args;
     let (name, layered) = (game.name(), game.layers().is_some());
     let unfit = [
-        (*checks_only && layered, "--checks-only"),
         (index.is_some() && layered && game.ranks().is_none(), "--index"),
         (start.is_some() && !layered, "--start"),
         (args.transitions.is_some() && !layered, "--transitions"),
@@ -181,7 +177,6 @@ fn plan(args: &Args, game: &AnyGame) -> anyhow::Result<Plan<AnyState>> {
         roots,
         max_depth: *max_depth,
         max_states: *max_states,
-        checks_only: *checks_only,
         derived: args.transitions == Some(TransitionsArg::Derived),
         max_memory: args.memory.map(|memory| memory.0),
         name: args.name.clone(),
@@ -203,7 +198,7 @@ fn plan(args: &Args, game: &AnyGame) -> anyhow::Result<Plan<AnyState>> {
     if plan.is_whole() && !game.facts().is_small {
         bail!(Hinted::new(
             format!("{name} is too large to be enumerated whole"),
-            "give --max-depth (7 plies are 9.5 million states), --max-states or --checks-only"
+            "give --max-depth (7 plies are 9.5 million states) or --max-states"
         ));
     }
     Ok(plan)

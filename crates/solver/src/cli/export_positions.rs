@@ -8,8 +8,8 @@ use super::chosen::{FILE_LIMIT, tell_cost};
 use super::context::Context;
 use super::export_targets::format_of;
 use super::lines::{self, Line};
-use super::table_args::{OneTable, missing, time_limit};
-use yomikiri::game::{Game, GameExt};
+use super::table_args::{OneTable, WinPlies, is_searched, missing, time_limit};
+use yomikiri::game::{Game, GameExt, WIN_PLIES};
 use yomikiri::hint::{Hint, Hinted};
 use yomikiri_measure::export::targets::{
     Encoder, Format, LineSink, TargetShape, choose_columns, known_examples, write_blocks,
@@ -37,6 +37,8 @@ pub(super) struct PositionArgs {
     /// Longest search for values that no table contains [default: 600]
     #[arg(long, value_name = "SECONDS", requires = "positions", hide_short_help = true)]
     search_time: Option<f64>,
+    #[command(flatten)]
+    wins: WinPlies,
 }
 
 /// Most bad lines that are named.
@@ -60,8 +62,7 @@ pub(super) fn run(
     }
     let text = lines::read(file)?;
     let searched = named.game(context)?.and_then(|game| missing(&game, context));
-    // Play that may go round in circles cannot be searched.
-    let (game, table) = match searched.filter(|game| game.layers().is_some()) {
+    let (game, table) = match searched.filter(is_searched) {
         Some(game) => (game, None),
         None => {
             let table = context.solved(named.open(context)?, false)?;
@@ -84,7 +85,7 @@ pub(super) fn run(
     let from = (game, lines::root_of(game, table)?);
     let lines = lines::positions(&text, from, args.last, &mut bad);
     let positions: Vec<_> = lines.iter().map(|line| line.position).collect();
-    let mut values = KnownValues::new(game, table);
+    let mut values = KnownValues::new(game, table, args.wins.plies(game, WIN_PLIES)?);
     if table.is_none() {
         // Before the search, which takes long.
         refuse(&mut bad, file, args.skip_bad)?;

@@ -206,12 +206,7 @@ impl Output {
             state.ok_or_else(|| Hinted::from(format!("{}: invalid root", file.display())))?;
         let position: AnyPosition = Position { state, side };
         let exact = yomikiri::game::Score(score as i8);
-        let mover = Mover {
-            side: game.side_name(side),
-            in_check: false,
-            gives_checks: None,
-            unit: Some("disc"),
-        };
+        let mover = Mover { side: game.side_name(side), in_check: false, unit: Some("disc") };
         let value = verdict(mover, Value::of_scores(exact, exact, None));
         let words = match empties {
             Empties::Uncounted => format!("{}: {value}", game.title()),

@@ -10,7 +10,9 @@ use super::complete::tables;
 use super::context::Context;
 use super::lines::next_line;
 use super::solve::game_of;
-use super::table_args::{Meant, TableOption, missing, near_table, open_whole, unknown_table};
+use super::table_args::{
+    Meant, TableOption, is_searched, missing, near_table, open_whole, unknown_table,
+};
 use super::tables::{containing, solved_tables};
 use yomikiri::any::AnyGame;
 use yomikiri::game::{Empties, Game, GameExt};
@@ -24,7 +26,7 @@ use yomikiri::table::Table;
 /// Without a position, the first root of the table is shown: the start, if the whole game was enumerated. Without a
 /// table, the position is looked up in all solved tables: one that proves it exactly answers, else a complete one,
 /// else the first by name. Without both, the root of the table enumerated last is shown. Text that fits several games,
-/// such as 'start' or a transcript, is read in the game of that table. A position of a layered game (Othello) that no
+/// such as 'start' or a transcript, is read in the game of that table. A position of Othello or minishogi that no
 /// table contains is searched for at most 10 s, and one that a table does not prove if that usually suffices (at most 36
 /// squares, or 20 empty ones); the last line then reports the search.
 #[derive(Debug, clap::Args)]
@@ -104,7 +106,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
                 bail!(unknown_table(&text, context).with_hint(hint));
             }
         };
-        if sources.table().is_none() && sources.search().is_none() {
+        if sources.table().is_none() && !is_searched(sources.game()) {
             open_whole(sources.game(), context)?;
         }
         return batch(&sources, context);
@@ -134,7 +136,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
                 let is_over = |game: &AnyGame| {
                     parse(game).is_ok_and(|position| game.is_terminal(&position.state))
                 };
-                let known = game.filter(|game| game.layers().is_some() || is_over(game));
+                let known = game.filter(|game| is_searched(game) || is_over(game));
                 let Some(game) = known else {
                     let is_name =
                         is_unnamed && words.len() == 1 && near_table(&first, context).is_some();
@@ -179,8 +181,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
 fn sources_of(game: &AnyGame, tables: Vec<SolvedTable>) -> Sources {
     let empties = tables.first().map_or(Empties::default(), |table| table.values().empties());
     let threads = rayon::current_num_threads();
-    let search = SearchOracle::beside(game.clone(), empties, threads, TIME);
-    Sources::new(game, tables, search, Reach::Outside)
+    let search =
+        is_searched(game).then(|| SearchOracle::beside(game.clone(), empties, threads, TIME));
+    Sources::new(game, tables, search.flatten(), Reach::Outside)
 }
 
 /// Returns the solved tables of a game, complete ones first.

@@ -30,7 +30,6 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         of::<super::remove::Output>("remove"),
         of::<AccuracyReport>("report"),
         of::<super::solve::Output<'_>>("solve"),
-        of::<super::solve::mates::Output>("solve-mate"),
         of::<super::value_iterate::Output<'_>>("value-iterate"),
         of::<super::verify::Output>("verify"),
         #[cfg(feature = "cluster")]

@@ -12,6 +12,7 @@ use yomikiri::any::AnyGame;
 use yomikiri::game::Game;
 use yomikiri::graph::{Plan, within_room};
 use yomikiri::hint::{Hinted, did_you_mean};
+use yomikiri::search::can_search;
 use yomikiri::table::{Table, TableError};
 use yomikiri_measure::free_memory;
 use yomikiri_measure::policy::PolicySpec;
@@ -101,6 +102,38 @@ impl GameArg {
             found => Ok(found?),
         }
     }
+}
+
+/// Option of a search for forced wins.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub(super) struct WinPlies {
+    /// Look for wins with every move, not with checks alone, within N plies (shogi) [default: 5; 9 for 'solve']
+    #[arg(long, value_name = "N", hide_short_help = true, value_parser = clap::value_parser!(u32).range(0..=125))]
+    plies: Option<u32>,
+}
+
+impl WinPlies {
+    /// Returns `true` if the option was given.
+    pub(super) fn is_given(self) -> bool {
+        self.plies.is_some()
+    }
+
+    /// Returns the number of plies for a game, or the default. Fails for games to which it does not apply.
+    pub(super) fn plies(self, game: &AnyGame, default: u32) -> anyhow::Result<u32> {
+        if self.plies.is_some() && game.shogi_boards().is_none() {
+            bail!(Hinted::from(format!(
+                "--plies does not apply to {}, only to shogi",
+                game.name()
+            )));
+        }
+        Ok(self.plies.unwrap_or(default))
+    }
+}
+
+/// Returns `true` if positions of a game are searched where its table is missing: games that always end, and those of
+/// the shogi family that are too large for a table.
+pub(super) fn is_searched(game: &AnyGame) -> bool {
+    game.layers().is_some() || can_search(game) && !game.facts().is_small
 }
 
 /// Returns a game whose whole table is missing.

@@ -228,7 +228,6 @@ pub(super) fn root_text(table: &SolvedTable, root: &AnyPosition, row: u64) -> St
     let mover = Mover {
         side: game.side_name(root.side),
         in_check: game.in_check(&root.state),
-        gives_checks: table.table().manifest().identity.checks_only.then_some(true),
         unit: game.scores().filter(|_| table.has_scores()).map(|scores| scores.unit()),
     };
     verdict(mover, table.value(row as usize))

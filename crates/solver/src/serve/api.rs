@@ -113,8 +113,6 @@ struct Line {
     max_depth: Option<u32>,
     /// Limit in states, if it is bounded.
     max_states: Option<u64>,
-    /// True if the player who moves at the roots plays only checks.
-    checks_only: bool,
     #[serde(flatten)]
     layout: BoardLayout,
     /// True if values include a score, else only outcomes and plies.
@@ -165,7 +163,6 @@ fn line(opened: &Opened, desk: &Desk) -> Line {
         complete: manifest.complete,
         max_depth: identity.max_depth,
         max_states: identity.max_states,
-        checks_only: identity.checks_only,
         layout: BoardLayout::of(game),
         has_scores: table.has_scores(),
         score_unit: game.scores().filter(|_| table.has_scores()).map(|scores| scores.unit()),

@@ -14,6 +14,7 @@ use super::players::{Asked, MOST_KEPT};
 use super::recent::Recent;
 use super::reply::Refusal;
 use yomikiri::any::AnyPosition;
+use yomikiri::game::Game;
 use yomikiri::hint::Hinted;
 use yomikiri::registry::Games;
 use yomikiri::solved::{Answer, Reach, SearchOracle, SolvedTable, Totals};
@@ -80,7 +81,9 @@ impl Opened {
             seconds.map_or(SEARCH, |seconds| Duration::from_secs(seconds.min(LONGEST_SEARCH)));
         let search = || SearchOracle::beside(game.clone(), table.values().empties(), 1, time);
         let in_table = answer.kind != "outside";
-        (is_open && reach.contains(game, position, in_table)).then(search).flatten()
+        // A search for forced wins would know less of moves into the table.
+        let can_prove = is_open && game.layers().is_some();
+        (can_prove && reach.contains(game, position, in_table)).then(search).flatten()
     }
 
     /// Fails if damage has been found in it.

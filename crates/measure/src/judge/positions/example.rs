@@ -3,9 +3,9 @@
 use super::piece::JudgedCase;
 use super::{Case, Truth};
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, Empties, Game, GameExt, Orientations, Score, Side, Symmetry};
+use yomikiri::game::{Action, Empties, Game, GameExt, Orientations, Side, Symmetry};
 use yomikiri::graph::StateKind;
-use yomikiri::solve::Value;
+use yomikiri::solve::{Prospect, Value};
 use yomikiri::solved::{Oracle, SolvedTable};
 
 /// A row of a table, or a position looked up in one, with its moves.
@@ -78,24 +78,32 @@ impl Example {
         })
     }
 
-    /// Returns the example of a position from a search: `moves` have scores for the mover. Without moves the
-    /// game is over and the rules give the score.
+    /// Returns the example of a position from a search: `moves` have values for the mover. Without moves the
+    /// game is over and the rules give the value.
     pub fn searched(
         game: &AnyGame,
         position: &AnyPosition,
-        moves: &[(Action, Score)],
+        moves: &[(Action, Value)],
         empties: Empties,
     ) -> Example {
-        let value = |score| Value::of_scores(score, score, None);
-        let best = moves.iter().map(|(_, score)| *score).max();
+        let lower = moves.iter().map(|(_, value)| value.lower).max();
+        let upper = moves.iter().map(|(_, value)| value.upper).max();
+        let best = lower.zip(upper).map(|(lower, upper)| Value { lower, upper });
+        let at_end = || match game.end(&position.state).filter(|_| game.layers().is_none()) {
+            Some(end) => Value::exactly(Prospect::of_end(end.outcome, end.plies)),
+            None => {
+                let score = game.score(&position.state, empties);
+                Value::of_scores(score, score, None)
+            }
+        };
         Example {
             row: u32::MAX,
             position: *position,
-            layer: Some(game.layer(&position.state)),
+            layer: game.layers().map(|layers| layers.layer_of(&position.state)),
             kind: if best.is_some() { StateKind::Interior } else { StateKind::Terminal },
-            value: value(best.unwrap_or_else(|| game.score(&position.state, empties))),
+            value: best.unwrap_or_else(at_end),
             scored: game.scores().is_some(),
-            moves: moves.iter().map(|&(action, score)| (action, value(score))).collect(),
+            moves: moves.to_vec(),
             orientations: None,
             weight: 1.0,
         }

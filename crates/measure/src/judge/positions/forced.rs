@@ -1,31 +1,20 @@
-//! Positions of a bounded table in which it proves only some moves.
+//! Positions in which only some moves are proven.
 
 use super::piece::JudgedCase;
 use super::{Case, Example, Truth};
 use yomikiri::game::{Action, Outcome};
 use yomikiri::graph::StateKind;
 use yomikiri::solve::Value;
-use yomikiri::solved::{Oracle, SolvedTable};
 
 impl Example {
-    /// Returns the moves of a position of a bounded table if it proves that some win or lose, and not all of them.
-    /// Values neither won nor lost count as draws. The moves of a restricted row, of which the table follows checks
-    /// alone, are all included: a policy may make any.
-    pub(super) fn forced(&self, table: &SolvedTable) -> Result<Option<JudgedCase>, String> {
-        let is_lost = self.value.outcome() == Some(Outcome::Loss);
-        if is_lost || matches!(self.kind, StateKind::Terminal | StateKind::Frontier) {
+    /// Returns the moves of a position if it is proven that some win or lose, and not all of them. Values neither won
+    /// nor lost count as draws.
+    pub(super) fn forced(&self) -> Result<Option<JudgedCase>, String> {
+        if self.value.outcome() == Some(Outcome::Loss) || self.kind != StateKind::Interior {
             return Ok(None);
         }
-        let (actions, truths): (Vec<Action>, Vec<Truth>) = match self.kind {
-            StateKind::Interior => {
-                self.moves.iter().map(|&(action, value)| (action, proven(value))).unzip()
-            }
-            _ => {
-                let moves = table.look_ahead(&self.position).into_iter();
-                let value = |value: Option<Value>| proven(value.unwrap_or(table.cut_off()));
-                moves.map(|(action, found)| (action, value(found))).unzip()
-            }
-        };
+        let moves = self.moves.iter().map(|&(action, value)| (action, proven(value)));
+        let (actions, truths): (Vec<Action>, Vec<Truth>) = moves.unzip();
         let Some(own) = truths.iter().copied().max_by_key(|truth| truth.rank) else {
             return Ok(None);
         };

@@ -3,12 +3,14 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use super::labels::Asked;
 use super::{Example, Labels, SearchCost};
 use crate::judge::error::MeasureError;
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Empties, Game, GameExt};
+use yomikiri::game::{Empties, Game, GameExt, MOST_WIN_PLIES};
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
+use yomikiri::search::can_search;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::TableError;
 
@@ -16,15 +18,18 @@ use yomikiri::table::TableError;
 pub struct KnownValues<'a> {
     game: AnyGame,
     table: Option<&'a SolvedTable>,
+    win_plies: u32,
     /// `true` once what the table does not know was searched.
     is_searched: bool,
     labels: Option<Labels>,
 }
 
 impl<'a> KnownValues<'a> {
-    /// Returns the values of a table; none without one.
-    pub fn new(game: &AnyGame, table: Option<&'a SolvedTable>) -> KnownValues<'a> {
-        KnownValues { game: game.clone(), table, is_searched: false, labels: None }
+    /// Returns the values of a table; none without one. `win_plies` is [`SearchOptions::win_plies`](yomikiri::game::SearchOptions::win_plies) of a search.
+    pub fn new(game: &AnyGame, table: Option<&'a SolvedTable>, win_plies: u32) -> KnownValues<'a> {
+        let game = game.clone();
+        let win_plies = win_plies.min(MOST_WIN_PLIES);
+        KnownValues { game, table, win_plies, is_searched: false, labels: None }
     }
 
     /// Returns how empty squares count in the scores.
@@ -32,23 +37,20 @@ impl<'a> KnownValues<'a> {
         self.table.map_or(Empties::Uncounted, |table| table.values().empties())
     }
 
-    /// Returns `true` if positions can be searched; play that may go round in circles cannot.
-    pub fn can_search(&self) -> bool {
-        self.game.layers().is_some()
-    }
-
-    /// Returns the unfinished positions of which the table does not prove the values of all moves; none in a game that
-    /// cannot be searched.
+    /// Returns the unfinished positions that must be searched: those of which the table does not prove the values of all
+    /// moves, and in games with cycles those that it does not contain; none in a game that cannot be searched.
     pub fn unknown(&self, positions: &mut dyn Iterator<Item = &AnyPosition>) -> Vec<AnyPosition> {
         let is_complete = self.table.is_some_and(|table| table.table().manifest().complete);
         let is_known = |position: &AnyPosition| match self.table {
             None => false,
-            Some(table) if is_complete => table.states().find(position).is_some(),
+            Some(table) if is_complete || self.game.layers().is_none() => {
+                table.states().find(position).is_some()
+            }
             Some(table) => {
                 Example::look_up(table, position, true).is_some_and(|known| known.is_settled())
             }
         };
-        if !self.can_search() {
+        if !can_search(&self.game) {
             return Vec::new();
         }
         let is_unknown = |position: &&AnyPosition| {
@@ -73,7 +75,8 @@ impl<'a> KnownValues<'a> {
         self.is_searched = true;
         let deadline = within.and_then(|within| Instant::now().checked_add(within));
         if !positions.is_empty() {
-            let mut found = Labels::open(labels, &self.game, self.empties())?;
+            let asked = Asked { empties: self.empties(), win_plies: self.win_plies };
+            let mut found = Labels::open(labels, &self.game, asked)?;
             found.find(positions, deadline, progress)?;
             self.labels = Some(found);
         }
@@ -98,11 +101,13 @@ impl<'a> KnownValues<'a> {
         with_moves: bool,
     ) -> Result<Option<Example>, MeasureError> {
         let known = self.table.and_then(|table| Example::look_up(table, position, with_moves));
-        if known.as_ref().is_some_and(Example::is_settled) {
+        // Whether a search knew more would depend on what was searched before.
+        let is_final = |known: &Example| known.is_settled() || self.game.layers().is_none();
+        if known.as_ref().is_some_and(is_final) {
             return Ok(known);
         }
         let searched = |moves: &[_]| Example::searched(&self.game, position, moves, self.empties());
-        if self.is_searched && self.can_search() && self.game.is_terminal(&position.state) {
+        if self.is_searched && can_search(&self.game) && self.game.is_terminal(&position.state) {
             return Ok(Some(searched(&[])));
         }
         let labels = self.labels.as_ref();

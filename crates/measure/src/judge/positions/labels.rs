@@ -1,9 +1,9 @@
 //! Labels: exact values of moves found by search and stored in a file.
 //!
-//! The file begins with [`HEAD`] bytes: `YKLABEL1`, the rule for empty squares, the version of the game's
+//! The file begins with [`HEAD`] bytes: `YKLABEL2`, what the search was asked, the version of the game's
 //! rules and its name. A record for each position follows: its key (two `u64`), its number of moves (`u16`),
-//! the score of each move in the order of actions (`i8`, for the player who makes it), and a CRC-32 of these
-//! bytes, all little endian. Records are appended; an incomplete one left at the end by a killed process is
+//! the value of each move in the order of actions (two `i32`, the bounds for the player who makes it), and a CRC-32 of
+//! these bytes, all little endian. Records are appended; an incomplete one left at the end by a killed process is
 //! cut off.
 
 use std::cmp::Reverse;
@@ -22,18 +22,25 @@ use yomikiri::hint::Hinted;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
 use yomikiri::search::SearchTask;
+use yomikiri::solve::Value;
 use yomikiri::solved::empty_squares;
 use yomikiri::table::TableError;
 
 /// Bytes before the first record.
 const HEAD: usize = 64;
-/// Bytes of a record besides its scores.
+/// Bytes of a record besides its values, and of a value.
 const FRAME: usize = 16 + 2 + 4;
+const VALUE: usize = size_of::<Value>();
 /// Time after which the labels of searched positions are written, about, and most positions until then.
 const WRITTEN_AFTER: Duration = Duration::from_secs(1);
 const AT_ONCE: usize = 4096;
 /// Maximum bytes of the transposition tables of all threads.
 const MEMORY: usize = 1 << 30;
+/// Maximum number of positions of the search for forced wins after a move, some seconds: one may otherwise hold up a
+/// list.
+const WIN_NODES: u64 = 1 << 20;
+/// Memory of a search for forced wins, of which most are short.
+const WIN_MEMORY: usize = 1 << 22;
 
 /// Estimated cost of a search for positions.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,24 +75,39 @@ fn search_seconds(squares: usize, empty: u32) -> f64 {
     0.002 * growth.powf(f64::from(empty) - 12.0)
 }
 
-/// Scores of the moves of positions, each for the player who makes the move.
+/// Conventions and limits on which labels depend.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    /// Scoring of empty squares.
+    pub empties: Empties,
+    /// Plies within which forced wins are looked for, in games of the shogi family.
+    pub win_plies: u32,
+}
+
+impl Asked {
+    /// Returns the name of what was asked: only that on which the values of a game depend.
+    fn name(self, game: &AnyGame) -> String {
+        match game.layers() {
+            Some(_) => self.empties.name().to_string(),
+            None => format!("plies{}", self.win_plies),
+        }
+    }
+}
+
+/// Values of the moves of positions, each for the player who makes the move.
 pub(super) struct Labels {
     game: AnyGame,
-    empties: Empties,
+    asked: Asked,
     file: File,
     path: PathBuf,
-    known: FxHashMap<WideKey, Vec<i8>>,
+    known: FxHashMap<WideKey, Vec<Value>>,
 }
 
 impl Labels {
     /// Opens or creates the labels of a game in a directory. Fails if they are damaged, of another version,
     /// or in use by another process.
-    pub(super) fn open(
-        dir: &Path,
-        game: &AnyGame,
-        empties: Empties,
-    ) -> Result<Labels, MeasureError> {
-        let path = dir.join(format!("{}-{}.labels", game.name(), empties.name()));
+    pub(super) fn open(dir: &Path, game: &AnyGame, asked: Asked) -> Result<Labels, MeasureError> {
+        let path = dir.join(format!("{}-{}.labels", game.name(), asked.name(game)));
         fs::create_dir_all(dir)?;
         let mut options = OpenOptions::new();
         let mut file = options.read(true).write(true).create(true).truncate(false).open(&path)?;
@@ -100,7 +122,7 @@ impl Labels {
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
-        let head = head(game, empties);
+        let head = head(game, asked);
         if bytes.len() < HEAD && head.starts_with(&bytes) {
             file.set_len(0)?;
             file.seek(SeekFrom::Start(0))?;
@@ -114,7 +136,7 @@ impl Labels {
         let (known, whole) = records(&bytes, game).map_err(damaged)?;
         file.set_len(whole as u64)?;
         file.seek(SeekFrom::End(0))?;
-        Ok(Labels { game: game.clone(), empties, file, path, known })
+        Ok(Labels { game: game.clone(), asked, file, path, known })
     }
 
     /// Searches the positions that have no labels yet, those nearest to the end first, and appends theirs to the file
@@ -138,15 +160,16 @@ impl Labels {
         }
         let threads = rayon::current_num_threads();
         let options = SearchOptions {
-            empties: self.empties,
-            // An upper limit: tables grow only as large as a search can use.
-            memory: MEMORY / threads,
+            empties: self.asked.empties,
+            win_plies: self.asked.win_plies,
+            // An upper limit: tables of scores grow only as large as a search can use.
+            memory: if self.game.layers().is_some() { MEMORY / threads } else { WIN_MEMORY },
             ..SearchOptions::default()
         };
         let searchers: Option<Vec<_>> =
             (0..threads).map(|_| self.game.searcher(&options)).collect();
         let searchers = searchers.ok_or_else(|| {
-            let what = format!("{} cannot be searched to the end", self.game.name());
+            let what = format!("{} cannot be searched", self.game.name());
             MeasureError::Labels(Hinted::new(what, "give the name of a solved table"))
         })?;
         progress.begin_with("searching", Some(wanted.len() as u64), "positions");
@@ -161,16 +184,16 @@ impl Labels {
                 let states = &chunk[from..(from + each).min(chunk.len())];
                 let search = |state: &AnyState| {
                     progress.advance(1);
-                    scores(&self.game, searchers[thread].as_ref(), deadline, state)
+                    values(&self.game, searchers[thread].as_ref(), deadline, state)
                 };
                 Ok::<_, MeasureError>(states.iter().map(search).collect::<Vec<_>>())
             })?;
             let mut bytes = Vec::new();
-            for (state, scores) in chunk.iter().zip(found.into_iter().flatten()) {
-                let (key, Some(scores)) = (self.game.key(state), scores) else { continue };
+            for (state, values) in chunk.iter().zip(found.into_iter().flatten()) {
+                let (key, Some(values)) = (self.game.key(state), values) else { continue };
                 if let Entry::Vacant(vacant) = self.known.entry(key) {
-                    record(key, &scores, &mut bytes);
-                    vacant.insert(scores);
+                    record(key, &values, &mut bytes);
+                    vacant.insert(values);
                 }
             }
             // In the order of the positions, however many are searched at a time.
@@ -189,32 +212,36 @@ impl Labels {
         self.known.contains_key(&self.game.key(state))
     }
 
-    /// Returns the moves of a position with their scores; `None` if it has no label.
+    /// Returns the moves of a position with their values; `None` if it has no label.
     pub(super) fn moves(
         &self,
         state: &AnyState,
-    ) -> Result<Option<Vec<(Action, Score)>>, MeasureError> {
-        let Some(scores) = self.known.get(&self.game.key(state)) else { return Ok(None) };
+    ) -> Result<Option<Vec<(Action, Value)>>, MeasureError> {
+        let Some(values) = self.known.get(&self.game.key(state)) else { return Ok(None) };
         let actions = self.game.actions(state);
-        if actions.len() != scores.len() {
+        if actions.len() != values.len() {
             let what = "numbers of moves of a record and its position differ";
             return Err(TableError::damaged(&self.path, what).into());
         }
-        Ok(Some(actions.into_iter().zip(scores.iter().map(|&score| Score(score))).collect()))
+        Ok(Some(actions.into_iter().zip(values.iter().copied()).collect()))
     }
 }
 
-fn head(game: &AnyGame, empties: Empties) -> [u8; HEAD] {
+fn head(game: &AnyGame, asked: Asked) -> [u8; HEAD] {
     let mut head = [0; HEAD];
-    let text = format!("YKLABEL1{} {} {}", empties.name(), game.facts().rules_version, game.name());
+    let text =
+        format!("YKLABEL2{} {} {}", asked.name(game), game.facts().rules_version, game.name());
     let length = text.len().min(HEAD);
     head[..length].copy_from_slice(&text.as_bytes()[..length]);
     head
 }
 
-/// Reads the records behind the head, checking numbers of moves and scores against the game; returns also the
+/// Reads the records behind the head, checking numbers of moves and values against the game; returns also the
 /// length of the complete records.
-fn records(bytes: &[u8], game: &AnyGame) -> Result<(FxHashMap<WideKey, Vec<i8>>, usize), String> {
+fn records(
+    bytes: &[u8],
+    game: &AnyGame,
+) -> Result<(FxHashMap<WideKey, Vec<Value>>, usize), String> {
     let most = game.scores().map_or(1, |scores| scores.most().0);
     let mut known = FxHashMap::default();
     let mut at = HEAD;
@@ -227,46 +254,54 @@ fn records(bytes: &[u8], game: &AnyGame) -> Result<(FxHashMap<WideKey, Vec<i8>>,
         if count > game.action_count() {
             return Err(format!("record at byte {at}: too many moves ({count})"));
         }
-        let Some(record) = bytes.get(at..at + FRAME + count) else { break };
+        let Some(record) = bytes.get(at..at + FRAME + VALUE * count) else { break };
         let (content, sum) = record.split_at(record.len() - 4);
         if crc32fast::hash(content).to_le_bytes() != sum {
             return Err(format!("record at byte {at}: wrong checksum"));
         }
-        let scores: Vec<i8> = content[18..].iter().map(|&score| score as i8).collect();
-        if let Some(score) = scores.iter().find(|score| !(-most..=most).contains(score)) {
-            return Err(format!("record at byte {at}: invalid score {score}"));
+        let values = content[18..].chunks_exact(VALUE).map(bytemuck::pod_read_unaligned);
+        let values: Vec<Value> = values.collect();
+        if let Some(value) = values.iter().find(|value| !value.is_within(Score(most))) {
+            return Err(format!("record at byte {at}: invalid value {value:?}"));
         }
-        known.insert(WideKey([word(0), word(8)]), scores);
+        known.insert(WideKey([word(0), word(8)]), values);
         at += record.len();
     }
     Ok((known, at))
 }
 
-fn record(key: WideKey, scores: &[i8], out: &mut Vec<u8>) {
+fn record(key: WideKey, values: &[Value], out: &mut Vec<u8>) {
     let from = out.len();
     key.0.iter().for_each(|word| out.extend(word.to_le_bytes()));
-    out.extend((scores.len() as u16).to_le_bytes());
-    out.extend(scores.iter().map(|&score| score as u8));
+    out.extend((values.len() as u16).to_le_bytes());
+    out.extend(bytemuck::cast_slice(values));
     let sum = crc32fast::hash(&out[from..]);
     out.extend(sum.to_le_bytes());
 }
 
-/// Searches the exact score of each move of a state, for the player who makes it; `None` if the deadline passes.
-fn scores(
+/// Searches the value of each move of a state, for the player who makes it, exactly in games that always end; `None` if
+/// the deadline passes.
+fn values(
     game: &AnyGame,
     searcher: &dyn yomikiri::search::Searcher<AnyGame>,
     deadline: Option<Instant>,
     state: &AnyState,
-) -> Option<Vec<i8>> {
-    let limits = SearchLimits { deadline, ..SearchLimits::default() };
-    let (mut scores, mut is_exact) = (Vec::new(), true);
+) -> Option<Vec<Value>> {
+    let is_layered = game.layers().is_some();
+    let nodes = (!is_layered).then_some(WIN_NODES);
+    let limits = SearchLimits { nodes, deadline, ..SearchLimits::default() };
+    let (mut values, mut is_done) = (Vec::new(), true);
     game.for_each_successor(state, |_, after| {
-        is_exact &= !limits.are_reached(0);
-        if is_exact {
-            let value = searcher.search(game, &after, &SearchTask::EXACT, &limits).value;
-            is_exact = value.score().is_some();
-            scores.push((-value.lower.score()).0);
+        is_done &= !limits.are_reached(0);
+        if !is_done {
+            return;
         }
+        let value = searcher.search(game, &after, &SearchTask::EXACT, &limits).value;
+        values.push(value.turned(is_layered));
+        is_done = match is_layered {
+            true => value.score().is_some(),
+            false => !limits.are_reached(0),
+        };
     });
-    is_exact.then_some(scores)
+    is_done.then_some(values)
 }

@@ -15,6 +15,7 @@ use yomikiri::game::{Empties, Game, GameExt};
 use yomikiri::hint::Hinted;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
+use yomikiri::search::can_search;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::{SweepRecord, TableError};
 
@@ -28,12 +29,14 @@ pub struct LookedUp<'a> {
 }
 
 impl<'a> LookedUp<'a> {
-    /// Looks positions up in a table, if there is one. Fails if it is damaged.
+    /// Looks positions up in a table, if there is one. `win_plies` is [`SearchOptions::win_plies`](yomikiri::game::SearchOptions::win_plies). Fails if it is
+    /// damaged.
     pub fn new(
         list: PositionList,
         table: Option<&'a SolvedTable>,
+        win_plies: u32,
     ) -> Result<LookedUp<'a>, MeasureError> {
-        let values = KnownValues::new(&list.game, table);
+        let values = KnownValues::new(&list.game, table, win_plies);
         let unknown = values.unknown(&mut list.positions());
         values.check()?;
         Ok(LookedUp { list, values, unknown, table })
@@ -56,10 +59,9 @@ impl<'a> LookedUp<'a> {
         let LookedUp { list, mut values, unknown, table } = self;
         values.search(&unknown, labels, within, progress)?;
         let known = in_parts(&list.positions, &|position| values.of(position, true))?;
-        // Positions of other games are searched.
-        let bounded =
-            table.filter(|table| !values.can_search() && !table.table().manifest().complete);
         let game = list.game;
+        let is_whole = table.is_some_and(|table| table.table().manifest().complete);
+        let is_layered = game.layers().is_some();
         let (mut searched_states, mut left_out) = (0, LeftOut::default());
         let (mut parts, mut forced_parts) = (Vec::new(), Vec::new());
         for (number, (&(position, weight), known)) in list.positions.iter().zip(known).enumerate() {
@@ -73,7 +75,8 @@ impl<'a> LookedUp<'a> {
                     push((number, position, weight), judged, &mut parts);
                 }
                 _ if game.is_terminal(&position.state) => left_out.finished += times,
-                _ if values.can_search() => left_out.unsearched += times,
+                (Some(_), None) if !is_layered => left_out.unproven += times,
+                _ if can_search(&game) => left_out.unsearched += times,
                 (Some(_), None) => left_out.unproven += times,
                 (None, None) => {
                     let name = table.map_or("a table".to_string(), |table| table.table().name());
@@ -82,8 +85,10 @@ impl<'a> LookedUp<'a> {
                     return Err(MeasureError::Positions(Hinted::new(what, "leave it out")));
                 }
             }
-            let forced = bounded.zip(known.as_ref()).map(|(table, known)| known.forced(table));
+            let known = known.as_ref().filter(|_| !is_layered && !is_whole);
+            let forced = known.map(Example::forced);
             if let Some(case) = forced.transpose().map_err(MeasureError::damaged)?.flatten() {
+                searched_states += if known.is_some_and(Example::is_searched) { times } else { 0 };
                 push((number, position, weight), case, &mut forced_parts);
             }
         }
@@ -169,7 +174,7 @@ pub struct ListedPositions {
     game: AnyGame,
     origin: Origin,
     judged: Pieces,
-    /// Positions of a bounded table in which it proves only some moves.
+    /// Positions in which only some moves are proven.
     forced: Pieces,
     /// Number of positions, with repetitions, whose values were searched.
     searched_states: u64,
@@ -205,7 +210,8 @@ impl Source for ListedPositions {
 
 impl JudgedPositions for ListedPositions {
     fn facts(&self) -> Result<TableFacts, TableError> {
-        let cases = self.judged.parts.iter().flat_map(|part| &part.cases);
+        let parts = self.judged.parts.iter().chain(&self.forced.parts);
+        let cases = parts.flat_map(|part| &part.cases);
         let judged: u64 = cases.map(|case| u64::from(case.weight)).sum();
         let is_known = self.searched_states == 0 || self.searched_states < judged;
         let by_table = self.table.as_ref().filter(|_| is_known);
@@ -227,9 +233,9 @@ impl JudgedPositions for ListedPositions {
     }
 
     fn forced(&self) -> Option<Box<dyn Source + '_>> {
-        let facts = self.table.as_ref().filter(|_| self.game.layers().is_none());
+        let is_whole = self.table.as_ref().is_some_and(|(facts, _)| facts.complete);
         let pieces = || Pieces { game: self.game.clone(), parts: self.forced.parts.clone() };
-        facts.filter(|(facts, _)| !facts.complete).map(|_| Box::new(pieces()) as _)
+        (self.game.layers().is_none() && !is_whole).then(|| Box::new(pieces()) as _)
     }
 
     fn is_sample(&self) -> bool {

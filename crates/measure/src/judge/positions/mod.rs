@@ -65,7 +65,7 @@ pub trait JudgedPositions: Source {
         false
     }
 
-    /// Returns the positions of a bounded table in which it proves only some moves; `None` if its values are complete.
+    /// Returns the positions in which only some moves are proven; `None` if the values are complete.
     fn forced(&self) -> Option<Box<dyn Source + '_>>;
 
     /// Returns the positions as those of a table.
@@ -80,7 +80,7 @@ pub trait JudgedPositions: Source {
 pub struct LeftOut {
     /// Number in which the game is over.
     pub finished: u64,
-    /// Number whose value, or that of one of whose moves, the table does not prove.
+    /// Number whose value, or that of one of whose moves, is not proven.
     pub unproven: u64,
     /// Number whose search did not end within the limit of time.
     pub unsearched: u64,
@@ -92,10 +92,7 @@ impl LeftOut {
         let reasons = [
             (self.finished, "finished"),
             (self.unproven, "unproven"),
-            (
-                self.unsearched,
-                "not searched within the limit of time, those with the most empty squares",
-            ),
+            (self.unsearched, "not searched within the limit of time"),
         ];
         let reasons = reasons.iter().filter(|(count, _)| *count > 0);
         let words: Vec<String> = reasons.map(|(count, what)| format!("{count} {what}")).collect();

@@ -159,7 +159,7 @@ impl TablePositions<'_> {
         let TablePositions { table, orienting, unfolded, .. } = *self;
         let (states, game, mut parts) = (table.states(), table.game(), Vec::new());
         Example::visit(table, &mut rows, &mut |row| {
-            let judged = if self.forced { row.forced(table)? } else { row.judged()? };
+            let judged = if self.forced { row.forced()? } else { row.judged()? };
             if let Some(judged) = judged {
                 let found = unfolded.map(|unfolded| unfolded.orientations(row.row as usize));
                 let orientations = found.or(row.orientations);

@@ -1,7 +1,5 @@
 //! `solver solve`: the value of a game or a position, by a table or by search.
 
-pub(super) mod mates;
-
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
@@ -15,14 +13,13 @@ use super::error::hinted;
 use super::guard::MemoryArg;
 use super::lines;
 use super::made::solved;
-use super::table_args::{Meant, TableOption, is_in_reach, time_limit, unknown_table};
+use super::table_args::{Meant, TableOption, WinPlies, is_in_reach, time_limit, unknown_table};
 use super::tables::solved_tables;
-use mates::{MateArgs, Mates};
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::othello::search::Evaluation;
 use yomikiri::game::{Empties, Game, GameExt, SearchOptions, SearchWeights};
 use yomikiri::hint::Hinted;
-use yomikiri::search::mates::MateRules;
+use yomikiri::search::usual_memory;
 use yomikiri::solved::{
     Answer, Budget, Oracle, Reach, SearchOracle, SolvedTable, Source, Sources, WantedValues,
 };
@@ -33,7 +30,8 @@ use yomikiri_measure::render::verdict::outcome_cell;
 ///
 /// A solved table that contains the position answers. A game whose table takes at most about two minutes is enumerated
 /// and solved. Everything else is searched; if a limit stops the search, the answer is proven bounds. Shogi is
-/// searched for a mate by checks, or with --full-width for a forced win of few plies. The last line names the method.
+/// searched for wins that can be forced: by checks at any length, by other moves too within --plies. The last line names
+/// the method.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Game, size (6x6) or table; any other word begins the position
@@ -75,8 +73,11 @@ pub(super) struct Args {
     #[arg(long, value_name = "BYTES")]
     memory: Option<MemoryArg>,
     #[command(flatten)]
-    mates: MateArgs,
+    wins: WinPlies,
 }
+
+/// Plies within which wins with every move are looked for by default: more than in lists of positions.
+const WIN_PLIES: u32 = 9;
 
 /// Method and answer.
 #[derive(Serialize)]
@@ -118,9 +119,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
             game.name()
         )));
     }
-    args.mates.check(&game)?;
-    let rules = MateRules::of_game(&game);
-    let mates = rules.as_ref().map(|rules| Mates::new(&game, rules, &args)).transpose()?;
+    if args.outcome_only && game.layers().is_none() {
+        bail!(Hinted::from(format!("--outcome-only does not apply to {}", game.name())));
+    }
     let is_named = table.is_some();
     let mut empties = args.empties.unwrap_or_default();
     if let Some(table) = &table {
@@ -137,10 +138,10 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         Some(table) => vec![table],
         None => args.tables(&game, &question, context)?,
     };
-    let search = if mates.is_some() { None } else { args.searcher(&game, empties)? };
+    let search = args.searcher(&game, empties)?;
     let reach = if is_named { Reach::Outside } else { Reach::All };
     let sources = Sources::new(&game, tables, search, reach);
-    let task = Task { args: &args, sources, is_named, mates };
+    let task = Task { args: &args, sources, is_named };
     match question {
         Question::Position(position) => task.one(position, context),
         Question::Lines(name, text) => task.lines(&name, &text, context),
@@ -224,47 +225,30 @@ struct Task<'a> {
     sources: Sources,
     /// `true` if a table was named, which then answers alone.
     is_named: bool,
-    mates: Option<Mates<'a>>,
-}
-
-/// Answer for a position.
-enum Solved<'a> {
-    /// Value and moves, with the source.
-    Answer(Source<'a>, Box<Answer>),
-    /// Forced win of the mover, or its absence.
-    Mate(mates::Output),
 }
 
 impl Task<'_> {
     /// Solves a position.
-    fn solve(&self, position: AnyPosition) -> anyhow::Result<Solved<'_>> {
+    fn solve(&self, position: AnyPosition) -> anyhow::Result<(Source<'_>, Answer)> {
         let source = self.sources.source(&position);
         let value = source.oracle().known_value(&position);
         let is_table = matches!(source, Source::Table(_));
         let is_open = value.is_none_or(|value| is_table && value.outcome().is_none());
-        if !is_open || self.is_named {
-            return Ok(Solved::Answer(source, source.oracle().answer(position)?.into()));
+        if is_open && !self.is_named {
+            let name = self.sources.game().name();
+            bail!(Hinted::new(
+                format!("cannot search {name} to its ends: its games may be infinite"),
+                format!("run 'solver enumerate --game {name}' and 'solver value-iterate'"),
+            ))
         }
-        match &self.mates {
-            Some(mates) => Ok(Solved::Mate(mates.find(&position)?)),
-            None => {
-                let name = self.sources.game().name();
-                bail!(Hinted::new(
-                    format!("cannot search {name} to its ends: its games may be infinite"),
-                    format!("run 'solver enumerate --game {name}' and 'solver value-iterate'"),
-                ))
-            }
-        }
+        Ok((source, source.oracle().answer(position)?))
     }
 
     /// Solves one position and shows the answer.
     fn one(self, position: AnyPosition, context: &mut Context) -> anyhow::Result<()> {
         let colour = context.colour;
-        let (source, answer) = match self.solve(position)? {
-            Solved::Answer(source, answer) => (source, answer),
-            Solved::Mate(mate) => return mate.show(self.sources.game(), &position, context),
-        };
-        context.show("solve", &Output::by_source(source, &answer), |output| {
+        let (source, answer) = self.solve(position)?;
+        context.show("solve", &Output::of(source, &answer), |output| {
             let all_moves = self.args.all_moves || !matches!(source, Source::Search(_));
             let shown = Shown { answer: output.answer, oracle: source.oracle(), all_moves };
             shown.to_text(colour)
@@ -284,14 +268,9 @@ impl Task<'_> {
                 |error: Hinted| error.map(|what| format!("{name}, line {number}: {what}"));
             let position = self.sources.game().parse_position(line, &start);
             let position = position.map_err(|error| located(Hinted::of(&error)))?;
-            let line = match self.solve(position).map_err(|error| located(hinted(&error)))? {
-                Solved::Answer(source, answer) => {
-                    self.line(&Output::by_source(source, &answer), context)?
-                }
-                Solved::Mate(mate) if context.json => serde_json::to_string(&mate)? + "\n",
-                Solved::Mate(mate) => mate.row(),
-            };
-            context.raw(&line)?;
+            let solved = self.solve(position).map_err(|error| located(hinted(&error)))?;
+            let output = Output::of(solved.0, &solved.1);
+            context.raw(&self.line(&output, context)?)?;
             context.flush()?;
         }
         Ok(())
@@ -348,7 +327,7 @@ impl Args {
         question: &Question,
         context: &Context,
     ) -> anyhow::Result<Vec<SolvedTable>> {
-        if self.search || self.mates.is_given() {
+        if self.search || self.wins.is_given() {
             return Ok(Vec::new());
         }
         let rule = self.empties.unwrap_or_default();
@@ -374,13 +353,15 @@ impl Args {
         Ok(tables)
     }
 
-    /// Returns the oracle that searches a game; `None` if its games may be infinite.
+    /// Returns the oracle that searches a game; `None` if it cannot be searched.
     fn searcher(&self, game: &AnyGame, empties: Empties) -> anyhow::Result<Option<SearchOracle>> {
-        let memory = self.memory.map_or(1 << 30, |memory| memory.0 as usize);
+        let memory = self.memory.map_or(usual_memory(game, 1 << 30), |memory| memory.0 as usize);
         let threads = rayon::current_num_threads();
         let weights = self.weights(game)?;
         // With --search the stored solution is not used.
-        let options = SearchOptions { empties, memory, threads, weights, stored: !self.search };
+        let win_plies = self.wins.plies(game, WIN_PLIES)?;
+        let stored = !self.search;
+        let options = SearchOptions { empties, memory, threads, weights, stored, win_plies };
         let time = self.time.map(|time| time_limit("--time", time)).transpose()?;
         let budget = Budget { time, nodes: self.nodes };
         let wanted = WantedValues { outcome_only: self.outcome_only, all_moves: self.all_moves };
@@ -389,7 +370,7 @@ impl Args {
 }
 
 impl<'a> Output<'a> {
-    fn by_source(source: Source<'_>, answer: &'a Answer) -> Output<'a> {
+    fn of(source: Source<'_>, answer: &'a Answer) -> Output<'a> {
         let oracle = source.oracle();
         let search = match source {
             Source::Search(search) => Some(search),

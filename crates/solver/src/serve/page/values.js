@@ -96,7 +96,6 @@ export function limits(table) {
   const said = [
     table.max_depth !== null && `it goes ${plural(table.max_depth, "ply")} deep`,
     table.max_states !== null && `it was bounded to ${table.max_states.toLocaleString("en")} states`,
-    table.checks_only && "it follows only the checks of one player",
   ].filter(Boolean);
   return said.length ? said.join(", ") : "it cannot be reached from its start";
 }

@@ -187,12 +187,13 @@ pub struct TargetShape {
 impl TargetShape {
     /// Returns the shape of what is known of positions: by a table, or else by search.
     pub fn of(game: &AnyGame, table: Option<&SolvedTable>) -> TargetShape {
+        let is_layered = game.layers().is_some();
         TargetShape {
             layout: Layout::Nchw,
             scores: table.map_or(game.scores().is_some(), SolvedTable::has_scores),
-            layers: table.is_none_or(|table| table.states().has_layers()),
+            layers: table.map_or(is_layered, |table| table.states().has_layers()),
             rows: table.is_some(),
-            bounds: table.is_some_and(|table| !table.table().manifest().complete),
+            bounds: table.map_or(!is_layered, |table| !table.table().manifest().complete),
             splits: true,
             temperature: None,
         }
@@ -307,7 +308,7 @@ impl List<'_> {
     /// Adds the columns of proven values.
     fn values(&mut self) {
         use Scalar::{F32, U8, U16};
-        let TargetShape { scores, rows, temperature, splits, .. } = *self.shape;
+        let TargetShape { scores, rows, bounds, temperature, splits, .. } = *self.shape;
         self.flags("legal", "1 where the action is legal", |_, _| 1);
         let outcome = |_: &Example, value| Example::outcome_of(value).unwrap_or(MISSING);
         let score = |example: &Example, value| example.score_of(value).unwrap_or(MISSING);
@@ -316,7 +317,8 @@ impl List<'_> {
         if scores {
             self.value("score", Each::Position, "the mover's exact final score", score);
         }
-        if rows {
+        // A search knows distances if it proves bounds.
+        if rows || bounds {
             let about = format!(
                 "plies to the end under best play; {NO_DISTANCE} if there is none or it is not proven"
             );
