@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from typing import TYPE_CHECKING, Any, Iterator, Sequence, TypeVar, overload
+from typing import TYPE_CHECKING, Iterator, Sequence, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from . import _core
 from ._arrays import numpy_of
 from ._progress import Told, directory
-from ._types import PathLike, PositionsLike, Sides, Weight
+from ._types import Json, PathLike, PositionsLike, Sides, Weight
 
 if TYPE_CHECKING:
     from ._tables import Table
@@ -367,11 +367,11 @@ class Position:
             move = self.moves[move]
         return Position(self._core.play(np.array([move], np.int64)))
 
-    def solve(self, *, plies: int = 9, seconds: float = 10.0, all_moves: bool = False) -> dict[str, Any]:
+    def solve(self, *, plies: int = 9, seconds: float = 10.0, all_moves: bool = False) -> Json:
         """Finds the value, a best move and the line of best play by search, as far as ``seconds`` suffice, as the
         dictionary that ``solver query --json`` prints (``docs/json.md``). In minishogi and animal shogi the value is
         what can be forced: by checks at any length, by other moves within ``plies`` plies."""
-        answer: dict[str, Any] = json.loads(_core.solve_position(self._core, plies, seconds, all_moves))
+        answer: Json = json.loads(_core.solve_position(self._core, plies, seconds, all_moves))
         return answer
 
     def image(self, symmetry: int) -> Position:

@@ -114,7 +114,7 @@ pub(super) fn forced(report: &AccuracyReport, roles: &Roles) -> Option<TableView
     let first = report.policies.first()?.forced?;
     Some(TableView {
         note: format!(
-            "Where the table proves something of some moves only: {} positions won by force, {} of unproven outcome with a move that is proven to lose.",
+            "Where something is proven of some moves only: {} positions won by force, {} of unproven outcome with a move that is proven to lose.",
             thousands(first.won),
             thousands(first.at_risk)
         ),

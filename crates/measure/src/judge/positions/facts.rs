@@ -129,14 +129,20 @@ impl TableFacts {
         })
     }
 
-    /// Returns the facts about positions that are searched.
+    /// Returns the facts about positions that are searched, in games with cycles for wins within `win_plies` plies after
+    /// a move.
     pub(in crate::judge) fn of_search(
         game: &AnyGame,
         empties: Empties,
+        win_plies: u32,
         positions: u64,
     ) -> TableFacts {
+        let mut name = format!("{} by search", game.name());
+        if game.layers().is_none() {
+            name += &format!(": wins by checks, and any within {win_plies} plies after a move");
+        }
         TableFacts {
-            name: format!("{} by search", game.name()),
+            name,
             values: "search",
             source: "given",
             taken: None,

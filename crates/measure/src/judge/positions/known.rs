@@ -32,6 +32,11 @@ impl<'a> KnownValues<'a> {
         KnownValues { game, table, win_plies, is_searched: false, labels: None }
     }
 
+    /// Returns the plies within which forced wins are looked for after a move.
+    pub fn win_plies(&self) -> u32 {
+        self.win_plies
+    }
+
     /// Returns how empty squares count in the scores.
     pub fn empties(&self) -> Empties {
         self.table.map_or(Empties::Uncounted, |table| table.values().empties())

@@ -113,6 +113,7 @@ impl<'a> LookedUp<'a> {
             left_out,
             table: table.map(facts).transpose()?,
             empties: values.empties(),
+            win_plies: values.win_plies(),
         })
     }
 }
@@ -181,6 +182,7 @@ pub struct ListedPositions {
     left_out: LeftOut,
     table: Option<(TableFacts, Vec<SweepRecord>)>,
     empties: Empties,
+    win_plies: u32,
 }
 
 impl ListedPositions {
@@ -217,7 +219,7 @@ impl JudgedPositions for ListedPositions {
         let by_table = self.table.as_ref().filter(|_| is_known);
         let mut facts = match by_table {
             Some((facts, _)) => facts.clone(),
-            None => TableFacts::of_search(&self.game, self.empties, self.rows()),
+            None => TableFacts::of_search(&self.game, self.empties, self.win_plies, self.rows()),
         };
         if by_table.is_some() && self.searched_states > 0 {
             facts.values = "table and search";
