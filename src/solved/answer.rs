@@ -150,7 +150,7 @@ pub struct ByChecks {
 }
 
 impl ByChecks {
-    pub(super) fn of(mate: MateByChecks, game: &AnyGame, position: &AnyPosition) -> ByChecks {
+    pub(super) fn new(mate: MateByChecks, game: &AnyGame, position: &AnyPosition) -> ByChecks {
         let MateByChecks { verdict, line } = mate;
         let (verdict, plies, is_shortest) = match verdict {
             MateVerdict::Mate { plies, is_shortest, .. } => {

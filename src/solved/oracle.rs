@@ -329,7 +329,7 @@ fn answer_with<O: Oracle + ?Sized>(
             end: game.end_in_words(&position),
             winner: game.result(&position.state).and_then(|outcome| winner(game, side, outcome)),
             repetition: oracle.repetition().name(),
-            by_checks: oracle.mate(&position).map(|mate| ByChecks::of(mate, game, &position)),
+            by_checks: oracle.mate(&position).map(|mate| ByChecks::new(mate, game, &position)),
             repeats_from: match line_end {
                 LineEnd::Repeats(from) => Some(from),
                 _ => None,

@@ -143,12 +143,13 @@ fn a_file_is_solved_by_the_table_that_knows_it() {
     let mut all: Vec<(&String, u16)> =
         all.filter_map(|(sfen, (_, plies))| Some((sfen, (*plies)?))).collect();
     all.sort();
-    let some: Vec<_> = all.iter().step_by(all.len() / 150).collect();
-    fs::write(&file, some.iter().map(|(sfen, _)| format!("{sfen}\n")).collect::<String>()).unwrap();
+    let sample: Vec<_> = all.iter().step_by(all.len() / 150).collect();
+    fs::write(&file, sample.iter().map(|(sfen, _)| format!("{sfen}\n")).collect::<String>())
+        .unwrap();
     let words = ["solve", "animal-shogi-3x3", file.to_str().unwrap(), "--plies", "7", "--json"];
     let searched = tables.ok(&words);
-    assert_eq!(searched.lines().count(), some.len());
-    for (line, &&(sfen, plies)) in searched.lines().zip(&some) {
+    assert_eq!(searched.lines().count(), sample.len());
+    for (line, &&(sfen, plies)) in searched.lines().zip(&sample) {
         let found: Value = serde_json::from_str(line).unwrap();
         let least = found["distance_lower"].as_u64().unwrap_or(9);
         let most = found["distance_upper"].as_u64().unwrap_or(u64::MAX);

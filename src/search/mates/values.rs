@@ -11,8 +11,8 @@ use crate::solve::{Prospect, Value};
 ///
 /// Wins by checks are searched for at any length, wins with every move within [`SearchOptions::win_plies`]. So a value
 /// is exact if it is a win of so many plies, and otherwise has the bounds that both searches prove. Each search has a
-/// table of its own: its result depends on the position alone unless a limit stops it, and with one thread also on a
-/// limit of positions.
+/// table of its own: its result depends on the position alone unless a limit stops it; with one
+/// thread a limit of positions gives the same result each time.
 pub(in crate::search) struct MateValues {
     rules: MateRules,
     memory: usize,

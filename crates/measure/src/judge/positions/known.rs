@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::labels::Asked;
+use super::labels::LabelSettings;
 use super::{Example, Labels, SearchCost};
 use crate::judge::error::MeasureError;
 use yomikiri::any::{AnyGame, AnyPosition};
@@ -25,7 +25,8 @@ pub struct KnownValues<'a> {
 }
 
 impl<'a> KnownValues<'a> {
-    /// Returns the values of a table; none without one. `win_plies` is [`SearchOptions::win_plies`](yomikiri::game::SearchOptions::win_plies) of a search.
+    /// Returns the values of a table; none without one. A search looks for forced wins within `win_plies` plies after a
+    /// move.
     pub fn new(game: &AnyGame, table: Option<&'a SolvedTable>, win_plies: u32) -> KnownValues<'a> {
         let game = game.clone();
         let win_plies = win_plies.min(MOST_WIN_PLIES);
@@ -80,8 +81,8 @@ impl<'a> KnownValues<'a> {
         self.is_searched = true;
         let deadline = within.and_then(|within| Instant::now().checked_add(within));
         if !positions.is_empty() {
-            let asked = Asked { empties: self.empties(), win_plies: self.win_plies };
-            let mut found = Labels::open(labels, &self.game, asked)?;
+            let settings = LabelSettings { empties: self.empties(), win_plies: self.win_plies };
+            let mut found = Labels::open(labels, &self.game, settings)?;
             found.find(positions, deadline, progress)?;
             self.labels = Some(found);
         }

@@ -1,6 +1,6 @@
 //! Labels: exact values of moves found by search and stored in a file.
 //!
-//! The file begins with [`HEAD`] bytes: `YKLABEL2`, what the search was asked, the version of the game's
+//! The file begins with [`HEAD`] bytes: `YKLABEL2`, the settings of the search, the version of the game's
 //! rules and its name. A record for each position follows: its key (two `u64`), its number of moves (`u16`),
 //! the value of each move in the order of actions (two `i32`, the bounds for the player who makes it), and a CRC-32 of
 //! these bytes, all little endian. Records are appended; an incomplete one left at the end by a killed process is
@@ -77,15 +77,15 @@ fn search_seconds(squares: usize, empty: u32) -> f64 {
 
 /// Conventions and limits on which labels depend.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
+pub(super) struct LabelSettings {
     /// Scoring of empty squares.
     pub empties: Empties,
     /// Plies within which forced wins are looked for, in games of the shogi family.
     pub win_plies: u32,
 }
 
-impl Asked {
-    /// Returns the name of what was asked: only that on which the values of a game depend.
+impl LabelSettings {
+    /// Returns the name of the settings on which the values of a game depend.
     fn name(self, game: &AnyGame) -> String {
         match game.layers() {
             Some(_) => self.empties.name().to_string(),
@@ -97,7 +97,7 @@ impl Asked {
 /// Values of the moves of positions, each for the player who makes the move.
 pub(super) struct Labels {
     game: AnyGame,
-    asked: Asked,
+    settings: LabelSettings,
     file: File,
     path: PathBuf,
     known: FxHashMap<WideKey, Vec<Value>>,
@@ -106,8 +106,12 @@ pub(super) struct Labels {
 impl Labels {
     /// Opens or creates the labels of a game in a directory. Fails if they are damaged, of another version,
     /// or in use by another process.
-    pub(super) fn open(dir: &Path, game: &AnyGame, asked: Asked) -> Result<Labels, MeasureError> {
-        let path = dir.join(format!("{}-{}.labels", game.name(), asked.name(game)));
+    pub(super) fn open(
+        dir: &Path,
+        game: &AnyGame,
+        settings: LabelSettings,
+    ) -> Result<Labels, MeasureError> {
+        let path = dir.join(format!("{}-{}.labels", game.name(), settings.name(game)));
         fs::create_dir_all(dir)?;
         let mut options = OpenOptions::new();
         let mut file = options.read(true).write(true).create(true).truncate(false).open(&path)?;
@@ -122,7 +126,7 @@ impl Labels {
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
-        let head = head(game, asked);
+        let head = head(game, settings);
         if bytes.len() < HEAD && head.starts_with(&bytes) {
             file.set_len(0)?;
             file.seek(SeekFrom::Start(0))?;
@@ -136,7 +140,7 @@ impl Labels {
         let (known, whole) = records(&bytes, game).map_err(damaged)?;
         file.set_len(whole as u64)?;
         file.seek(SeekFrom::End(0))?;
-        Ok(Labels { game: game.clone(), asked, file, path, known })
+        Ok(Labels { game: game.clone(), settings, file, path, known })
     }
 
     /// Searches the positions that have no labels yet, those nearest to the end first, and appends theirs to the file
@@ -160,8 +164,8 @@ impl Labels {
         }
         let threads = rayon::current_num_threads();
         let options = SearchOptions {
-            empties: self.asked.empties,
-            win_plies: self.asked.win_plies,
+            empties: self.settings.empties,
+            win_plies: self.settings.win_plies,
             // An upper limit: tables of scores grow only as large as a search can use.
             memory: if self.game.layers().is_some() { MEMORY / threads } else { WIN_MEMORY },
             ..SearchOptions::default()
@@ -227,10 +231,10 @@ impl Labels {
     }
 }
 
-fn head(game: &AnyGame, asked: Asked) -> [u8; HEAD] {
+fn head(game: &AnyGame, settings: LabelSettings) -> [u8; HEAD] {
     let mut head = [0; HEAD];
     let text =
-        format!("YKLABEL2{} {} {}", asked.name(game), game.facts().rules_version, game.name());
+        format!("YKLABEL2{} {} {}", settings.name(game), game.facts().rules_version, game.name());
     let length = text.len().min(HEAD);
     head[..length].copy_from_slice(&text.as_bytes()[..length]);
     head

@@ -29,8 +29,8 @@ pub struct LookedUp<'a> {
 }
 
 impl<'a> LookedUp<'a> {
-    /// Looks positions up in a table, if there is one. `win_plies` is [`SearchOptions::win_plies`](yomikiri::game::SearchOptions::win_plies). Fails if it is
-    /// damaged.
+    /// Looks positions up in a table, if there is one. Others are searched, in games with cycles for wins within
+    /// `win_plies` plies after a move. Fails if the table is damaged.
     pub fn new(
         list: PositionList,
         table: Option<&'a SolvedTable>,
