@@ -446,18 +446,26 @@ fn options_may_stand_before_and_after_a_position() {
     let tables = Tables::new();
     solved_4x4(&tables);
     let start = query(&tables, "start");
-    let words: [&[&str]; 6] = [
+    let words: [&[&str]; 8] = [
         &["--json", "query", "othello-4x4", "start"],
         &["query", "--json", "othello-4x4", "start"],
         &["query", "othello-4x4", "--json", START],
         &["query", "othello-4x4", START, "--json", "-q"],
         &["query", "othello-4x4", "-----OX--XO-----", "X;", "--json"],
         &["query", "othello-4x4", "1", "0000", "0210", "0120", "0000", "--json"],
+        &["query", "othello-4x4", "----", "-OX-", "-XO-", "---- X", "--json"],
+        &["query", "--table", "othello-4x4", "--json", "--", "-----OX--XO-----", "X;"],
     ];
     for args in words {
         let found: Value = serde_json::from_str(&tables.ok(args)).unwrap();
         assert_eq!(found, start, "{args:?}");
     }
+    let proof = tables.place("4x4.proof").display().to_string();
+    let empties = ["--empties", "to-winner", "--out", &proof, "--leaves", "5"];
+    tables.ok(&[&["prove", "4x4", START], &empties[..]].concat());
+    let behind = fs::read(&proof).unwrap();
+    tables.ok(&[&["prove"], &empties[..], &["4x4", START]].concat());
+    assert!(behind == fs::read(&proof).unwrap(), "the rule for empty squares is part of a proof");
 }
 
 /// Networks with unreadable cards are skipped with a warning.

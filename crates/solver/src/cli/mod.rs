@@ -4,6 +4,7 @@
 //! error, which with `--json` is JSON, with an exit code by its kind; a closed pipe is no error.
 
 mod answer_text;
+mod arguments;
 mod bars;
 mod bounds;
 mod chosen;
@@ -197,7 +198,7 @@ fn understand_words(
 ) -> Result<Cli, clap::Error> {
     let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
     let command = examples::command();
-    usage::unknown_option(&words, &command).map_or(Ok(()), Err)?;
+    let words = arguments::options_first(words, &command)?;
     Cli::from_arg_matches(&command.try_get_matches_from(words)?)
 }
 

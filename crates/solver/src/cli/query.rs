@@ -35,12 +35,8 @@ pub(super) struct Args {
     #[arg(value_name = "TABLE", allow_hyphen_values = true, add = tables())]
     first: Option<String>,
     /// Board, SFEN, OBF line, digits, transcript, 'start', or '-' to read it from stdin
-    // Takes one value that may begin with a hyphen: more of them would swallow the options after.
     #[arg(value_name = "POSITION", allow_hyphen_values = true)]
-    second: Option<String>,
-    /// Rest of a position that is not quoted
-    #[arg(hide = true)]
-    rest: Vec<String>,
+    position: Vec<String>,
     #[command(flatten)]
     option: TableOption,
     /// Read the parts that several processes have written, instead of a table; repeat it for each host
@@ -51,7 +47,7 @@ pub(super) struct Args {
     #[arg(long)]
     japanese: bool,
     /// Answer each position on stdin, one per line as text or JSON, with a line of JSON
-    #[arg(long, conflicts_with_all = ["japanese", "second", "rest"])]
+    #[arg(long, conflicts_with_all = ["japanese", "position"])]
     batch: bool,
 }
 
@@ -71,7 +67,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let is_name = |word: &&str| context.store.has(word) || context.games.meant(word).is_ok();
     let word = Some(&first[..]).filter(|word| parts.is_none() && option.is_none() && is_name(word));
     let rest = word.is_none().then_some(first.clone()).into_iter();
-    let words: Vec<String> = rest.chain(args.second).chain(args.rest).collect();
+    let words: Vec<String> = rest.chain(args.position).collect();
     let mut text = words.join(" ");
     let meant = option.or(word).map(|word| Meant::of(word, context)).transpose()?;
     // Where the table of a game is missing, another may contain the position.

@@ -1,62 +1,19 @@
 //! Command lines that cannot be understood: one line with the error and the nearest word that is known.
 
 use std::error::Error as _;
-use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};
 
+use super::arguments::{called, long_options};
 use super::colour;
 use super::error::{code, say, to_stderr};
 use super::examples::command;
 use super::program::{self, in_its_name};
 use yomikiri::hint::{Kind, did_you_mean};
 use yomikiri_measure::render::shown::shown;
-
-/// Returns the error for the first word that looks like an option and is none of its command: commands that read
-/// positions, which may begin with hyphens, would take it for one.
-pub(super) fn unknown_option(words: &[OsString], top: &Command) -> Option<Error> {
-    let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
-    let words = words.iter().take_while(|word| *word != "--").map(|word| &**word);
-    let words: Vec<&str> = words.collect();
-    let known = options(&called(&words, top));
-    let is_unknown = |word: &&&str| {
-        let name = word.split('=').next().unwrap_or_default();
-        // A board may be written with these letters.
-        let is_word = name.strip_prefix("--").is_some_and(|name| {
-            name.starts_with(|c: char| c.is_ascii_lowercase())
-                && name.contains(|c: char| !matches!(c, 'x' | 'o' | '-'))
-                && !name.contains(|c: char| c.is_ascii_uppercase() || c.is_whitespace())
-        });
-        is_word && !known.iter().any(|known| known == name)
-    };
-    let word = words.iter().skip(1).find(is_unknown)?;
-    let mut error = Error::new(ErrorKind::UnknownArgument).with_cmd(top);
-    error.insert(ContextKind::InvalidArg, ContextValue::String((*word).to_string()));
-    Some(error)
-}
-
-/// Returns the commands that a command line names, from the program itself on.
-fn called<'a>(words: &[&str], top: &'a Command) -> Vec<&'a Command> {
-    let mut called = vec![top];
-    for word in words.iter().skip(1) {
-        let last = called[called.len() - 1];
-        called.extend(last.find_subcommand(word));
-    }
-    called
-}
-
-/// Returns the long options of some commands, with their hyphens and aliases.
-fn options(commands: &[&Command]) -> Vec<String> {
-    let arguments = commands.iter().flat_map(|command| command.get_arguments());
-    let names = arguments.filter_map(|argument| argument.get_long_and_visible_aliases());
-    let all = commands.iter().flat_map(|command| command.get_arguments());
-    let hidden = all.filter_map(|argument| argument.get_all_aliases());
-    let names = names.flatten().chain(hidden.flatten()).chain(["help", "version"]);
-    names.map(|name| format!("--{name}")).collect()
-}
 
 /// Reports why the command line cannot be understood, or prints the help that was asked for.
 pub(super) fn report(error: &Error) -> ExitCode {
@@ -111,7 +68,7 @@ fn explained(error: &Error, words: &[&str]) -> (String, String) {
         }
         ErrorKind::UnknownArgument if option.starts_with('-') => {
             let name = option.split('=').next().unwrap_or_default();
-            let known = options(&called);
+            let known = long_options(&called);
             let hint = did_you_mean(name, known.iter().map(String::as_str)).unwrap_or(see);
             (format!("unknown option `{name}`"), hint)
         }

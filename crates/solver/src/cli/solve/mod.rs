@@ -39,10 +39,7 @@ pub(super) struct Args {
     first: Option<String>,
     /// Board, OBF line, SFEN or transcript; or a file of positions, '-' for stdin [default: the start]
     #[arg(value_name = "POSITION", allow_hyphen_values = true)]
-    second: Option<String>,
-    /// Rest of a position that is not quoted
-    #[arg(hide = true)]
-    rest: Vec<String>,
+    position: Vec<String>,
     #[command(flatten)]
     option: TableOption,
     /// Search even where a table could answer
@@ -108,8 +105,7 @@ enum Question {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
-    let mut words: Vec<String> =
-        args.first.iter().chain(&args.second).chain(&args.rest).cloned().collect();
+    let mut words: Vec<String> = args.first.iter().chain(&args.position).cloned().collect();
     let (game, table) = subject(&args, &mut words, context)?;
     let text = words.join(" ");
     let (game, question) = question(game, &text, context)?;
