@@ -18,13 +18,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::judge::error::MeasureError;
 use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::game::{Action, Empties, Game, GameExt, Score, SearchLimits, SearchOptions, WideKey};
-use yomikiri::hint::Hinted;
+use yomikiri::hint::{Hinted, Kind};
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
 use yomikiri::search::SearchTask;
 use yomikiri::solve::Value;
 use yomikiri::solved::empty_squares;
-use yomikiri::table::TableError;
 
 /// Bytes before the first record.
 const HEAD: usize = 64;
@@ -133,7 +132,7 @@ impl Labels {
             file.write_all(&head)?;
             bytes = head.to_vec();
         }
-        let damaged = |what: String| MeasureError::Table(TableError::damaged(&path, what));
+        let damaged = |what: String| damaged(&path, &what);
         if !bytes.starts_with(&head) {
             return Err(damaged("invalid header for the labels of this game".to_string()));
         }
@@ -225,10 +224,17 @@ impl Labels {
         let actions = self.game.actions(state);
         if actions.len() != values.len() {
             let what = "numbers of moves of a record and its position differ";
-            return Err(TableError::damaged(&self.path, what).into());
+            return Err(damaged(&self.path, what));
         }
         Ok(Some(actions.into_iter().zip(values.iter().copied()).collect()))
     }
+}
+
+/// Returns the error for a damaged file of labels.
+fn damaged(path: &Path, what: &str) -> MeasureError {
+    let what = format!("{} is damaged: {what}", path.display());
+    let hint = "delete the file: its positions are searched again";
+    MeasureError::Labels(Hinted::new(what, hint).of_kind(Kind::Damaged))
 }
 
 fn head(game: &AnyGame, settings: LabelSettings) -> [u8; HEAD] {
