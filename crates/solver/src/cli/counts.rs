@@ -9,6 +9,9 @@ use yomikiri::table::{Counts, Identity, Manifest, Table};
 use yomikiri_measure::render::Grid;
 use yomikiri_measure::render::number::thousands;
 
+/// Most roots that are shown of a table.
+pub(super) const MOST_ROOTS: usize = 10;
+
 /// Returns the title of a table in brackets, to stand behind its name; nothing for the whole table of a game,
 /// whose name is clear.
 pub(super) fn bracketed(game: &AnyGame, name: &str, identity: &Identity) -> String {
@@ -69,7 +72,7 @@ fn positions_text(game: &AnyGame, manifest: &Manifest) -> String {
     let from = match identity.start.as_str() {
         "standard" => format!("the standard start, {first} to move"),
         "both" => "the standard start, either side to move".to_string(),
-        _ => identity.roots.join(" "),
+        _ => roots_text(&identity.roots),
     };
     let mut text = format!("{} from {from}\n\n", game.title());
     let (counts, rows) = (&manifest.counts, &manifest.counts.table);
@@ -114,13 +117,26 @@ fn positions_text(game: &AnyGame, manifest: &Manifest) -> String {
     text
 }
 
+/// Lists the roots of a table; of many the first.
+fn roots_text(roots: &[String]) -> String {
+    let first = roots.iter().take(MOST_ROOTS);
+    let first: String = first.map(|root| format!("\n  {root}")).collect();
+    match roots {
+        [root] => root.clone(),
+        [.., _] if roots.len() <= MOST_ROOTS => format!("{} roots:{first}", roots.len()),
+        _ => {
+            let count = thousands(roots.len() as u64);
+            format!("{count} roots, all of them in manifest.json:{first}\n  …")
+        }
+    }
+}
+
 /// Lays out the rows, in all and by plies: for other tables.
 fn rows_text(game: &AnyGame, manifest: &Manifest) -> String {
     let identity = &manifest.identity;
-    let from = match (identity.start.as_str(), &identity.roots[..]) {
-        ("standard", _) => format!("the start, {} to move", game.side_name(Side::First)),
-        (_, [root]) => root.clone(),
-        (_, roots) => format!("{} roots, the first {}", roots.len(), roots[0]),
+    let from = match identity.start.as_str() {
+        "standard" => format!("the start, {} to move", game.side_name(Side::First)),
+        _ => roots_text(&identity.roots),
     };
     let mut text = format!("{} from {from}\n\n", game.title());
     let rows = &manifest.counts.table;

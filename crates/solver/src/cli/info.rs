@@ -10,7 +10,7 @@ use super::counts::{bracketed, by_layer, counts_text, moves, size_of_table};
 use super::enumerate::Output;
 use super::program;
 use super::table_args::OneTable;
-use super::value_iterate::root_text;
+use super::value_iterate::root_texts;
 use yomikiri::game::{Game, GameExt, Outcome};
 use yomikiri::solve::ByDistance;
 use yomikiri::solved::{LayerValues, Oracle, SolvedTable, Totals};
@@ -190,8 +190,8 @@ fn page(table: &SolvedTable, totals: &Totals, distances: &ByDistance) -> anyhow:
     let (game, manifest) = (table.game(), table.table().manifest());
     let roots = table.states().roots()?;
     let mut text = format!("## {}\n", game.title());
-    for (root, &row) in roots.iter().zip(&manifest.root_ids) {
-        text += &format!("\n{}.\n", root_text(table, root, row));
+    for value in root_texts(table)? {
+        text += &format!("\n{value}.\n");
     }
     if let Some((plies, row)) = totals.longest {
         let mut from = String::new();

@@ -6,6 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
 use super::context::Context;
+use super::counts::MOST_ROOTS;
 use super::guard::{self, MemoryArg};
 use super::signals::report_resumable;
 use super::table_args::OneTable;
@@ -233,22 +234,27 @@ pub(super) fn root_text(table: &SolvedTable, root: &AnyPosition, row: u64) -> St
     verdict(mover, table.value(row as usize))
 }
 
+/// Returns the values of the roots in words, a line each; of many the first.
+pub(super) fn root_texts(table: &SolvedTable) -> anyhow::Result<Vec<String>> {
+    let game = table.game();
+    let roots = table.states().roots()?;
+    let rows = &table.table().manifest().root_ids;
+    let shown = roots.iter().zip(rows).take(MOST_ROOTS).map(|(root, &row)| {
+        let value = root_text(table, root, row);
+        match roots.len() == 1 || game.layers().is_some() {
+            true => value,
+            false => format!("{}: {value}", game.notation(root)),
+        }
+    });
+    let more = roots.len().saturating_sub(MOST_ROOTS);
+    let more = (more > 0).then(|| format!("and {more} roots more; see the manifest"));
+    Ok(shown.chain(more).collect())
+}
+
 /// Returns the values of the roots in words.
 fn result_text(table: &SolvedTable) -> anyhow::Result<String> {
-    const SHOWN: usize = 10;
     let (game, manifest) = (table.game(), table.table().manifest());
-    let roots = table.states().roots()?;
-    let mut text = String::new();
-    for (root, &row) in roots.iter().zip(&manifest.root_ids).take(SHOWN) {
-        let value = root_text(table, root, row);
-        text += &match roots.len() == 1 || game.layers().is_some() {
-            true => format!("{value}\n"),
-            false => format!("{}: {value}\n", game.notation(root)),
-        };
-    }
-    if let Some(more @ 1..) = roots.len().checked_sub(SHOWN) {
-        text += &format!("and {more} roots more; see the manifest\n");
-    }
+    let mut text = root_texts(table)?.join("\n") + "\n";
     match &manifest.solution {
         Some(solution) if game.layers().is_none() || !manifest.complete => {
             text += &proven_text(manifest, solution);
