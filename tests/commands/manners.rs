@@ -137,6 +137,110 @@ fn a_closed_pipe_is_no_error() {
     }
 }
 
+/// Also where clap writes it: help and version.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_stdout_that_cannot_be_written_is_an_error() {
+    let tables = Tables::new();
+    solved_4x4(&tables);
+    let commands: [&[&str]; 9] = [
+        &["--help"],
+        &["-h"],
+        &["--version"],
+        &["query", "--help"],
+        &["help", "query"],
+        &["completions", "fish"],
+        &["man"],
+        &["list"],
+        &["query", "othello-4x4", "start", "--json"],
+    ];
+    for args in commands {
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let ran = Ran::of(tables.solver(args).stdout(full).output().unwrap());
+        assert!(ran.ended(1, args[0]).contains("No space left"), "{args:?}: {ran:?}");
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let ran = Ran::of(tables.solver(args).stdout(writer).output().unwrap());
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{args:?}");
+    }
+}
+
+#[test]
+fn errors_are_one_short_line_whatever_the_input() {
+    let tables = Tables::new();
+    let word = "é\"".repeat(30_000);
+    let option = format!("--z{word}");
+    let commands: [&[&str]; 7] = [
+        &[&word],
+        &["query", &option],
+        &["list", &option],
+        &["list", &word],
+        &["list", "--color", &word],
+        &["enumerate", "--max-depth", &word],
+        &["query", &word],
+    ];
+    for args in commands {
+        let ran = tables.run(args);
+        let line = ran.refused(args[0]);
+        assert!(line.len() < 2_100 && line.contains('…'), "{args:?}: {} bytes", line.len());
+        let ran = tables.run(&[args, &["--json"]].concat());
+        let json: Value = serde_json::from_str(ran.refused(args[0])).unwrap();
+        let [message, hint] = ["message", "hint"].map(|part| json["error"][part].as_str());
+        let joined = hint.map_or(String::new(), |hint| format!("; {hint}"));
+        assert_eq!(line, format!("solver: {}{joined}\n", message.unwrap()));
+    }
+}
+
+#[test]
+fn variables_without_a_value_are_named() {
+    let tables = Tables::new();
+    let cases = [
+        ("YOMIKIRI_TABLES", "", "YOMIKIRI_TABLES is empty"),
+        ("YOMIKIRI_PROGRESS", "", "invalid YOMIKIRI_PROGRESS ``: expected a number"),
+        ("YOMIKIRI_PROGRESS", "often", "invalid YOMIKIRI_PROGRESS `often`: expected a number"),
+        ("RAYON_NUM_THREADS", "-1", "invalid RAYON_NUM_THREADS `-1`: expected a number"),
+        ("SOURCE_DATE_EPOCH", "today", "invalid SOURCE_DATE_EPOCH `today`: expected a number"),
+    ];
+    for (variable, value, message) in cases {
+        let words: &[&str] = if variable == "SOURCE_DATE_EPOCH" { &["report"] } else { &["list"] };
+        let ran = Ran::of(tables.solver(words).env(variable, value).output().unwrap());
+        let line = ran.refused(variable);
+        assert!(line.starts_with(&format!("solver: {message}")), "{line}");
+        assert!(line.contains("unset it"), "{line}");
+    }
+    let mut command = tables.solver(&["list", "--tables", ""]);
+    let ran = Ran::of(command.env("YOMIKIRI_TABLES", "").output().unwrap());
+    assert!(ran.refused("option").starts_with("solver: --tables needs a value"), "{ran:?}");
+    assert!(files(tables.root()).is_empty());
+}
+
+#[test]
+fn a_table_of_many_roots_has_a_short_page() {
+    let tables = Tables::new();
+    let letters =
+        |number: usize| (0..8).map(move |at| ['-', 'X', 'O'][number / 3_usize.pow(at) % 3]);
+    let has_four = |number: &usize| letters(*number).filter(|letter| *letter != '-').count() == 4;
+    let roots = (0..3_usize.pow(8)).filter(has_four).map(|number| {
+        let outer: String = letters(number).collect();
+        format!("{}OX{}XO{}---- X;", &outer[..5], &outer[5..7], &outer[7..])
+    });
+    let roots: Vec<String> = roots.collect();
+    let file = tables.place("roots.txt");
+    fs::write(&file, roots.join("\n")).unwrap();
+    let file = file.to_str().unwrap();
+    tables.ok(&["enumerate", "4x4", "--roots", file, "--max-depth", "1", "--name", "many"]);
+    let solved = tables.ok(&["value-iterate", "many"]);
+    let all = tables.json(&["info", "many"])["manifest"]["identity"]["roots"].clone();
+    let all = all.as_array().unwrap();
+    assert_eq!(all.len(), 1_120);
+    let text = tables.ok(&["info", "many"]);
+    for text in [&text, &tables.ok(&["info", "many", "--values"]), &solved] {
+        assert!(text.len() < 4_000 && text.contains("roots"), "{text}");
+    }
+    assert!(text.contains("from 1,120 roots, all of them in manifest.json:\n"), "{text}");
+    assert!(text.contains(all[0].as_str().unwrap()), "{text}");
+}
+
 /// The maximum depends on the machine.
 #[test]
 fn the_number_of_threads_is_bounded() {

@@ -19,8 +19,13 @@ pub(super) fn options_first(words: Vec<OsString>, top: &Command) -> Result<Vec<O
         if text == "--" {
             position.extend(rest.by_ref());
         } else if let Some(option) = known_option(&text, &commands) {
-            options.push(word);
-            options.extend(option.takes_next_word.then(|| rest.next()).flatten());
+            let value = option.takes_next_word.then(|| rest.next()).flatten();
+            let is_option =
+                |word: &OsString| known_option(&word.to_string_lossy(), &commands).is_some();
+            if option.is_position && value.is_some_and(is_option) {
+                return Err(wrong_word(ErrorKind::InvalidValue, &text, top));
+            }
+            options.extend([word].into_iter().chain(value));
         } else if let Some(command) = command.find_subcommand(&*text)
             && position.is_empty()
         {
@@ -37,12 +42,17 @@ pub(super) fn options_first(words: Vec<OsString>, top: &Command) -> Result<Vec<O
         return Ok(words);
     }
     if let Some(word) = unknown {
-        let mut error = Error::new(ErrorKind::UnknownArgument).with_cmd(top);
-        error.insert(ContextKind::InvalidArg, ContextValue::String(word.into_owned()));
-        return Err(error);
+        return Err(wrong_word(ErrorKind::UnknownArgument, &word, top));
     }
     let end_of_options = OsString::from("--");
     Ok(options.into_iter().chain([&end_of_options]).chain(position).cloned().collect())
+}
+
+/// Returns the error of a kind for a word.
+fn wrong_word(kind: ErrorKind, word: &str, top: &Command) -> Error {
+    let mut error = Error::new(kind).with_cmd(top);
+    error.insert(ContextKind::InvalidArg, ContextValue::String(word.to_string()));
+    error
 }
 
 /// Returns `true` if words of a command may begin with hyphens.
@@ -54,6 +64,8 @@ fn reads_positions(command: &Command) -> bool {
 struct KnownOption {
     /// `true` if its value is the word behind it.
     takes_next_word: bool,
+    /// `true` if its value is a position, which may begin with a hyphen.
+    is_position: bool,
 }
 
 /// Returns the option of some commands that a word is; `None` if it is another word.
@@ -62,14 +74,22 @@ fn known_option(word: &str, commands: &[&Command]) -> Option<KnownOption> {
     if let Some(name) = word.strip_prefix("--") {
         let (name, value) = name.split_once('=').map_or((name, None), |(n, v)| (n, Some(v)));
         let argument = arguments().find(|argument| long_names(argument).contains(&name));
-        let takes_value = argument.map(|argument| argument.get_action().takes_values());
-        let takes_value = takes_value.or((name == "help").then_some(false))?;
-        return Some(KnownOption { takes_next_word: takes_value && value.is_none() });
+        if argument.is_none() && name != "help" {
+            return None;
+        }
+        let takes_value = argument.is_some_and(|argument| argument.get_action().takes_values());
+        return Some(KnownOption {
+            takes_next_word: takes_value && value.is_none(),
+            is_position: argument.is_some_and(Arg::is_allow_hyphen_values_set),
+        });
     }
     let letters = word.strip_prefix('-').filter(|letters| !letters.is_empty())?;
     let is_flag = |letter| letter == 'h' || arguments().any(|it| it.get_short() == Some(letter));
     // No short option takes a value.
-    letters.chars().all(is_flag).then_some(KnownOption { takes_next_word: false })
+    letters
+        .chars()
+        .all(is_flag)
+        .then_some(KnownOption { takes_next_word: false, is_position: false })
 }
 
 /// Returns `true` if a word can only be meant as an option: a board may be written with the letters x and o.
@@ -170,6 +190,26 @@ mod tests {
             }
         }
         assert!(tried > 60, "{tried}");
+    }
+
+    #[test]
+    fn an_option_is_no_position() {
+        let top = command();
+        let mut tried = 0;
+        for subcommand in top.get_subcommands() {
+            let options = subcommand.get_arguments().filter(|argument| !argument.is_positional());
+            for option in options.filter(|option| option.is_allow_hyphen_values_set()) {
+                let words = |value| {
+                    let option = format!("--{}", option.get_long().unwrap());
+                    ["solver".to_string(), subcommand.get_name().to_string(), option, value]
+                };
+                let swallowed = understand_words(words("--json".to_string())).unwrap_err();
+                assert_eq!(swallowed.kind(), ErrorKind::InvalidValue, "{option:?}");
+                understand_words(words("-----ox--xo-----".to_string())).unwrap();
+                tried += 1;
+            }
+        }
+        assert!(tried > 2, "{tried}");
     }
 
     #[test]

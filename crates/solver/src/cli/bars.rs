@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::error::to_stderr;
+use super::program;
+use yomikiri::hint::Hinted;
 use yomikiri::progress::Progress;
 use yomikiri_measure::render::number::{seconds, thousands};
 use yomikiri_measure::render::shown::shown;
@@ -34,14 +36,14 @@ struct Held {
 }
 
 impl Bars {
-    pub(super) fn new(quiet: bool) -> Bars {
-        let seconds = std::env::var("YOMIKIRI_PROGRESS").ok().and_then(|text| text.parse().ok());
+    pub(super) fn new(quiet: bool) -> Result<Bars, Hinted> {
+        let seconds = program::number_in("YOMIKIRI_PROGRESS")?;
         let line_every = seconds.map_or(LINE_EVERY, Duration::from_secs);
-        Bars {
+        Ok(Bars {
             quiet,
             line_every: (!stderr().is_terminal()).then_some(line_every),
             held: Arc::default(),
-        }
+        })
     }
 
     /// Starts the time to go of the next task from an estimate in seconds.

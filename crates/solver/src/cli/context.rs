@@ -11,6 +11,7 @@ use super::bars::Bars;
 use super::colour;
 use super::error::{not_solved, to_stderr};
 use super::program::{self, in_its_name};
+use yomikiri::hint::Hinted;
 use yomikiri::registry::Games;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::{Moment, Store, Table};
@@ -46,23 +47,28 @@ pub(super) struct Envelope<'a, T> {
 }
 
 impl Context {
-    pub(super) fn new(games: Games, tables: PathBuf, json: bool, quiet: bool) -> Context {
+    pub(super) fn new(
+        games: Games,
+        tables: PathBuf,
+        json: bool,
+        quiet: bool,
+    ) -> Result<Context, Hinted> {
         let colour = colour::on_stdout() && !json;
         if colour {
             style_texts();
         }
-        Context {
+        Ok(Context {
             store: Store::at(&tables),
             json,
             quiet,
             colour,
-            bars: Bars::new(quiet),
+            bars: Bars::new(quiet)?,
             games,
             code: ExitCode::SUCCESS,
             #[cfg(feature = "cluster")]
             workers: 1,
             out: BufWriter::new(io::stdout()),
-        }
+        })
     }
 
     /// Opens the default table.

@@ -62,9 +62,11 @@ struct Described<'a> {
     hint: Option<&'a str>,
 }
 
-/// Reports an error on stderr, with what to do.
+/// Reports an error on stderr, with what to do, in at most some 2,000 bytes: invalid input may be megabytes long.
 pub(super) fn say(kind: Kind, message: &str, hint: Option<&str>, json: bool) {
-    let (message, hint) = (&*in_its_name(message), hint.map(in_its_name));
+    let plain = |text: &str, half| shortened(&shown(&in_its_name(text)), half);
+    let hint = hint.map(|hint| plain(hint, 500));
+    let message = &plain(message, 1_000 - hint.as_ref().map_or(0, |hint| hint.len() / 2));
     let hint = hint.as_deref();
     let line = match json {
         true => serde_json::to_string(&Output { error: Described { kind, message, hint } })
@@ -88,10 +90,7 @@ pub(super) fn report(error: &anyhow::Error, json: bool) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let described = hinted(error);
-    let plain = |text: &str, half| shortened(&shown(text), half);
-    let hint = described.hint().map(|hint| plain(&hint, 500));
-    let left = 1_000 - hint.as_ref().map_or(0, |hint| hint.len() / 2);
-    say(described.kind(), &plain(&described.to_string(), left), hint.as_deref(), json);
+    say(described.kind(), &described.to_string(), described.hint().as_deref(), json);
     code(described.kind()).into()
 }
 

@@ -176,7 +176,7 @@ pub fn main_of(words: Vec<OsString>) -> ExitCode {
 
 fn run(games: Vec<AnyGame>) -> ExitCode {
     let words = program::words();
-    colour::choose(words.iter().skip(1).cloned());
+    colour::choose(words.iter().skip(1).take_while(|word| *word != "--").cloned());
     let cli = match understand_words(words) {
         Ok(cli) => cli,
         Err(error) => return usage::report(&error),
@@ -213,7 +213,7 @@ fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
             .of_kind(Kind::Failure)
     })?;
     log_to_stderr(verbose);
-    let mut context = Context::new(games, tables, json, quiet);
+    let mut context = Context::new(games, tables, json, quiet)?;
     #[cfg(feature = "cluster")]
     {
         context.workers = threads.unwrap_or(1);
@@ -260,10 +260,10 @@ const THREADS_A_CORE: usize = 16;
 /// Checks a number of threads, given here or in the environment.
 fn check_threads(asked: Option<usize>) -> Result<(), Hinted> {
     const VARIABLE: &str = "RAYON_NUM_THREADS";
-    let in_environment = || std::env::var(VARIABLE).ok()?.parse().ok().filter(|&count| count > 0);
     let (name, count) = match asked {
         Some(count) => ("--threads", count),
-        None => (VARIABLE, in_environment().unwrap_or(1)),
+        // As for rayon, 0 are all.
+        None => (VARIABLE, program::number_in(VARIABLE)?.unwrap_or(0).max(1)),
     };
     let most = THREADS_A_CORE * available_parallelism().map_or(1, usize::from);
     if (1..=most).contains(&count) {

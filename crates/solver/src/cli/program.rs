@@ -1,9 +1,12 @@
-//! The program that runs: `solver`, or one with games of its own.
+//! The program that runs: `solver`, or one with games of its own; its words and its environment.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::Path;
+use std::str::FromStr;
 use std::sync::OnceLock;
+
+use yomikiri::hint::Hinted;
 
 static WORDS: OnceLock<Vec<OsString>> = OnceLock::new();
 
@@ -24,6 +27,16 @@ pub(super) fn name() -> &'static str {
     NAME.get_or_init(|| {
         let stem = words().first().and_then(|program| Path::new(program).file_stem());
         stem.map_or("solver".to_string(), |stem| stem.to_string_lossy().into_owned())
+    })
+}
+
+/// Returns the number in a variable of the environment; `None` if it is not set.
+pub(super) fn number_in<T: FromStr>(variable: &str) -> Result<Option<T>, Hinted> {
+    let Some(text) = std::env::var_os(variable) else { return Ok(None) };
+    let number = text.to_str().and_then(|text| text.parse().ok());
+    number.map(Some).ok_or_else(|| {
+        let what = format!("invalid {variable} `{}`: expected a number", text.display());
+        Hinted::new(what, "set it to one, or unset it")
     })
 }
 

@@ -13,6 +13,7 @@ use super::context::{Context, command_line};
 use super::error::{code, failed, say};
 use super::lines::text_of;
 use super::players::players;
+use super::program;
 use super::table_args::TableArgs;
 use crate::PORT;
 use yomikiri::any::AnyGame;
@@ -167,6 +168,7 @@ fn by(name: &str) -> Result<By, String> {
 pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
     args.options = args.options.named(args.word.take());
     args.check_outputs()?;
+    let fixed_day = fixed_day()?;
     let baseline = args.against.as_deref().map(read_baseline).transpose()?;
     if let Some(condition) =
         args.fail_if.iter().find(|of| of.needs_baseline() && baseline.is_none())
@@ -208,6 +210,9 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
     let mut report = chosen.with(orienting, |positions| {
         measure(&args, positions, chosen.table(), &players, context)
     })?;
+    if fixed_day.is_some() {
+        report.seconds.clear();
+    }
     report.table.taken = Some(taken).filter(|_| !report.table.is_searched());
     let checksum = chosen.table().map(|table| table.table().manifest().checksum.clone());
     let checksum = checksum.unwrap_or_default();
@@ -219,7 +224,8 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
         let highlight =
             args.highlight.as_ref().map(|name| policy_named(&report, name)).transpose()?;
         let server = format!("http://localhost:{PORT}");
-        let (command, date) = (command_line(), today());
+        let date = fixed_day.unwrap_or_else(Utc::now).format("%Y-%m-%d").to_string();
+        let command = command_line();
         let about = About { command, date, checksum, highlight, server };
         write_whole(path, html(&report, &about).as_bytes())?;
     }
@@ -325,9 +331,6 @@ fn measure(
     let mut report = report.map_err(|error| failed(table, error))?;
     files.into_iter().try_for_each(RowsFile::finish)?;
     report.why_no_games = report.why_no_games.or(too_large);
-    if fixed_day().is_some() {
-        report.seconds.clear();
-    }
     Ok(report)
 }
 
@@ -357,16 +360,10 @@ fn push_rows(
     Ok(())
 }
 
-/// Returns the day in UTC, as 2026-11-22.
-fn today() -> String {
-    let day = fixed_day().unwrap_or_else(Utc::now);
-    day.format("%Y-%m-%d").to_string()
-}
-
 /// Returns the time of `SOURCE_DATE_EPOCH`, if it is set, for reproducible pages (reproducible-builds.org).
-fn fixed_day() -> Option<DateTime<Utc>> {
-    let seconds = std::env::var("SOURCE_DATE_EPOCH").ok()?.parse().ok()?;
-    DateTime::from_timestamp(seconds, 0)
+fn fixed_day() -> Result<Option<DateTime<Utc>>, Hinted> {
+    let seconds = program::number_in::<u32>("SOURCE_DATE_EPOCH")?;
+    Ok(seconds.and_then(|seconds| DateTime::from_timestamp(seconds.into(), 0)))
 }
 
 /// Checks that a file can be written, before the work begins.

@@ -9,20 +9,26 @@ use clap::{Command, Error};
 
 use super::arguments::{called, long_options};
 use super::colour;
-use super::error::{code, say, to_stderr};
+use super::error::{self, code, say, to_stderr};
 use super::examples::command;
 use super::program::{self, in_its_name};
 use yomikiri::hint::{Kind, did_you_mean};
-use yomikiri_measure::render::shown::shown;
 
 /// Reports why the command line cannot be understood, or prints the help that was asked for.
 pub(super) fn report(error: &Error) -> ExitCode {
     let help = error.render();
+    let words = program::words().iter().take_while(|word| *word != "--");
+    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+    let words: Vec<&str> = words.iter().map(|word| &**word).collect();
+    let is_json = words.contains(&"--json");
     if !error.use_stderr() {
         let text = if colour::on_stdout() { help.ansi().to_string() } else { help.to_string() };
-        // Nobody may read it.
-        let _ = write!(io::stdout(), "{}", in_its_name(&text));
-        return ExitCode::SUCCESS;
+        let mut out = io::stdout();
+        let written = write!(out, "{}", in_its_name(&text)).and_then(|()| out.flush());
+        return match written {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => error::report(&error.into(), is_json),
+        };
     }
     let is_bare = program::words().len() < 2;
     if is_bare || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
@@ -31,11 +37,8 @@ pub(super) fn report(error: &Error) -> ExitCode {
         to_stderr(in_its_name(text.trim_end()));
         return code(Kind::Usage).into();
     }
-    let words = program::words().iter().take_while(|word| *word != "--");
-    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
-    let words: Vec<&str> = words.iter().map(|word| &**word).collect();
     let (message, hint) = of_another_build(error).unwrap_or_else(|| explained(error, &words));
-    say(Kind::Usage, &shown(&message), Some(&shown(&hint)), words.contains(&"--json"));
+    say(Kind::Usage, &message, Some(&hint), is_json);
     code(Kind::Usage).into()
 }
 
@@ -73,7 +76,16 @@ fn explained(error: &Error, words: &[&str]) -> (String, String) {
             (format!("unknown option `{name}`"), hint)
         }
         ErrorKind::UnknownArgument => (format!("unexpected word `{option}`"), see),
-        ErrorKind::InvalidValue if value.is_empty() => (format!("{option} needs a value"), see),
+        ErrorKind::InvalidValue if value.is_empty() => {
+            let is_given = words.iter().any(|word| word.split('=').next() == Some(&option));
+            match variable_of(&option, &called).filter(|_| !is_given) {
+                Some(variable) => (
+                    format!("{variable} is empty: expected the value of {option}"),
+                    "set it, or unset it".to_string(),
+                ),
+                None => (format!("{option} needs a value"), see),
+            }
+        }
         ErrorKind::InvalidValue => {
             let known = match error.get(ContextKind::ValidValue) {
                 Some(ContextValue::Strings(known)) => known.clone(),
@@ -116,6 +128,13 @@ fn explained(error: &Error, words: &[&str]) -> (String, String) {
             (first.split_whitespace().collect::<Vec<_>>().join(" "), see)
         }
     }
+}
+
+/// Returns the variable of the environment that stands for an option of some commands where it is not given.
+fn variable_of(option: &str, commands: &[&Command]) -> Option<String> {
+    let mut arguments = commands.iter().flat_map(|command| command.get_arguments());
+    let argument = arguments.find(|argument| argument.get_long() == option.strip_prefix("--"))?;
+    Some(argument.get_env()?.display().to_string())
 }
 
 /// Returns the error for a word of a feature that this program was built without.
