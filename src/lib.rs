@@ -24,7 +24,7 @@
 //! * [`search`]: exact search of positions that are in no table;
 //! * [`solved`]: read access to solved tables: rows with positions, moves and values;
 //! * [`hint`]: errors that carry advice; [`progress`]: progress reports of long work; [`parallel`]: work
-//!   spread over threads; [`input`]: bounded reading of whole files.
+//!   spread over threads; [`input`]: bounded reading of whole files; [`output`]: writing them.
 
 // The message of an `expect` states why it holds; tests may unwrap.
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
@@ -40,6 +40,7 @@ pub mod graph;
 pub mod hint;
 pub mod input;
 mod mmap;
+pub mod output;
 pub mod parallel;
 pub mod progress;
 pub mod registry;

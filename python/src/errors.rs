@@ -3,7 +3,7 @@
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError, PyValueError};
 use pyo3::prelude::*;
-use yomikiri::hint::{Hint, shortened};
+use yomikiri::hint::{Hint, Hinted, shortened};
 use yomikiri_measure::judge::MeasureError;
 
 create_exception!(_core, YomikiriError, PyException, "Failure, described in one line.");
@@ -55,9 +55,11 @@ pub(crate) fn position_error(what: impl Into<String>) -> PyErr {
 pub(crate) fn measure_error(error: MeasureError) -> PyErr {
     match error {
         MeasureError::Policy { .. } => policy_error(&error),
-        MeasureError::Output(_) => PyOSError::new_err(error.to_string()),
         MeasureError::Labels(what) => yomikiri_error(&what),
         MeasureError::Positions(what) => position_error(what.line()),
+        MeasureError::Table(error @ yomikiri::table::TableError::Io { .. }) => {
+            PyOSError::new_err(cut(Hinted::from(error).line()))
+        }
         MeasureError::Damaged(_) | MeasureError::Table(_) => table_error(error.line()),
     }
 }

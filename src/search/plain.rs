@@ -51,11 +51,12 @@ impl<K: StateKey> Slots<K> {
         self.slots[place] = Some(slot);
     }
 
-    /// Grows to `count` slots, rounded down to a power of two.
+    /// Grows to `count` slots, rounded down to a power of two, if the system has memory for them.
     fn grow(&mut self, count: usize) {
-        let count = 1 << count.ilog2();
-        if self.slots.len() < count {
-            let old = mem::replace(&mut self.slots, vec![None; count]);
+        let (count, mut slots) = (1 << count.ilog2(), Vec::new());
+        if self.slots.len() < count && slots.try_reserve_exact(count).is_ok() {
+            slots.resize(count, None);
+            let old = mem::replace(&mut self.slots, slots);
             self.filled = 0;
             old.into_iter().flatten().for_each(|slot| self.insert(slot));
         }

@@ -1,87 +1,20 @@
-//! Atomic replacement of files and directories, and locks for writing them.
-//!
-//! A file is written beside its place, as `NAME.part`, and then renamed. The name is fixed, so a killed
-//! process leaves at most one such file, which the next writer overwrites.
+//! Files of a table that are replaced as a whole, and locks for writing them.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::error::{IoContext, TableError};
-
-/// A temporary file beside its place, removed on drop unless committed.
-#[derive(Debug)]
-pub struct PendingFile {
-    place: PathBuf,
-    part: PathBuf,
-    is_committed: bool,
-}
-
-impl PendingFile {
-    /// Returns the part of a file. The caller creates and writes it.
-    pub fn of(place: &Path) -> io::Result<PendingFile> {
-        let part = std::path::absolute(place.with_added_extension("part"))?;
-        Ok(PendingFile { place: place.to_path_buf(), part, is_committed: false })
-    }
-
-    /// Returns the path to write to.
-    pub fn path(&self) -> &Path {
-        &self.part
-    }
-
-    /// Renames the part to its place, replacing any file there, without syncing: the file is complete
-    /// after a kill, but perhaps not after a power loss.
-    pub fn commit(self) -> io::Result<()> {
-        let place = self.place.clone();
-        self.commit_to(&place)
-    }
-
-    /// Renames the part to another place, as [`PendingFile::commit`] does.
-    pub fn commit_to(mut self, place: &Path) -> io::Result<()> {
-        fs::rename(&self.part, place)?;
-        self.is_committed = true;
-        Ok(())
-    }
-}
-
-impl Drop for PendingFile {
-    fn drop(&mut self) {
-        // After a commit a file of this name belongs to the next writer.
-        if !self.is_committed {
-            let _ = fs::remove_file(&self.part);
-        }
-    }
-}
-
-/// Checks that a file can be written at a place, as far as possible without touching the existing one.
-pub fn writable(place: &Path) -> io::Result<()> {
-    if place.is_dir() || place.as_os_str().as_encoded_bytes().ends_with(b"/") {
-        return Err(io::ErrorKind::IsADirectory.into());
-    }
-    let part = place.with_added_extension("part");
-    match File::options().write(true).create_new(true).open(&part) {
-        Ok(_) => fs::remove_file(&part),
-        // Another process is writing this part or left it; it will be replaced.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(error),
-    }
-}
-
-/// Writes a file atomically, without syncing.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let part = PendingFile::of(path)?;
-    fs::write(part.path(), bytes)?;
-    part.commit()
-}
+use crate::output::{self, OutputFile, is_at, parent, sync_dir};
 
 /// Writes state to resume from, followed by a line with its checksum: atomically, without syncing.
 pub(super) fn write_state(path: &Path, state: &impl Serialize) -> io::Result<()> {
     let mut text = serde_json::to_vec(state)?;
     text.extend(checksum_line(&text));
-    write_whole(path, &text)
+    output::replace(path, &text)
 }
 
 /// Reads state written by [`write_state`]; `None` if it is missing, damaged or of another type.
@@ -98,11 +31,9 @@ fn checksum_line(text: &[u8]) -> Vec<u8> {
 /// Writes a file that holds its old or its new content even after a power loss. The new content is
 /// durable once its directory is synced.
 pub(super) fn write_kept(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let part = PendingFile::of(path)?;
-    let mut file = File::create(part.path())?;
+    let mut file = OutputFile::beside(path)?;
     file.write_all(bytes)?;
-    file.sync_all()?;
-    part.commit()
+    file.commit_synced()
 }
 
 /// Writes a file like [`write_kept`] and syncs its directory.
@@ -125,25 +56,6 @@ pub(super) fn create_dir_synced(dir: &Path) -> io::Result<()> {
     }
 }
 
-/// Renames a file or directory whose content is already synced, and syncs the new name.
-pub fn move_synced(from: &Path, to: &Path) -> io::Result<()> {
-    fs::rename(from, to)?;
-    sync_dir(parent(to))
-}
-
-/// Syncs the names in a directory.
-pub fn sync_dir(dir: &Path) -> io::Result<()> {
-    // Not every system can open directories; there the rename alone must do.
-    match File::open(dir) {
-        Err(_) if cfg!(not(unix)) => Ok(()),
-        opened => opened?.sync_all(),
-    }
-}
-
-pub(super) fn parent(path: &Path) -> &Path {
-    path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
 /// Exclusive lock for writing, released on drop or when the process ends.
 #[derive(Debug)]
 pub struct Lock(File);
@@ -156,7 +68,7 @@ impl Lock {
             match lock.0.try_lock() {
                 Err(fs::TryLockError::Error(error)) if is_interrupted(&error) => {}
                 // Another process may have removed the file after it was opened here.
-                Ok(()) if !lock.is_of(path) => {}
+                Ok(()) if !is_at(&lock.0, path) => {}
                 Ok(()) => return Ok(lock),
                 Err(fs::TryLockError::WouldBlock) => {
                     return Err(TableError::Busy { path: path.to_path_buf() });
@@ -164,21 +76,6 @@ impl Lock {
                 Err(fs::TryLockError::Error(source)) => return Err(source).at("lock", path),
             }
         }
-    }
-
-    /// Returns whether the locked file is the one at a path.
-    #[cfg(unix)]
-    fn is_of(&self, path: &Path) -> bool {
-        use std::os::unix::fs::MetadataExt;
-        let same = |ours: fs::Metadata, there: fs::Metadata| {
-            (ours.dev(), ours.ino()) == (there.dev(), there.ino())
-        };
-        self.0.metadata().is_ok_and(|ours| fs::metadata(path).is_ok_and(|there| same(ours, there)))
-    }
-
-    #[cfg(not(unix))]
-    fn is_of(&self, _path: &Path) -> bool {
-        true
     }
 
     /// Removes the file while it is still locked.
@@ -195,8 +92,7 @@ impl Lock {
     }
 
     fn open(path: &Path) -> Result<Lock, TableError> {
-        let file = File::options().create(true).truncate(false).write(true).open(path);
-        file.map(Lock).at("write", path)
+        output::kept(path).map(Lock).at("write", path)
     }
 }
 
@@ -225,23 +121,6 @@ impl Drop for Lock {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_part_is_removed_unless_it_is_committed() {
-        let dir = tempfile::tempdir().unwrap();
-        let place = dir.path().join("a.json");
-        write_whole(&place, b"old").unwrap();
-        let part = PendingFile::of(&place).unwrap();
-        assert_eq!(part.path(), dir.path().join("a.json.part"));
-        fs::write(part.path(), "half").unwrap();
-        drop(part);
-        assert_eq!(fs::read(&place).unwrap(), b"old");
-        // The next writer overwrites the part that a killed process left.
-        fs::write(dir.path().join("a.json.part"), "killed with a longer file").unwrap();
-        write_synced(&place, b"new").unwrap();
-        assert_eq!(fs::read(&place).unwrap(), b"new");
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
-    }
 
     #[test]
     fn a_state_is_read_as_it_was_written_or_not_at_all() {

@@ -1,6 +1,6 @@
 //! A table under construction: growing arrays, checkpoints, and the commit.
 //!
-//! A draft lies in `NAME.partial` beside the place of the table. Arrays are only appended to. A checkpoint
+//! A draft lies in `NAME.partial` beside the place of the table ([`kept_dir`]). Arrays are only appended to. A checkpoint
 //! (written by rename) records the length and checksum of each array and the state that its maker resumes
 //! from. Bytes beyond those lengths come from a killed process and are cut off. Nothing is synced before the
 //! commit; after a crash of the machine the checksums show whether the draft can still be completed.
@@ -14,12 +14,13 @@ use bytemuck::Pod;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
-use super::commit::{move_synced, read_state, sync_dir, write_kept, write_state};
+use super::commit::{read_state, write_kept, write_state};
 use super::error::{IoContext, TableError};
 use super::npy::{Array, Element, HEADER_BYTES, Ints, crc32, shape_of};
 use super::stream::Stream;
 use super::{ArrayEntry, Identity, Manifest, Memory, Table};
 use crate::mmap::map_read_only;
+use crate::output::{DRAFT, is_kept, kept_dir, mark, move_synced, output_of, sync_dir};
 use crate::parallel;
 
 /// A table under construction.
@@ -78,7 +79,10 @@ impl Draft {
         identity: Identity,
     ) -> Result<(Draft, Option<(S, Lengths)>), TableError> {
         let dir = place.with_added_extension("partial");
-        fs::create_dir_all(&dir).at("create", &dir)?;
+        // A kill before the last step leaves a whole table here.
+        let is_whole = !dir.is_symlink() && !is_kept(&dir) && Draft::is_in(&dir);
+        let begun = if is_whole { mark(&dir) } else { kept_dir(&dir) };
+        begun.at("write", &dir)?;
         let resumed = read_state::<DraftCheckpoint<S>>(&dir.join("checkpoint.json"))
             .filter(|c| c.identity == identity && c.format_version == super::FORMAT_VERSION)
             .filter(|c| c.arrays.iter().all(|(name, length)| holds(&dir, name, length)))
@@ -108,14 +112,13 @@ impl Draft {
 
     /// Returns whether a file of a draft's directory belongs to the draft, by its name.
     pub(super) fn owns(file: &str) -> bool {
-        let whole = file.strip_suffix(".part").unwrap_or(file);
-        whole.ends_with(".npy") || ["checkpoint.json", "manifest.json"].contains(&whole)
+        let whole = output_of(file).unwrap_or(file);
+        whole.ends_with(".npy") || ["checkpoint.json", "manifest.json", DRAFT].contains(&whole)
     }
 
-    /// Returns whether a directory contains files of a draft.
+    /// Returns whether a directory is a draft's.
     pub(super) fn is_in(dir: &Path) -> bool {
-        let files = fs::read_dir(dir).into_iter().flatten().flatten();
-        files.filter_map(|file| file.file_name().into_string().ok()).any(|name| Draft::owns(&name))
+        is_kept(dir) || Table::manifest_in(dir).is_ok()
     }
 
     /// Returns the identity of the table.

@@ -1,6 +1,7 @@
 //! Errors of tables on disk.
 
 use crate::hint::{Hint, Hinted, Kind};
+use crate::output::{is_foreign, is_full};
 use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -89,6 +90,12 @@ impl Hint for TableError {
             TableError::Version { .. } => "enumerate it again".into(),
             TableError::Damaged { .. } => "remove the table and enumerate it again".into(),
             TableError::Busy { .. } => "wait for it to end".into(),
+            TableError::Io { source, .. } if is_full(source) => {
+                "free disk space and run the command again".into()
+            }
+            TableError::Io { source, .. } if is_foreign(source) => {
+                "move it away, or choose another name".into()
+            }
             TableError::Name { .. } | TableError::Io { .. } => return None,
         })
     }
@@ -96,7 +103,7 @@ impl Hint for TableError {
     fn kind(&self) -> Kind {
         match self {
             TableError::Damaged { .. } => Kind::Damaged,
-            TableError::Io { .. } => Kind::Failure,
+            TableError::Io { source, .. } if !is_foreign(source) => Kind::Failure,
             _ => Kind::Input,
         }
     }
@@ -113,6 +120,17 @@ impl TableError {
 pub trait IoContext<T> {
     /// Converts the error, adding the operation (such as `create`) and the path.
     fn at(self, action: &'static str, path: &Path) -> Result<T, TableError>;
+}
+
+impl From<TableError> for Hinted {
+    /// Copies message, hint and kind; of an operation of the system also its error.
+    fn from(error: TableError) -> Hinted {
+        let hinted = Hinted::of(&error);
+        match error {
+            TableError::Io { source, .. } => hinted.map(|what| format!("{what}: {source}")),
+            _ => hinted,
+        }
+    }
 }
 
 impl<T> IoContext<T> for io::Result<T> {

@@ -43,7 +43,7 @@ impl Memory {
         let bytes = (length as u64).saturating_mul(size_of::<T>() as u64);
         let take = |left: u64| left.checked_sub(bytes);
         if self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
-            let file = unnamed_file(&self.dir).at("create a file in", &self.dir)?;
+            let file = tempfile::tempfile_in(&self.dir).at("create a file in", &self.dir)?;
             reserve(&file, bytes).at("reserve memory in a file in", &self.dir)?;
             let map = Mapped::zeros(length, Some(&file)).at("map a file in", &self.dir)?;
             return Ok(Buffer { map, taken: None });
@@ -59,25 +59,6 @@ impl Memory {
         }
         Ok(room)
     }
-}
-
-/// Creates a file without a name: its space is free again once it is closed or the process ends.
-fn unnamed_file(dir: &Path) -> std::io::Result<File> {
-    #[cfg(target_os = "linux")]
-    {
-        use rustix::fs::{Mode, OFlags};
-        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-        // Never has a name, so that a kill leaves nothing. Some file systems cannot do that.
-        if let Ok(file) = rustix::fs::open(dir, flags, Mode::RUSR | Mode::WUSR) {
-            return Ok(file.into());
-        }
-    }
-    static NUMBER: AtomicU64 = AtomicU64::new(0);
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let path = dir.join(format!(".memory-{}-{number}.part", std::process::id()));
-    let file = File::options().read(true).write(true).create(true).truncate(true).open(&path)?;
-    std::fs::remove_file(path)?;
-    Ok(file)
 }
 
 /// Makes a file of zeros with its blocks allocated: writing to a mapped sparse file on a full disk kills

@@ -40,6 +40,7 @@ use std::time::Duration;
 
 use crate::hint::Hinted;
 use crate::mmap::AccessPattern;
+use crate::output::{self, OutputFile};
 use crate::parallel;
 
 pub use commit::Lock;
@@ -59,7 +60,6 @@ pub use store::{Entry, Holds, Store, check_name};
 pub use stream::Stream;
 
 pub use crate::mmap::map_read_only;
-pub use commit::{PendingFile, move_synced, sync_dir, writable, write_whole};
 pub use error::IoContext;
 pub use store::bytes_in;
 
@@ -278,8 +278,8 @@ impl Table {
         let mut written = Vec::new();
         for &column in columns {
             let place = self.dir.join(format!("{}.npy", column.name));
-            let part = PendingFile::of(&place).at("write", &place)?;
-            let stream = Stream::create(part.path())?;
+            let part = OutputFile::beside(&place).at("write", &place)?;
+            let stream = Stream::create(part.path().unwrap_or(&place))?;
             written.push(Mutex::new(Written { column, rows, part, stream }));
         }
         let append = |bytes: Vec<Vec<u8>>| {
@@ -334,7 +334,7 @@ impl Table {
         }
         edit(&mut with);
         // After a power loss the disk may have a later rename but not an earlier one.
-        sync_dir(&self.dir).at("write", &self.dir)?;
+        output::sync_dir(&self.dir).at("write", &self.dir)?;
         let path = self.dir.join("manifest.json");
         let written = commit::write_synced(&path, with.to_text().as_bytes());
         if written.is_err() {
@@ -395,6 +395,6 @@ impl NewColumn {
 pub struct Written {
     column: NewColumn,
     rows: usize,
-    part: PendingFile,
+    part: OutputFile,
     stream: Stream,
 }

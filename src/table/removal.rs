@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::commit::{Lock, parent, sync_dir};
+use super::commit::Lock;
 use super::error::{IoContext, TableError};
 use super::scratch::SCRATCH;
 use super::store::{REMOVED, bytes_in};
 use super::{DISCOUNTED_COLUMN, Draft, FORMAT, SOLUTION_COLUMNS, Store, column_in};
 use crate::hint::Hinted;
+use crate::output::{is_kept, output_of, parent, sync_dir};
 
 /// A locked table or draft that is about to be removed.
 #[derive(Debug)]
@@ -127,7 +128,7 @@ impl Removed {
             let path = entry.path();
             let found = entry.metadata().at("read", &path)?;
             match entry.file_name().to_str() {
-                Some(SCRATCH) if found.is_dir() => {
+                Some(SCRATCH) if found.is_dir() && is_kept(&path) => {
                     self.bytes += bytes_in(&path);
                     fs::remove_dir_all(&path).at("remove", &path)?;
                 }
@@ -171,7 +172,7 @@ fn arrays_in(dir: &Path) -> Result<BTreeSet<String>, TableError> {
 /// Returns whether a file of a table's directory belongs to the table, by its name. An interrupted solve
 /// may leave columns that the manifest does not name; they count too.
 fn owns(arrays: &BTreeSet<String>, file: &str) -> bool {
-    let whole = file.strip_suffix(".part").unwrap_or(file);
+    let whole = output_of(file).unwrap_or(file);
     let array = whole.strip_suffix(".npy");
     whole == "manifest.json"
         || array.is_some_and(|array| {

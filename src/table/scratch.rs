@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 
 use super::commit::{read_state, write_state};
 use super::error::{IoContext, TableError};
+use crate::output::{is_kept, kept, kept_dir};
 
 /// Directory of a scratch within its table's.
 pub(super) const SCRATCH: &str = "solve.partial";
@@ -41,14 +42,9 @@ impl Scratch {
 
     /// Writes bytes to a file at an offset.
     pub fn write_at(&self, name: &str, offset: u64, bytes: &[u8]) -> Result<(), TableError> {
-        fs::create_dir_all(&self.dir).at("create", &self.dir)?;
+        kept_dir(&self.dir).at("write", &self.dir)?;
         let path = self.dir.join(name);
-        let mut file = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .at("write", &path)?;
+        let mut file = kept(&path).at("write", &path)?;
         file.seek(SeekFrom::Start(offset)).at("write", &path)?;
         file.write_all(bytes).at("write", &path)
     }
@@ -63,7 +59,7 @@ impl Scratch {
 
     /// Replaces the state.
     pub fn save<S: Serialize>(&self, state: &S) -> Result<(), TableError> {
-        fs::create_dir_all(&self.dir).at("create", &self.dir)?;
+        kept_dir(&self.dir).at("write", &self.dir)?;
         let path = self.dir.join("state.json");
         write_state(&path, state).at("write", &path)
     }
@@ -73,8 +69,10 @@ impl Scratch {
         let _ = fs::remove_file(self.dir.join(name));
     }
 
-    /// Removes all files, if they exist.
+    /// Removes the directory with all files, if it is one of ours.
     pub fn remove(self) {
-        let _ = fs::remove_dir_all(&self.dir);
+        if is_kept(&self.dir) {
+            let _ = fs::remove_dir_all(&self.dir);
+        }
     }
 }

@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::commit::{Lock, create_dir_synced, sync_dir, write_synced};
+use super::commit::{Lock, create_dir_synced, write_synced};
 use super::error::{IoContext, TableError};
 use super::{Draft, Identity, Table};
 use crate::hint::Hinted;
+use crate::output::sync_dir;
 
 /// Name of a manifest while its table is being removed.
 pub(super) const REMOVED: &str = "removed.json";

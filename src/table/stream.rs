@@ -15,6 +15,7 @@ use memmap2::MmapMut;
 
 use super::error::{IoContext, TableError};
 use super::npy::{HEADER_BYTES, KEPT_IN_MEMORY, crc32, drop_page_cache, header};
+use crate::output::kept;
 
 /// Bytes of a write: whole blocks of any disk.
 const CHUNK: usize = 1 << 20;
@@ -144,9 +145,7 @@ impl Stream {
     /// Opens a file that already has `bytes` of payload, whose checksum is `crc`, and cuts off what
     /// follows them.
     pub(super) fn open(path: &Path, bytes: u64, crc: u32) -> Result<Stream, TableError> {
-        let mut options = File::options();
-        let options = options.create(true).truncate(false).read(true).write(true);
-        let mut file = options.open(path).at("write", path)?;
+        let mut file = kept(path).at("write", path)?;
         let end = HEADER_BYTES as u64 + bytes;
         let found = file.metadata().at("read", path)?.len();
         if bytes > 0 && found < end {

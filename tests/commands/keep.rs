@@ -4,6 +4,7 @@ use std::fs;
 
 use crate::common::tables::{Tables, edit_manifest, files, write_state};
 use serde_json::{Value, json};
+use yomikiri::output::{DRAFT, kept_dir, temporary};
 use yomikiri::table::Table;
 
 /// A solved table, and an unsolved one of the same game.
@@ -48,7 +49,8 @@ fn the_list_describes_every_table() {
 
     let tables = two();
     let draft = tables.place("mine.partial");
-    fs::create_dir(&draft).unwrap();
+    kept_dir(&draft).unwrap();
+    let mark = fs::metadata(draft.join(DRAFT)).unwrap().len();
     fs::write(draft.join("keys.npy"), [0; 200]).unwrap();
     fs::create_dir_all(tables.place("policies")).unwrap();
     let broken = tables.place("broken");
@@ -66,7 +68,7 @@ fn the_list_describes_every_table() {
     assert_eq!(whole["roots"][0]["score"], -8);
     let length: usize = files(&tables.place(WHOLE)).values().map(Vec::len).sum();
     assert_eq!(whole["bytes"], length);
-    assert_eq!(listed(&tables, "mine.partial")["bytes"], 200);
+    assert_eq!(listed(&tables, "mine.partial")["bytes"], 200 + mark);
     // The message names the command that makes the draft.
     let summary = |name: &str| listed(&tables, name)["summary"].as_str().unwrap().to_string();
     assert!(summary("mine.partial").contains("'solver enumerate' to resume"));
@@ -88,15 +90,15 @@ fn a_table_is_removed_with_all_that_belongs_to_it() {
     let size = listed(&tables, WHOLE)["bytes"].clone();
     // Remains of a killed solver and a killed enumeration.
     let scratch = tables.place("othello-4x4/solve.partial");
-    fs::create_dir(&scratch).unwrap();
+    kept_dir(&scratch).unwrap();
     fs::write(scratch.join("state.json"), "{}").unwrap();
-    for column in ["lower.npy.part", "lower-0123abcd.npy"] {
-        let place = tables.place("othello-4x4").join(column);
+    let table = tables.place(WHOLE);
+    for place in [temporary(&table.join("lower.npy")).unwrap(), table.join("lower-0123abcd.npy")] {
         fs::write(place, "a column that no manifest names").unwrap();
     }
     let draft = tables.place("othello-4x4.partial");
-    fs::create_dir(&draft).unwrap();
-    fs::write(draft.join("checkpoint.json.part"), "{").unwrap();
+    kept_dir(&draft).unwrap();
+    fs::write(temporary(&draft.join("checkpoint.json")).unwrap(), "{").unwrap();
     let removed = tables.json(&["remove", WHOLE])["removed"][0].clone();
     assert_eq!(removed["table"], WHOLE);
     assert!(removed["bytes"].as_u64() > size.as_u64(), "{removed}");
@@ -265,7 +267,7 @@ fn a_table_has_the_name_it_is_given() {
 
     // A draft of another table is not restarted.
     let draft = tables.place("yours.partial");
-    fs::create_dir(&draft).unwrap();
+    kept_dir(&draft).unwrap();
     let identity = &made["manifest"]["identity"];
     let checkpoint = json!({
         "format_version": made["manifest"]["format_version"], "identity": identity, "arrays": {}, "state": 0

@@ -8,6 +8,7 @@ mod keep;
 mod manners;
 mod match_command;
 mod messages;
+mod outputs;
 mod own_games;
 mod pack_command;
 mod page;
@@ -23,6 +24,7 @@ mod serve;
 #[cfg(feature = "serve")]
 mod serve_page;
 mod shell;
+mod sizes;
 #[cfg(feature = "onnx")]
 mod train;
 #[cfg(feature = "onnx")]

@@ -84,7 +84,9 @@ fn what_is_there_is_not_replaced_and_other_settings_are_not_resumed() {
     assert!(line.contains("td-othello-4x4.json exists already; add --force"), "{line}");
     assert_eq!(fs::read(&card).unwrap(), before);
     // A checkpoint of another training run is in the way.
-    fs::remove_file(&card).unwrap();
+    for file in fs::read_dir(card.parent().unwrap()).unwrap() {
+        fs::remove_file(file.unwrap().path()).unwrap();
+    }
     let other = training(
         &["td", "--games", "100000"],
         &["--games-per-iteration", "50", "--checkpoint", "0"],

@@ -13,6 +13,7 @@ use crate::common::solved::opened;
 use crate::common::tables::{Tables, solved_4x4};
 use yomikiri::game::Splits;
 use yomikiri::game::encode::Layout;
+use yomikiri::output::temporary;
 use yomikiri::progress::Progress;
 use yomikiri_measure::export::targets::{Format, Images, Selection, Targets, write_targets};
 
@@ -385,7 +386,7 @@ fn what_was_not_exported_is_not_replaced() {
     assert_eq!(fs::read_to_string(dir.join("notes.txt")).unwrap(), "mine");
     fs::remove_dir_all(&dir).unwrap();
     // A killed process leaves this, and the next one removes it.
-    let partial = tables.place("othello-4x4-targets.partial");
+    let partial = temporary(&dir).unwrap();
     fs::create_dir(&partial).unwrap();
     fs::write(partial.join("score.npy"), "half").unwrap();
     tables.ok(&["export"]);

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ClusterError;
 use yomikiri::hint::Hinted;
+use yomikiri::output::{OutputFile, kept_dir, sync_dir};
 use yomikiri::table::{self, Counts, Identity, Lock, Store, TableError, crc32};
 
 /// Time that a process may take to end after its launcher has ended.
@@ -116,16 +117,12 @@ impl Part {
     /// Creates a file.
     pub(crate) fn write(&self, kind: PartKind, number: u32) -> Result<Writing, ClusterError> {
         let path = self.file(kind, number);
-        let begin = || -> std::io::Result<_> {
-            fs::create_dir_all(&self.dir)?;
-            let part = table::PendingFile::of(&path)?;
-            let file = File::create(part.path())?;
-            Ok((part, file))
+        let begin = || {
+            kept_dir(&self.dir)?;
+            OutputFile::beside(&path)
         };
         match begin() {
-            Ok((part, file)) => {
-                Ok(Writing { path, kind, number, part, file, at: 0, chunks: Vec::new() })
-            }
+            Ok(file) => Ok(Writing { path, kind, number, file, at: 0, chunks: Vec::new() }),
             Err(error) => Err(ClusterError::file(&path, "write it", error)),
         }
     }
@@ -192,8 +189,7 @@ pub(super) struct Writing {
     path: PathBuf,
     kind: PartKind,
     number: u32,
-    part: table::PendingFile,
-    file: File,
+    file: OutputFile,
     at: u64,
     chunks: Vec<Extent>,
 }
@@ -237,9 +233,9 @@ impl Writing {
         let (length, crc) = (foot.len() as u64, crc32(&foot));
         foot.extend(length.to_le_bytes());
         foot.extend(crc.to_le_bytes());
-        let written = self.file.write_all(&foot).and_then(|()| self.file.sync_all());
-        let written = written.and_then(|()| self.part.commit());
-        let written = written.and_then(|()| table::sync_dir(&part.dir));
+        let written = self.file.write_all(&foot);
+        let written = written.and_then(|()| self.file.commit_synced());
+        let written = written.and_then(|()| sync_dir(&part.dir));
         written.map_err(|error| ClusterError::file(&self.path, "write it", error))
     }
 }

@@ -11,6 +11,7 @@ use super::cannot_write;
 use super::network::{Architecture, Network};
 use super::onnx::model;
 use yomikiri::hint::Hinted;
+use yomikiri::output;
 pub use yomikiri_measure::policy::card::{
     Card, LearnedFrom, Reading, SCHEMA, SCHEMA_VERSION, file,
 };
@@ -48,7 +49,7 @@ impl Training {
 
 /// Writes a file atomically.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Hinted> {
-    yomikiri::table::write_whole(path, bytes).map_err(|error| cannot_write(path, error))
+    output::write(path, bytes).map_err(|error| cannot_write(path, error))
 }
 
 /// Writes a network with input of this shape, then its card with the checksum filled in.

@@ -46,7 +46,8 @@ pub mod training;
 use std::path::{Path, PathBuf};
 
 use yomikiri::any::AnyGame;
-use yomikiri::hint::{Hinted, Kind};
+use yomikiri::hint::Hinted;
+use yomikiri::table::TableError;
 use yomikiri_measure::judge::{Player, build};
 use yomikiri_measure::policy::{NetworkSpec, PolicySpec};
 
@@ -84,6 +85,6 @@ pub fn player(spec: &PolicySpec, game: &AnyGame, tables: &Path) -> Result<Player
 }
 
 /// Returns the error for a file that cannot be written.
-fn cannot_write(path: &Path, error: std::io::Error) -> Hinted {
-    Hinted::from(format!("cannot write {}: {error}", path.display())).of_kind(Kind::Failure)
+fn cannot_write(path: &Path, source: std::io::Error) -> Hinted {
+    TableError::Io { action: "write", path: path.to_path_buf(), source }.into()
 }

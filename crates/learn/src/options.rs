@@ -2,6 +2,8 @@
 
 use clap::builder::RangedU64ValueParser;
 
+/// Maximum number of games, epochs and iterations: the product of two fits in 64 bits.
+pub const COUNT: u64 = 1_000_000_000;
 /// Maximum number of units of a layer and of channels.
 pub const UNITS: u64 = 1 << 14;
 /// Maximum number of positions of a batch and of parallel games.

@@ -20,6 +20,7 @@ use super::optimiser::{Optimiser, OptimiserMethod};
 use super::trainer::Trainer;
 use yomikiri::any::AnyGame;
 use yomikiri::hint::Hinted;
+use yomikiri::output;
 use yomikiri::progress::Progress;
 use yomikiri_measure::policy::{NetworkSpec, Onnx, ReadingSpec};
 
@@ -133,6 +134,8 @@ impl TrainingRun {
             }
             progress.advance(1);
         }
+        // A kill from here on leaves files beside a checkpoint, so the next run knows them as its own.
+        self.save(learner, &place, &history, learner.iterations())?;
         write_history(name, &history)?;
         let TrainingRun { name, shape, mut card, mut training, .. } = self;
         training.results = measure(learner, Some(&history))?;
@@ -174,7 +177,7 @@ impl TrainingRun {
         let mut text = serde_json::to_vec(&head).expect("a checkpoint is plain data");
         text.push(b'\n');
         text.extend(bytes);
-        card::write_whole(place, &text)
+        output::replace(place, &text).map_err(|error| cannot_write(place, error))
     }
 
     /// Restores the learner from its checkpoint, if any; returns the next iteration and the history.
@@ -183,6 +186,10 @@ impl TrainingRun {
         learner: &mut impl Learner,
         place: &Path,
     ) -> Result<(u64, Vec<HistoryRow>), Hinted> {
+        let unfit = |what: Hinted| what.map(|what| format!("{} {what}", place.display()));
+        if place.is_symlink() {
+            return Err(unfit(Hinted::new("is a symbolic link", "remove it to start again")));
+        }
         let bytes = match fs::read(place) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -190,7 +197,6 @@ impl TrainingRun {
             }
             Err(error) => return Err(format!("cannot read {}: {error}", place.display()).into()),
         };
-        let unfit = |what: Hinted| what.map(|what| format!("{} {what}", place.display()));
         let damaged = || unfit(Hinted::new("is damaged", "remove it to start again"));
         let end = bytes.iter().position(|&byte| byte == b'\n').ok_or_else(damaged)?;
         let head: TrainingCheckpoint =

@@ -9,14 +9,26 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 #![cfg_attr(test, allow(unreachable_pub))]
 
+use sysinfo::{CGroupLimits, System};
+
 /// Returns the bytes that can be allocated now without swapping, within the limit of the control group;
 /// `None` where the system does not say.
 pub fn free_memory() -> Option<u64> {
-    let mut system = sysinfo::System::new().ok()?;
+    memory(|system| system.available_memory(), |limits| limits.free_memory)
+}
+
+/// Returns the bytes of memory of the machine, within the limit of the control group; `None` where the system does not
+/// say.
+pub fn machine_memory() -> Option<u64> {
+    memory(|system| system.total_memory(), |limits| limits.total_memory)
+}
+
+fn memory(of_host: fn(&System) -> u64, of_group: fn(&CGroupLimits) -> u64) -> Option<u64> {
+    let mut system = System::new().ok()?;
     system.refresh_memory();
-    let host = system.available_memory();
-    let limited = system.cgroup_limits().map_or(host, |limits| limits.free_memory);
-    Some(host.min(limited)).filter(|&free| free > 0)
+    let host = of_host(&system);
+    let group = system.cgroup_limits().map_or(host, |limits| of_group(&limits));
+    Some(host.min(group)).filter(|&bytes| bytes > 0)
 }
 
 pub mod export;

@@ -106,10 +106,15 @@ impl Data {
 }
 
 impl MateTable {
-    /// Returns a table of at most `memory` bytes, with at least one cluster.
+    /// Returns a table of at most `memory` bytes, with at least one cluster; of half as many and so on where the system
+    /// refuses them.
     pub(super) fn new(memory: usize) -> MateTable {
-        let count = (memory / size_of::<Cluster>()).max(1);
-        MateTable { clusters: (0..count).map(|_| Cluster::default()).collect() }
+        let (mut count, mut clusters) = ((memory / size_of::<Cluster>()).max(1), Vec::new());
+        while count > 1 && clusters.try_reserve_exact(count).is_err() {
+            count /= 2;
+        }
+        clusters.extend((0..count).map(|_| Cluster::default()));
+        MateTable { clusters }
     }
 
     #[inline]

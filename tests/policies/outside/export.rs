@@ -9,6 +9,7 @@ use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Game, GameExt, Position, Side, StateKey};
 use yomikiri::graph::Graph;
 use yomikiri::input::NpyHeader;
+use yomikiri::output::temporary;
 use yomikiri::table::{HEADER_BYTES, Table, crc32};
 
 use crate::common::solved::{board_4x4, rows};
@@ -181,7 +182,7 @@ fn an_export_replaces_only_what_an_export_wrote() {
     assert_eq!(files(&out), whole);
 
     // Leftovers of a killed export are removed.
-    let partial = tables.place("out.partial");
+    let partial = temporary(&tables.place("out")).unwrap();
     fs::create_dir(&partial).unwrap();
     fs::write(partial.join("planes.npy"), "half").unwrap();
     assert_eq!(export("othello-4x4-depth4").code, 0);

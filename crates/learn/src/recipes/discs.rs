@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::chance::{seeded, shuffle};
 use crate::network::{Activation, Architecture, Head, Network};
 use crate::optimiser::{OptimiserKind, OptimiserMethod};
-use crate::options::{AT_ONCE, KEPT, OPENING, UNITS, number, rate};
+use crate::options::{AT_ONCE, COUNT, KEPT, OPENING, UNITS, number, rate};
 use crate::passes::{Pass, squared_errors};
 use crate::trainer::Trainer;
 use crate::training::{HistoryRow, Learner};
@@ -39,7 +39,7 @@ pub struct Settings {
     #[arg(long, value_name = "UNITS", value_delimiter = ',', default_value = "100,50", value_parser = number::<usize>(1, UNITS))]
     pub hidden: Vec<usize>,
     /// Epochs.
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = number::<u64>(1, u64::MAX))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = number::<u64>(1, COUNT))]
     pub epochs: u64,
     /// Batch size.
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = number::<usize>(1, AT_ONCE))]

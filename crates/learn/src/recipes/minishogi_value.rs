@@ -19,7 +19,7 @@ use crate::minishogi::tactics::{Shares, TestSet};
 use crate::minishogi::{FEATURES, Minishogi, ValueFunction, features, rules};
 use crate::network::Network;
 use crate::optimiser::OptimiserMethod;
-use crate::options::{AT_ONCE, KEPT, UNITS, number, share};
+use crate::options::{AT_ONCE, COUNT, KEPT, UNITS, number, share};
 use crate::passes::{Gradient, Pass};
 use crate::trainer::Trainer;
 use crate::training::{HistoryRow, Learner};
@@ -40,17 +40,17 @@ pub struct Settings {
     #[arg(long, value_name = "N", default_value_t = 96_554, value_parser = number::<usize>(0, KEPT))]
     pub held_out: usize,
     /// Epochs of the mates.
-    #[arg(long, value_name = "N", default_value_t = 4)]
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = number::<u64>(0, COUNT))]
     pub mate_epochs: u64,
     /// Iterations of self-play after them.
-    #[arg(long, value_name = "N", default_value_t = 40)]
+    #[arg(long, value_name = "N", default_value_t = 40, value_parser = number::<u64>(0, COUNT))]
     pub iterations: u64,
     /// Settings of games.
     #[command(flatten)]
     #[serde(flatten)]
     pub play: SelfPlay,
     /// Epochs of an iteration's positions.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = number::<u64>(0, COUNT))]
     pub epochs: u64,
     /// Mates mixed in for each position of self-play, 0 to 1.
     #[arg(long, value_name = "SHARE", default_value_t = 0.5, value_parser = share)]

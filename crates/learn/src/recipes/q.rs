@@ -19,7 +19,7 @@ use super::replay::{Experience, Replay};
 use crate::chance::{below, sample, seeded, unit};
 use crate::network::{Activation, Architecture, Head, Network, Parameter};
 use crate::optimiser::{OptimiserKind, OptimiserMethod};
-use crate::options::{AT_ONCE, KEPT, number, rate, share};
+use crate::options::{AT_ONCE, COUNT, KEPT, number, rate, share};
 use crate::passes::{Gradient, Pass};
 use crate::trainer::Trainer;
 use crate::training::{HistoryRow, Learner};
@@ -60,7 +60,7 @@ pub struct Fit {
     #[arg(long, value_name = "N", default_value_t = 128, value_parser = number::<usize>(1, AT_ONCE))]
     pub batch: usize,
     /// Steps between updates of the target network
-    #[arg(long, value_name = "N", default_value_t = 500, value_parser = number::<u64>(1, u64::MAX), hide_short_help = true)]
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = number::<u64>(1, COUNT), hide_short_help = true)]
     pub target_update: u64,
     /// Activation of the hidden units
     #[arg(long, value_enum, default_value = "relu", hide_short_help = true)]

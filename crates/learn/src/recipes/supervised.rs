@@ -14,7 +14,7 @@ use crate::chance::{below, seeded, shuffle};
 use crate::equivariance::Ties;
 use crate::network::{Activation, Architecture, Head, Network};
 use crate::optimiser::OptimiserMethod;
-use crate::options::{AT_ONCE, UNITS, number, real};
+use crate::options::{AT_ONCE, COUNT, UNITS, number, real};
 use crate::passes::{Dropout, Gradient, Pass, squared_errors};
 use crate::trainer::Trainer;
 use crate::training::{HistoryRow, Learner};
@@ -41,7 +41,7 @@ pub struct Settings {
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = number::<usize>(0, 100))]
     pub blocks: usize,
     /// Epochs [default: 150 for an mlp, else 60]
-    #[arg(long, value_name = "N", value_parser = number::<u64>(1, u64::MAX))]
+    #[arg(long, value_name = "N", value_parser = number::<u64>(1, COUNT))]
     pub epochs: Option<u64>,
     /// Batch size, in positions
     #[arg(long, value_name = "N", default_value_t = 128, value_parser = number::<usize>(1, AT_ONCE))]

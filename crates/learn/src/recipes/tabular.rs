@@ -16,7 +16,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
 use crate::chance::{below, seeded, unit};
-use crate::options::{number, share};
+use crate::options::{COUNT, number, share};
 
 /// Learners, in the order of the textbook. The numbers are part of the seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
@@ -55,10 +55,10 @@ impl Algorithm {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, clap::Args)]
 pub struct Settings {
     /// Games to learn from.
-    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = number::<u64>(1, 1 << 40))]
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = number::<u64>(1, COUNT))]
     pub games: u64,
     /// Games between two measurements.
-    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = number::<u64>(1, 1 << 40))]
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = number::<u64>(1, COUNT))]
     pub every: u64,
     /// ε: share of random moves, also in the games of off-policy learning.
     #[arg(long, value_name = "ε", default_value_t = 0.1, value_parser = share)]

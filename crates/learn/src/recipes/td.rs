@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::chance::{below, seeded, unit};
 use crate::network::{Activation, Architecture, Head, Network};
 use crate::optimiser::OptimiserMethod;
-use crate::options::{AT_ONCE, UNITS, number, rate, share};
+use crate::options::{AT_ONCE, COUNT, UNITS, number, rate, share};
 use crate::passes::{Gradient, Pass, squared_errors};
 use crate::trainer::Trainer;
 use crate::training::{HistoryRow, Learner};
@@ -31,10 +31,10 @@ pub struct Settings {
     #[arg(long, value_name = "N", default_value_t = 40, value_parser = number::<usize>(1, UNITS))]
     pub hidden: usize,
     /// Games of self-play.
-    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = number::<u64>(1, u64::MAX))]
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = number::<u64>(1, COUNT))]
     pub games: u64,
     /// Games of an iteration.
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = number::<u64>(1, u64::MAX))]
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = number::<u64>(1, COUNT))]
     pub games_per_iteration: u64,
     /// Games that are played in parallel.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = number::<usize>(1, AT_ONCE))]

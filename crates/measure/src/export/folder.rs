@@ -1,91 +1,36 @@
 //! A directory that is written aside and renamed into place.
 
 use std::fs::{self, File};
-use std::io::{BufReader, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::{BufReader, ErrorKind, Read, Write};
+use std::path::Path;
 
 use super::ExportError;
-use yomikiri::table::{IoContext, Lock, TableError, move_synced, sync_dir};
+use yomikiri::output::OutputDir;
+use yomikiri::table::{IoContext, TableError};
 
-/// A directory being written to `PLACE.partial`.
-#[derive(Debug)]
-pub(super) struct Folder {
-    place: PathBuf,
-    partial: PathBuf,
-    /// Held while this process writes.
-    _lock: Lock,
+/// Creates the directory of an export beside its place. Fails if anything but files that `is_ours` names is at the place.
+pub(super) fn begin(
+    place: &Path,
+    is_ours: &dyn Fn(&str) -> bool,
+) -> Result<OutputDir, ExportError> {
+    refuse_foreign(place, is_ours)?;
+    beside(place)
 }
 
-const LOCK: &str = "lock";
-
-impl Folder {
-    /// Creates the directory for files whose names satisfy `ours`, and removes the remains of a killed
-    /// export.
-    ///
-    /// Fails if the place, or one of the directories beside it, contains other files.
-    pub(super) fn begin(place: &Path, ours: &dyn Fn(&str) -> bool) -> Result<Folder, ExportError> {
-        refuse_foreign(place, ours)?;
-        let old = place.with_added_extension("old");
-        refuse_foreign(&old, ours)?;
-        let folder = Folder::beside(place, ours)?;
-        if old.exists() {
-            fs::remove_dir_all(&old).at("remove", &old)?;
-        }
-        Ok(folder)
-    }
-
-    /// Creates the directory for files that the caller moves to `place` one by one.
-    pub(super) fn beside(place: &Path, ours: &dyn Fn(&str) -> bool) -> Result<Folder, ExportError> {
-        let partial = place.with_added_extension("partial");
-        refuse_foreign(&partial, &|name| name == LOCK || ours(name))?;
-        fs::create_dir_all(&partial).at("create", &partial)?;
-        let lock = Lock::take(&partial.join(LOCK)).map_err(|error| match error {
-            TableError::Busy { .. } => ExportError::Busy { place: place.to_path_buf() },
-            other => other.into(),
-        })?;
-        for entry in fs::read_dir(&partial).at("read", &partial)? {
-            let entry = entry.at("read", &partial)?;
-            if entry.file_name() != LOCK {
-                fs::remove_file(entry.path()).at("remove", &entry.path())?;
-            }
-        }
-        Ok(Folder { place: place.to_path_buf(), partial, _lock: lock })
-    }
-
-    /// Path of a file in the directory.
-    pub(super) fn file(&self, name: &str) -> PathBuf {
-        self.partial.join(name)
-    }
-
-    /// Removes the directory and its remaining files.
-    pub(super) fn abandon(self) -> Result<(), TableError> {
-        fs::remove_dir_all(&self.partial).at("remove", &self.partial)
-    }
-
-    /// Moves the directory into place, and removes an earlier one after moving it away.
-    pub(super) fn commit(self) -> Result<(), ExportError> {
-        let Folder { place, partial, _lock } = &self;
-        let old = place.with_added_extension("old");
-        let _ = fs::remove_file(partial.join(LOCK));
-        sync_dir(partial).at("write", partial)?;
-        let replaces = place.exists();
-        if replaces {
-            move_synced(place, &old).at("replace", place)?;
-        }
-        move_synced(partial, place).at("write", place)?;
-        if replaces {
-            fs::remove_dir_all(&old).at("remove", &old)?;
-        }
-        Ok(())
-    }
+/// Creates a directory beside a place, for files that the caller moves there one by one.
+pub(super) fn beside(place: &Path) -> Result<OutputDir, ExportError> {
+    OutputDir::create(place).map_err(|source| match source.kind() {
+        ErrorKind::ResourceBusy => ExportError::Busy { place: place.to_path_buf() },
+        _ => TableError::Io { action: "write", path: place.to_path_buf(), source }.into(),
+    })
 }
 
 /// Returns `true` if there is a directory with entries, `false` if it is empty or missing. Fails for a file.
 pub(super) fn is_used(place: &Path) -> Result<bool, ExportError> {
     match fs::read_dir(place) {
         Ok(mut entries) => Ok(entries.next().is_some()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
-        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) if error.kind() == ErrorKind::NotADirectory => {
             Err(ExportError::Taken { place: place.to_path_buf(), what: "is a file".to_string() })
         }
         Err(error) => Ok(Err(error).at("read", place)?),

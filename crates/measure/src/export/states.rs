@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::ExportError;
-use super::folder::{Folder, is_used, unchanged, write_synced};
+use super::folder::{begin, is_used, unchanged, write_synced};
 use super::targets::{
     Encoder, FileCard, Format, RowBlock, TargetColumn, TargetShape, choose_columns, stream,
     table_crc32, write_arrays_and_lines,
@@ -124,11 +124,11 @@ pub fn write_states(
             return exported(found, place, true);
         }
     }
-    let folder = Folder::begin(place, &is_ours)?;
+    let folder = begin(place, &is_ours)?;
     progress.begin(&format!("writing {}", place.display()), Some(states.rows() as u64));
     let (columns, shape) = columns(game);
     let encoder = Encoder::new(game, game, &columns, shape);
-    let mut sinks = write_arrays_and_lines(&folder.file(""), POSITIONS, &columns)?;
+    let mut sinks = write_arrays_and_lines(folder.path(), POSITIONS, &columns)?;
     let mut count = 0;
     let pieces = states.pieces();
     let encode = |piece: usize| block(states, of, &pieces[piece], &encoder);
@@ -156,8 +156,8 @@ pub fn write_states(
     });
     let states = States { files: files.collect(), ..expected };
     let text = serde_json::to_string_pretty(&states).expect("a description is plain data") + "\n";
-    write_synced(&folder.file(STATES), &text)?;
-    folder.commit()?;
+    write_synced(&folder.path().join(STATES), &text)?;
+    folder.commit(&is_ours).at("replace", place)?;
     exported(states, place, false)
 }
 

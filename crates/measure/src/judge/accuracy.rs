@@ -25,6 +25,7 @@ use yomikiri::game::{Divider, Game, Split};
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
 use yomikiri::solved::SolvedTable;
+use yomikiri::table::TableError;
 
 /// Figures of one policy on one table.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -97,7 +98,7 @@ pub struct Measured {
 const WINDOW: usize = 128;
 
 /// Receiver of every piece in order, with each policy's answers.
-pub type RowSink<'s> = dyn FnMut(&Piece, &[Answers]) -> std::io::Result<()> + 's;
+pub type RowSink<'s> = dyn FnMut(&Piece, &[Answers]) -> Result<(), TableError> + 's;
 
 /// Judges policies in the positions of a source; passes their answers to `sink`.
 pub fn measure(

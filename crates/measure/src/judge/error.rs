@@ -17,7 +17,7 @@ pub enum MeasureError {
     /// The positions cannot be judged.
     #[error("{0}")]
     Positions(Hinted),
-    /// The table is damaged, in a known file.
+    /// A file is damaged, or cannot be read or written.
     #[error(transparent)]
     Table(#[from] TableError),
     /// A policy failed.
@@ -28,9 +28,6 @@ pub enum MeasureError {
         /// Cause of the failure.
         error: Hinted,
     },
-    /// The results could not be written.
-    #[error(transparent)]
-    Output(#[from] std::io::Error),
 }
 
 impl MeasureError {
@@ -54,16 +51,15 @@ impl Hint for MeasureError {
             | MeasureError::Positions(what) => what.hint(),
             MeasureError::Table(error) => error.hint(),
             MeasureError::Policy { error, .. } => error.hint(),
-            MeasureError::Output(_) => None,
         }
     }
 
     fn kind(&self) -> Kind {
         match self {
-            MeasureError::Damaged(_) | MeasureError::Table(_) => Kind::Damaged,
+            MeasureError::Damaged(_) => Kind::Damaged,
+            MeasureError::Table(error) => error.kind(),
             MeasureError::Labels(what) | MeasureError::Positions(what) => what.kind(),
             MeasureError::Policy { error, .. } => error.kind(),
-            MeasureError::Output(_) => Kind::Failure,
         }
     }
 }

@@ -1,65 +1,72 @@
 //! Results position by position as CSV or Parquet: one row per policy and position, one column per field of
 //! [`Judgement`], in the order of the table.
 
-use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::judge::Judgement;
-use yomikiri::table::PendingFile;
+use yomikiri::output::OutputFile;
+use yomikiri::table::{IoContext, TableError};
 
-/// A file of judgements being written, renamed into place once it is finished.
+/// A file of judgements being written, in place once it is finished.
 pub struct RowsFile {
-    part: PendingFile,
+    path: PathBuf,
     writer: RowWriter,
 }
 
 enum RowWriter {
-    Csv(Box<csv::Writer<File>>),
+    Csv(Box<csv::Writer<OutputFile>>),
     #[cfg(feature = "parquet")]
     Parquet(Box<parquet_rows::ParquetRows>),
 }
 
 impl RowsFile {
     /// Creates a CSV file.
-    pub fn csv(path: &Path) -> io::Result<RowsFile> {
-        let part = PendingFile::of(path)?;
-        let writer = RowWriter::Csv(Box::new(csv::Writer::from_writer(File::create(part.path())?)));
-        Ok(RowsFile { part, writer })
+    pub fn csv(path: &Path) -> Result<RowsFile, TableError> {
+        let file = OutputFile::create(path).at("write", path)?;
+        let writer = RowWriter::Csv(Box::new(csv::Writer::from_writer(file)));
+        Ok(RowsFile { path: path.to_path_buf(), writer })
     }
 
     /// Creates a Parquet file.
     #[cfg(feature = "parquet")]
-    pub fn parquet(path: &Path) -> io::Result<RowsFile> {
-        let part = PendingFile::of(path)?;
-        let file = File::create(part.path())?;
-        let writer = RowWriter::Parquet(Box::new(parquet_rows::ParquetRows::new(file)?));
-        Ok(RowsFile { part, writer })
+    pub fn parquet(path: &Path) -> Result<RowsFile, TableError> {
+        let rows = OutputFile::create(path).and_then(parquet_rows::ParquetRows::new);
+        let writer = RowWriter::Parquet(Box::new(rows.at("write", path)?));
+        Ok(RowsFile { path: path.to_path_buf(), writer })
     }
 
     /// Adds a row.
-    pub fn push(&mut self, row: Judgement) -> io::Result<()> {
-        match &mut self.writer {
-            RowWriter::Csv(csv) => csv.serialize(row).map_err(io::Error::other),
+    pub fn push(&mut self, row: Judgement) -> Result<(), TableError> {
+        let pushed = match &mut self.writer {
+            RowWriter::Csv(csv) => csv.serialize(row).map_err(of_csv),
             #[cfg(feature = "parquet")]
             RowWriter::Parquet(parquet) => parquet.push(row),
-        }
+        };
+        pushed.at("write", &self.path)
     }
 
-    /// Writes the remaining rows and renames the file into place.
-    pub fn finish(self) -> io::Result<()> {
-        match self.writer {
-            RowWriter::Csv(mut csv) => csv.flush()?,
+    /// Writes the remaining rows and moves the file into place.
+    pub fn finish(self) -> Result<(), TableError> {
+        let file = match self.writer {
+            RowWriter::Csv(csv) => csv.into_inner().map_err(|error| error.into_error()),
             #[cfg(feature = "parquet")]
-            RowWriter::Parquet(parquet) => parquet.finish()?,
-        }
-        self.part.commit()
+            RowWriter::Parquet(parquet) => parquet.finish(),
+        };
+        file.and_then(OutputFile::commit).at("write", &self.path)
+    }
+}
+
+/// Returns the system's error, if it is one.
+fn of_csv(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
     }
 }
 
 #[cfg(feature = "parquet")]
 mod parquet_rows {
-    use std::fs::File;
     use std::io;
     use std::sync::Arc;
 
@@ -69,17 +76,18 @@ mod parquet_rows {
     use parquet::record::RecordWriter;
 
     use crate::judge::Judgement;
+    use yomikiri::output::OutputFile;
 
     /// Rows of a row group.
     const GROUP: usize = 1 << 17;
 
     pub(super) struct ParquetRows {
-        writer: SerializedFileWriter<File>,
+        writer: SerializedFileWriter<OutputFile>,
         rows: Vec<Judgement>,
     }
 
     impl ParquetRows {
-        pub(super) fn new(file: File) -> io::Result<ParquetRows> {
+        pub(super) fn new(file: OutputFile) -> io::Result<ParquetRows> {
             let none: &[Judgement] = &[];
             let schema = none.schema().map_err(io::Error::other)?;
             let properties = WriterProperties::builder()
@@ -107,10 +115,9 @@ mod parquet_rows {
             Ok(())
         }
 
-        pub(super) fn finish(mut self) -> io::Result<()> {
+        pub(super) fn finish(mut self) -> io::Result<OutputFile> {
             self.write()?;
-            self.writer.close().map_err(io::Error::other)?;
-            Ok(())
+            self.writer.into_inner().map_err(io::Error::other)
         }
     }
 }

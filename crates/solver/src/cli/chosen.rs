@@ -13,7 +13,8 @@ use super::error::failed;
 use super::lines::{self, Line};
 use super::made::solved;
 use super::sampled::policy;
-use super::table_args::{WinPlies, is_in_reach, missing, open_whole, time_limit};
+use super::sizes::Seconds;
+use super::table_args::{WinPlies, is_in_reach, missing, open_whole};
 use yomikiri::any::AnyGame;
 use yomikiri::game::{Game, GameExt, Split, WIN_PLIES};
 use yomikiri::hint::Hinted;
@@ -89,7 +90,7 @@ pub(super) struct ChosenArgs {
     /// Longest search for values that no table contains; positions that it does not reach are left out and counted
     /// [default with --positions: 600]
     #[arg(long, value_name = "SECONDS", conflicts_with = "split", hide_short_help = true)]
-    search_time: Option<f64>,
+    search_time: Option<Seconds>,
     #[command(flatten)]
     wins: WinPlies,
 }
@@ -207,7 +208,7 @@ impl ChosenArgs {
             return Ok(Chosen::Rows { table, part: Box::new(part) });
         }
         let limit = match (self.search_time, &self.positions) {
-            (Some(seconds), _) => Some(time_limit("--search-time", seconds)?),
+            (Some(Seconds(time)), _) => Some(time),
             (None, Some(_)) => Some(FILE_LIMIT),
             (None, None) => None,
         };

@@ -9,15 +9,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::bail;
+use clap::builder::RangedU64ValueParser;
 use serde::Serialize;
 
 use super::context::Context;
 use super::counts::size_of_table;
 use super::error::{self, code};
-use super::guard::MemoryArg;
 use super::lines::text_of;
 use super::program;
 use super::signals::report_resumable;
+use super::sizes::Memory;
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::graph::Plan;
 use yomikiri::hint::{Hint, Hinted, Kind};
@@ -36,6 +37,9 @@ pub(super) const UNFIT: [(&str, &[&str]); 2] = [
     ("value-iterate", &["theta", "order", "discount", "empties", "method", "repetition"]),
 ];
 
+/// Most processes that share the work.
+const PROCESSES: u64 = 64;
+
 /// Processes that share the work.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Several processes")]
@@ -43,7 +47,8 @@ pub(super) struct ClusterArgs {
     /// Spread the work over N processes on this machine, each with --threads workers
     ///
     /// This works for whole boards of Othello, with derived moves; 'solver gather' joins the parts into a table.
-    #[arg(long, value_name = "N", conflicts_with = "hosts", hide_short_help = true)]
+    #[arg(long, value_name = "N", conflicts_with = "hosts", hide_short_help = true,
+        value_parser = RangedU64ValueParser::<usize>::new().range(1..=PROCESSES))]
     processes: Option<usize>,
     /// Spread the work over the processes of a file of addresses, this one among them
     ///
@@ -52,7 +57,8 @@ pub(super) struct ClusterArgs {
     #[arg(long, value_name = "FILE", requires = "process", hide_short_help = true)]
     hosts: Option<PathBuf>,
     /// Line of this process in the file of hosts, counted from 0
-    #[arg(long, value_name = "K", requires = "hosts", hide_short_help = true)]
+    #[arg(long, value_name = "K", requires = "hosts", hide_short_help = true,
+        value_parser = RangedU64ValueParser::<usize>::new().range(..PROCESSES))]
     process: Option<usize>,
 }
 
@@ -131,12 +137,7 @@ fn whole(game: &AnyGame) -> Plan<AnyState> {
 }
 
 /// The work on a whole game: to find its states, or the values of states that have been found.
-pub(super) fn job(
-    game: AnyGame,
-    solves: bool,
-    memory: Option<MemoryArg>,
-    context: &Context,
-) -> Job {
+pub(super) fn job(game: AnyGame, solves: bool, memory: Option<Memory>, context: &Context) -> Job {
     let plan = whole(&game);
     let parts = parts_dir(&context.store, &plan.table_name(&game));
     let (workers, memory) = (context.workers, memory.map(|memory| memory.0));
@@ -270,10 +271,6 @@ fn end(wrong: &impl Hint) {
 
 /// Starts all processes on this machine, and waits for them. They end when we do, for we hold their stdin.
 fn start_all(processes: usize) -> anyhow::Result<ExitCode> {
-    if !(1..=64).contains(&processes) {
-        let what = format!("invalid --processes {processes}: expected 1 to 64");
-        bail!(Hinted::from(what));
-    }
     // Ports that are free now; they are kept until all are known, so that none comes twice.
     let listeners = (0..processes).map(|_| TcpListener::bind("127.0.0.1:0"));
     let listeners = listeners.collect::<Result<Vec<_>, _>>()?;

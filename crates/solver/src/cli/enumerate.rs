@@ -8,9 +8,10 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::counts::{bracketed, counts_text, size_of_table};
-use super::guard::{self, MemoryArg};
+use super::guard;
 use super::lines::text_of;
 use super::signals::report_resumable;
+use super::sizes::Memory;
 use super::table_args::GameArg;
 use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::game::{Game, GameExt};
@@ -62,7 +63,7 @@ pub(super) struct Args {
     /// Beyond it, whole boards of Othello use files beside the table until it is finished; other games are enumerated
     /// in slices.
     #[arg(long, value_name = "BYTES")]
-    memory: Option<MemoryArg>,
+    memory: Option<Memory>,
     /// Begin even if it is not expected to fit
     #[arg(long)]
     force: bool,

@@ -32,7 +32,6 @@ pub(super) fn failed(table: Option<&SolvedTable>, error: MeasureError) -> anyhow
             TableError::damaged(table.table().dir(), what.line()).into()
         }
         (MeasureError::Table(error), _) => error.into(),
-        (MeasureError::Output(error), _) => error.into(),
         (error, _) => error.into(),
     }
 }
@@ -148,7 +147,7 @@ mod tests {
             (policy().into(), Kind::Input),
             (policy().of_kind(Kind::Policy).into(), Kind::Policy),
             (MeasureError::Policy { policy: "p".into(), error: policy() }.into(), Kind::Input),
-            (MeasureError::Output(io::Error::other("full")).into(), Kind::Failure),
+            (MeasureError::Table(io()).into(), Kind::Failure),
         ];
         for (error, kind) in cases {
             assert_eq!(hinted(&error).kind(), kind, "{error:#}");

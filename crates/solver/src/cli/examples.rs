@@ -7,7 +7,7 @@ use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
-use super::{Cli, program};
+use super::{Cli, output, program};
 
 /// Examples, one per line: the command and its result. `tests/commands` runs or reads each.
 const EXAMPLES: &str = "
@@ -194,10 +194,10 @@ pub(super) fn page(command: &Command, name: &str, out: &mut dyn Write) -> io::Re
 }
 
 /// Writes the pages of a command and of those below it to a directory.
-pub(super) fn pages(command: &Command, name: &str, dir: &Path) -> io::Result<()> {
+pub(super) fn pages(command: &Command, name: &str, dir: &Path) -> anyhow::Result<()> {
     let mut text = Vec::new();
     page(command, name, &mut text)?;
-    std::fs::write(dir.join(format!("{name}.1")), text)?;
+    output::write(&dir.join(format!("{name}.1")), &text)?;
     let below = command
         .get_subcommands()
         .filter(|below| !below.is_hide_set() && below.get_name() != "help");

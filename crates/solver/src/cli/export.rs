@@ -9,6 +9,7 @@ use super::context::Context;
 use super::export_positions::{self, PositionArgs};
 use super::export_targets::{self, TargetArgs};
 use super::guard;
+use super::output;
 use super::table_args::OneTable;
 use yomikiri::solved::{Orienting, States};
 use yomikiri::table::{TableError, fits_disk};
@@ -101,6 +102,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         };
         table.dir().with_file_name(format!("{}-{suffix}", table.name()))
     });
+    output::check_dir(&place)?;
     let states = States::open(context.games.of_table(&table)?, table, true)?;
     let damaged = |what| TableError::damaged(states.table().dir(), what);
     let count = states.open_positions(of).map_err(damaged)?;

@@ -8,7 +8,9 @@ use super::chosen::{FILE_LIMIT, tell_cost};
 use super::context::Context;
 use super::export_targets::format_of;
 use super::lines::{self, Line};
-use super::table_args::{OneTable, WinPlies, is_searched, missing, time_limit};
+use super::output;
+use super::sizes::Seconds;
+use super::table_args::{OneTable, WinPlies, is_searched, missing};
 use yomikiri::game::{Game, GameExt, WIN_PLIES};
 use yomikiri::hint::{Hint, Hinted};
 use yomikiri_measure::export::targets::{
@@ -36,7 +38,7 @@ pub(super) struct PositionArgs {
     skip_bad: bool,
     /// Longest search for values that no table contains [default: 600]
     #[arg(long, value_name = "SECONDS", requires = "positions", hide_short_help = true)]
-    search_time: Option<f64>,
+    search_time: Option<Seconds>,
     #[command(flatten)]
     wins: WinPlies,
 }
@@ -56,9 +58,13 @@ pub(super) fn run(
     if matches!(format, Format::Npy | Format::Npz) {
         bail!(Hinted::new("--positions cannot write arrays", "use .jsonl, .csv, .obf or .parquet"));
     }
-    if let Some(out) = out.filter(|out| out.exists() && !force) {
-        let what = format!("{} is there already", out.display());
-        bail!(Hinted::new(what, "add --force to replace it"));
+    if let Some(out) = out {
+        // A pipe is there to be written.
+        if out.is_file() && !force {
+            let what = format!("{} is there already", out.display());
+            bail!(Hinted::new(what, "add --force to replace it"));
+        }
+        output::check(out)?;
     }
     let text = lines::read(file)?;
     let searched = named.game(context)?.and_then(|game| missing(&game, context));
@@ -89,8 +95,7 @@ pub(super) fn run(
     if table.is_none() {
         // Before the search, which takes long.
         refuse(&mut bad, file, args.skip_bad)?;
-        let limit = args.search_time.map(|seconds| time_limit("--search-time", seconds));
-        let limit = limit.transpose()?.unwrap_or(FILE_LIMIT);
+        let limit = args.search_time.map_or(FILE_LIMIT, |Seconds(time)| time);
         let unknown = values.unknown(&mut positions.iter());
         if let Some(cost) = values.cost(&unknown) {
             tell_cost(cost, Some(limit), context);

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::chosen::Part;
 use super::context::Context;
 use super::guard;
+use super::output;
 use yomikiri::game::Splits;
 use yomikiri::game::encode::Layout;
 use yomikiri::hint::Hinted;
@@ -182,6 +183,7 @@ pub(super) fn run(
     // A table's name may have a dot in it; the default is a directory whatever it is called.
     let as_named = if given { out.clone() } else { PathBuf::from("targets") };
     let targets = args.targets(all_states, &as_named)?;
+    output::check_dir(&out)?;
     // A small sample of a large table reads little; its values are checked against those of the moves.
     let is_small =
         args.sample.is_some_and(|most| most < table.manifest().counts.table.states / SMALL);

@@ -1,41 +1,19 @@
 //! Checks before a large run: its time and space, and the room that there is.
 
-use std::io;
 use std::path::Path;
-use std::str::FromStr;
-
-use bytesize::ByteSize;
 
 use super::context::Context;
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::game::Game;
 use yomikiri::graph::{Estimate, Index, Plan, estimate, within_room};
 use yomikiri::hint::{Hinted, Kind};
+use yomikiri::output::is_full;
 use yomikiri::table::{NoRoom, bytes_in};
 use yomikiri_measure::render::no_room;
 use yomikiri_measure::render::number::{bytes, seconds, thousands};
 
 /// Estimates above this number of states are shown before the work begins.
 const LARGE: f64 = 1e6;
-
-/// Amount of memory on the command line.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct MemoryArg(pub u64);
-
-/// Least amount: the program and the rows that it writes take nearly as much.
-const LEAST: u64 = 300_000_000;
-
-impl FromStr for MemoryArg {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<MemoryArg, String> {
-        match text.parse::<ByteSize>() {
-            Ok(ByteSize(..LEAST)) => Err(format!("expected at least {}", bytes(LEAST as f64))),
-            Ok(ByteSize(count)) => Ok(MemoryArg(count)),
-            Err(_) => Err("expected an amount of memory such as 4G or 500M".to_string()),
-        }
-    }
-}
 
 /// Limits a plan to the room that there is, and reports what a large enumeration will take.
 pub(super) fn planned(
@@ -100,12 +78,7 @@ fn count(states: f64) -> String {
 
 /// Adds to a failure for lack of space on the disk how much `dir` keeps, and what to do.
 pub(super) fn with_left(error: anyhow::Error, dir: &Path) -> anyhow::Error {
-    let is_full = |cause: &io::Error| {
-        use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
-        matches!(cause.kind(), StorageFull | QuotaExceeded | FileTooLarge)
-    };
-    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref());
-    if !causes.any(is_full) {
+    if !error.chain().any(is_full) {
         return error;
     }
     let (kept, place) = (bytes_in(dir), dir.display());

@@ -28,6 +28,7 @@ mod lines;
 mod list;
 mod made;
 mod matches;
+mod output;
 mod pack;
 mod perft;
 mod play;
@@ -46,6 +47,7 @@ mod schemas;
 mod serve;
 mod shell;
 mod signals;
+mod sizes;
 mod solve;
 mod table_args;
 mod tables;
@@ -187,10 +189,10 @@ fn run(games: Vec<AnyGame>) -> ExitCode {
     run.unwrap_or(Ok(ExitCode::FAILURE)).unwrap_or_else(|error| error::report(&error, json))
 }
 
-/// Reads a command line, the program's name first, without running it: for tests.
+/// Reads a command line, the program's name first, without running it; an error is as users see it. For tests.
 #[doc(hidden)]
 pub fn understand(words: &[&str]) -> Result<(), String> {
-    understand_words(words).map(drop).map_err(|error| error.to_string())
+    understand_words(words).map(drop).map_err(|error| usage::line(&error, words))
 }
 
 fn understand_words(
@@ -199,7 +201,9 @@ fn understand_words(
     let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
     let command = examples::command();
     let words = arguments::options_first(words, &command)?;
-    Cli::from_arg_matches(&command.try_get_matches_from(words)?)
+    let matches = command.try_get_matches_from(words)?;
+    sizes::check_memory(&matches)?;
+    Cli::from_arg_matches(&matches)
 }
 
 fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {

@@ -9,8 +9,8 @@ use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser
 use serde::Serialize;
 
 use super::context::Context;
-use super::guard::MemoryArg;
-use super::report::write_whole;
+use super::output;
+use super::sizes::Memory;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::othello::proof::Header;
 use yomikiri::game::othello::proof::certificate::{Problem, prove};
@@ -53,7 +53,10 @@ pub(super) struct Args {
     empties: Option<Empties>,
     /// Memory of the search [default: 1G]
     #[arg(long, value_name = "BYTES")]
-    memory: Option<MemoryArg>,
+    memory: Option<Memory>,
+    /// Take --memory even if the machine has less
+    #[arg(long)]
+    force: bool,
 }
 
 /// Check a file of 'solver prove' by the rules and a plain search alone
@@ -127,6 +130,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
             "expected a position with a legal move"
         ));
     }
+    output::check(&args.out)?;
     let problem = Problem { root, white_to_move, leaf_depth, options };
     let made = match args.semi_strong {
         true => {
@@ -138,7 +142,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         false => prove(&problem),
     };
     let bytes = made.map_err(|error| Hinted::from(format!("{}: {error}", args.out.display())))?;
-    write_whole(&args.out, &bytes)?;
+    output::write(&args.out, &bytes)?;
     if args.semi_strong {
         let _ = fs::remove_file(args.out.with_added_extension("partial"));
     }

@@ -1,19 +1,23 @@
 //! `solver remove`: removal of tables.
 
+use std::path::{Path, PathBuf};
+
 use anyhow::bail;
 use serde::Serialize;
 
 use super::complete::tables;
 use super::context::Context;
 use yomikiri::hint::{Hinted, did_you_mean};
-use yomikiri::table::{Removed, TableError};
+use yomikiri::output;
+use yomikiri::table::{IoContext, Removed, TableError, bytes_in};
 use yomikiri_measure::render::number::bytes;
 
 /// Remove tables, finished or not, with all their files
 ///
-/// A name must be exactly that of a table or of an unfinished one. Missing tables are reported and skipped, as after
-/// an interrupted removal; if a name is something else, or a table is being written, none is removed. Files that do
-/// not belong to a table stay.
+/// A name must be exactly that of a table or of an unfinished one, or the path of an output (an export, a page) of
+/// which a killed command left temporary files, which are removed, not the output. Missing tables are reported and
+/// skipped, as after an interrupted removal; if a name is something else, or a table is being written, none is removed.
+/// Files that do not belong to a table stay.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Names of tables, or paths of their directories; NAME.partial for an unfinished table alone
@@ -24,7 +28,7 @@ pub(super) struct Args {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Output {
-    /// Tables that were removed.
+    /// Tables that were removed, and outputs whose temporary files were.
     removed: Vec<Line>,
     /// Names of missing tables.
     missing: Vec<String>,
@@ -54,14 +58,19 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
     // The same name twice would be locked by ourselves.
     args.names.sort();
     args.names.dedup();
-    let (mut held, mut missing) = (Vec::new(), Vec::new());
+    let (mut held, mut outputs, mut missing) = (Vec::new(), Vec::new(), Vec::new());
     for name in args.names {
         match context.store.removal(&name) {
-            Err(error @ TableError::Missing { .. }) => missing.push((name, error)),
-            found => held.push(found?),
+            Ok(removal) => held.push(removal),
+            Err(error) => match output_left(&name, context) {
+                Some(place) => outputs.push((name, place)),
+                None if matches!(error, TableError::Missing { .. }) => missing.push((name, error)),
+                None => return Err(error.into()),
+            },
         }
     }
     if held.is_empty()
+        && outputs.is_empty()
         && let Some((name, error)) = missing.pop()
     {
         let names = context.store.names();
@@ -72,9 +81,11 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
         });
     }
     missing.iter().for_each(|(name, _)| context.remark(format!("{name} is missing")));
+    let tables = held.into_iter().map(|removal| removal.remove().map(Line::from));
+    let outputs = outputs.into_iter().map(|(name, place)| remove_left(name, &place));
     let mut removed = Vec::new();
-    for removal in held {
-        let line = Line::from(removal.remove()?);
+    for line in tables.chain(outputs) {
+        let line = line?;
         if !context.json {
             let what = if line.unfinished { " (unfinished)" } else { "" };
             context.line(format!("removed {}{what}, {}", line.table, bytes(line.bytes as f64)))?;
@@ -89,4 +100,29 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
         context.json("remove", &Output { removed, missing })?;
     }
     Ok(())
+}
+
+/// Returns the output of a path, or of a name beside the tables, of which temporary files are there. The path may be
+/// that of such a file.
+fn output_left(name: &str, context: &Context) -> Option<PathBuf> {
+    let path = Path::new(name);
+    let file = path.file_name()?.to_str()?;
+    let place = path.with_file_name(output::output_of(file).unwrap_or(file));
+    let places = [context.store.root().join(&place), place];
+    places.into_iter().find(|place| !output::leftovers(place).is_empty())
+}
+
+/// Removes the temporary files of an output.
+fn remove_left(name: String, place: &Path) -> Result<Line, TableError> {
+    let sizes = output::leftovers(place).into_iter().map(|part| bytes_of(&part));
+    let bytes = sizes.sum();
+    if output::remove_leftovers(place).at("remove", place)? {
+        return Err(TableError::Busy { path: place.to_path_buf() });
+    }
+    Ok(Line { table: name, unfinished: true, bytes, left: Vec::new() })
+}
+
+/// Returns the size of a file, or of the files of a directory.
+fn bytes_of(path: &Path) -> u64 {
+    if path.is_dir() { bytes_in(path) } else { path.metadata().map_or(0, |there| there.len()) }
 }

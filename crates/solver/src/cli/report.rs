@@ -12,6 +12,7 @@ use super::complete::{policies, tables};
 use super::context::{Context, command_line};
 use super::error::{code, failed, say};
 use super::lines::text_of;
+use super::output;
 use super::players::players;
 use super::program;
 use super::table_args::TableArgs;
@@ -20,7 +21,7 @@ use yomikiri::any::AnyGame;
 use yomikiri::game::Divider;
 use yomikiri::hint::{Hint, Hinted, Kind};
 use yomikiri::solved::{Orienting, SolvedTable};
-use yomikiri::table::{fits_memory, writable};
+use yomikiri::table::{TableError, fits_memory};
 use yomikiri_measure::judge::{
     AccuracyReport, Baseline, By, JudgedPositions, Piece, Player, Request, RowSink, judgements,
 };
@@ -123,7 +124,7 @@ impl Args {
     fn check_outputs(&self) -> anyhow::Result<()> {
         let files = self.outputs();
         for (at, path) in files.iter().enumerate() {
-            check_writable(path)?;
+            output::check(path)?;
             if files[..at].contains(path) {
                 let what = format!("{} appears twice", path.display());
                 bail!(Hinted::new(what, "give each output a file of its own"));
@@ -136,19 +137,14 @@ impl Args {
     fn files(&self) -> anyhow::Result<Vec<RowsFile>> {
         let mut files = Vec::new();
         if let Some(path) = &self.csv {
-            files.push(RowsFile::csv(path).map_err(|error| cannot_write(path, error))?);
+            files.push(RowsFile::csv(path)?);
         }
         #[cfg(feature = "parquet")]
         if let Some(path) = &self.parquet {
-            files.push(RowsFile::parquet(path).map_err(|error| cannot_write(path, error))?);
+            files.push(RowsFile::parquet(path)?);
         }
         Ok(files)
     }
-}
-
-/// Returns the error for a file that cannot be written, which is a failure and not invalid input.
-fn cannot_write(path: &Path, error: std::io::Error) -> anyhow::Error {
-    anyhow::Error::new(error).context(format!("cannot write {}", path.display()))
 }
 
 fn label(text: &str) -> Result<(String, String), String> {
@@ -227,7 +223,7 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
         let date = fixed_day.unwrap_or_else(Utc::now).format("%Y-%m-%d").to_string();
         let command = command_line();
         let about = About { command, date, checksum, highlight, server };
-        write_whole(path, html(&report, &about).as_bytes())?;
+        output::write(path, html(&report, &about).as_bytes())?;
     }
     for path in outputs {
         context.remark(format!("{}: written", path.display()));
@@ -350,7 +346,7 @@ fn push_rows(
     (names, dividers): (&[String], &[Option<Divider<AnyGame>>]),
     piece: &Piece,
     answers: &[Answers],
-) -> std::io::Result<()> {
+) -> Result<(), TableError> {
     for file in files {
         for ((name, divider), answers) in names.iter().zip(dividers).zip(answers) {
             judgements(game, name, divider.as_ref(), piece, answers)
@@ -364,18 +360,4 @@ fn push_rows(
 fn fixed_day() -> Result<Option<DateTime<Utc>>, Hinted> {
     let seconds = program::number_in::<u32>("SOURCE_DATE_EPOCH")?;
     Ok(seconds.and_then(|seconds| DateTime::from_timestamp(seconds.into(), 0)))
-}
-
-/// Checks that a file can be written, before the work begins.
-fn check_writable(path: &Path) -> anyhow::Result<()> {
-    if path == Path::new("-") {
-        let what = "cannot write to `-`: this option needs a file";
-        bail!(Hinted::new(what, "write `./-` for a file of that name"));
-    }
-    writable(path).map_err(|error| cannot_write(path, error))
-}
-
-/// Writes a file whole or not at all.
-pub(in crate::cli) fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    yomikiri::table::write_whole(path, bytes).map_err(|error| cannot_write(path, error))
 }

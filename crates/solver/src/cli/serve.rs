@@ -9,7 +9,7 @@ use super::context::Context;
 use super::error::hinted;
 use super::players::{check, learned_for, player};
 use super::signals;
-use super::table_args::time_limit;
+use super::sizes::Seconds;
 use crate::PORT;
 use crate::serve::{Options, Policies, Server};
 use yomikiri::any::AnyGame;
@@ -40,8 +40,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "POLICY,...")]
     policy: Vec<String>,
     /// Longest wait for an answer of a program or a model
-    #[arg(long, value_name = "SECONDS", default_value_t = PolicySpec::LIMIT.as_secs_f64())]
-    policy_timeout: f64,
+    #[arg(long, value_name = "SECONDS", default_value_t = Seconds(PolicySpec::LIMIT))]
+    policy_timeout: Seconds,
     /// Origin of another page whose scripts may read the answers: https://example.org, or * for all
     #[arg(long, value_name = "ORIGIN")]
     cors: Option<String>,
@@ -49,7 +49,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let Args { port, host, open, policy, policy_timeout, cors } = args;
-    let limit = time_limit("--policy-timeout", policy_timeout)?;
+    let Seconds(limit) = policy_timeout;
     let cors = cors.map(|origin| match HeaderValue::from_str(&origin) {
         Ok(value) if origin == "*" || origin.contains("://") => Ok(value),
         _ => Err(Hinted::new(

@@ -1,13 +1,13 @@
 //! The table and the policies that a command works on.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::bail;
 
 use super::complete::{games, tables};
 use super::context::Context;
 use super::players;
+use super::sizes::Seconds;
 use yomikiri::any::AnyGame;
 use yomikiri::game::Game;
 use yomikiri::graph::{Plan, within_room};
@@ -214,8 +214,8 @@ pub(super) struct TableArgs {
     #[command(flatten)]
     option: TableOption,
     /// Longest wait for an answer of a program or a model
-    #[arg(long, value_name = "SECONDS", default_value_t = PolicySpec::LIMIT.as_secs_f64(), hide_short_help = true)]
-    policy_timeout: f64,
+    #[arg(long, value_name = "SECONDS", default_value_t = Seconds(PolicySpec::LIMIT), hide_short_help = true)]
+    policy_timeout: Seconds,
     /// Begin even if it is not expected to fit in memory or on the disk
     #[arg(long, hide_short_help = true)]
     pub force: bool,
@@ -266,7 +266,7 @@ impl TableArgs {
         game: &AnyGame,
         context: &Context,
     ) -> anyhow::Result<Vec<PolicySpec>> {
-        let limit = time_limit("--policy-timeout", self.policy_timeout)?;
+        let Seconds(limit) = self.policy_timeout;
         let parse = |name: &String| name.parse().map(|spec: PolicySpec| spec.within(limit));
         let names =
             names.iter().map(|name| matching(name)).collect::<Result<Vec<_>, _>>()?.concat();
@@ -339,13 +339,6 @@ pub(super) fn table_and_two(mut words: Vec<String>) -> (Option<String>, [String;
     let second = words.pop().unwrap_or_default();
     let first = words.pop().unwrap_or_default();
     (words.pop(), [first, second])
-}
-
-/// Converts the seconds of an option to a time.
-pub(super) fn time_limit(option: &str, seconds: f64) -> Result<Duration, Hinted> {
-    let limit = Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero());
-    let what = || format!("invalid {option} `{seconds}`: expected seconds above 0");
-    limit.ok_or_else(|| what().into())
 }
 
 /// Most states of a game that is enumerated and solved unasked: about two minutes on two cores.

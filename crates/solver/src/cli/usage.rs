@@ -12,7 +12,20 @@ use super::colour;
 use super::error::{self, code, say, to_stderr};
 use super::examples::command;
 use super::program::{self, in_its_name};
-use yomikiri::hint::{Kind, did_you_mean};
+use yomikiri::hint::{Kind, did_you_mean, joined};
+
+/// Returns the error for the value of an option that is refused after all are read; `why` may end in `; HINT`.
+pub(super) fn invalid_value(option: &str, value: &str, why: String) -> Error {
+    let mut error = Error::new(ErrorKind::ValueValidation);
+    for (kind, text) in [
+        (ContextKind::InvalidArg, option.to_string()),
+        (ContextKind::InvalidValue, value.to_string()),
+        (ContextKind::Custom, why),
+    ] {
+        error.insert(kind, ContextValue::String(text));
+    }
+    error
+}
 
 /// Reports why the command line cannot be understood, or prints the help that was asked for.
 pub(super) fn report(error: &Error) -> ExitCode {
@@ -49,6 +62,12 @@ fn part(error: &Error, kind: ContextKind) -> Option<String> {
         ContextValue::Strings(texts) => Some(texts.join(", ")),
         _ => None,
     }
+}
+
+/// Returns what is wrong with a command line, and what to do, in a line.
+pub(super) fn line(error: &Error, words: &[&str]) -> String {
+    let (message, hint) = explained(error, words);
+    joined(&message, Some(&hint))
 }
 
 /// Returns what is wrong with a command line, and what to do.
@@ -95,7 +114,8 @@ fn explained(error: &Error, words: &[&str]) -> (String, String) {
             (format!("invalid {option} `{value}`: expected {}", known.join(", ")), hint)
         }
         ErrorKind::ValueValidation => {
-            let why = error.source().map(|why| why.to_string()).unwrap_or_default();
+            let why = error.source().map(|why| why.to_string());
+            let why = why.or_else(|| part(error, ContextKind::Custom)).unwrap_or_default();
             let why = match why.split_once(" is not in ") {
                 Some((_, range)) => format!("expected {}", range.replace("..=", " to ")),
                 None => why,

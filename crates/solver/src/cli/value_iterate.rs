@@ -7,8 +7,10 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::counts::MOST_ROOTS;
-use super::guard::{self, MemoryArg};
+use super::guard;
+use super::output;
 use super::signals::report_resumable;
+use super::sizes::Memory;
 use super::table_args::OneTable;
 use yomikiri::any::AnyPosition;
 use yomikiri::game::{Empties, Game, GameExt, Repetition};
@@ -55,7 +57,7 @@ pub(super) struct Args {
     ///
     /// Beyond it, values of layered games use files beside the table until it is solved.
     #[arg(long, value_name = "BYTES")]
-    memory: Option<MemoryArg>,
+    memory: Option<Memory>,
     /// Begin even if it is not expected to fit
     #[arg(long)]
     force: bool,
@@ -120,6 +122,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         checkpoint_after: None,
         max_memory: args.memory.map(|memory| memory.0),
     };
+    output::check(&table.dir().join("manifest.json"))?;
     let run = solve_table(&mut table, &options, args.force, context)?;
     if run.resumed {
         context.remark(format!("{}: resumed where an earlier run ended", table.name()));

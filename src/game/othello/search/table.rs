@@ -113,7 +113,7 @@ impl TranspositionTable {
         let product = u128::from(board.mover ^ 0x2545_f491_4f6c_dd1d)
             * u128::from(board.opponent ^ 0x9e37_79b9_7f4a_7c15);
         let folded = ((product >> 64) as u64 ^ product as u64).wrapping_mul(0xd6e8_feb8_6659_fd93);
-        (folded >> 32) as usize & (self.buckets.values().len() - 1)
+        folded.rotate_left(32) as usize & (self.buckets.values().len() - 1)
     }
 
     /// Prefetches a bucket.

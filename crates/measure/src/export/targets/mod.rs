@@ -40,7 +40,7 @@ use yomikiri::game::encode::{Encoding, Layout};
 use yomikiri::game::{FoldedWords, Game, GameExt, Split, Splits, name_word};
 use yomikiri::progress::Progress;
 use yomikiri::solved::SolvedTable;
-use yomikiri::table::{IoContext, Table, TableError, move_synced};
+use yomikiri::table::{Table, TableError};
 
 /// A request for an export of targets.
 #[derive(Clone, Debug, PartialEq)]
@@ -246,7 +246,7 @@ pub fn write_targets(
     }
     let encoder = Encoder::new(game, &folded, &columns, shape);
     let mut sink =
-        sink::begin(targets.format, &place.dir(), place.name(), &columns, targets.shard_rows)?;
+        sink::begin(targets.format, place.dir(), place.name(), &columns, targets.shard_rows)?;
     let rows = sample.as_ref().map_or(states.rows(), Vec::len);
     progress.begin(&format!("writing {}", path.display()), Some(rows as u64));
     let chunks = sample.as_ref().map_or(states.pieces().len(), |rows| rows.len().div_ceil(CHUNK));
@@ -444,22 +444,17 @@ pub fn read_rows(
     Ok(block)
 }
 
-/// Writes a block to a file beside `path` and renames it into place, replacing an existing file.
+/// Writes a block to a file or pipe at `path`, replacing an existing file. The format is of one file.
 pub fn write_blocks(
     format: Format,
     path: &Path,
     columns: &[TargetColumn],
     block: &RowBlock,
 ) -> Result<(), ExportError> {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-    let name = name.ok_or_else(|| ExportError::Taken {
-        place: path.to_path_buf(),
-        what: "is not a file name".to_string(),
-    })?;
-    let folder = super::folder::Folder::beside(path, &|other| other == name)?;
-    let mut sink = sink::begin(format, &folder.file(""), &name, columns, None)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let dir = path.parent().unwrap_or(path);
+    let mut sink = sink::begin(format, dir, &name, columns, None)?;
     sink.append(block)?;
     sink.finish()?;
-    move_synced(&folder.file(&name), path).at("write", path)?;
-    Ok(folder.abandon()?)
+    Ok(())
 }

@@ -1,21 +1,21 @@
 //! Destination of an export, and the rules for replacing an earlier one.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::card::{Card, TARGETS_SCHEMA};
 use super::sink::Format;
 use crate::export::ExportError;
-use crate::export::folder::{Folder, is_used, unchanged, write_synced};
-use yomikiri::table::{IoContext, move_synced};
+use crate::export::folder::{begin, beside, is_used, unchanged, write_synced};
+use yomikiri::output::{OutputDir, followed, move_synced};
+use yomikiri::table::IoContext;
 
 const CARD: &str = "targets.json";
 const CARD_TEXT: &str = "targets.md";
 
 /// An export being written beside its destination.
 pub(super) struct Destination {
-    path: PathBuf,
-    folder: Folder,
+    folder: OutputDir,
     /// Name of the data file; `None` for a directory.
     file: Option<String>,
 }
@@ -23,6 +23,7 @@ pub(super) struct Destination {
 impl Destination {
     /// Prepares writing. Fails if anything but an unchanged export of targets is at the destination.
     pub(super) fn begin(path: &Path, format: Format) -> Result<Destination, ExportError> {
+        let path = &followed(path).at("write", path)?;
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
         let name = name.ok_or_else(|| taken(path, "is not a file or directory name"))?;
         let file = (format != Format::Npy).then_some(name);
@@ -30,24 +31,16 @@ impl Destination {
             None => check_directory(path)?,
             Some(name) => check_file(path, name)?,
         }
-        let known = file.clone();
-        let ours = move |name: &str| {
-            let is_card = name == CARD || name == CARD_TEXT || name.ends_with(".npy");
-            let is_ours = known.as_ref().is_some_and(|file| {
-                name == file || name == format!("{file}.json") || name == format!("{file}.md")
-            });
-            is_card || is_ours
-        };
         let folder = match file {
-            None => Folder::begin(path, &ours)?,
-            Some(_) => Folder::beside(path, &ours)?,
+            None => begin(path, &is_ours)?,
+            Some(_) => beside(path)?,
         };
-        Ok(Destination { path: path.to_path_buf(), folder, file })
+        Ok(Destination { folder, file })
     }
 
     /// Returns the directory to write into.
-    pub(super) fn dir(&self) -> PathBuf {
-        self.folder.file("")
+    pub(super) fn dir(&self) -> &Path {
+        self.folder.path()
     }
 
     /// Returns the name of the data file; empty for a directory.
@@ -62,20 +55,28 @@ impl Destination {
             Some(name) => (format!("{name}.json"), format!("{name}.md")),
         };
         for (name, content) in [(&json, card.to_json()), (&text, card.to_markdown())] {
-            write_synced(&self.folder.file(name), &content)?;
+            write_synced(&self.dir().join(name), &content)?;
         }
-        let Some(name) = &self.file else { return self.folder.commit() };
+        let place = self.folder.place().to_path_buf();
+        let Some(name) = &self.file else {
+            return Ok(self.folder.commit(&is_ours).at("replace", &place)?);
+        };
         // The old data is removed only now, and before its cards: a card never describes data of another
         // export.
-        if self.path.exists() {
-            fs::remove_file(&self.path).at("replace", &self.path)?;
+        if place.exists() {
+            fs::remove_file(&place).at("replace", &place)?;
         }
         for name in [&text, &json, name] {
-            let to = self.path.with_file_name(name);
-            move_synced(&self.folder.file(name), &to).at("write", &to)?;
+            let to = place.with_file_name(name);
+            move_synced(&self.dir().join(name), &to).at("write", &to)?;
         }
-        Ok(self.folder.abandon()?)
+        Ok(())
     }
+}
+
+/// Returns whether a file of a directory of arrays belongs to such an export, by its name.
+fn is_ours(name: &str) -> bool {
+    name == CARD || name == CARD_TEXT || name.ends_with(".npy")
 }
 
 fn taken(place: &Path, what: impl Into<String>) -> ExportError {

@@ -8,7 +8,7 @@
 
 use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -19,11 +19,13 @@ use crate::judge::error::MeasureError;
 use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::game::{Action, Empties, Game, GameExt, Score, SearchLimits, SearchOptions, WideKey};
 use yomikiri::hint::{Hinted, Kind};
+use yomikiri::output::{is_foreign, is_full, kept};
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
 use yomikiri::search::SearchTask;
 use yomikiri::solve::Value;
 use yomikiri::solved::empty_squares;
+use yomikiri::table::{IoContext, TableError};
 
 /// Bytes before the first record.
 const HEAD: usize = 64;
@@ -97,48 +99,51 @@ impl LabelSettings {
 pub(super) struct Labels {
     game: AnyGame,
     settings: LabelSettings,
-    file: File,
+    /// Locked for appending; the reason in words if it cannot be written.
+    file: Result<File, String>,
     path: PathBuf,
     known: FxHashMap<WideKey, Vec<Value>>,
 }
 
 impl Labels {
-    /// Opens or creates the labels of a game in a directory. Fails if they are damaged, of another version,
-    /// or in use by another process.
+    /// Opens or creates the labels of a game in a directory; where nothing can be written, those found are kept in memory
+    /// alone. Fails if they are damaged, of another version, or in use by another process, or if the disk is full.
     pub(super) fn open(
         dir: &Path,
         game: &AnyGame,
         settings: LabelSettings,
     ) -> Result<Labels, MeasureError> {
         let path = dir.join(format!("{}-{}.labels", game.name(), settings.name(game)));
-        fs::create_dir_all(dir)?;
-        let mut options = OpenOptions::new();
-        let mut file = options.read(true).write(true).create(true).truncate(false).open(&path)?;
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => {
-                let what = format!("{} is in use by another process", path.display());
-                let hint = "wait for it, or give another --tables";
-                return Err(MeasureError::Labels(Hinted::new(what, hint)));
-            }
-            Err(TryLockError::Error(error)) => return Err(error.into()),
-            Ok(()) => {}
-        }
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
         let head = head(game, settings);
-        if bytes.len() < HEAD && head.starts_with(&bytes) {
-            file.set_len(0)?;
-            file.seek(SeekFrom::Start(0))?;
-            file.write_all(&head)?;
-            bytes = head.to_vec();
-        }
         let damaged = |what: String| damaged(&path, &what);
-        if !bytes.starts_with(&head) {
-            return Err(damaged("invalid header for the labels of this game".to_string()));
-        }
-        let (known, whole) = records(&bytes, game).map_err(damaged)?;
-        file.set_len(whole as u64)?;
-        file.seek(SeekFrom::End(0))?;
+        let read = |bytes: &[u8]| match bytes.starts_with(&head) {
+            true => records(bytes, game).map_err(damaged),
+            false => Err(damaged("invalid header for the labels of this game".to_string())),
+        };
+        let (file, known) = match fs::create_dir_all(dir).and_then(|()| kept(&path)) {
+            Ok(mut file) => {
+                lock(&file, &path)?;
+                let mut bytes = Vec::new();
+                file.read_to_end(&mut bytes).at("read", &path)?;
+                if bytes.len() < HEAD && head.starts_with(&bytes) {
+                    let begun = file.set_len(0).and_then(|()| file.rewind());
+                    begun.and_then(|()| file.write_all(&head)).at("write", &path)?;
+                    bytes = head.to_vec();
+                }
+                let (known, whole) = read(&bytes)?;
+                let cut = file.set_len(whole as u64).and_then(|()| file.seek(SeekFrom::End(0)));
+                cut.at("write", &path)?;
+                (Ok(file), known)
+            }
+            Err(error) if is_full(&error) || is_foreign(&error) => Err(error).at("write", &path)?,
+            Err(error) => {
+                let known = match fs::read(&path) {
+                    Ok(bytes) => read(&bytes)?.0,
+                    Err(_) => FxHashMap::default(),
+                };
+                (Err(error.to_string()), known)
+            }
+        };
         Ok(Labels { game: game.clone(), settings, file, path, known })
     }
 
@@ -200,13 +205,23 @@ impl Labels {
                 }
             }
             // In the order of the positions, however many are searched at a time.
-            self.file.write_all(&bytes)?;
+            if let Ok(file) = &mut self.file {
+                file.write_all(&bytes).at("write", &self.path)?;
+            }
             let is_long = begun.elapsed() > WRITTEN_AFTER;
             count = if is_long { (count / 2).max(threads) } else { (count * 2).min(AT_ONCE) };
             left = others;
         }
-        self.file.sync_data()?;
-        progress.finish("values found by search");
+        match &self.file {
+            Ok(file) => {
+                file.sync_data().at("write", &self.path)?;
+                progress.finish("values found by search");
+            }
+            Err(why) => {
+                let place = self.path.display();
+                progress.finish(&format!("values found by search, not kept in {place}: {why}"));
+            }
+        }
         Ok(())
     }
 
@@ -235,6 +250,20 @@ fn damaged(path: &Path, what: &str) -> MeasureError {
     let what = format!("{} is damaged: {what}", path.display());
     let hint = "delete the file: its positions are searched again";
     MeasureError::Labels(Hinted::new(what, hint).of_kind(Kind::Damaged))
+}
+
+/// Locks labels for writing; fails if another process has.
+fn lock(file: &File, path: &Path) -> Result<(), MeasureError> {
+    file.try_lock().map_err(|error| match error {
+        TryLockError::WouldBlock => {
+            let what = format!("{} is in use by another process", path.display());
+            let hint = "wait for it, or give another --tables";
+            MeasureError::Labels(Hinted::new(what, hint))
+        }
+        TryLockError::Error(source) => {
+            TableError::Io { action: "lock", path: path.to_path_buf(), source }.into()
+        }
+    })
 }
 
 fn head(game: &AnyGame, settings: LabelSettings) -> [u8; HEAD] {

@@ -153,10 +153,11 @@ impl Process {
     /// Returns the program's next output within the limit. A program that has ended is not awaited, even if
     /// another process holds its output open.
     fn next_output(&mut self) -> Result<ProgramOutput, RecvTimeoutError> {
-        let mut until = Instant::now() + self.limit;
+        // A limit may lie beyond what the clock counts.
+        let (begun, mut limit) = (Instant::now(), self.limit);
         let mut has_ended = false;
         loop {
-            let left = until.saturating_duration_since(Instant::now());
+            let left = limit.saturating_sub(begun.elapsed());
             match self.output.recv_timeout(left.min(LOOK)) {
                 Err(RecvTimeoutError::Timeout) if left > LOOK => {}
                 Err(RecvTimeoutError::Timeout) if has_ended => {
@@ -167,7 +168,7 @@ impl Process {
             if !has_ended && self.has_ended() {
                 // Its last output may still be in the pipe.
                 has_ended = true;
-                until = until.min(Instant::now() + GRACE);
+                limit = limit.min(begun.elapsed() + GRACE);
             }
         }
     }

@@ -16,6 +16,7 @@ use anyhow::bail;
 use super::complete::{policies, tables};
 use super::context::Context;
 use super::made::solved;
+use super::output;
 use super::table_args::{TableArgs, is_in_reach};
 use seat::Seat;
 use session::Session;
@@ -67,6 +68,7 @@ pub(in crate::cli) fn run(args: Args, context: &mut Context) -> anyhow::Result<(
         let hint = "programs use 'solver query --batch' or 'solver serve'";
         bail!(Hinted::new("--json does not apply to play", hint));
     }
+    args.save.as_deref().map_or(Ok(()), output::check)?;
     let options = args.options.named(args.word);
     let (game, table) = options.game(context)?;
     let table: Option<SolvedTable> = match table.is_some() || is_in_reach(&game, context) {

@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::bail;
 
 use super::super::lines::text_of;
-use super::super::report::write_whole;
+use super::super::output;
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::game::{Game, GameExt, NotationError, PlayedGame};
 use yomikiri::hint::Hinted;
@@ -27,7 +27,7 @@ pub(super) fn write(
         game.notation(played.start()),
         played.transcript(game)
     );
-    write_whole(file, text.as_bytes())
+    Ok(output::write(file, text.as_bytes())?)
 }
 
 /// Reads a game from a file.

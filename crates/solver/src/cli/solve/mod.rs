@@ -10,10 +10,10 @@ use super::answer_text::{Shown, search_text};
 use super::complete::tables;
 use super::context::Context;
 use super::error::hinted;
-use super::guard::MemoryArg;
 use super::lines;
 use super::made::solved;
-use super::table_args::{Meant, TableOption, WinPlies, is_in_reach, time_limit, unknown_table};
+use super::sizes::{Memory, Seconds};
+use super::table_args::{Meant, TableOption, WinPlies, is_in_reach, unknown_table};
 use super::tables::solved_tables;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::othello::search::Evaluation;
@@ -57,7 +57,7 @@ pub(super) struct Args {
     empties: Option<Empties>,
     /// Time limit for a position; past it the answer is proven bounds
     #[arg(long, value_name = "SECONDS")]
-    time: Option<f64>,
+    time: Option<Seconds>,
     /// Limit of searched positions; past it the answer is proven bounds
     #[arg(long, value_name = "N")]
     nodes: Option<u64>,
@@ -68,7 +68,10 @@ pub(super) struct Args {
     evaluation: Option<PathBuf>,
     /// Memory of the search (2G) [default: 1G; 16M for mates]
     #[arg(long, value_name = "BYTES")]
-    memory: Option<MemoryArg>,
+    memory: Option<Memory>,
+    /// Take --memory even if the machine has less
+    #[arg(long, hide_short_help = true)]
+    force: bool,
     #[command(flatten)]
     wins: WinPlies,
 }
@@ -358,7 +361,7 @@ impl Args {
         let win_plies = self.wins.plies(game, WIN_PLIES)?;
         let stored = !self.search;
         let options = SearchOptions { empties, memory, threads, weights, stored, win_plies };
-        let time = self.time.map(|time| time_limit("--time", time)).transpose()?;
+        let time = self.time.map(|Seconds(time)| time);
         let budget = Budget { time, nodes: self.nodes };
         let wanted = WantedValues { outcome_only: self.outcome_only, all_moves: self.all_moves };
         Ok(SearchOracle::new(game.clone(), &options, budget, wanted))

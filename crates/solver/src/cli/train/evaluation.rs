@@ -1,17 +1,18 @@
 //! `solver train evaluation`: patterns that order the moves of Othello's search.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::bail;
 use serde::Serialize;
 
 use super::super::context::Context;
-use super::super::report::write_whole;
+use super::super::output;
 use super::SizeArg;
 use yomikiri::game::othello::search::{Evaluation, TrainOptions};
 use yomikiri::game::{Game, GameExt};
 use yomikiri::hint::Hinted;
+use yomikiri::input;
 use yomikiri_measure::render::number::{thousands, took};
 
 /// Patterns that order the moves of 'solver solve', fitted to endgames that the search solves
@@ -63,6 +64,13 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         let what = format!("{} is too small for patterns", game.name());
         bail!(Hinted::new(what, "give 5x5 or more"));
     }
+    let card_place = out.with_added_extension("json");
+    if card_place.exists() && !is_card(&card_place) {
+        let what = format!("{} is not the card of an evaluation", card_place.display());
+        bail!(Hinted::new(what, "move it away, or choose another --out"));
+    }
+    output::check(&out)?;
+    output::check(&card_place)?;
     let began = Instant::now();
     let options = TrainOptions { seed, positions: positions as usize };
     let mut errors = Vec::new();
@@ -77,7 +85,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         errors.push((empties, error));
     });
     let bytes = evaluation.to_bytes();
-    write_whole(&out, &bytes)?;
+    output::write(&out, &bytes)?;
     let card = Card {
         file: out.display().to_string(),
         game: game.name(),
@@ -88,8 +96,15 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         bytes: bytes.len() as u64,
     };
     let text = serde_json::to_string_pretty(&card)? + "\n";
-    write_whole(&out.with_added_extension("json"), text.as_bytes())?;
+    output::write(&card_place, text.as_bytes())?;
     context.show("train-evaluation", &card, |card| {
         format!("{}: {} bytes, for 'solver solve --evaluation'\n", card.file, thousands(card.bytes))
     })
+}
+
+/// Returns whether a file is a card that this command wrote.
+fn is_card(path: &Path) -> bool {
+    let card = input::file(path, input::TEXT).ok();
+    let card = card.and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
+    card.is_some_and(|card| card["file"].is_string() && card["errors"].is_array())
 }

@@ -6,6 +6,7 @@ mod play;
 mod supervised;
 pub(super) mod tabular;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,15 +15,17 @@ use clap::Subcommand;
 use serde::Serialize;
 
 use super::context::Context;
+use super::output;
 use super::players::policies_dir;
 use yomikiri::any::AnyGame;
 use yomikiri::game::Game;
 use yomikiri::game::encode::{Encoding, Plane};
 use yomikiri::hint::Hinted;
+use yomikiri::table::IoContext;
 use yomikiri_learn::card::{Card, LearnedFrom, Reading, Training, file, write_whole};
 use yomikiri_learn::network::Architecture;
 use yomikiri_learn::optimiser::OptimiserMethod;
-use yomikiri_learn::options::number;
+use yomikiri_learn::options::{COUNT, number};
 use yomikiri_learn::recipes::check_size;
 use yomikiri_learn::training::{HistoryRow, TrainingRun};
 use yomikiri_measure::judge::PolicyAccuracy;
@@ -85,10 +88,10 @@ struct Common {
     #[arg(long, value_name = "NAME")]
     out: Option<PathBuf>,
     /// Measure after every N iterations (epochs, or games and the fit to them)
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = number::<u64>(1, u64::MAX), hide_short_help = true)]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = number::<u64>(1, COUNT), hide_short_help = true)]
     every: u64,
     /// Least time between two checkpoints
-    #[arg(long, value_name = "SECONDS", default_value_t = 5, hide_short_help = true)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = number::<u64>(0, COUNT), hide_short_help = true)]
     checkpoint: u64,
     /// Train even if the network is there, and replace it
     #[arg(long)]
@@ -124,12 +127,26 @@ fn place(common: &Common, recipe: &str, game: &str, context: &Context) -> anyhow
         .out
         .clone()
         .unwrap_or_else(|| policies_dir(&context.store).join(format!("{recipe}-{game}")));
-    let card = file(&place, "json");
-    if card.exists() && !common.force {
-        let what = format!("{} exists already", card.display());
-        bail!(Hinted::new(what, "add --force to replace it, or choose another --out"));
-    }
+    check_free(&place, &["json", "onnx", "csv", "svg", "exam.txt"], common.force)?;
     Ok(place)
+}
+
+/// Checks that files of these endings can be written; fails if one is there, unless it may be replaced or comes from an
+/// interrupted run.
+fn check_free(place: &Path, endings: &[&str], force: bool) -> anyhow::Result<()> {
+    if let Some(dir) = place.parent() {
+        fs::create_dir_all(dir).at("create", dir)?;
+    }
+    let may_replace = force || file(place, "checkpoint").exists();
+    for ending in endings {
+        let path = file(place, ending);
+        if path.is_file() && !may_replace {
+            let what = format!("{} exists already", path.display());
+            bail!(Hinted::new(what, "add --force to replace it, or choose another --out"));
+        }
+        output::check(&path)?;
+    }
+    Ok(())
 }
 
 /// The JSON.

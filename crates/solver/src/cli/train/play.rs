@@ -12,7 +12,7 @@ use yomikiri::hint::Hinted;
 use yomikiri::progress::Silent;
 use yomikiri::solved::Orienting;
 use yomikiri_learn::card::{Card, LearnedFrom, Reading};
-use yomikiri_learn::options::{KEPT, UNITS, number};
+use yomikiri_learn::options::{COUNT, KEPT, UNITS, number};
 use yomikiri_learn::recipes::{discs, q, td};
 use yomikiri_learn::training::{HistoryRow, Learner};
 use yomikiri_measure::judge::{Player, Sampling, TablePositions, arena, measure};
@@ -57,7 +57,7 @@ pub(super) struct DqnArgs {
     #[arg(long, value_name = "POLICIES", value_delimiter = ',', default_value = FIVE)]
     opponents: Vec<String>,
     /// Iterations: games, then the fit to the replay buffer
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = number::<u64>(1, u64::MAX))]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = number::<u64>(1, COUNT))]
     iterations: u64,
     /// Games of an iteration with each side against each opponent
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = number::<u64>(1, KEPT / 10))]
@@ -75,7 +75,7 @@ pub(super) struct DqnArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct QMlpArgs {
     /// Iterations: games, then the fit to the replay buffer
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = number::<u64>(1, u64::MAX))]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = number::<u64>(1, COUNT))]
     iterations: u64,
     /// Games of an iteration
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = number::<u64>(1, KEPT / 10))]

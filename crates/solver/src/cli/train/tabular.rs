@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::super::context::Context;
 use super::super::made::solved;
 use super::super::players::policies_dir;
-use super::SizeArg;
+use super::{SizeArg, check_free};
 use yomikiri::game::{Game, GameExt, Orientations, Outcome};
 use yomikiri::graph::StateKind;
 use yomikiri::hint::Hinted;
@@ -38,6 +38,9 @@ pub(super) struct Args {
     /// Output without an ending [default: policies/tabular-GAME beside the tables]
     #[arg(long, value_name = "NAME")]
     out: Option<PathBuf>,
+    /// Replace the files of an earlier run
+    #[arg(long)]
+    force: bool,
 }
 
 /// The most squares of a board whose states are held in memory, each with its moves.
@@ -66,7 +69,7 @@ pub(in crate::cli) struct Curves {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
-    let Args { methods, settings, size, out } = args;
+    let Args { methods, settings, size, out, force } = args;
     let game = size.game(context)?;
     let (rows, columns) = game.shape();
     if rows * columns > MOST_SQUARES {
@@ -79,6 +82,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let methods = if methods.is_empty() { Algorithm::value_variants().to_vec() } else { methods };
     let name = format!("tabular-{}", game.name());
     let place = out.unwrap_or_else(|| policies_dir(&context.store).join(&name));
+    check_free(&place, &["csv", "svg"], force)?;
     let chart = chart(&solved(&game, None, false, context)?)?;
     context.bars.begin("learning", Some(settings.games * methods.len() as u64));
     let curves: Vec<Vec<Point>> = parallel::map(methods.len(), &|at| {
@@ -98,9 +102,6 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let mut csv = csv::Writer::from_writer(Vec::new());
     lines.iter().try_for_each(|line| csv.serialize(line))?;
     let csv = csv.into_inner().map_err(|error| error.into_error())?;
-    if let Some(parent) = place.parent() {
-        std::fs::create_dir_all(parent)?;
-    }
     let svg = draw(&game.name(), &methods, &curves);
     for (ending, bytes) in [("csv", &csv[..]), ("svg", svg.as_bytes())] {
         write_whole(&file(&place, ending), bytes)?;

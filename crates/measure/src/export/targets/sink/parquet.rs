@@ -4,7 +4,6 @@
 //! are a list, the last axis fastest.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,6 +17,7 @@ use parquet::schema::parser::parse_message_type;
 
 use super::{FileCard, Sink, SummedWriter};
 use crate::export::targets::columns::{MISSING, NO_DISTANCE, RowBlock, Scalar, TargetColumn};
+use yomikiri::output::OutputFile;
 use yomikiri::table::{IoContext, TableError};
 
 /// Rows that complete a row group, as `GROUP_BYTES` bytes do.
@@ -31,7 +31,7 @@ pub(super) struct ParquetFile {
     columns: Vec<TargetColumn>,
     name: String,
     path: PathBuf,
-    writer: SerializedFileWriter<SummedWriter<File>>,
+    writer: SerializedFileWriter<SummedWriter<OutputFile>>,
     group: RowBlock,
     rows: u64,
 }
@@ -65,7 +65,7 @@ impl ParquetFile {
         columns: &[TargetColumn],
     ) -> Result<ParquetFile, TableError> {
         let path = dir.join(name);
-        let file = File::create(&path).at("write", &path)?;
+        let file = OutputFile::create(&path).at("write", &path)?;
         let declarations: Vec<String> = columns.iter().map(declaration).collect();
         let schema = format!("message example {{ {} }}", declarations.join(" "));
         let begin = || -> ParquetResult<_> {
@@ -189,7 +189,8 @@ impl Sink for ParquetFile {
         let ParquetFile { name, path, writer, rows, .. } = *self;
         let mut out = writer.into_inner().map_err(io::Error::other).at("write", &path)?;
         out.flush().at("write", &path)?;
-        out.inner.sync_all().at("write", &path)?;
-        Ok([(name, out.card(rows))].into())
+        let card = out.card(rows);
+        out.inner.commit_synced().at("write", &path)?;
+        Ok([(name, card)].into())
     }
 }

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IntoInnerError, Write};
 use std::path::{Path, PathBuf};
 
 use super::{FileCard, Format, Sink, SummedWriter};
 use crate::export::targets::columns::{MISSING, NO_DISTANCE, RowBlock, Scalar, TargetColumn};
+use yomikiri::output::OutputFile;
 use yomikiri::table::{IoContext, TableError};
 
 /// Writes the rows of blocks as lines.
@@ -124,7 +124,7 @@ pub(super) struct TextFile {
     lines: LineSink,
     name: String,
     path: PathBuf,
-    out: SummedWriter<BufWriter<File>>,
+    out: SummedWriter<BufWriter<OutputFile>>,
     rows: u64,
 }
 
@@ -136,7 +136,7 @@ impl TextFile {
         columns: &[TargetColumn],
     ) -> Result<TextFile, TableError> {
         let path = dir.join(name);
-        let file = File::create(&path).at("write", &path)?;
+        let file = OutputFile::create(&path).at("write", &path)?;
         let mut out = SummedWriter::new(BufWriter::new(file));
         let lines = LineSink::new(format, columns);
         lines.begin(&mut out).at("write", &path)?;
@@ -152,10 +152,10 @@ impl Sink for TextFile {
         self.out.write_all(&text).at("write", &self.path)
     }
 
-    fn finish(mut self: Box<Self>) -> Result<BTreeMap<String, FileCard>, TableError> {
-        self.out.flush().at("write", &self.path)?;
-        self.out.inner.get_ref().sync_all().at("write", &self.path)?;
+    fn finish(self: Box<Self>) -> Result<BTreeMap<String, FileCard>, TableError> {
         let card = self.out.card(self.rows);
+        let file = self.out.inner.into_inner().map_err(IntoInnerError::into_error);
+        file.and_then(OutputFile::commit_synced).at("write", &self.path)?;
         Ok([(self.name, card)].into())
     }
 }
