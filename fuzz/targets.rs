@@ -37,6 +37,8 @@ use yomikiri_measure::policy::{
     ReadingSpec, Source, Weights,
 };
 
+#[path = "outputs.rs"]
+mod outputs;
 #[path = "resumed.rs"]
 mod resumed;
 
@@ -44,7 +46,7 @@ mod resumed;
 pub type Target = fn(&[u8]);
 
 /// All targets by name; the names are those of their directories in `fuzz/corpus`.
-pub const TARGETS: [(&str, Target); 21] = [
+pub const TARGETS: [(&str, Target); 22] = [
     ("arguments", arguments),
     ("batch", batch),
     ("card", card),
@@ -58,6 +60,7 @@ pub const TARGETS: [(&str, Target); 21] = [
     ("network", network),
     ("notation", notation),
     ("onnx", onnx),
+    ("outputs", outputs::outputs),
     ("policy", policy),
     ("predictions", predictions),
     ("proof", proof),

@@ -57,13 +57,12 @@ impl OutputFile {
     /// Creates the file for a path that the user names: a link is followed, and a pipe or device is opened itself, which
     /// may wait for its reader.
     pub fn create(path: &Path) -> io::Result<OutputFile> {
-        match Target::of(path)? {
-            Target::File(place) => OutputFile::beside(&place),
-            Target::Stream => {
-                let file = File::options().append(true).open(path)?;
-                Ok(OutputFile { file, renamed: None })
-            }
-        }
+        let file = match Target::of(path)? {
+            Target::File(place) => return OutputFile::beside(&place),
+            Target::Open(file) => file,
+            Target::Stream => File::options().append(true).open(path)?,
+        };
+        Ok(OutputFile { file, renamed: None })
     }
 
     /// Creates the file for a place of ours, where a link will be replaced.
@@ -148,6 +147,7 @@ pub fn replace(place: &Path, bytes: &[u8]) -> io::Result<()> {
 pub fn check(path: &Path) -> io::Result<()> {
     match Target::of(path)? {
         Target::File(place) => OutputFile::beside(&place).map(drop),
+        Target::Open(_) => Ok(()),
         // To open a pipe may wait for its reader.
         #[cfg(unix)]
         Target::Stream => Ok(rustix::fs::access(path, rustix::fs::Access::WRITE_OK)?),
@@ -166,7 +166,9 @@ pub fn check_dir(path: &Path) -> io::Result<()> {
 enum Target {
     /// A regular file, or nothing yet.
     File(PathBuf),
-    /// A pipe or device, or a file that a process has open.
+    /// What stdout or stderr is: a file is added to where we are in it.
+    Open(File),
+    /// A pipe or device.
     Stream,
 }
 
@@ -176,6 +178,9 @@ impl Target {
         if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
             return Err(ErrorKind::IsADirectory.into());
         }
+        if let Some(file) = standard(path) {
+            return Ok(Target::Open(file));
+        }
         let place = followed(path)?;
         Ok(match fs::symlink_metadata(&place) {
             Ok(there) if there.is_dir() => return Err(ErrorKind::IsADirectory.into()),
@@ -183,6 +188,25 @@ impl Target {
             _ => Target::File(place),
         })
     }
+}
+
+/// Returns stdout or stderr, if a path leads to what it is.
+#[cfg(unix)]
+fn standard(path: &Path) -> Option<File> {
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::MetadataExt;
+    let number = |there: fs::Metadata| (there.dev(), there.ino());
+    let there = fs::metadata(path).ok().map(number)?;
+    let (out, error) = (io::stdout(), io::stderr());
+    [out.as_fd(), error.as_fd()].into_iter().find_map(|open| {
+        let open = File::from(open.try_clone_to_owned().ok()?);
+        (number(open.metadata().ok()?) == there).then_some(open)
+    })
+}
+
+#[cfg(not(unix))]
+fn standard(_: &Path) -> Option<File> {
+    None
 }
 
 /// Follows the links at a path to what need not exist; not those of `/proc`, whose targets are what processes have open.
@@ -247,7 +271,9 @@ impl OutputDir {
             return sync_dir(parent(&self.place));
         };
         // Nothing can come into it by its own name any more.
-        if !fs::read_dir(&old)?.all(|entry| entry.is_ok_and(|entry| is_file_of(&entry, is_old))) {
+        let is_old =
+            |entry: io::Result<fs::DirEntry>| entry.is_ok_and(|it| is_file_of(&it, is_old));
+        if !fs::read_dir(&old).is_ok_and(|mut entries| entries.all(is_old)) {
             self.part = replace_dir(&old, &self.place)?.unwrap_or_default();
             return Err(NotOurs("it contains files that are not part of such an output").into());
         }
@@ -269,6 +295,9 @@ fn replace_dir(part: &Path, place: &Path) -> io::Result<Option<PathBuf>> {
     if !place.exists() {
         fs::rename(part, place)?;
         return Ok(None);
+    }
+    if !place.is_dir() {
+        return Err(ErrorKind::NotADirectory.into());
     }
     if exchange(part, place).is_ok() {
         return Ok(Some(part.to_path_buf()));

@@ -157,7 +157,8 @@ fn a_stdout_that_cannot_be_written_is_an_error() {
     for args in commands {
         let full = fs::File::options().write(true).open("/dev/full").unwrap();
         let ran = Ran::of(tables.solver(args).stdout(full).output().unwrap());
-        assert!(ran.ended(1, args[0]).contains("No space left"), "{args:?}: {ran:?}");
+        let line = ran.ended(1, args[0]);
+        assert!(line.contains("cannot write stdout: No space left"), "{args:?}: {line}");
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let ran = Ran::of(tables.solver(args).stdout(writer).output().unwrap());

@@ -23,13 +23,14 @@ use targets::TARGETS;
 /// Default numbers of inputs of a target, and of a slow target, which takes milliseconds per input.
 const INPUTS: usize = 2_000;
 const FEWER: usize = 200;
-const SLOW: [&str; 9] = [
+const SLOW: [&str; 10] = [
     "arguments",
     "card",
     "draft",
     "export",
     "manifest",
     "network",
+    "outputs",
     "predictions",
     "solution",
     "table",

@@ -8,6 +8,9 @@ use std::array::from_fn;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU64, fence};
 
+use bytemuck::Zeroable;
+use bytemuck::allocation::try_zeroed_vec;
+
 /// Proof or disproof number that stands for "never"; larger sums stay below it.
 pub(super) const NEVER: u32 = (1 << 22) - 1;
 /// Number of remaining plies without a bound.
@@ -67,7 +70,7 @@ pub(super) enum Lookup {
     Numbers(u32, u32),
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Zeroable)]
 #[repr(align(64))]
 struct Cluster {
     version: AtomicU64,
@@ -109,12 +112,13 @@ impl MateTable {
     /// Returns a table of at most `memory` bytes, with at least one cluster; of half as many and so on where the system
     /// refuses them.
     pub(super) fn new(memory: usize) -> MateTable {
-        let (mut count, mut clusters) = ((memory / size_of::<Cluster>()).max(1), Vec::new());
-        while count > 1 && clusters.try_reserve_exact(count).is_err() {
-            count /= 2;
+        let mut count = (memory / size_of::<Cluster>()).max(1);
+        loop {
+            match try_zeroed_vec(count) {
+                Ok(clusters) => return MateTable { clusters },
+                Err(()) => count = (count / 2).max(1),
+            }
         }
-        clusters.extend((0..count).map(|_| Cluster::default()));
-        MateTable { clusters }
     }
 
     #[inline]

@@ -58,7 +58,7 @@ pub(super) struct ClusterArgs {
     hosts: Option<PathBuf>,
     /// Line of this process in the file of hosts, counted from 0
     #[arg(long, value_name = "K", requires = "hosts", hide_short_help = true,
-        value_parser = RangedU64ValueParser::<usize>::new().range(..PROCESSES))]
+        value_parser = RangedU64ValueParser::<usize>::new().range(..=PROCESSES - 1))]
     process: Option<usize>,
 }
 

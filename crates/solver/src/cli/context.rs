@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io::{self, BufWriter, Stdout, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -14,7 +14,7 @@ use super::program::{self, in_its_name};
 use yomikiri::hint::Hinted;
 use yomikiri::registry::Games;
 use yomikiri::solved::SolvedTable;
-use yomikiri::table::{Moment, Store, Table};
+use yomikiri::table::{IoContext, Moment, Store, Table, TableError};
 use yomikiri_measure::render::shown::{shown_text, style_texts};
 
 /// The surroundings of a command.
@@ -93,21 +93,20 @@ impl Context {
 
     /// Writes text for people, without control characters; fails if a table that may have been read for it is
     /// damaged.
-    pub(super) fn print(&mut self, text: impl fmt::Display) -> io::Result<()> {
-        Moment::default().check().map_err(io::Error::other)?;
+    pub(super) fn print(&mut self, text: impl fmt::Display) -> Result<(), TableError> {
         let text = shown_text(&in_its_name(&text.to_string()), self.colour);
-        self.out.write_all(text.as_bytes())
+        self.raw(&text)
     }
 
     /// Writes a line for people.
-    pub(super) fn line(&mut self, text: impl fmt::Display) -> io::Result<()> {
+    pub(super) fn line(&mut self, text: impl fmt::Display) -> Result<(), TableError> {
         self.print(format_args!("{text}\n"))
     }
 
     /// Writes text for programs unchanged; fails if a table that may have been read for it is damaged.
-    pub(super) fn raw(&mut self, text: &str) -> io::Result<()> {
-        Moment::default().check().map_err(io::Error::other)?;
-        self.out.write_all(text.as_bytes())
+    pub(super) fn raw(&mut self, text: &str) -> Result<(), TableError> {
+        Moment::default().check()?;
+        to_stdout(self.out.write_all(text.as_bytes()))
     }
 
     /// Writes data as indented JSON, of which `docs/schemas/NAME.json` is the schema.
@@ -138,9 +137,14 @@ impl Context {
     }
 
     /// Writes everything that is buffered.
-    pub(super) fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+    pub(super) fn flush(&mut self) -> Result<(), TableError> {
+        to_stdout(self.out.flush())
     }
+}
+
+/// Names stdout in the error of writing to it.
+pub(super) fn to_stdout(written: io::Result<()>) -> Result<(), TableError> {
+    written.at("write", Path::new("stdout"))
 }
 
 /// Returns the command line as it was typed.

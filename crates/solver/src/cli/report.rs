@@ -231,10 +231,9 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
     if context.json {
         context.json("report", &report)?
     } else if args.metrics {
-        report
-            .metrics
-            .iter()
-            .try_for_each(|metrics| context.raw(&(serde_json::to_string(metrics)? + "\n")))?
+        for metrics in &report.metrics {
+            context.raw(&(serde_json::to_string(metrics)? + "\n"))?;
+        }
     } else if args.markdown {
         context.print(markdown(&report, &command_line()))?
     } else {

@@ -9,6 +9,7 @@ use clap::{Command, Error};
 
 use super::arguments::{called, long_options};
 use super::colour;
+use super::context::to_stdout;
 use super::error::{self, code, say, to_stderr};
 use super::examples::command;
 use super::program::{self, in_its_name};
@@ -38,7 +39,7 @@ pub(super) fn report(error: &Error) -> ExitCode {
         let text = if colour::on_stdout() { help.ansi().to_string() } else { help.to_string() };
         let mut out = io::stdout();
         let written = write!(out, "{}", in_its_name(&text)).and_then(|()| out.flush());
-        return match written {
+        return match to_stdout(written) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => error::report(&error.into(), is_json),
         };

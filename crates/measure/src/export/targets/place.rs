@@ -62,11 +62,11 @@ impl Destination {
             return Ok(self.folder.commit(&is_ours).at("replace", &place)?);
         };
         // The old data is removed only now, and before its cards: a card never describes data of another
-        // export.
+        // export. After a kill the next export knows what is there by the card in JSON.
         if place.exists() {
             fs::remove_file(&place).at("replace", &place)?;
         }
-        for name in [&text, &json, name] {
+        for name in [&json, &text, name] {
             let to = place.with_file_name(name);
             move_synced(&self.dir().join(name), &to).at("write", &to)?;
         }

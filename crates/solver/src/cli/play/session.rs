@@ -14,6 +14,7 @@ use yomikiri::game::{Action, Game, GameExt, Outcome, PlayedGame, Side};
 use yomikiri::hint::{Hint, Hinted};
 use yomikiri::solve::Value;
 use yomikiri::solved::{Oracle, QUICK_SQUARES, Sources};
+use yomikiri::table::TableError;
 use yomikiri_measure::render::Grid;
 use yomikiri_measure::render::number::counted;
 use yomikiri_measure::render::verdict::{outcome_cell, score_cell};
@@ -123,7 +124,7 @@ impl Session<'_> {
         self.played.play(self.sources.game(), action);
     }
 
-    fn introduce(&mut self) -> io::Result<()> {
+    fn introduce(&mut self) -> Result<(), TableError> {
         let [first, second] = Side::ALL.map(|side| {
             format!("{} is {}", self.game().side_name(side), self.seats[side.index()].name())
         });
@@ -154,7 +155,7 @@ impl Session<'_> {
         record::write(&self.played, file, self.game(), names)
     }
 
-    fn show_board(&mut self) -> io::Result<()> {
+    fn show_board(&mut self) -> Result<(), TableError> {
         let (game, position) = (self.sources.game(), self.played.position());
         let side = game.side_name(position.side);
         let mark = game.side_mark(position.side).map_or(String::new(), |mark| format!(" ({mark})"));
@@ -168,7 +169,7 @@ impl Session<'_> {
     }
 
     /// Prints a move: `White plays a1`.
-    fn say(&mut self, before: AnyPosition, action: Action, remark: &str) -> io::Result<()> {
+    fn say(&mut self, before: AnyPosition, action: Action, remark: &str) -> Result<(), TableError> {
         let game = self.sources.game();
         let side = game.side_name(before.side);
         match game.is_pass(action) {
@@ -181,7 +182,7 @@ impl Session<'_> {
     }
 
     /// Passes for a person who has no other move; returns whether it did.
-    fn passes(&mut self) -> io::Result<bool> {
+    fn passes(&mut self) -> Result<bool, TableError> {
         let position = *self.played.position();
         let actions = self.game().actions(&position.state);
         let must = matches!(actions[..], [only] if self.game().is_pass(only));
@@ -206,7 +207,7 @@ impl Session<'_> {
     }
 
     /// Prints the value of every move.
-    fn hint(&mut self) -> io::Result<()> {
+    fn hint(&mut self) -> Result<(), TableError> {
         if let Some(end) = self.end() {
             return self.context.line(end);
         }
@@ -229,7 +230,7 @@ impl Session<'_> {
     }
 
     /// Lists the moves so far that lost something proven.
-    fn review(&mut self) -> io::Result<()> {
+    fn review(&mut self) -> Result<(), TableError> {
         if self.sources.table().is_none() && self.sources.search().is_none() {
             return Ok(());
         }
@@ -359,7 +360,7 @@ impl Session<'_> {
     }
 
     /// Prints how the last move of a person, number `at`, has changed the proven value.
-    fn tell_cost(&mut self, at: usize) -> io::Result<()> {
+    fn tell_cost(&mut self, at: usize) -> Result<(), TableError> {
         let Some((best, found)) = self.values_of(&self.played.moves()[at]) else {
             return self.context.line("Its effect on the result is unknown.");
         };
