@@ -207,7 +207,10 @@ fn pipes_and_devices_are_written_as_such() {
         let mut read = Vec::new();
         fs::File::open(&pipe).unwrap().read_to_end(&mut read).unwrap();
         assert!(child.wait().unwrap().success(), "{what}");
-        assert!(read == *bytes, "{what}: {} bytes, expected {}", read.len(), bytes.len());
+        // A game is written after each move.
+        let is_whole =
+            if what.starts_with("play") { read.ends_with(bytes) } else { read == *bytes };
+        assert!(is_whole, "{what}: {} bytes, expected {}", read.len(), bytes.len());
         assert!(fs::symlink_metadata(&pipe).unwrap().file_type().is_fifo(), "{what}");
         assert_eq!(
             fs::read_dir(&dir).unwrap().count(),

@@ -2,11 +2,12 @@
 //! panics. The lines are read, and nothing is begun.
 
 use std::collections::BTreeMap;
+use std::process::Command;
 
 use yomikiri_measure::machine_memory;
 use yomikiri_solver::{reference, understand};
 
-use crate::common::tables::Tables;
+use crate::common::tables::{Ran, Tables};
 
 /// Names of the values of such options. Others are shares and rates, which have no sizes.
 const SIZES: [&str; 11] = [
@@ -128,6 +129,32 @@ fn more_memory_than_there_is_ends_in_an_answer() {
         let ran = tables.run(&[&words[..], &["--force"]].concat());
         assert_eq!(ran.code, 0, "{memory}: {ran:?}");
         let mate = ["solve", "minishogi", "--memory", memory, "--force", "--time", "1", "start"];
-        assert_eq!(tables.run(&mate).code, 0, "{memory}");
+        let ran = tables.run(&mate);
+        assert_eq!(ran.code, 0, "{memory}: {ran:?}");
+    }
+}
+
+/// A file without an end is refused with its limit, and not read to the end of memory.
+#[test]
+fn endless_files_are_refused_with_their_limit() {
+    let tables = Tables::after(&[&["enumerate", "--size", "4", "-q"], &["value-iterate", "-q"]]);
+    let zero = "/dev/zero";
+    let weights = format!("weights:{zero}");
+    let lines: [&[&str]; 6] = [
+        &["enumerate", "--roots", zero, "--name", "x"],
+        &["report", "--policy", &weights],
+        &["report", "--against", zero],
+        &["report", "-q", "--positions", zero],
+        &["verify", "--check", zero],
+        &["check", zero],
+    ];
+    for words in lines {
+        let limit = "ulimit -v 3000000; exec \"$0\" \"$@\"";
+        let command = tables.solver(words);
+        let mut limited = Command::new("sh");
+        limited.args(["-c", limit]).arg(command.get_program()).args(command.get_args());
+        let ran = Ran::of(limited.env("YOMIKIRI_TABLES", tables.root()).output().unwrap());
+        let line = ran.refused(words[1]);
+        assert!(line.contains(zero), "{words:?}: {line}");
     }
 }

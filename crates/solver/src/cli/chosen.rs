@@ -104,11 +104,14 @@ pub(super) const FILE_LIMIT: Duration = Duration::from_secs(600);
 /// Squares of a board above which the beginning of a game is out of reach of the search.
 const LARGE: usize = 36;
 
+/// Squares of the largest board.
+const MOST_SQUARES: u32 = 64;
+
 fn range(text: &str) -> Result<(u32, u32), String> {
     let (from, to) = text.split_once("..").unwrap_or((text, text));
     let number = |text: &str| text.trim_start_matches('=').trim().parse::<u32>().ok();
-    let range = number(from).zip(number(to)).filter(|(from, to)| from <= to);
-    range.ok_or("expected two numbers, as in 8..16".to_string())
+    let range = number(from).zip(number(to)).filter(|(from, to)| from <= to && *to <= MOST_SQUARES);
+    range.ok_or(format!("expected two numbers, as in 8..16, up to {MOST_SQUARES}"))
 }
 
 /// A part of the positions, or all.
