@@ -10,9 +10,8 @@ use yomikiri_solver::{reference, understand};
 use crate::common::tables::{Ran, Tables};
 
 /// Names of the values of such options. Others are shares and rates, which have no sizes.
-const SIZES: [&str; 11] = [
-    "N", "K", "PLIES", "SECONDS", "STATES", "UNITS", "SEED", "PORT", "FROM..TO", "A,B,...", "BYTES",
-];
+const SIZES: [&str; 10] =
+    ["N", "K", "PLIES", "SECONDS", "STATES", "UNITS", "SEED", "PORT", "FROM..TO", "BYTES"];
 
 /// What a command needs before its options.
 fn needed(command: &str) -> &'static [&'static str] {
