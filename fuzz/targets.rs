@@ -19,8 +19,8 @@ use std::time::Duration;
 
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::game::encode::Layout;
-use yomikiri::game::othello::proof::check::{BoardRules, check};
-use yomikiri::game::othello::proof::{Header, semistrong};
+use yomikiri::game::othello::proof::check::{BoardRules, CheckLimits};
+use yomikiri::game::othello::proof::{Header, check_file};
 use yomikiri::game::{Game, GameExt, Group, Position, Side, Splits, WideKey};
 use yomikiri::graph::{pack, read_roots};
 use yomikiri::hint::Hinted;
@@ -589,17 +589,13 @@ fn proof(data: &[u8]) {
 }
 
 fn read_proof(bytes: &[u8]) {
-    let Ok((header, is_semi_strong)) = Header::of(bytes) else { return };
-    let rules = BoardRules::new(header.rows, header.columns, header.empties);
-    // Deep searches would take too long.
-    if header.leaf_depth.min(rules.empties(header.root)) > 6 {
-        return;
-    }
-    let is_proven = match is_semi_strong {
-        true => semistrong::SemiStrongTable::open(bytes).is_ok_and(|table| table.check().is_ok()),
-        false => check(bytes).is_ok(),
-    };
-    if is_proven && rules.empties(header.root) <= 10 {
-        assert_eq!(rules.search(header.root, -64, 64), header.score);
+    // Lower limits than those of `solver check`, for the time that an input takes.
+    let limits =
+        CheckLimits { positions: 20_000, search: 1_000_000, ..CheckLimits::of_file(bytes.len()) };
+    let Ok(report) = check_file(bytes, &limits, &mut |_| ()) else { return };
+    let Header { rows, columns, empties, root, score, .. } = report.header;
+    let rules = BoardRules::new(rows, columns, empties);
+    if rules.empties(root) <= 10 {
+        assert_eq!(rules.search(root, -64, 64), score);
     }
 }

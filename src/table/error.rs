@@ -138,3 +138,9 @@ impl<T> IoContext<T> for io::Result<T> {
         self.map_err(|source| TableError::Io { action, path: path.to_path_buf(), source })
     }
 }
+
+/// Returns `true` if an operation failed because the disk is full, or the file as large as is allowed.
+pub fn is_disk_full(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+}

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
@@ -670,32 +671,75 @@ fn proofs_are_made_and_checked() {
     assert_eq!((&checked["score"], &checked["moves"]), (&16.into(), &made["moves"]));
     assert!(checked["searched"][0].as_u64().unwrap() > 0);
     assert!(tables.ok(&["check", path]).contains("Black, to move, wins by 16 discs\nProven: "));
-    // An independent checker in plain Python.
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/check_proof.py");
-    let python = Command::new("python3").args([script, path, "--all"]).output().unwrap();
-    assert!(python.status.success(), "{}", String::from_utf8_lossy(&python.stderr));
+    is_checked_by_python(&file, 40);
     for damage in [Some(20), Some(40), Some(60), None] {
-        let mut bytes = fs::read(&file).unwrap();
-        match damage {
-            Some(at) => bytes[at] ^= 4,
-            None => bytes.push(0),
-        }
-        let damaged = tables.root().join("damaged.proof");
-        fs::write(&damaged, &bytes).unwrap();
+        let damaged = damaged(&file, damage);
         let run = tables.run(&["check", damaged.to_str().unwrap()]);
         assert_eq!(run.code, 3, "{damage:?}: {}", run.stderr);
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
-        let python = Command::new("python3").arg(script).arg(&damaged).output().unwrap();
-        assert!(!python.status.success(), "{damage:?}");
     }
     let table = tables.root().join("4x4.semi");
     let path = table.to_str().unwrap();
     let made = tables.json(&["prove", "4x4", "--semi-strong", "--leaves", "3", "--out", path]);
     assert_eq!((&made["score"], &made["kind"]), (&(-8).into(), &"semi-strong".into()));
-    let printed = tables.ok(&["check", path]);
-    assert!(printed.contains("rest on the search that made the file"), "{printed}");
+    let checked = tables.run(&["check", path]);
+    assert!(checked.stdout.contains("each stored move reaches the score"), "{checked:?}");
+    assert!(
+        checked.stderr.contains(" positions of at most 4 empty squares, about "),
+        "{checked:?}"
+    );
+    is_checked_by_python(&table, 40);
     let run = tables.run(&["prove", "minishogi", "--out", path]);
     assert!(run.refused("a game without proofs").contains("cannot prove minishogi"));
+}
+
+/// A file of 147 bytes whose leaves would be searched for hours is refused before the search.
+#[test]
+fn long_checks_are_refused() {
+    let tables = Tables::new();
+    let deep = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/proof/8x8-deep-leaves");
+    let run = tables.run(&["check", deep]);
+    let line = run.refused("leaves of 20 empty squares");
+    assert!(line.contains("of at most 20 empty squares visits about 506"), "{line}");
+    assert!(line.contains("; add --force to check it anyway"), "{line}");
+    let file = tables.root().join("4x4.proof");
+    let path = file.to_str().unwrap();
+    tables.ok(&["prove", "4x4", "--leaves", "12", "--out", path]);
+    assert!(tables.ok(&["check", path, "--force"]).contains("Proven: 0 moves"));
+}
+
+/// Labels are read by an independent reader, which searches a sample of them.
+#[test]
+fn labels_are_checked_by_python() {
+    let tables = Tables::new();
+    tables.ok(&["report", "--size", "4", "--sample", "50", "--policy", "greedy"]);
+    is_checked_by_python(&tables.root().join("labels/othello-4x4-uncounted.labels"), 200);
+}
+
+/// Runs the checker in plain Python on a file, and on damaged copies, one of them with a changed byte at `at`.
+fn is_checked_by_python(file: &Path, at: usize) {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/check_proof.py");
+    let python = |file: &Path| {
+        let output = Command::new("python3").arg(script).arg(file).arg("--all").output().unwrap();
+        (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    assert_eq!(python(file), (true, String::new()));
+    for damage in [4, 20, at, 60] {
+        let (is_accepted, errors) = python(&damaged(file, Some(damage)));
+        assert!(!is_accepted && errors.starts_with("REFUSED: "), "byte {damage}: {errors}");
+    }
+}
+
+/// Writes a damaged copy of a file: with a changed byte, or one too many.
+fn damaged(file: &Path, at: Option<usize>) -> PathBuf {
+    let mut bytes = fs::read(file).unwrap();
+    match at {
+        Some(at) => bytes[at] ^= 4,
+        None => bytes.push(0),
+    }
+    let damaged = file.with_added_extension("damaged");
+    fs::write(&damaged, &bytes).unwrap();
+    damaged
 }
 
 /// The stored proofs hold: an endgame is won by 38 (27,811 moves), White wins 6×6 by 4 (784,172 moves, before a

@@ -62,6 +62,26 @@ fn fails_until_there_is_room(before: &[&[&str]], args: &[&str]) -> usize {
 }
 
 #[test]
+fn a_full_disk_keeps_the_checkpoint_of_a_proof() {
+    let tables = Tables::new();
+    let file = tables.root().join("4x5.semi");
+    let args = ["prove", "4x5", "--semi-strong", "--leaves", "4", "--out", file.to_str().unwrap()];
+    let ran = with_room(&tables, &args, 1);
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{ran:?}");
+    let last = ran.stderr.lines().last().unwrap();
+    assert!(last.contains("4x5.semi.partial: "), "{last}");
+    assert!(last.ends_with("free disk space and run the same command again to resume"), "{last}");
+    // Other leaves neither resume nor harm it.
+    let other = [&args[..3], &["--leaves", "5"], &args[5..]].concat();
+    let partial = std::fs::read(file.with_added_extension("partial")).unwrap();
+    let refused = tables.run(&other);
+    assert!(refused.refused("other leaves").contains("give --leaves 4, or delete "), "{refused:?}");
+    assert_eq!(std::fs::read(file.with_added_extension("partial")).unwrap(), partial);
+    tables.ok(&args);
+    assert!(!file.with_added_extension("partial").exists());
+}
+
+#[test]
 fn a_full_disk_harms_nothing() {
     let enumerate = ["enumerate", "--size", "4x5", "--root", ROOT, "--name", "t", "-q"];
     assert!(fails_until_there_is_room(&[], &enumerate) > 4);

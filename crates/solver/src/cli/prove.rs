@@ -12,17 +12,17 @@ use super::context::Context;
 use super::output;
 use super::sizes::Memory;
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::othello::proof::Header;
 use yomikiri::game::othello::proof::certificate::{Problem, prove};
-use yomikiri::game::othello::proof::check::{self, BoardRules, CheckReport};
-use yomikiri::game::othello::proof::semistrong::{SemiStrongTable, make};
+use yomikiri::game::othello::proof::check::{BoardRules, CheckLimits, CheckReport};
+use yomikiri::game::othello::proof::semistrong::make;
+use yomikiri::game::othello::proof::{Header, check_file};
 use yomikiri::game::othello::search::{EngineOptions, built_in};
 use yomikiri::game::othello::{Board, grid_of, packed_of};
 use yomikiri::game::{Empties, Game, GameExt, Position, Side};
-use yomikiri::hint::{Hinted, Kind};
+use yomikiri::hint::{Hint, Hinted, Kind};
 use yomikiri::registry::othello;
 use yomikiri::solve::Value;
-use yomikiri_measure::render::number::{counted, thousands, took};
+use yomikiri_measure::render::number::{counted, seconds, thousands, took};
 use yomikiri_measure::render::verdict::{Mover, verdict};
 
 /// Prove the value of an Othello position in a file that 'solver check' verifies
@@ -65,6 +65,9 @@ pub(super) struct CheckArgs {
     /// File of 'solver prove'
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// Check also a file that takes more memory or time than expected
+    #[arg(long)]
+    force: bool,
 }
 
 /// A proof, made or checked.
@@ -73,7 +76,7 @@ pub(super) struct CheckArgs {
 pub(super) struct Output {
     /// The file.
     file: String,
-    /// `certificate`, which proves a value, or `semi-strong`, whose values after inferior moves were searched.
+    /// `certificate`, which proves a value, or `semi-strong`, which contains values after inferior moves too.
     kind: &'static str,
     /// The game.
     game: String,
@@ -132,7 +135,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     }
     output::check(&args.out)?;
     let problem = Problem { root, white_to_move, leaf_depth, options };
-    let made = match args.semi_strong {
+    let bytes = match args.semi_strong {
         true => {
             make(&problem, &args.out.with_added_extension("partial"), &mut |hero, empty, count| {
                 let who = if hero == 0 { "mover" } else { "opponent" };
@@ -141,12 +144,12 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         }
         false => prove(&problem),
     };
-    let bytes = made.map_err(|error| Hinted::from(format!("{}: {error}", args.out.display())))?;
+    let bytes = bytes?;
     output::write(&args.out, &bytes)?;
     if args.semi_strong {
         let _ = fs::remove_file(args.out.with_added_extension("partial"));
     }
-    let (header, _) = Header::of(&bytes).map_err(Hinted::from)?;
+    let (header, _) = Header::of(&bytes)?;
     let output = Output::of(&args.out, bytes.len() as u64, &header, args.semi_strong)?;
     context.show("proof", &output, |output| {
         let moves = thousands(output.moves.iter().map(|&moves| u64::from(moves)).sum());
@@ -160,37 +163,38 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
 }
 
 pub(super) fn check(args: CheckArgs, context: &mut Context) -> anyhow::Result<()> {
-    let CheckArgs { file } = args;
-    let shown = file.display();
+    let CheckArgs { file, force } = args;
     let bytes = yomikiri::input::file(&file, 1 << 30)
-        .map_err(|error| Hinted::from(format!("cannot read {shown}: {error}")))?;
-    let damaged = |error: String| Hinted::from(format!("{shown}: {error}")).of_kind(Kind::Damaged);
+        .map_err(|error| Hinted::from(format!("cannot read {}: {error}", file.display())))?;
+    let limits = if force { CheckLimits::NONE } else { CheckLimits::of_file(bytes.len()) };
     let began = Instant::now();
-    let (header, is_semi_strong) = Header::of(&bytes).map_err(damaged)?;
+    let report = check_file(&bytes, &limits, &mut |work| {
+        let positions = counted(work.leaves.iter().map(|&count| count as u64).sum(), "position");
+        let time = seconds(work.seconds(rayon::current_num_threads()));
+        let most_empty = work.most_empty;
+        context.remark(format!(
+            "searches {positions} of at most {most_empty} empty squares, about {time}"
+        ));
+    });
+    let CheckReport { header, is_semi_strong, leaves } = report.map_err(|error| {
+        let is_limit = error.kind() == Kind::Input;
+        let error = error.map(|what| format!("{}: {what}", file.display()));
+        if is_limit { error.with_hint("add --force to check it anyway") } else { error }
+    })?;
     let mut output = Output::of(&file, bytes.len() as u64, &header, is_semi_strong)?;
-    let how = match is_semi_strong {
+    output.searched = Some(leaves);
+    let search = counted(leaves.iter().map(|&count| count as u64).sum(), "position");
+    let time = took(began.elapsed().as_secs_f64());
+    let summary = match is_semi_strong {
         false => {
-            let CheckReport { leaves, .. } = check::check(&bytes).map_err(damaged)?;
-            output.searched = Some(leaves);
-            format!(
-                "Proven: {} moves, {} below them, in {}",
-                thousands(output.moves.iter().map(|&moves| u64::from(moves)).sum()),
-                counted(leaves.iter().map(|&count| count as u64).sum(), "position"),
-                took(began.elapsed().as_secs_f64()),
-            )
+            let moves = thousands(output.moves.iter().map(|&moves| u64::from(moves)).sum());
+            format!("Proven: {moves} moves, {search} below them, in {time}")
         }
-        true => {
-            let table = SemiStrongTable::open(&bytes).map_err(damaged)?;
-            let leaves = table.check().map_err(damaged)?;
-            output.searched = Some(leaves);
-            format!(
-                "Proven for whoever has played best: the score of the root, and that the stored moves keep what they claim ({} searched below them, in {}). The values after inferior moves rest on the search that made the file.",
-                counted(leaves.iter().map(|&count| count as u64).sum(), "position"),
-                took(began.elapsed().as_secs_f64()),
-            )
-        }
+        true => format!(
+            "Proven: the score of the root, and that each stored move reaches the score that the file claims ({search} searched, in {time}). A score may be too low where a better move leads to positions that the file does not contain."
+        ),
     };
-    context.show("proof", &output, |output| format!("{}\n{how}\n", output.words))
+    context.show("proof", &output, |output| format!("{}\n{summary}\n", output.words))
 }
 
 impl Output {

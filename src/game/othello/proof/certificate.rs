@@ -1,10 +1,11 @@
 //! Generation of certificates: weak solutions that `check` verifies.
 
-use super::check::{BoardRules, squares};
-use super::{Header, PROOF, Pool, ScoredMove, Turn, Walk};
+use super::check::{BoardRules, CheckLimits, squares};
+use super::{Header, PROOF, Pool, Room, ScoredMove, Turn, Walk};
 use crate::game::SearchLimits as Limits;
 use crate::game::othello::Board;
 use crate::game::othello::search::EngineOptions;
+use crate::hint::Hinted;
 
 /// Position to be solved, with the options of the search.
 #[derive(Clone, Debug)]
@@ -42,7 +43,7 @@ impl Problem {
 }
 
 /// Solves a position and returns a certificate of its score; fails if it needs too many positions.
-pub fn prove(problem: &Problem) -> Result<Vec<u8>, String> {
+pub fn prove(problem: &Problem) -> Result<Vec<u8>, Hinted> {
     let pool = Pool::new(&problem.options);
     let score = pool.solve(problem);
     let (mut content, mut counts) = (Vec::new(), [0; 2]);
@@ -63,8 +64,8 @@ fn prove_side(
     pool: &Pool,
     turn: Turn,
     score: i32,
-) -> Result<Vec<u8>, String> {
-    let mut walk = Walk::new(rules, problem.leaf_depth);
+) -> Result<Vec<u8>, Hinted> {
+    let mut walk = Walk::new(rules, problem.leaf_depth, Room::new(&CheckLimits::NONE));
     walk.add(problem.root, turn, score);
     let mut stream = Vec::new();
     for empties in walk.levels() {

@@ -1,89 +1,191 @@
-//! Checker of certificates. It shares only the rules of the game with the search that made them.
+//! Checker of certificates, and the search below stored moves. It shares only the rules of the game with the search
+//! that made them.
 
 use rayon::prelude::*;
 
-use super::{Header, PROOF, Turn, Walk};
+use super::{Header, Leaf, MOST_POSITIONS, POSITION, PROOF, Room, ScoredMove, Turn, Walk, damaged};
 use crate::game::Empties;
 use crate::game::othello::Board;
+use crate::hint::Hinted;
 
 /// Maximum number of empty squares at which moves are searched unordered.
 const UNORDERED: u32 = 4;
+
+/// Limits of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckLimits {
+    /// Bytes of memory that the program may take.
+    pub memory: usize,
+    /// Number of positions of both sides that the stored moves may reach.
+    pub positions: usize,
+    /// Number of positions that the search below the stored moves may be expected to visit.
+    pub search: u64,
+}
+
+impl CheckLimits {
+    /// Limits of one side's walk in the making of a proof, and none of the search.
+    pub const NONE: CheckLimits = CheckLimits {
+        memory: MOST_POSITIONS * POSITION * 2,
+        positions: MOST_POSITIONS,
+        search: u64::MAX,
+    };
+
+    /// Returns the limits for a file of this many bytes: 100 MB and 20 times its size of memory, 200,000 positions
+    /// and 32 a byte, and a search that visits 2 · 10¹¹ positions, some two CPU hours. Files of `solver prove` have some nine
+    /// positions a byte.
+    pub fn of_file(bytes: usize) -> CheckLimits {
+        CheckLimits {
+            memory: 100_000_000 + 20 * bytes,
+            positions: 200_000 + 32 * bytes,
+            search: 200_000_000_000,
+        }
+    }
+}
+
+/// Search below the stored moves that a check needs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SearchWork {
+    /// Number of positions below the stored moves of either side.
+    pub leaves: [usize; 2],
+    /// Number of empty squares of the one with the most.
+    pub most_empty: u32,
+    /// Estimated number of positions that the search visits.
+    pub visits: f64,
+}
+
+impl SearchWork {
+    /// Returns the estimated seconds on this number of threads.
+    pub fn seconds(&self, threads: usize) -> f64 {
+        self.visits / VISITS_PER_SECOND / threads as f64
+    }
+}
+
+/// Positions that the plain search visits in a second on one core of 2.0 GHz.
+const VISITS_PER_SECOND: f64 = 25e6;
+
+/// Estimates the positions that the plain search visits to prove the claim of a leaf. Measured below 6×6 and FFO 40:
+/// with 13 empty squares, 2,000 to 12,000 for a bound that the stored moves keep, 40,000 for one that the other
+/// side must reach; each further square multiplies them by 2.5 on 6×6 and 2.8 on 8×8.
+fn expected_visits(rules: &BoardRules, leaf: &Leaf) -> f64 {
+    let bounds = match (leaf.turn, leaf.lower, leaf.upper) {
+        (Turn::Other, Some(_), Some(_)) => 9.0,
+        (Turn::Other, Some(_), None) => 8.0,
+        _ => 1.0,
+    };
+    let growth = 2.5 + 0.3 * f64::from(rules.most() - 36) / 28.0;
+    4_000.0 * bounds * growth.powi(rules.empties(leaf.board) as i32 - 13)
+}
 
 /// Result of a successful check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckReport {
     /// Claim that was proven.
     pub header: Header,
-    /// Number of leaves of both sides that were searched.
+    /// `true` for a semi-strong table.
+    pub is_semi_strong: bool,
+    /// Number of positions of both sides that were searched.
     pub leaves: [usize; 2],
 }
 
-/// Checks a certificate and returns the claim that it proves.
-pub fn check(bytes: &[u8]) -> Result<CheckReport, String> {
-    let (header, moves) = Header::read(bytes, PROOF)?;
+/// Checks a certificate.
+pub(super) fn check(
+    bytes: &[u8],
+    limits: &CheckLimits,
+    announce: &mut dyn FnMut(&SearchWork),
+) -> Result<CheckReport, Hinted> {
+    let (header, moves) = Header::read(bytes, PROOF, limits)?;
     let rules = BoardRules::new(header.rows, header.columns, header.empties);
     let (count, others) = (header.counts[0] as usize, header.counts[1] as usize);
     if count.checked_add(others) != Some(moves.len()) {
-        return Err(format!(
-            "invalid move stream: {} moves, expected {count} + {others}",
-            moves.len()
-        ));
+        let length = moves.len();
+        return Err(damaged(format!(
+            "invalid move stream: {length} moves, expected {count} + {others}"
+        )));
     }
     let (of_mover, of_opponent) = moves.split_at(count);
-    let sides = [(Turn::Hero, header.score, of_mover), (Turn::Other, -header.score, of_opponent)];
-    let mut leaves = [0; 2];
-    for (at, (turn, score, moves)) in sides.into_iter().enumerate() {
-        let who = ["mover", "opponent"][at];
-        leaves[at] = check_side(&rules, &header, turn, score, moves).map_err(|error| {
-            format!("proof for the {who} of a score of at least {score}: {error}")
-        })?;
-    }
-    Ok(CheckReport { header, leaves })
+    let mut room = Room::new(limits);
+    room.take(moves.len())?;
+    let first = replay(&rules, &header, Turn::Hero, of_mover, room)?;
+    let second = replay(&rules, &header, Turn::Other, of_opponent, first.room)?;
+    let leaves = search_leaves(&rules, &[first, second], false, limits, announce)?;
+    Ok(CheckReport { header, is_semi_strong: false, leaves })
 }
 
-/// Checks that the hero scores at least `score` and returns the number of leaves.
-fn check_side(
+/// Walks the stored moves of one side of a certificate.
+fn replay(
     rules: &BoardRules,
     header: &Header,
     turn: Turn,
-    score: i32,
     moves: &[u8],
-) -> Result<usize, String> {
-    let mut walk = Walk::new(rules, header.leaf_depth);
+    room: Room,
+) -> Result<Walk, Hinted> {
+    let (who, score) = match turn {
+        Turn::Hero => ("mover", header.score),
+        Turn::Other => ("opponent", -header.score),
+    };
+    let mut walk = Walk::new(rules, header.leaf_depth, room);
     walk.add(header.root, turn, score);
     let mut moves = moves.iter();
-    for empties in walk.levels() {
-        for (board, _) in walk.level(empties)? {
-            let legal = rules.moves(board);
-            let mut square = None;
-            if legal.count_ones() > 1 {
-                let index = *moves.next().ok_or("truncated move stream")?;
-                square = Some(nth(legal, index).ok_or_else(|| {
-                    format!("invalid move index {index} in a position with {empties} empty squares")
-                })?);
-            }
-            walk.follow(board, score, square);
-        }
-    }
-    if moves.next().is_some() {
-        return Err(format!("{} moves beyond the end", moves.len() + 1));
-    }
-    walk.failure()?;
-    check_leaves(rules, &walk)
+    let result = walk.replay(false, |board, _| {
+        Ok(ScoredMove { score, square: next_move(rules, board, &mut moves)? })
+    });
+    let result = result.and_then(|()| match moves.len() {
+        0 => Ok(walk),
+        more => Err(damaged(format!("{more} moves beyond the end"))),
+    });
+    result.map_err(|error| {
+        error.map(|what| format!("proof for the {who} of a score of at least {score}: {what}"))
+    })
 }
 
-/// Searches the leaves of a walk and returns their number; fails if the hero scores less than its bound.
-pub(super) fn check_leaves(rules: &BoardRules, walk: &Walk) -> Result<usize, String> {
-    let leaves = walk.leaves();
-    let refuted = leaves.par_iter().find_any(|&&(board, turn, score)| match turn {
-        Turn::Hero => rules.search(board, score - 1, score) < score,
-        Turn::Other => rules.search(board, -score, -score + 1) > -score,
-    });
-    match refuted {
-        Some(&(board, ..)) => {
-            Err(format!("score of a leaf below its bound: {}", rules.diagram(board)))
+/// Reads the stored move of a position; forced moves are not stored.
+pub(super) fn next_move<'a>(
+    rules: &BoardRules,
+    board: Board,
+    moves: &mut impl Iterator<Item = &'a u8>,
+) -> Result<Option<u32>, Hinted> {
+    let legal = rules.moves(board);
+    if legal.count_ones() < 2 {
+        return Ok(None);
+    }
+    let index = *moves.next().ok_or_else(|| damaged("truncated move stream"))?;
+    let empties = rules.empties(board);
+    let invalid =
+        || format!("invalid move index {index} in a position with {empties} empty squares");
+    Ok(Some(nth(legal, index).ok_or_else(|| damaged(invalid()))?))
+}
+
+/// Searches the leaves of both walks and returns their numbers. Fails if the hero scores less than the bound of a
+/// leaf or, where scores are exact, if a score of the other side's positions is not the one claimed.
+pub(super) fn search_leaves(
+    rules: &BoardRules,
+    walks: &[Walk; 2],
+    is_exact: bool,
+    limits: &CheckLimits,
+    announce: &mut dyn FnMut(&SearchWork),
+) -> Result<[usize; 2], Hinted> {
+    let mut work = SearchWork { leaves: [0; 2], most_empty: 0, visits: 0.0 };
+    for (walk, count) in walks.iter().zip(&mut work.leaves) {
+        for leaf in walk.leaves(is_exact) {
+            *count += 1;
+            work.most_empty = work.most_empty.max(rules.empties(leaf.board));
+            work.visits += expected_visits(rules, &leaf);
         }
-        None => Ok(leaves.len()),
+    }
+    if work.visits > limits.search as f64 {
+        let positions = work.leaves[0] + work.leaves[1];
+        let [visits, most] = [work.visits, limits.search as f64].map(|count| count / 1e9);
+        let most_empty = work.most_empty;
+        return Err(format!(
+            "the search of {positions} positions of at most {most_empty} empty squares visits about {visits:.1} billion positions: expected at most {most:.1} billion"
+        )
+        .into());
+    }
+    announce(&work);
+    let leaves = walks.iter().flat_map(|walk| walk.leaves(is_exact));
+    match leaves.par_bridge().find_map_any(|leaf| leaf.fault(rules)) {
+        Some(fault) => Err(damaged(fault)),
+        None => Ok(work.leaves),
     }
 }
 

@@ -1,4 +1,5 @@
 //! Proofs of Othello positions that can be stored and checked without the search that found them.
+//! `docs/proof-format.md` specifies the files.
 //!
 //! A weak solution (`certificate`) proves the score of its root; a semi-strong table (`semistrong`) contains
 //! the exact value of every position that its best moves reach. Both store one move for each position of one
@@ -25,7 +26,8 @@ use crate::game::Empties;
 use crate::game::SearchLimits as Limits;
 use crate::game::othello::Board;
 use crate::game::othello::search::{Engine, EngineOptions};
-use check::{BoardRules, squares};
+use crate::hint::{Hinted, Kind};
+use check::{BoardRules, CheckLimits, CheckReport, SearchWork, squares};
 
 /// Magic bytes of a certificate.
 const PROOF: &[u8; 7] = b"YKPROOF";
@@ -37,12 +39,34 @@ const VERSION: u8 = 1;
 const HEADER: usize = 48;
 /// Maximum number of stored moves of one side.
 const MOST_MOVES: u32 = 1 << 27;
-/// Maximum number of positions of one side's walk, some 4 GB, whatever a file claims.
+/// Maximum number of positions of one side's walk where no limit is given, some 5 GB.
 const MOST_POSITIONS: usize = 1 << 27;
+/// Bytes of a position in a level that is being filled, and in one that is packed: maps filled in random order are
+/// two thirds full.
+const POSITION: usize = 40;
+const PACKED_POSITION: usize = 24;
 /// Maximum number of empty squares of positions that are searched instead of stored.
 const DEEPEST_LEAF: u32 = 20;
 /// Maximum expansion factor of deflate.
 const MOST_INFLATED: usize = 1032;
+
+/// Checks a certificate or a semi-strong table and returns the claim that it proves. `announce` receives the work
+/// of the search before it begins.
+///
+/// # Errors
+///
+/// If the file is damaged or claims what is false ([`Kind::Damaged`]), or if the check exceeds its limits
+/// ([`Kind::Input`]).
+pub fn check_file(
+    bytes: &[u8],
+    limits: &CheckLimits,
+    announce: &mut dyn FnMut(&SearchWork),
+) -> Result<CheckReport, Hinted> {
+    match bytes.starts_with(SEMI_STRONG) {
+        true => semistrong::check(bytes, limits, announce),
+        false => check::check(bytes, limits, announce),
+    }
+}
 
 /// Header of a file: its position and its claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,12 +90,17 @@ pub struct Header {
 }
 
 impl Header {
-    /// Reads the header of a certificate or a semi-strong table and verifies its checksum; the flag is `true`
-    /// for the latter.
-    pub fn of(bytes: &[u8]) -> Result<(Header, bool), String> {
+    /// Reads the header of a certificate or a semi-strong table, without the content; the flag is `true` for the
+    /// latter.
+    ///
+    /// # Errors
+    ///
+    /// If the header is invalid.
+    pub fn of(bytes: &[u8]) -> Result<(Header, bool), Hinted> {
         let is_semi_strong = bytes.starts_with(SEMI_STRONG);
         let magic = if is_semi_strong { SEMI_STRONG } else { PROOF };
-        Header::read(bytes, magic).map(|(header, _)| (header, is_semi_strong))
+        let (header, _) = Header::split(bytes, magic).map_err(damaged)?;
+        Ok((header, is_semi_strong))
     }
 
     /// Returns a file of this header and its content.
@@ -98,12 +127,18 @@ impl Header {
     }
 
     /// Reads a header and the content behind it.
-    fn read(bytes: &[u8], magic: &[u8; 7]) -> Result<(Header, Vec<u8>), String> {
-        let (header, packed) = Header::split(bytes, magic)?;
+    fn read(
+        bytes: &[u8],
+        magic: &[u8; 7],
+        limits: &CheckLimits,
+    ) -> Result<(Header, Vec<u8>), Hinted> {
+        let (header, packed) = Header::split(bytes, magic).map_err(damaged)?;
         let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
-        let content = inflated(packed, word(44) as usize)?;
+        let length = word(44) as usize;
+        Room::new(limits).take(length)?;
+        let content = inflated(packed, length).map_err(damaged)?;
         if checksum(&bytes[..40], &content) != word(40) {
-            return Err("wrong checksum: the file is damaged".to_string());
+            return Err(damaged("wrong checksum: the file is damaged"));
         }
         Ok((header, content))
     }
@@ -173,6 +208,11 @@ fn inflated(packed: &[u8], length: usize) -> Result<Vec<u8>, String> {
     }
 }
 
+/// Returns the error for a file that is damaged or makes a false claim.
+fn damaged(what: impl Into<String>) -> Hinted {
+    Hinted::from(what).of_kind(Kind::Damaged)
+}
+
 fn checksum(head: &[u8], content: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(head);
@@ -199,31 +239,75 @@ struct Node {
 
 type Positions = BTreeMap<(u64, u64), Node>;
 
+fn board_of(&(mover, opponent): &(u64, u64)) -> Board {
+    Board { mover, opponent }
+}
+
+/// Room that a check has left.
+#[derive(Clone, Copy, Debug)]
+struct Room {
+    limits: CheckLimits,
+    /// Bytes that may still be taken.
+    bytes: usize,
+    /// Number of positions that may still be added.
+    positions: usize,
+}
+
+impl Room {
+    /// Returns the room within these limits. The program itself and the file take up to three tenths of the memory.
+    fn new(limits: &CheckLimits) -> Room {
+        Room { limits: *limits, bytes: limits.memory / 10 * 7, positions: limits.positions }
+    }
+
+    /// Takes bytes; fails if fewer are left.
+    fn take(&mut self, bytes: usize) -> Result<(), Hinted> {
+        let Some(left) = self.bytes.checked_sub(bytes) else {
+            let most = self.limits.memory / 1_000_000;
+            return Err(format!("stored moves take more than {most} MB of memory").into());
+        };
+        self.bytes = left;
+        Ok(())
+    }
+
+    /// Fails if there is no room for another position.
+    fn has_position(&self) -> Result<(), Hinted> {
+        if self.positions == 0 {
+            let most = self.limits.positions;
+            return Err(format!("stored moves reach more than {most} positions").into());
+        }
+        Room { ..*self }.take(POSITION)
+    }
+
+    fn add_position(&mut self) {
+        self.bytes -= POSITION;
+        self.positions -= 1;
+    }
+}
+
 /// Positions that the hero's moves reach, folded by symmetry, by number of empty squares.
 ///
 /// They are visited level by level, from many empty squares to few, and in the order of their discs within a
 /// level. All actions into a level come from levels above it, except passes.
 ///
-/// A position of the hero with several moves takes one record of a file, so a walk ends where the records do.
-/// Forced moves take none; a walk that follows them, or a file of many records, ends at 2²⁷ positions.
+/// A position of the hero with several moves takes one record of a file; forced moves take none, so a walk also ends
+/// where its room or its steps do.
 pub struct Walk {
     rules: BoardRules,
     leaf_depth: u32,
     hero: Vec<Positions>,
     other: Vec<Positions>,
-    /// Number of positions that may still be added.
-    room: usize,
+    room: Room,
     /// Reason why the walk proves nothing: a finished game in which the hero scores less than its bound, a
     /// position with two scores, or too many positions.
-    failed: Option<String>,
+    failed: Option<Hinted>,
 }
 
 impl Walk {
     /// Returns a walk without positions.
-    pub fn new(rules: &BoardRules, leaf_depth: u32) -> Walk {
+    fn new(rules: &BoardRules, leaf_depth: u32, room: Room) -> Walk {
         let levels = vec![Positions::new(); 65];
         let (hero, other) = (levels.clone(), levels);
-        Walk { rules: *rules, leaf_depth, hero, other, room: MOST_POSITIONS, failed: None }
+        Walk { rules: *rules, leaf_depth, hero, other, room, failed: None }
     }
 
     /// Returns the numbers of empty squares of all levels with stored moves, in descending order.
@@ -232,18 +316,57 @@ impl Walk {
     }
 
     /// Fails with the reason if the walk proves nothing.
-    pub fn failure(&self) -> Result<(), String> {
+    pub fn failure(&self) -> Result<(), Hinted> {
         self.failed.clone().map_or(Ok(()), Err)
     }
 
     /// Returns the hero's positions of a level and the lower bounds of their scores; fails if the walk has
     /// failed.
-    pub fn level(&self, empties: usize) -> Result<Vec<(Board, i32)>, String> {
+    pub fn level(&self, empties: usize) -> Result<Vec<(Board, i32)>, Hinted> {
         self.failure()?;
-        let board = |(&(mover, opponent), node): (&(u64, u64), &Node)| {
-            (Board { mover, opponent }, i32::from(node.score))
-        };
-        Ok(self.hero[empties].iter().map(board).collect())
+        let bound = |(key, node): (&(u64, u64), &Node)| (board_of(key), i32::from(node.score));
+        Ok(self.hero[empties].iter().map(bound).collect())
+    }
+
+    /// Walks all levels with the records of a file. `record` receives a position of the hero with the lower bound
+    /// of its score and returns its score and move. Levels above the leaves are kept for queries, or dropped.
+    fn replay(
+        &mut self,
+        keeps_levels: bool,
+        mut record: impl FnMut(Board, i32) -> Result<ScoredMove, Hinted>,
+    ) -> Result<(), Hinted> {
+        for empties in self.levels() {
+            self.failure()?;
+            // Nothing is added to this level any more: both sides would have to pass.
+            let mut level = std::mem::take(&mut self.hero[empties]);
+            for (key, node) in &mut level {
+                let board = board_of(key);
+                let decision = record(board, node.score.into())?;
+                *node = self.play(board, decision);
+            }
+            if keeps_levels {
+                self.hero[empties] = level;
+                self.pack(empties);
+            } else {
+                let count = level.len() + self.other[empties].len();
+                self.other[empties].clear();
+                self.room.bytes += count * POSITION;
+            }
+        }
+        for empties in 0..=self.leaf_depth as usize {
+            self.pack(empties);
+        }
+        self.failure()
+    }
+
+    /// Fills the nodes of a finished level, if there is room for a copy.
+    fn pack(&mut self, empties: usize) {
+        for level in [&mut self.hero[empties], &mut self.other[empties]] {
+            if level.len() * PACKED_POSITION <= self.room.bytes {
+                *level = std::mem::take(level).into_iter().collect();
+                self.room.bytes += level.len() * (POSITION - PACKED_POSITION);
+            }
+        }
     }
 
     /// Adds a position and the other side's replies; `bound` is a lower bound of the hero's score.
@@ -252,12 +375,13 @@ impl Walk {
             let score = self.rules.score(board);
             if bound > if turn == Turn::Hero { score } else { -score } {
                 let diagram = self.rules.diagram(board);
-                self.failed = Some(format!("score of a finished game below its bound: {diagram}"));
+                let what = format!("score of a finished game below its bound: {diagram}");
+                self.failed = Some(damaged(what));
             }
             return;
         }
-        if self.room == 0 {
-            self.failed = Some("stored moves reach too many positions".to_string());
+        if let Err(error) = self.room.has_position() {
+            self.failed = Some(error);
             return;
         }
         let empties = self.rules.empties(board);
@@ -268,17 +392,19 @@ impl Walk {
             let before = level.len();
             let known = level.entry(key).or_insert(node);
             known.score = known.score.max(bound as i8);
-            self.room -= level.len() - before;
+            if level.len() > before {
+                self.room.add_position();
+            }
             return;
         }
         match self.other[empties as usize].insert(key, node) {
             // A position reached by two moves has one score.
             Some(known) if known.score != node.score => {
-                self.failed = Some("inconsistent records".to_string());
+                self.failed = Some(damaged("inconsistent records"));
             }
             Some(_) => {}
             None => {
-                self.room -= 1;
+                self.room.add_position();
                 if empties > self.leaf_depth {
                     for reply in self.rules.successors(board) {
                         self.add(reply, Turn::Hero, bound);
@@ -290,26 +416,56 @@ impl Walk {
 
     /// Records the score of a position of the hero and plays its move; `None` is the only action.
     pub fn follow(&mut self, board: Board, score: i32, square: Option<u32>) {
-        let moves = self.rules.moves(board);
-        let square = square.or_else(|| squares(moves).next());
+        let node = self.play(board, ScoredMove { score, square });
         let empties = self.rules.empties(board) as usize;
-        let node = Node { score: score as i8, square: square.map(|square| square as u8) };
         self.hero[empties].insert((board.mover, board.opponent), node);
-        let child = square.map_or(board.swapped(), |square| self.rules.play(board, square));
-        self.add(child, Turn::Other, score);
     }
 
-    /// Returns the positions that are searched instead of stored, and lower bounds of the hero's scores.
-    pub fn leaves(&self) -> Vec<(Board, Turn, i32)> {
+    /// Plays the move of a position of the hero and returns what is known of the position.
+    fn play(&mut self, board: Board, decision: ScoredMove) -> Node {
+        let ScoredMove { score, square } = decision;
+        let square = square.or_else(|| squares(self.rules.moves(board)).next());
+        let child = square.map_or(board.swapped(), |square| self.rules.play(board, square));
+        self.add(child, Turn::Other, score);
+        Node { score: score as i8, square: square.map(|square| square as u8) }
+    }
+
+    /// Returns the claims that a search must prove: those of the positions below the stored moves and, where scores
+    /// are exact, of the other side's positions just above them that must reach their score by a move.
+    fn leaves(&self, is_exact: bool) -> impl Iterator<Item = Leaf> + Send {
         let depth = self.leaf_depth as usize;
-        let of = |levels: &[Positions], turn: Turn| {
-            let all = levels[..=depth].iter().flatten();
-            let leaf = |(&(mover, opponent), node): (&(u64, u64), &Node)| {
-                (Board { mover, opponent }, turn, i32::from(node.score))
-            };
-            all.map(leaf).collect::<Vec<_>>()
+        let at_least = |(key, node): (&(u64, u64), &Node)| {
+            let lower = Some(i32::from(node.score));
+            Leaf { board: board_of(key), turn: Turn::Hero, lower, upper: None }
         };
-        [of(&self.hero, Turn::Hero), of(&self.other, Turn::Other)].concat()
+        let at_most = move |(key, node): (&(u64, u64), &Node)| {
+            let upper = Some(-i32::from(node.score));
+            let lower = upper.filter(|_| is_exact);
+            Leaf { board: board_of(key), turn: Turn::Other, lower, upper }
+        };
+        let open_score = move |(key, node): (&(u64, u64), &Node)| {
+            let (board, score) = (board_of(key), i32::from(node.score));
+            let is_open = self.replies(board).all(|reply| reply != Some(score))
+                && self.rules.moves(board) != 0;
+            let leaf = Leaf { board, turn: Turn::Other, lower: Some(-score), upper: None };
+            is_open.then_some(leaf)
+        };
+        let above = if is_exact { &self.other[depth + 1..depth + 2] } else { &[] };
+        let hero = self.hero[..=depth].iter().flatten().map(at_least);
+        let other = self.other[..=depth].iter().flatten().map(at_most);
+        hero.chain(other).chain(above.iter().flatten().filter_map(open_score))
+    }
+
+    /// Returns the hero's scores after each action of the other side; `None` where the reply is not stored.
+    fn replies(&self, board: Board) -> impl Iterator<Item = Option<i32>> {
+        self.rules.successors(board).into_iter().map(|reply| {
+            if self.rules.is_over(reply) {
+                return Some(self.rules.score(reply));
+            }
+            let empties = self.rules.empties(reply);
+            let node = self.hero[empties as usize].get(&self.key(reply));
+            node.filter(|_| empties > self.leaf_depth).map(|node| node.score.into())
+        })
     }
 
     fn key(&self, board: Board) -> (u64, u64) {
@@ -356,6 +512,31 @@ impl Walk {
                 || engine.solve(&child, (-score, 1 - score), &Limits::default()).upper <= -score
         };
         Some(others.iter().find(holds).unwrap_or(last).0)
+    }
+}
+
+/// Position that is searched, with the claim about its mover's score.
+struct Leaf {
+    board: Board,
+    turn: Turn,
+    lower: Option<i32>,
+    upper: Option<i32>,
+}
+
+impl Leaf {
+    /// Searches the position and describes what is wrong with the claim; `None` if it is true.
+    fn fault(&self, rules: &BoardRules) -> Option<String> {
+        let alpha = self.lower.map(|lower| lower - 1).or(self.upper)?;
+        let beta = self.upper.map(|upper| upper + 1).or(self.lower)?;
+        let score = rules.search(self.board, alpha, beta);
+        let is_below = self.lower.is_some_and(|lower| score < lower);
+        let is_above = self.upper.is_some_and(|upper| score > upper);
+        let fault = match (self.turn, is_below, is_above) {
+            (_, false, false) => return None,
+            (Turn::Other, true, _) => "above the one claimed",
+            _ => "below its bound",
+        };
+        Some(format!("score of a leaf {fault}: {}", rules.diagram(self.board)))
     }
 }
 

@@ -1,30 +1,45 @@
 //! Semi-strong table: exact value and a best move of every position that one side's best moves reach.
 //!
 //! The table is a walk for each side as hero. A record contains the hero's score minus its known bound, and
-//! the index of its move. The scores come from a search; the file does not prove them.
+//! the index of its move. The scores come from a search; `check` proves most of them.
 
-use std::fs::{File, OpenOptions};
-use std::io::{Read, Write};
-use std::path::Path;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use rayon::prelude::*;
+
 use super::certificate::{Problem, batch_size, index_of};
-use super::check::{BoardRules, check_leaves, nth};
-use super::{Header, Pool, SEMI_STRONG, ScoredMove, Turn, Walk};
+use super::check::{
+    BoardRules, CheckLimits, CheckReport, SearchWork, next_move, search_leaves, squares,
+};
+use super::{Header, Node, Pool, Room, SEMI_STRONG, ScoredMove, Turn, Walk, board_of, damaged};
 use crate::game::SearchLimits as Limits;
 use crate::game::othello::Board;
 use crate::game::othello::search::{Engine, EngineOptions};
+use crate::hint::{Hinted, Kind};
+use crate::table::is_disk_full;
+
+/// Length of the header of a checkpoint in bytes, and the place of the leaf depth in it.
+const HEAD: usize = 44;
+const LEAF_DEPTH: usize = 13;
 
 /// Makes a table. Its decisions are saved in a checkpoint file, from which it resumes. `on_level` receives
 /// the hero (0 for the mover), the empty squares and the number of positions of each finished level.
+///
+/// # Errors
+///
+/// If the checkpoint is in use, is not the one of this problem, or cannot be read or written
+/// ([`Kind::Failure`]); a checkpoint that is refused is not changed. If the table needs too many positions.
 pub fn make(
     problem: &Problem,
     checkpoint: &Path,
     on_level: &mut dyn FnMut(usize, usize, usize),
-) -> Result<Vec<u8>, String> {
+) -> Result<Vec<u8>, Hinted> {
     let rules = problem.rules();
+    let mut log = DecisionLog::open(checkpoint, problem)?;
     let pool = Pool::new(&problem.options);
-    let mut log = DecisionLog::open(checkpoint, &problem.file(SEMI_STRONG, 0, [0; 2], b"")[..44])?;
     let root = match log.known.next() {
         Some(decision) => decision.score,
         None => {
@@ -33,9 +48,13 @@ pub fn make(
             score
         }
     };
+    let other_table = || format!("{}: record of another table", checkpoint.display());
+    if root.abs() > rules.most() {
+        return Err(other_table().into());
+    }
     let (mut gains, mut moves, mut counts) = (Vec::new(), Vec::new(), [0; 2]);
     for (at, (turn, bound)) in [(Turn::Hero, root), (Turn::Other, -root)].into_iter().enumerate() {
-        let mut walk = Walk::new(&rules, problem.leaf_depth);
+        let mut walk = Walk::new(&rules, problem.leaf_depth, Room::new(&CheckLimits::NONE));
         walk.add(problem.root, turn, bound);
         for empties in walk.levels() {
             let level = walk.level(empties)?;
@@ -53,7 +72,7 @@ pub fn make(
                     let legal = rules.moves(board);
                     let is_move = square.map_or(legal == 0, |at| legal >> at & 1 == 1);
                     if score < bound || score > rules.most() || !is_move {
-                        return Err(format!("{}: record of another table", checkpoint.display()));
+                        return Err(other_table().into());
                     }
                     gains.push((score - bound) as u8);
                     moves.extend(index_of(&rules, board, square));
@@ -98,39 +117,72 @@ fn decide(
 
 /// Decisions in the order of the walk, in an append-only file.
 ///
-/// After the header of the table come blocks: their number of decisions, their CRC-32, and two
+/// After the header of the table, without its score, come blocks: their number of decisions, their CRC-32, and two
 /// bytes for each decision. A damaged or incomplete block ends the file.
 struct DecisionLog {
     file: File,
+    path: PathBuf,
     known: std::vec::IntoIter<ScoredMove>,
 }
 
 impl DecisionLog {
-    fn open(path: &Path, head: &[u8]) -> Result<DecisionLog, String> {
-        let fail = |error: std::io::Error| format!("{}: {error}", path.display());
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
-        let mut file = options.open(path).map_err(fail)?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(fail)?;
-        // The leaf depth may differ: a table may be continued to fewer empty squares.
-        let same = |(at, (a, b)): (usize, (&u8, &u8))| at == 13 || at >= 40 || a == b;
-        if bytes.is_empty() {
-            file.write_all(head).map_err(fail)?;
-            bytes.extend(head);
-        } else if bytes.len() < head.len() || !bytes.iter().zip(head).enumerate().all(same) {
-            return Err(format!("{}: checkpoint of another table", path.display()));
+    /// Opens or creates the log of a table. A file that is refused is not changed.
+    fn open(path: &Path, problem: &Problem) -> Result<DecisionLog, Hinted> {
+        let read = |error: io::Error| cannot("read", path, &error);
+        let refused = |what: &str| {
+            let hint = format!("delete {}, or choose another --out", path.display());
+            Hinted::new(format!("{} is {what}", path.display()), hint)
+        };
+        let mut file =
+            open_regular(path).map_err(read)?.ok_or_else(|| refused("not a regular file"))?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => {
+                let what = format!("{} is in use by another process", path.display());
+                return Err(Hinted::new(what, "wait for it, or choose another --out"));
+            }
+            Err(TryLockError::Error(error)) => return Err(read(error)),
+            Ok(()) => {}
         }
-        let mut rest = &bytes[head.len()..];
+        let head = DecisionLog::head(problem);
+        let mut bytes = Vec::new();
+        (&file).take(HEAD as u64).read_to_end(&mut bytes).map_err(read)?;
+        if !head.starts_with(&bytes) {
+            let leaf_depth = bytes.get(LEAF_DEPTH).copied().unwrap_or_default().into();
+            let other = Problem { leaf_depth, ..problem.clone() };
+            if bytes != DecisionLog::head(&other) {
+                return Err(refused("not a checkpoint of this table"));
+            }
+            let what = format!("{} is a checkpoint with --leaves {leaf_depth}", path.display());
+            let hint = format!("give --leaves {leaf_depth}, or delete {}", path.display());
+            return Err(Hinted::new(what, hint));
+        }
+        let is_begun = bytes.len() == HEAD;
+        bytes.clear();
+        file.read_to_end(&mut bytes).map_err(read)?;
+        let mut rest = &bytes[..];
         let mut known = Vec::new();
         while let Some((block, tail)) = DecisionLog::block(rest) {
             known.extend(block);
             rest = tail;
         }
-        let whole = (bytes.len() - rest.len()) as u64;
-        file.set_len(whole).map_err(fail)?;
-        std::io::Seek::seek(&mut file, std::io::SeekFrom::End(0)).map_err(fail)?;
-        Ok(DecisionLog { file, known: known.into_iter() })
+        let complete = if is_begun { HEAD + bytes.len() - rest.len() } else { 0 };
+        file.set_len(complete as u64).map_err(read)?;
+        file.seek(SeekFrom::Start(complete as u64)).map_err(read)?;
+        let mut log = DecisionLog { file, path: path.to_path_buf(), known: known.into_iter() };
+        if !is_begun {
+            log.write(&head)?;
+        }
+        Ok(log)
+    }
+
+    fn head(problem: &Problem) -> Vec<u8> {
+        let mut head = problem.file(SEMI_STRONG, 0, [0; 2], b"");
+        head.truncate(HEAD);
+        head
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Hinted> {
+        self.file.write_all(bytes).map_err(|error| cannot("write", &self.path, &error))
     }
 
     fn block(bytes: &[u8]) -> Option<(Vec<ScoredMove>, &[u8])> {
@@ -144,14 +196,42 @@ impl DecisionLog {
         right.then(|| (body.chunks(2).map(decision).collect(), tail))
     }
 
-    fn append(&mut self, decisions: &[ScoredMove]) -> Result<(), String> {
+    fn append(&mut self, decisions: &[ScoredMove]) -> Result<(), Hinted> {
         let pair =
             |d: &ScoredMove| [d.score as i8 as u8, d.square.map_or(64, |square| square as u8)];
         let body: Vec<u8> = decisions.iter().flat_map(pair).collect();
         let mut block = vec![decisions.len() as u8];
         block.extend(crc32fast::hash(&body).to_le_bytes());
         block.extend(body);
-        self.file.write_all(&block).map_err(|error| format!("checkpoint: {error}"))
+        self.write(&block)
+    }
+}
+
+/// Opens or creates a file without following a link; `None` if something else than a regular file is there.
+fn open_regular(path: &Path) -> io::Result<Option<File>> {
+    let is_other = |metadata: fs::Metadata| !metadata.is_file();
+    if fs::symlink_metadata(path).is_ok_and(is_other) {
+        return Ok(None);
+    }
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        // Against a link that is put there meanwhile.
+        options.custom_flags(rustix::fs::OFlags::NOFOLLOW.bits() as i32);
+    }
+    let file = options.open(path)?;
+    Ok(file.metadata()?.is_file().then_some(file))
+}
+
+/// Returns the failure of an operation on the checkpoint, with what to do if the disk is full.
+fn cannot(action: &str, path: &Path, error: &io::Error) -> Hinted {
+    let what = format!("cannot {action} {}: {error}", path.display());
+    let failure = Hinted::from(what).of_kind(Kind::Failure);
+    match is_disk_full(error) {
+        true => failure.with_hint("free disk space and run the same command again to resume"),
+        false => failure,
     }
 }
 
@@ -166,7 +246,21 @@ pub fn stored(rules: &BoardRules, board: Board) -> Option<&'static SemiStrongTab
     {
         return None;
     }
-    TABLE.get_or_init(|| SemiStrongTable::open(bytes).ok()).as_ref()
+    TABLE.get_or_init(|| SemiStrongTable::open(bytes, &CheckLimits::NONE).ok()).as_ref()
+}
+
+/// Checks a table: the stored moves of either side keep the scores that it claims, and the scores agree with each
+/// other and with a plain search below them. The score of a position whose best move leaves the table may be too low.
+pub(super) fn check(
+    bytes: &[u8],
+    limits: &CheckLimits,
+    announce: &mut dyn FnMut(&SearchWork),
+) -> Result<CheckReport, Hinted> {
+    let table = SemiStrongTable::open(bytes, limits)?;
+    table.check_scores()?;
+    let SemiStrongTable { header, rules, sides } = table;
+    let leaves = search_leaves(&rules, &sides, true, limits, announce)?;
+    Ok(CheckReport { header, is_semi_strong: true, leaves })
 }
 
 /// Opened table.
@@ -188,54 +282,97 @@ pub struct ExactAnswer {
 
 impl SemiStrongTable {
     /// Expands a file.
-    pub fn open(bytes: &[u8]) -> Result<SemiStrongTable, String> {
-        let (header, content) = Header::read(bytes, SEMI_STRONG)?;
+    ///
+    /// # Errors
+    ///
+    /// If the file is damaged ([`Kind::Damaged`]) or exceeds the limits ([`Kind::Input`]).
+    pub fn open(bytes: &[u8], limits: &CheckLimits) -> Result<SemiStrongTable, Hinted> {
+        let (header, content) = Header::read(bytes, SEMI_STRONG, limits)?;
         let rules = BoardRules::new(header.rows, header.columns, header.empties);
         let total = header.counts[0] as usize + header.counts[1] as usize;
-        let Some((gains, moves)) = content.split_at_checked(total) else {
-            return Err("truncated records".to_string());
-        };
+        let truncated = || damaged("truncated records");
+        let (gains, moves) = content.split_at_checked(total).ok_or_else(truncated)?;
         let (mut gains, mut moves) = (gains.iter(), moves.iter());
-        let mut side = |turn: Turn, bound: i32, count: u32| {
-            let mut walk = Walk::new(&rules, header.leaf_depth);
+        let mut side = |turn: Turn, bound: i32, count: u32, room: Room| {
+            let mut walk = Walk::new(&rules, header.leaf_depth, room);
             walk.add(header.root, turn, bound);
             let mut met = 0;
-            for empties in walk.levels() {
-                for (board, bound) in walk.level(empties)? {
-                    let gain = gains.next().ok_or("truncated records")?;
-                    let score = bound + i32::from(*gain);
-                    let legal = rules.moves(board);
-                    let mut square = None;
-                    if legal.count_ones() > 1 {
-                        let index = moves.next().ok_or("truncated records")?;
-                        square = Some(nth(legal, *index).ok_or("invalid move index")?);
-                    }
-                    if score > rules.most() {
-                        return Err("invalid score".to_string());
-                    }
-                    met += 1;
-                    walk.follow(board, score, square);
+            walk.replay(true, |board, bound| {
+                let score = bound + i32::from(*gains.next().ok_or_else(truncated)?);
+                if score > rules.most() {
+                    return Err(damaged("invalid score"));
                 }
-            }
-            walk.failure()?;
-            if met == count { Ok(walk) } else { Err("inconsistent records".to_string()) }
+                met += 1;
+                Ok(ScoredMove { score, square: next_move(&rules, board, &mut moves)? })
+            })?;
+            if met == count { Ok(walk) } else { Err(damaged("inconsistent records")) }
         };
-        let sides = [
-            side(Turn::Hero, header.score, header.counts[0])?,
-            side(Turn::Other, -header.score, header.counts[1])?,
-        ];
+        let mut room = Room::new(limits);
+        room.take(content.len())?;
+        let first = side(Turn::Hero, header.score, header.counts[0], room)?;
+        let second = side(Turn::Other, -header.score, header.counts[1], first.room)?;
         if gains.next().is_some() || moves.next().is_some() {
-            return Err("records beyond the end".to_string());
+            return Err(damaged("records beyond the end"));
         }
-        Ok(SemiStrongTable { header, rules, sides })
+        Ok(SemiStrongTable { header, rules, sides: [first, second] })
     }
 
-    /// Checks by plain search that the stored moves of either side keep the scores that the table assigns and
-    /// returns the number of positions searched below them. For scores after an inferior move it proves only
-    /// a lower bound; their exactness rests on the search that made the table.
-    pub fn check(&self) -> Result<[usize; 2], String> {
-        let [first, second] = &self.sides;
-        Ok([check_leaves(&self.rules, first)?, check_leaves(&self.rules, second)?])
+    /// Checks that the scores above the leaves agree with each other: the other side's positions have the lowest
+    /// score of their replies, no move of a stored position leads to a better score than its own, and a position has
+    /// one score wherever it is stored.
+    fn check_scores(&self) -> Result<(), Hinted> {
+        let depth = self.header.leaf_depth as usize;
+        let walks = self.sides.iter();
+        let positions = walks.flat_map(move |walk| {
+            let hero = walk.hero[depth + 1..].iter().flatten();
+            let hero = hero.map(move |(key, node)| (walk, Turn::Hero, key, node));
+            let other = walk.other[depth + 1..].iter().flatten();
+            hero.chain(other.map(move |(key, node)| (walk, Turn::Other, key, node)))
+        });
+        let fault = |(walk, turn, key, node): (&Walk, Turn, &(u64, u64), &Node)| {
+            let board = board_of(key);
+            let score = i32::from(node.score);
+            let what = match turn {
+                Turn::Hero => self.hero_fault(board, score),
+                Turn::Other => self.other_fault(walk, board, score),
+            }?;
+            Some(format!("{what}: {}", self.rules.diagram(board)))
+        };
+        positions.par_bridge().find_map_any(fault).map_or(Ok(()), |what| Err(damaged(what)))
+    }
+
+    fn hero_fault(&self, board: Board, score: i32) -> Option<&'static str> {
+        if self.scores(board).any(|other| other != score) {
+            return Some("a position has two scores");
+        }
+        let is_better = |child: Board| {
+            if self.rules.is_over(child) {
+                return -self.rules.score(child) > score;
+            }
+            self.scores(child).any(|after| -after > score)
+        };
+        let is_exceeded = self.rules.successors(board).into_iter().any(is_better);
+        is_exceeded.then_some("a move leads to a better score than the position's")
+    }
+
+    fn other_fault(&self, walk: &Walk, board: Board, score: i32) -> Option<&'static str> {
+        if self.scores(board).any(|other| other != -score) {
+            return Some("a position has two scores");
+        }
+        // Replies that are searched are compared by `search_leaves`.
+        let lowest = walk.replies(board).reduce(|a, b| Some(a?.min(b?)))?;
+        (lowest? != score).then_some("no reply reaches the score of a position")
+    }
+
+    /// Returns the mover's exact scores of a position that the table claims.
+    fn scores(&self, board: Board) -> impl Iterator<Item = i32> {
+        let key = self.sides[0].key(board);
+        let empties = self.rules.empties(board);
+        let hero = self.sides.iter().filter(move |_| empties > self.header.leaf_depth);
+        let hero = hero.filter_map(move |walk| walk.hero[empties as usize].get(&key));
+        let other =
+            self.sides.iter().filter_map(move |walk| walk.other[empties as usize].get(&key));
+        hero.map(|node| node.score.into()).chain(other.map(|node| -i32::from(node.score)))
     }
 
     /// Returns an engine for the positions below the table.
@@ -263,12 +400,11 @@ impl SemiStrongTable {
             let found = engine.solve(&board, window, &Limits::default());
             return Some(ExactAnswer { score: found.lower, square: found.best });
         }
-        let score = self.score(board)?;
+        let score = self.scores(board).next()?;
         let child = |&square: &u32| rules.play(board, square);
         // The stored move belongs to an image of the board: find the move that reaches its child.
         if let Some(target) = self.stored_child(board) {
-            let square =
-                super::check::squares(legal).find(|at| rules.canonical(child(at)) == target);
+            let square = squares(legal).find(|at| rules.canonical(child(at)) == target);
             return Some(ExactAnswer { score, square });
         }
         let holds = |square: &u32| {
@@ -277,22 +413,11 @@ impl SemiStrongTable {
                 return -rules.score(child) == score;
             }
             if rules.empties(child) > self.header.leaf_depth {
-                return self.score(child) == Some(-score);
+                return self.scores(child).next() == Some(-score);
             }
             engine.solve(&child, (-score, 1 - score), &Limits::default()).upper <= -score
         };
-        Some(ExactAnswer { score, square: super::check::squares(legal).find(holds) })
-    }
-
-    /// Returns the score of a position above the leaves, for its mover.
-    fn score(&self, board: Board) -> Option<i32> {
-        let key = self.sides[0].key(board);
-        let empties = self.rules.empties(board) as usize;
-        let of = |walk: &Walk| {
-            let hero = walk.hero[empties].get(&key).map(|node| i32::from(node.score));
-            hero.or_else(|| walk.other[empties].get(&key).map(|node| -i32::from(node.score)))
-        };
-        self.sides.iter().find_map(of)
+        Some(ExactAnswer { score, square: squares(legal).find(holds) })
     }
 
     /// Returns the canonical position after the stored move of a position of the hero.
