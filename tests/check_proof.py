@@ -278,7 +278,9 @@ def check_labels(data, options):
         bounds = list(struct.iter_unpack("<ii", data[at + 18 : end - 4]))
         for lower, upper in bounds:
             most = 131072 * (squares or 1)
-            require(-most - 65535 <= lower <= upper <= most, f"record at byte {at}: invalid bounds {lower}, {upper}")
+            plies = [abs(131072 * score_of(bound) - bound) for bound in (lower, upper)]
+            is_valid = -most - 65535 <= lower <= upper <= most and all(d <= 29998 or d == 65535 for d in plies)
+            require(is_valid, f"record at byte {at}: invalid bounds {lower}, {upper}")
         records.append((high, low, bounds))
         at = end
     print(f"labels of {game}, {settings}: {len(records)} positions, {len(data) - at} bytes cut off")
