@@ -4,7 +4,7 @@
 //! no file of another program has it. It is created anew, never through a link, and locked by its writer. Whoever next
 //! writes the same output removes what a killed process left.
 //!
-//! What a later process resumes keeps its name: [`kept`] and [`kept_dir`] refuse links and whatever else is there.
+//! Files that a later process resumes keep their names: [`kept`] and [`kept_dir`] refuse links and files of others.
 //!
 //! ```
 //! use yomikiri::output;
@@ -22,6 +22,8 @@ use std::fs::{self, File, TryLockError};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+
+use crate::hint::{Hinted, Kind};
 
 /// Ending of temporary names.
 const PART: &str = "part";
@@ -143,7 +145,7 @@ pub fn replace(place: &Path, bytes: &[u8]) -> io::Result<()> {
     output.commit()
 }
 
-/// Checks that a file can be written at a path that the user names, as far as possible without touching what is there.
+/// Checks that a file can be written at a path that the user names, as far as possible without touching a file there.
 pub fn check(path: &Path) -> io::Result<()> {
     match Target::of(path)? {
         Target::File(place) => OutputFile::beside(&place).map(drop),
@@ -162,11 +164,11 @@ pub fn check_dir(path: &Path) -> io::Result<()> {
     OutputDir::create(path).map(drop)
 }
 
-/// What a path leads to.
+/// The end of a path.
 enum Target {
     /// A regular file, or nothing yet.
     File(PathBuf),
-    /// What stdout or stderr is: a file is added to where we are in it.
+    /// The file, pipe or device that is stdout or stderr: a file is added to where we are in it.
     Open(File),
     /// A pipe or device.
     Stream,
@@ -348,7 +350,7 @@ pub fn kept(path: &Path) -> io::Result<File> {
     {
         use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
         let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-        // What a link leads to is not even looked at; a pipe without a reader does not make us wait.
+        // The target of a link is not even looked at; a pipe without a reader does not make us wait.
         let file = options.custom_flags(flags.bits() as i32).open(path);
         let file = file.map_err(|error| match fs::symlink_metadata(path) {
             Ok(there) if there.is_symlink() => NotOurs("it is a symbolic link").into(),
@@ -367,7 +369,7 @@ pub fn kept(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// File in a directory that a later process resumes: what tells it from others.
+/// File that marks a directory as unfinished work, which a later process resumes.
 pub const DRAFT: &str = "DRAFT";
 
 /// Creates a directory that keeps its name because a later process resumes it, or accepts one that this function
@@ -537,6 +539,26 @@ pub fn is_full(error: &(dyn Error + 'static)) -> bool {
     is_one || system.get_ref().is_some_and(|inner| is_full(inner))
 }
 
+/// Returns what to do about an error of the system, if anything is known.
+pub fn advice(error: &io::Error) -> Option<&'static str> {
+    match () {
+        () if is_full(error) => Some("free disk space and run the command again"),
+        () if is_foreign(error) => Some("move it away, or choose another name"),
+        () => None,
+    }
+}
+
+/// Returns the error of an operation (such as `write`) on a path, with what to do; invalid input if it is for a file that is not ours.
+pub fn failure(action: &str, path: &Path, error: &io::Error) -> Hinted {
+    let kind = if is_foreign(error) { Kind::Input } else { Kind::Failure };
+    let failure =
+        Hinted::from(format!("cannot {action} {}: {error}", path.display())).of_kind(kind);
+    match advice(error) {
+        Some(advice) => failure.with_hint(advice),
+        None => failure,
+    }
+}
+
 /// Returns the directory that contains a path.
 pub(crate) fn parent(path: &Path) -> &Path {
     path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
@@ -584,7 +606,7 @@ mod tests {
             (names(dir.path()), fs::read(&place).unwrap()),
             (vec!["a.json".into()], b"other".into())
         );
-        // What a killed process left is removed; what is not ours stays.
+        // The file of a killed process is removed; files that are not ours stay.
         let left = temporary(&place).unwrap();
         fs::write(&left, "half").unwrap();
         fs::write(dir.path().join("a.json.part"), "mine").unwrap();

@@ -1,7 +1,7 @@
 //! Errors of tables on disk.
 
 use crate::hint::{Hint, Hinted, Kind};
-use crate::output::{is_foreign, is_full};
+use crate::output::{advice, failure, is_foreign};
 use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -90,13 +90,8 @@ impl Hint for TableError {
             TableError::Version { .. } => "enumerate it again".into(),
             TableError::Damaged { .. } => "remove the table and enumerate it again".into(),
             TableError::Busy { .. } => "wait for it to end".into(),
-            TableError::Io { source, .. } if is_full(source) => {
-                "free disk space and run the command again".into()
-            }
-            TableError::Io { source, .. } if is_foreign(source) => {
-                "move it away, or choose another name".into()
-            }
-            TableError::Name { .. } | TableError::Io { .. } => return None,
+            TableError::Io { source, .. } => return advice(source).map(Cow::from),
+            TableError::Name { .. } => return None,
         })
     }
 
@@ -125,10 +120,9 @@ pub trait IoContext<T> {
 impl From<TableError> for Hinted {
     /// Copies message, hint and kind; of an operation of the system also its error.
     fn from(error: TableError) -> Hinted {
-        let hinted = Hinted::of(&error);
         match error {
-            TableError::Io { source, .. } => hinted.map(|what| format!("{what}: {source}")),
-            _ => hinted,
+            TableError::Io { action, path, source } => failure(action, &path, &source),
+            error => Hinted::of(&error),
         }
     }
 }
@@ -137,10 +131,4 @@ impl<T> IoContext<T> for io::Result<T> {
     fn at(self, action: &'static str, path: &Path) -> Result<T, TableError> {
         self.map_err(|source| TableError::Io { action, path: path.to_path_buf(), source })
     }
-}
-
-/// Returns `true` if an operation failed because the disk is full, or the file as large as is allowed.
-pub fn is_disk_full(error: &io::Error) -> bool {
-    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
-    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
 }

@@ -80,7 +80,7 @@ fn outputs(tables: &Tables) -> PathBuf {
     dir
 }
 
-/// What a command writes with nothing in its way.
+/// Returns the files of a command with nothing in its way, and its duration.
 fn undisturbed(writer: &Writes, tables: &Tables) -> (Files, Duration) {
     let (dir, begun) = (outputs(tables), Instant::now());
     let ran = writer.run(tables, &dir.join(writer.out));
@@ -226,7 +226,7 @@ fn is_in(file: &[u8], output: &[u8]) -> bool {
     output.windows(file.len()).any(|part| part == file)
 }
 
-/// Where a file cannot be, a command ends at once, with one line that names it.
+/// A command whose output cannot be written ends at once, with one line that names it.
 #[test]
 fn outputs_are_checked_before_the_work() {
     let tables = solved();
@@ -254,7 +254,7 @@ fn samples_are_measured_where_nothing_can_be_written() {
         let ran = tables.run(&[&words[..], &["--tables", root]].concat());
         assert_eq!((ran.code, &ran.stdout), (0, &kept.stdout), "{ran:?}");
     }
-    // What is not ours is not written, and no reason to go on without it.
+    // A file that is not ours is neither written nor passed over.
     let labels = tables.root().join("labels/othello-8x8-uncounted.labels");
     let whole = fs::read(&labels).unwrap();
     let elsewhere = tables.place("elsewhere");
@@ -298,7 +298,7 @@ fn kills() -> usize {
     std::env::var("YOMIKIRI_KILLS").map_or(2, |kills| kills.parse().expect("a number of kills"))
 }
 
-/// The same command makes the same files, and leaves nothing of the killed one beside them.
+/// Kills every command at random. Run again, it makes the same files and leaves none of the killed one beside them.
 #[test]
 fn a_killed_command_leaves_nothing_that_the_next_does_not_remove() {
     let tables = solved();

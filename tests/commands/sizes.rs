@@ -13,7 +13,7 @@ use crate::common::tables::{Ran, Tables};
 const SIZES: [&str; 10] =
     ["N", "K", "PLIES", "SECONDS", "STATES", "UNITS", "SEED", "PORT", "FROM..TO", "BYTES"];
 
-/// What a command needs before its options.
+/// Returns the words that a command needs before its options.
 fn needed(command: &str) -> &'static [&'static str] {
     match command {
         "check" | "remove" => &["file"],
@@ -117,7 +117,7 @@ fn memory_is_that_of_the_machine() {
     assert_eq!(count, 4);
 }
 
-/// What is forced takes as much as the system gives.
+/// A search takes as much of the forced memory as the system gives.
 #[test]
 fn more_memory_than_there_is_ends_in_an_answer() {
     let tables = Tables::new();

@@ -47,7 +47,7 @@ use std::path::{Path, PathBuf};
 
 use yomikiri::any::AnyGame;
 use yomikiri::hint::Hinted;
-use yomikiri::table::TableError;
+use yomikiri::output;
 use yomikiri_measure::judge::{Player, build};
 use yomikiri_measure::policy::{NetworkSpec, PolicySpec};
 
@@ -86,5 +86,5 @@ pub fn player(spec: &PolicySpec, game: &AnyGame, tables: &Path) -> Result<Player
 
 /// Returns the error for a file that cannot be written.
 fn cannot_write(path: &Path, source: std::io::Error) -> Hinted {
-    TableError::Io { action: "write", path: path.to_path_buf(), source }.into()
+    output::failure("write", path, &source)
 }

@@ -19,7 +19,7 @@ pub(super) fn check(path: &Path) -> Result<(), Hinted> {
 /// Checks that a directory, or a file with others beside it, can be written, before the work begins.
 pub(super) fn check_dir(path: &Path) -> Result<(), TableError> {
     match output::check_dir(path) {
-        // What writes there says so itself.
+        // The export itself reports that another one is at work.
         Err(error) if error.kind() == ErrorKind::ResourceBusy => Ok(()),
         checked => checked.at("write", path),
     }

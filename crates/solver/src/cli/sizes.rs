@@ -5,9 +5,9 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use bytesize::ByteSize;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Error};
 
-use super::usage::invalid_value;
 use yomikiri_measure::machine_memory;
 use yomikiri_measure::render::number::bytes;
 
@@ -47,6 +47,19 @@ pub(super) fn check_memory(matches: &ArgMatches) -> Result<(), Error> {
         }
         _ => Ok(()),
     }
+}
+
+/// Returns the error for the value of an option that is refused after all are read; `why` may end in `; HINT`.
+fn invalid_value(option: &str, value: &str, why: String) -> Error {
+    let mut error = Error::new(ErrorKind::ValueValidation);
+    for (kind, text) in [
+        (ContextKind::InvalidArg, option.to_string()),
+        (ContextKind::InvalidValue, value.to_string()),
+        (ContextKind::Custom, why),
+    ] {
+        error.insert(kind, ContextValue::String(text));
+    }
+    error
 }
 
 /// A time in seconds, above 0.

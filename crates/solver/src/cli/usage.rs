@@ -15,19 +15,6 @@ use super::examples::command;
 use super::program::{self, in_its_name};
 use yomikiri::hint::{Kind, did_you_mean, joined};
 
-/// Returns the error for the value of an option that is refused after all are read; `why` may end in `; HINT`.
-pub(super) fn invalid_value(option: &str, value: &str, why: String) -> Error {
-    let mut error = Error::new(ErrorKind::ValueValidation);
-    for (kind, text) in [
-        (ContextKind::InvalidArg, option.to_string()),
-        (ContextKind::InvalidValue, value.to_string()),
-        (ContextKind::Custom, why),
-    ] {
-        error.insert(kind, ContextValue::String(text));
-    }
-    error
-}
-
 /// Reports why the command line cannot be understood, or prints the help that was asked for.
 pub(super) fn report(error: &Error) -> ExitCode {
     let help = error.render();

@@ -3,7 +3,7 @@
 //! The table is a walk for each side as hero. A record contains the hero's score minus its known bound, and
 //! the index of its move. The scores come from a search; `check` proves most of them.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -18,8 +18,8 @@ use super::{Header, Node, Pool, Room, SEMI_STRONG, ScoredMove, Turn, Walk, board
 use crate::game::SearchLimits as Limits;
 use crate::game::othello::Board;
 use crate::game::othello::search::{Engine, EngineOptions};
-use crate::hint::{Hinted, Kind};
-use crate::table::is_disk_full;
+use crate::hint::Hinted;
+use crate::output::{failure, kept};
 
 /// Length of the header of a checkpoint in bytes, and the place of the leaf depth in it.
 const HEAD: usize = 44;
@@ -128,13 +128,12 @@ struct DecisionLog {
 impl DecisionLog {
     /// Opens or creates the log of a table. A file that is refused is not changed.
     fn open(path: &Path, problem: &Problem) -> Result<DecisionLog, Hinted> {
-        let read = |error: io::Error| cannot("read", path, &error);
+        let read = |error: io::Error| failure("read", path, &error);
         let refused = |what: &str| {
             let hint = format!("delete {}, or choose another --out", path.display());
             Hinted::new(format!("{} is {what}", path.display()), hint)
         };
-        let mut file =
-            open_regular(path).map_err(read)?.ok_or_else(|| refused("not a regular file"))?;
+        let mut file = kept(path).map_err(|error| failure("write", path, &error))?;
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => {
                 let what = format!("{} is in use by another process", path.display());
@@ -182,7 +181,7 @@ impl DecisionLog {
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), Hinted> {
-        self.file.write_all(bytes).map_err(|error| cannot("write", &self.path, &error))
+        self.file.write_all(bytes).map_err(|error| failure("write", &self.path, &error))
     }
 
     fn block(bytes: &[u8]) -> Option<(Vec<ScoredMove>, &[u8])> {
@@ -204,34 +203,6 @@ impl DecisionLog {
         block.extend(crc32fast::hash(&body).to_le_bytes());
         block.extend(body);
         self.write(&block)
-    }
-}
-
-/// Opens or creates a file without following a link; `None` if something else than a regular file is there.
-fn open_regular(path: &Path) -> io::Result<Option<File>> {
-    let is_other = |metadata: fs::Metadata| !metadata.is_file();
-    if fs::symlink_metadata(path).is_ok_and(is_other) {
-        return Ok(None);
-    }
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        // Against a link that is put there meanwhile.
-        options.custom_flags(rustix::fs::OFlags::NOFOLLOW.bits() as i32);
-    }
-    let file = options.open(path)?;
-    Ok(file.metadata()?.is_file().then_some(file))
-}
-
-/// Returns the failure of an operation on the checkpoint, with what to do if the disk is full.
-fn cannot(action: &str, path: &Path, error: &io::Error) -> Hinted {
-    let what = format!("cannot {action} {}: {error}", path.display());
-    let failure = Hinted::from(what).of_kind(Kind::Failure);
-    match is_disk_full(error) {
-        true => failure.with_hint("free disk space and run the same command again to resume"),
-        false => failure,
     }
 }
 

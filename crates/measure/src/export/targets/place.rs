@@ -62,7 +62,7 @@ impl Destination {
             return Ok(self.folder.commit(&is_ours).at("replace", &place)?);
         };
         // The old data is removed only now, and before its cards: a card never describes data of another
-        // export. After a kill the next export knows what is there by the card in JSON.
+        // export. After a kill the next export knows these files by the card in JSON.
         if place.exists() {
             fs::remove_file(&place).at("replace", &place)?;
         }
