@@ -354,6 +354,7 @@ pub fn kept(path: &Path) -> io::Result<File> {
         let file = options.custom_flags(flags.bits() as i32).open(path);
         let file = file.map_err(|error| match fs::symlink_metadata(path) {
             Ok(there) if there.is_symlink() => NotOurs("it is a symbolic link").into(),
+            Ok(there) if !there.is_file() => NotOurs("it is not a regular file").into(),
             _ => error,
         })?;
         let there = file.metadata()?;

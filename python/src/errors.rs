@@ -1,9 +1,12 @@
 //! Errors as Python exceptions.
 
+use std::path::PathBuf;
+
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use yomikiri::hint::{Hint, Hinted, shortened};
+use yomikiri::output::{self, failure};
 use yomikiri_measure::judge::MeasureError;
 
 create_exception!(_core, YomikiriError, PyException, "Failure, described in one line.");
@@ -49,6 +52,13 @@ pub(crate) fn table_error(what: impl Into<String>) -> PyErr {
 /// Returns a `PositionError`.
 pub(crate) fn position_error(what: impl Into<String>) -> PyErr {
     PositionError::new_err(cut(what))
+}
+
+/// Writes a text to a file, whole or not at all.
+#[pyfunction]
+pub(crate) fn write_text(path: PathBuf, text: &str) -> PyResult<()> {
+    let written = output::write(&path, text.as_bytes());
+    written.map_err(|error| PyOSError::new_err(cut(failure("write", &path, &error).line())))
 }
 
 /// Converts an error of a measurement.

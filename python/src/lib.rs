@@ -62,6 +62,7 @@ pub fn module(module: &Bound<'_, PyModule>, games: Vec<AnyGame>) -> PyResult<()>
     module.add_class::<tables::Table>()?;
     module.add_class::<measure::Report>()?;
     module.add_class::<measure::Asked>()?;
+    module.add_function(wrap_pyfunction!(errors::write_text, module)?)?;
     module.add_function(wrap_pyfunction!(games::board_svg, module)?)?;
     module.add_function(wrap_pyfunction!(tables::open_table, module)?)?;
     module.add_function(wrap_pyfunction!(tables::solve, module)?)?;

@@ -136,6 +136,11 @@ def test_a_table_is_exported_with_its_card(table, tmp_path):
     cards = table.export(tmp_path / "hub")
     text = (tmp_path / "hub" / "README.md").read_text()
     assert text.startswith("---\n") and "path: data/validation.parquet" in text and "| `q_score` |" in text
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "README.md").write_text("mine")
+    with pytest.raises(ValueError, match="README.md exists and is no dataset card"):
+        table.export(tmp_path / "mine")
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["README.md"]
     frames = {part: pandas.read_parquet(tmp_path / "hub" / "data" / f"{part}.parquet") for part in cards}
     assert sum(map(len, frames.values())) == sum(len(batch) for batch in table.states())
     with pytest.raises(ValueError, match="x.xls: expected .parquet"):

@@ -632,7 +632,7 @@ class Report:
             earlier = (str(against), Path(against).read_text(encoding="utf-8"))
         page = self._core.html("yomikiri.evaluate", date, highlight, earlier)
         if path is not None:
-            Path(path).write_text(page, encoding="utf-8")
+            _core.write_text(path, page)
         return page
 
     def mistakes(self, count: int = 10, policy: str | int = 0) -> list[Mistake]:

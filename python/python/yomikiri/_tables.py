@@ -378,11 +378,14 @@ class Table:
 
         if path.suffix:
             return write(path, split)
+        card_path = path / "README.md"
+        if card_path.exists() and "Written by yomikiri" not in card_path.read_text(encoding="utf-8", errors="replace"):
+            raise ValueError(f"{card_path} exists and is no dataset card of yomikiri; move it away or choose another path")
         data = path / "data"
         data.mkdir(parents=True, exist_ok=True)
         parts = [split] if split else ["train", "validation", "test"]
         cards = {part: write(data / f"{part}.parquet", part) for part in parts}
-        (path / "README.md").write_text(_dataset_card(self, cards), encoding="utf-8")
+        _core.write_text(card_path, _dataset_card(self, cards))
         return cards
 
 

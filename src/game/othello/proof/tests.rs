@@ -306,9 +306,9 @@ fn other_checkpoints_are_refused_and_kept() {
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink(&log, place("link")).unwrap();
-        refuses(3, &place("link"), "not a regular file");
+        refuses(3, &place("link"), "symbolic link");
         std::os::unix::fs::symlink(place("nowhere"), place("dangling")).unwrap();
-        refuses(3, &place("dangling"), "not a regular file");
+        refuses(3, &place("dangling"), "symbolic link");
         assert!(!place("nowhere").exists());
     }
     refuses(3, directory.path(), "not a regular file");
