@@ -239,6 +239,9 @@ impl OutputDir {
     /// [`ErrorKind::ResourceBusy`] while another process writes to the same place.
     pub fn create(path: &Path) -> io::Result<OutputDir> {
         let place = followed(path)?;
+        if parent(&place).metadata().is_ok_and(|there| !there.is_dir()) {
+            return Err(ErrorKind::NotADirectory.into());
+        }
         fs::create_dir_all(parent(&place))?;
         if remove_leftovers(&place)? {
             return Err(ErrorKind::ResourceBusy.into());

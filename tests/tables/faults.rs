@@ -70,7 +70,7 @@ fn a_full_disk_keeps_the_checkpoint_of_a_proof() {
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{ran:?}");
     let last = ran.stderr.lines().last().unwrap();
     assert!(last.contains("4x5.semi.partial: "), "{last}");
-    assert!(last.ends_with("free disk space and run the same command again to resume"), "{last}");
+    assert!(last.ends_with("; free disk space and run the command again"), "{last}");
     // Other leaves neither resume nor harm it.
     let other = [&args[..3], &["--leaves", "5"], &args[5..]].concat();
     let partial = std::fs::read(file.with_added_extension("partial")).unwrap();
