@@ -138,6 +138,11 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     output.commit()
 }
 
+/// Returns whether a path that the user names leads to a pipe or device, which is written directly.
+pub fn is_stream(path: &Path) -> bool {
+    matches!(Target::of(path), Ok(Target::Open(_) | Target::Stream))
+}
+
 /// Writes a file of a name of ours, whole or not at all, without syncing.
 pub fn replace(place: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut output = OutputFile::beside(place)?;

@@ -168,7 +168,10 @@ def test_every_kind_of_answer_is_read_at_every_door(table, everything, tmp_path,
         for name, figure in report[door].items():
             if name != "policy":
                 wanted = ours[name]
-                assert figure == (wanted if wanted is None else pytest.approx(wanted, abs=1e-4)), f"{words}, {door}: {name}"
+                # Averages over images are tied on one processor and differ by rounding on another.
+                rounded = name == "rank_correlation" and "symmetric" in reading
+                close = None if wanted is None else pytest.approx(wanted, abs=3e-3 if rounded else 1e-4)
+                assert figure == close, f"{words}, {door}: {name}"
 
 
 @pytest.mark.parametrize("shape", [[2, 4, 4], [32]])

@@ -12,6 +12,7 @@ use super::seat::{Chosen, Seat, choose};
 use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::game::{Action, Game, GameExt, Outcome, PlayedGame, Side};
 use yomikiri::hint::{Hint, Hinted};
+use yomikiri::output::is_stream;
 use yomikiri::solve::Value;
 use yomikiri::solved::{Oracle, QUICK_SQUARES, Sources};
 use yomikiri::table::TableError;
@@ -60,6 +61,12 @@ enum Effect {
 impl Session<'_> {
     /// Plays until the game is over and nobody wants another, or the input ends.
     pub(super) fn run(&mut self) -> anyhow::Result<()> {
+        self.play_on()?;
+        // A pipe takes the game once.
+        self.keep(true)
+    }
+
+    fn play_on(&mut self) -> anyhow::Result<()> {
         let mut input = BufReader::new(io::stdin().lock());
         let asks = io::stdin().is_terminal();
         let has_human = self.seats.iter().any(|seat| matches!(seat, Seat::Human));
@@ -69,7 +76,7 @@ impl Session<'_> {
             let is_over = self.end().is_some();
             let side = self.played.position().side;
             if moved {
-                self.keep()?;
+                self.keep(false)?;
                 self.show_board()?;
             }
             if let (Some(end), true) = (self.end(), moved) {
@@ -145,9 +152,10 @@ impl Session<'_> {
         self.context.line("Type a move, or 'help'.")
     }
 
-    /// Writes the game where it is to be kept.
-    fn keep(&self) -> anyhow::Result<()> {
-        self.save.as_deref().map_or(Ok(()), |file| self.write(file))
+    /// Writes the game to the file that keeps it, after each move, or at the end to a pipe or device.
+    fn keep(&self, is_end: bool) -> anyhow::Result<()> {
+        let file = self.save.as_deref().filter(|file| is_stream(file) == is_end);
+        file.map_or(Ok(()), |file| self.write(file))
     }
 
     fn write(&self, file: &Path) -> anyhow::Result<()> {
