@@ -39,6 +39,13 @@ const LINKS: usize = 40;
 #[error("{0}")]
 pub struct NotOurs(&'static str);
 
+impl NotOurs {
+    /// Returns the error for a link.
+    pub fn link() -> io::Error {
+        NotOurs("it is a symbolic link").into()
+    }
+}
+
 impl From<NotOurs> for io::Error {
     fn from(error: NotOurs) -> io::Error {
         io::Error::new(ErrorKind::AlreadyExists, error)
@@ -69,12 +76,16 @@ impl OutputFile {
 
     /// Creates the file for a place of ours, where a link will be replaced.
     pub fn beside(place: &Path) -> io::Result<OutputFile> {
-        // If another process writes the same file, the last one's remains.
-        remove_leftovers(place)?;
+        // If another process writes the same file, the last one's remains. Leftovers of other users are theirs.
+        let _ = remove_leftovers(place);
         loop {
             let part = temporary(place)?;
             let file = File::options().read(true).write(true).create_new(true).open(&part)?;
             if is_held(&file, &part) {
+                // A file that only its owner may read stays so.
+                if let Some(old) = fs::symlink_metadata(place).ok().filter(|old| old.is_file()) {
+                    let _ = file.set_permissions(old.permissions());
+                }
                 return Ok(OutputFile { file, renamed: Some((part, place.to_path_buf())) });
             }
         }
@@ -138,6 +149,16 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     output.commit()
 }
 
+/// Returns whether two paths lead to the same file, which need not exist.
+pub fn is_same(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| {
+        let place = followed(path).ok()?;
+        Some(parent(&place).canonicalize().ok()?.join(place.file_name()?))
+    };
+    let is_one = || File::open(one).is_ok_and(|file| is_at(&file, other));
+    place(one).is_some_and(|one| place(other) == Some(one)) || one.is_file() && is_one()
+}
+
 /// Returns whether a path that the user names leads to a pipe or device, which is written directly.
 pub fn is_stream(path: &Path) -> bool {
     matches!(Target::of(path), Ok(Target::Open(_) | Target::Stream))
@@ -166,6 +187,9 @@ pub fn check(path: &Path) -> io::Result<()> {
 /// Checks that a directory, or a file with others beside it, can be written at a path that the user names; creates the
 /// path's parents.
 pub fn check_dir(path: &Path) -> io::Result<()> {
+    if is_stream(path) {
+        return Err(NotOurs("it is a pipe or device").into());
+    }
     OutputDir::create(path).map(drop)
 }
 
@@ -218,7 +242,8 @@ fn standard(_: &Path) -> Option<File> {
 
 /// Follows the links at a path to what need not exist; not those of `/proc`, whose targets are what processes have open.
 pub fn followed(path: &Path) -> io::Result<PathBuf> {
-    let mut place = path.to_path_buf();
+    // Without a separator at the end, which leads through a link.
+    let mut place: PathBuf = path.components().collect();
     for _ in 0..LINKS {
         if !place.is_symlink() || place.starts_with("/proc") {
             return Ok(place);
@@ -248,7 +273,7 @@ impl OutputDir {
             return Err(ErrorKind::NotADirectory.into());
         }
         fs::create_dir_all(parent(&place))?;
-        if remove_leftovers(&place)? {
+        if remove_leftovers(&place).unwrap_or(false) {
             return Err(ErrorKind::ResourceBusy.into());
         }
         loop {
@@ -361,7 +386,7 @@ pub fn kept(path: &Path) -> io::Result<File> {
         // The target of a link is not even looked at; a pipe without a reader does not make us wait.
         let file = options.custom_flags(flags.bits() as i32).open(path);
         let file = file.map_err(|error| match fs::symlink_metadata(path) {
-            Ok(there) if there.is_symlink() => NotOurs("it is a symbolic link").into(),
+            Ok(there) if there.is_symlink() => NotOurs::link(),
             Ok(there) if !there.is_file() => NotOurs("it is not a regular file").into(),
             _ => error,
         })?;
@@ -385,7 +410,7 @@ pub const DRAFT: &str = "DRAFT";
 /// created. Fails with [`NotOurs`] for a link, a file, or a directory with files but without [`DRAFT`].
 pub fn kept_dir(dir: &Path) -> io::Result<()> {
     match fs::symlink_metadata(dir) {
-        Ok(there) if there.is_symlink() => return Err(NotOurs("it is a symbolic link").into()),
+        Ok(there) if there.is_symlink() => return Err(NotOurs::link()),
         Ok(there) if !there.is_dir() => return Err(NotOurs("it is not a directory").into()),
         Ok(_) if is_kept(dir) => return Ok(()),
         Ok(_) if fs::read_dir(dir)?.next().is_some() => {
@@ -425,12 +450,18 @@ fn with_ending(place: &Path, ending: &str) -> io::Result<PathBuf> {
 
 /// Returns the part of an output's name that its temporary names repeat.
 fn repeated(place: &Path) -> Option<String> {
-    let name = place.file_name()?.to_string_lossy();
-    Some(name[..name.floor_char_boundary(REPEATED)].to_string())
+    let name = place.file_name()?;
+    let text = name.to_string_lossy();
+    if text.len() <= REPEATED && name.to_str().is_some() {
+        return Some(text.into_owned());
+    }
+    // Names with the same beginning, or bytes that are no text, are different outputs.
+    let checksum = crc32fast::hash(name.as_encoded_bytes());
+    Some(format!("{}~{checksum:08x}", &text[..text.floor_char_boundary(REPEATED)]))
 }
 
-/// Returns the name of the output to which a temporary file of this name belongs, or its first 200 bytes; `None` if this
-/// is no temporary name.
+/// Returns the name of the output to which a temporary file of this name belongs; of a long one the first 200 bytes and a
+/// checksum. `None` if this is no temporary name.
 pub fn output_of(file: &str) -> Option<&str> {
     let (before, ending) = file.rsplit_once('.')?;
     let (marked, checksum) = before.split_at_checked(before.len().checked_sub(8)?)?;
@@ -455,11 +486,17 @@ pub fn leftovers(place: &Path) -> Vec<PathBuf> {
 
 /// Removes what killed processes left of an output. Returns whether a process is writing it.
 pub fn remove_leftovers(place: &Path) -> io::Result<bool> {
-    let mut is_busy = false;
+    let (mut is_busy, mut failed) = (false, None);
     for part in leftovers(place) {
-        is_busy |= remove_leftover(&part, place)?;
+        match remove_leftover(&part, place) {
+            Ok(is_written) => is_busy |= is_written,
+            Err(error) => {
+                let what = format!("{}: {error}", part.display());
+                failed = Some(io::Error::new(error.kind(), what));
+            }
+        }
     }
-    Ok(is_busy)
+    failed.map_or(Ok(is_busy), Err)
 }
 
 /// Removes a temporary file or directory. Returns `true`, and leaves it, if a process is writing it.
@@ -590,7 +627,8 @@ mod tests {
         for name in ["a.html", "a", "日本.csv", "a.0123456789abcdef.part", &"é".repeat(120)] {
             let part = temporary(Path::new(name)).unwrap();
             let part = part.to_str().unwrap();
-            assert!(part.len() < 255 && name.starts_with(output_of(part).unwrap()), "{part}");
+            let output = output_of(part).unwrap();
+            assert!(part.len() < 255 && output == repeated(Path::new(name)).unwrap(), "{part}");
             let other = part.replacen(|c: char| c.is_ascii_digit(), "x", 1);
             assert!(other == part || output_of(&other).is_none(), "{other}");
         }

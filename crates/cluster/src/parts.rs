@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ClusterError;
 use yomikiri::hint::Hinted;
-use yomikiri::output::{OutputFile, kept_dir, sync_dir};
+use yomikiri::output::{NotOurs, OutputFile, kept_dir, sync_dir};
 use yomikiri::table::{self, Counts, Identity, Lock, Store, TableError, crc32};
 
 /// Time that a process may take to end after its launcher has ended.
@@ -98,7 +98,10 @@ impl Part {
     /// Locks the files against other processes. Waits a little for a process that is just ending.
     pub(crate) fn lock(&self) -> Result<Lock, ClusterError> {
         let parts = self.dir.parent().unwrap_or(&self.dir);
-        let create = fs::create_dir_all(parts);
+        let create = match parts.is_symlink() {
+            true => Err(NotOurs::link()),
+            false => fs::create_dir_all(parts),
+        };
         create.map_err(|error| ClusterError::file(parts, "create it", error))?;
         let (path, until) = (self.dir.with_added_extension("lock"), Instant::now() + ENDING);
         loop {

@@ -47,9 +47,9 @@ impl Training {
     }
 }
 
-/// Writes a file atomically.
+/// Writes a file of a network atomically, and through no link.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Hinted> {
-    output::write(path, bytes).map_err(|error| cannot_write(path, error))
+    output::replace(path, bytes).map_err(|error| cannot_write(path, error))
 }
 
 /// Writes a network with input of this shape, then its card with the checksum filled in.

@@ -63,6 +63,15 @@ struct TrainingCheckpoint {
     crc32: String,
 }
 
+/// Returns whether an interrupted training run left a checkpoint beside a network's files.
+pub fn is_interrupted(name: &Path) -> bool {
+    let place = card::file(name, "checkpoint");
+    let is_file = place.symlink_metadata().is_ok_and(|there| there.is_file());
+    let bytes = is_file.then(|| fs::read(place).ok()).flatten().unwrap_or_default();
+    let head = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    serde_json::from_slice::<TrainingCheckpoint>(head).is_ok()
+}
+
 /// A training run.
 pub struct TrainingRun {
     /// Path of its files, with or without an extension.
@@ -187,8 +196,8 @@ impl TrainingRun {
         place: &Path,
     ) -> Result<(u64, Vec<HistoryRow>), Hinted> {
         let unfit = |what: Hinted| what.map(|what| format!("{} {what}", place.display()));
-        if place.is_symlink() {
-            return Err(unfit(Hinted::new("is a symbolic link", "remove it to start again")));
+        if place.symlink_metadata().is_ok_and(|there| !there.is_file()) {
+            return Err(unfit(Hinted::new("is not a regular file", "remove it to start again")));
         }
         let bytes = match fs::read(place) {
             Ok(bytes) => bytes,

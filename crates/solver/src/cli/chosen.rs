@@ -175,6 +175,11 @@ impl Chosen {
 }
 
 impl ChosenArgs {
+    /// Returns the file of positions.
+    pub(super) fn file(&self) -> Option<&Path> {
+        self.positions.as_deref()
+    }
+
     /// Returns `true` for the positions of a table, or a part of them.
     pub(super) fn are_of_table(&self) -> bool {
         let is_sample = self.sample.is_some() || self.weight.is_some() || self.seed.is_some();

@@ -7,7 +7,9 @@ use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
-use super::{Cli, output, program};
+use super::{Cli, program};
+use yomikiri::output;
+use yomikiri::table::IoContext;
 
 /// Examples, one per line: the command and its result. `tests/commands` runs or reads each.
 const EXAMPLES: &str = "
@@ -197,7 +199,8 @@ pub(super) fn page(command: &Command, name: &str, out: &mut dyn Write) -> io::Re
 pub(super) fn pages(command: &Command, name: &str, dir: &Path) -> anyhow::Result<()> {
     let mut text = Vec::new();
     page(command, name, &mut text)?;
-    output::write(&dir.join(format!("{name}.1")), &text)?;
+    let place = dir.join(format!("{name}.1"));
+    output::replace(&place, &text).at("write", &place)?;
     let below = command
         .get_subcommands()
         .filter(|below| !below.is_hide_set() && below.get_name() != "help");

@@ -59,6 +59,10 @@ pub(super) fn run(
         bail!(Hinted::new("--positions cannot write arrays", "use .jsonl, .csv, .obf or .parquet"));
     }
     if let Some(out) = out {
+        if yomikiri::output::is_same(out, file) {
+            let what = format!("{} appears twice", out.display());
+            bail!(Hinted::new(what, "give the output a file of its own"));
+        }
         // A pipe is there to be written.
         if out.is_file() && !force {
             let what = format!("{} is there already", out.display());

@@ -20,6 +20,7 @@ use crate::PORT;
 use yomikiri::any::AnyGame;
 use yomikiri::game::Divider;
 use yomikiri::hint::{Hint, Hinted, Kind};
+use yomikiri::output::is_same;
 use yomikiri::solved::{Orienting, SolvedTable};
 use yomikiri::table::{TableError, fits_memory};
 use yomikiri_measure::judge::{
@@ -125,7 +126,8 @@ impl Args {
         let files = self.outputs();
         for (at, path) in files.iter().enumerate() {
             output::check(path)?;
-            if files[..at].contains(path) {
+            let inputs = [self.against.as_deref(), self.chosen.file()].into_iter().flatten();
+            if files[..at].iter().copied().chain(inputs).any(|other| is_same(path, other)) {
                 let what = format!("{} appears twice", path.display());
                 bail!(Hinted::new(what, "give each output a file of its own"));
             }

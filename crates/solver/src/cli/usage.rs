@@ -84,7 +84,11 @@ fn explained(error: &Error, words: &[&str]) -> (String, String) {
         }
         ErrorKind::UnknownArgument => (format!("unexpected word `{option}`"), see),
         ErrorKind::InvalidValue if value.is_empty() => {
-            let is_given = words.iter().any(|word| word.split('=').next() == Some(&option));
+            // The words may give it a value, or none.
+            let is_without = |pair: &[&str]| pair[0] == option && pair[1].is_empty();
+            let is_last = words.last().is_some_and(|word| *word == option);
+            let is_empty = words.contains(&&*format!("{option}="));
+            let is_given = is_last || is_empty || words.windows(2).any(is_without);
             match variable_of(&option, &called).filter(|_| !is_given) {
                 Some(variable) => (
                     format!("{variable} is empty: expected the value of {option}"),

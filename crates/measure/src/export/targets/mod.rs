@@ -451,9 +451,13 @@ pub fn write_blocks(
     columns: &[TargetColumn],
     block: &RowBlock,
 ) -> Result<(), ExportError> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = path.file_name().and_then(|name| name.to_str());
+    let name = name.ok_or_else(|| ExportError::Taken {
+        place: path.to_path_buf(),
+        what: "is not a file name in UTF-8".to_string(),
+    })?;
     let dir = path.parent().unwrap_or(path);
-    let mut sink = sink::begin(format, dir, &name, columns, None)?;
+    let mut sink = sink::begin(format, dir, name, columns, None)?;
     sink.append(block)?;
     sink.finish()?;
     Ok(())

@@ -1,5 +1,6 @@
 //! Destination of an export, and the rules for replacing an earlier one.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -12,10 +13,14 @@ use yomikiri::table::IoContext;
 
 const CARD: &str = "targets.json";
 const CARD_TEXT: &str = "targets.md";
+/// Longest name in bytes: file systems allow 255, and a card's name is longer.
+const LONGEST: usize = 250;
 
 /// An export being written beside its destination.
 pub(super) struct Destination {
     folder: OutputDir,
+    /// Files of the export that is replaced.
+    old: BTreeSet<String>,
     /// Name of the data file; `None` for a directory.
     file: Option<String>,
 }
@@ -24,18 +29,21 @@ impl Destination {
     /// Prepares writing. Fails if anything but an unchanged export of targets is at the destination.
     pub(super) fn begin(path: &Path, format: Format) -> Result<Destination, ExportError> {
         let path = &followed(path).at("write", path)?;
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-        let name = name.ok_or_else(|| taken(path, "is not a file or directory name"))?;
-        let file = (format != Format::Npy).then_some(name);
-        match &file {
-            None => check_directory(path)?,
-            Some(name) => check_file(path, name)?,
+        let name = path.file_name().and_then(|name| name.to_str()).map(str::to_string);
+        let name = name.ok_or_else(|| taken(path, "is not a file or directory name in UTF-8"))?;
+        if name.len() > LONGEST {
+            return Err(taken(path, format!("has a name of more than {LONGEST} bytes")));
         }
+        let file = (format != Format::Npy).then_some(name);
+        let old = match &file {
+            None => check_directory(path)?,
+            Some(name) => check_file(path, name).map(|()| BTreeSet::new())?,
+        };
         let folder = match file {
-            None => begin(path, &is_ours)?,
+            None => begin(path, &|name| old.contains(name))?,
             Some(_) => beside(path)?,
         };
-        Ok(Destination { folder, file })
+        Ok(Destination { folder, old, file })
     }
 
     /// Returns the directory to write into.
@@ -59,7 +67,10 @@ impl Destination {
         }
         let place = self.folder.place().to_path_buf();
         let Some(name) = &self.file else {
-            return Ok(self.folder.commit(&is_ours).at("replace", &place)?);
+            return Ok(self
+                .folder
+                .commit(&|name| self.old.contains(name))
+                .at("replace", &place)?);
         };
         // The old data is removed only now, and before its cards: a card never describes data of another
         // export. After a kill the next export knows these files by the card in JSON.
@@ -74,11 +85,6 @@ impl Destination {
     }
 }
 
-/// Returns whether a file of a directory of arrays belongs to such an export, by its name.
-fn is_ours(name: &str) -> bool {
-    name == CARD || name == CARD_TEXT || name.ends_with(".npy")
-}
-
 fn taken(place: &Path, what: impl Into<String>) -> ExportError {
     ExportError::Taken { place: place.to_path_buf(), what: what.into() }
 }
@@ -90,25 +96,46 @@ fn card_at(path: &Path) -> Option<Card> {
     (card.schema == TARGETS_SCHEMA && card.files.keys().all(is_plain)).then_some(card)
 }
 
-/// Checks that a directory's place is free, or holds an unchanged export.
-fn check_directory(place: &Path) -> Result<(), ExportError> {
+/// Checks that a directory's place is free, or holds an unchanged export, and returns the names of its files.
+fn check_directory(place: &Path) -> Result<BTreeSet<String>, ExportError> {
     if !is_used(place)? {
-        return Ok(());
+        return Ok(BTreeSet::new());
     }
     let card = card_at(&place.join(CARD));
     let card = card.ok_or_else(|| taken(place, "exists and contains no export of targets"))?;
-    card.files.iter().try_for_each(|(name, file)| unchanged(place, &place.join(name), &file.crc32))
+    check_text(&place.join(CARD_TEXT), &card)?;
+    for (name, file) in &card.files {
+        unchanged(place, &place.join(name), &file.crc32)?;
+    }
+    let cards = [CARD, CARD_TEXT].map(str::to_string);
+    Ok(card.files.into_keys().chain(cards).collect())
+}
+
+/// Checks that the text of a card is missing, or as it was written.
+fn check_text(path: &Path, card: &Card) -> Result<(), ExportError> {
+    let is_as_written = || fs::read_to_string(path).is_ok_and(|text| text == card.to_markdown());
+    match is_taken(path) && !is_as_written() {
+        true => Err(taken(path, "has changed since it was exported")),
+        false => Ok(()),
+    }
+}
+
+/// Returns whether a name is taken, perhaps by a link that leads nowhere.
+fn is_taken(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
 }
 
 /// Checks that the place of a file and of its cards is free, or holds an unchanged export.
 fn check_file(place: &Path, name: &str) -> Result<(), ExportError> {
     let beside = |suffix: &str| place.with_file_name(format!("{name}{suffix}"));
     let card = card_at(&beside(".json"));
-    for suffix in [".json", ".md"] {
-        let path = beside(suffix);
-        if path.exists() && card.is_none() {
+    for path in [beside(".json"), beside(".md")] {
+        if path.is_symlink() || is_taken(&path) && card.is_none() {
             return Err(taken(&path, "exists and is not a data card of an export"));
         }
+    }
+    if let Some(card) = &card {
+        check_text(&beside(".md"), card)?;
     }
     if !place.exists() {
         return Ok(());

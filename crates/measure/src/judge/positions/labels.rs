@@ -19,7 +19,7 @@ use crate::judge::error::MeasureError;
 use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::game::{Action, Empties, Game, GameExt, Score, SearchLimits, SearchOptions, WideKey};
 use yomikiri::hint::{Hinted, Kind};
-use yomikiri::output::{is_foreign, is_full, kept};
+use yomikiri::output::{NotOurs, is_foreign, is_full, kept};
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
 use yomikiri::search::SearchTask;
@@ -120,7 +120,11 @@ impl Labels {
             true => records(bytes, game).map_err(damaged),
             false => Err(damaged("invalid header for the labels of this game".to_string())),
         };
-        let (file, known) = match fs::create_dir_all(dir).and_then(|()| kept(&path)) {
+        let created = match dir.is_symlink() {
+            true => Err(NotOurs::link()),
+            false => fs::create_dir_all(dir),
+        };
+        let (file, known) = match created.and_then(|()| kept(&path)) {
             Ok(mut file) => {
                 lock(&file, &path)?;
                 let mut bytes = Vec::new();

@@ -13,6 +13,7 @@ use yomikiri::game::othello::search::{Evaluation, TrainOptions};
 use yomikiri::game::{Game, GameExt};
 use yomikiri::hint::Hinted;
 use yomikiri::input;
+use yomikiri::table::IoContext;
 use yomikiri_measure::render::number::{thousands, took};
 
 /// Patterns that order the moves of 'solver solve', fitted to endgames that the search solves
@@ -65,12 +66,11 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         bail!(Hinted::new(what, "give 5x5 or more"));
     }
     let card_place = out.with_added_extension("json");
-    if card_place.exists() && !is_card(&card_place) {
+    if card_place.symlink_metadata().is_ok() && !is_card(&card_place) {
         let what = format!("{} is not the card of an evaluation", card_place.display());
         bail!(Hinted::new(what, "move it away, or choose another --out"));
     }
     output::check(&out)?;
-    output::check(&card_place)?;
     let began = Instant::now();
     let options = TrainOptions { seed, positions: positions as usize };
     let mut errors = Vec::new();
@@ -96,7 +96,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         bytes: bytes.len() as u64,
     };
     let text = serde_json::to_string_pretty(&card)? + "\n";
-    output::write(&card_place, text.as_bytes())?;
+    yomikiri::output::replace(&card_place, text.as_bytes()).at("write", &card_place)?;
     context.show("train-evaluation", &card, |card| {
         format!("{}: {} bytes, for 'solver solve --evaluation'\n", card.file, thousands(card.bytes))
     })
@@ -104,7 +104,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
 
 /// Returns whether a file is a card that this command wrote.
 fn is_card(path: &Path) -> bool {
-    let card = input::file(path, input::TEXT).ok();
+    let card = (!path.is_symlink()).then(|| input::file(path, input::TEXT).ok()).flatten();
     let card = card.and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
     card.is_some_and(|card| card["file"].is_string() && card["errors"].is_array())
 }

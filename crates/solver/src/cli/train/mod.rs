@@ -15,19 +15,19 @@ use clap::Subcommand;
 use serde::Serialize;
 
 use super::context::Context;
-use super::output;
 use super::players::policies_dir;
 use yomikiri::any::AnyGame;
 use yomikiri::game::Game;
 use yomikiri::game::encode::{Encoding, Plane};
 use yomikiri::hint::Hinted;
+use yomikiri::output::OutputFile;
 use yomikiri::table::IoContext;
 use yomikiri_learn::card::{Card, LearnedFrom, Reading, Training, file, write_whole};
 use yomikiri_learn::network::Architecture;
 use yomikiri_learn::optimiser::OptimiserMethod;
 use yomikiri_learn::options::{COUNT, number};
 use yomikiri_learn::recipes::check_size;
-use yomikiri_learn::training::{HistoryRow, TrainingRun};
+use yomikiri_learn::training::{HistoryRow, TrainingRun, is_interrupted};
 use yomikiri_measure::judge::PolicyAccuracy;
 use yomikiri_measure::render::history;
 
@@ -127,24 +127,24 @@ fn place(common: &Common, recipe: &str, game: &str, context: &Context) -> anyhow
         .out
         .clone()
         .unwrap_or_else(|| policies_dir(&context.store).join(format!("{recipe}-{game}")));
-    check_free(&place, &["json", "onnx", "csv", "svg", "exam.txt"], common.force)?;
+    // An interrupted run has files there too.
+    let may_replace = common.force || is_interrupted(&place);
+    check_free(&place, &["json", "onnx", "csv", "svg", "exam.txt"], may_replace)?;
     Ok(place)
 }
 
-/// Checks that files of these endings can be written; fails if one is there, unless it may be replaced or comes from an
-/// interrupted run.
-fn check_free(place: &Path, endings: &[&str], force: bool) -> anyhow::Result<()> {
+/// Checks that files of these endings can be written; fails if one is there that may not be replaced.
+fn check_free(place: &Path, endings: &[&str], may_replace: bool) -> anyhow::Result<()> {
     if let Some(dir) = place.parent() {
         fs::create_dir_all(dir).at("create", dir)?;
     }
-    let may_replace = force || file(place, "checkpoint").exists();
     for ending in endings {
         let path = file(place, ending);
-        if path.is_file() && !may_replace {
+        if path.symlink_metadata().is_ok() && !may_replace {
             let what = format!("{} exists already", path.display());
             bail!(Hinted::new(what, "add --force to replace it, or choose another --out"));
         }
-        output::check(&path)?;
+        OutputFile::beside(&path).at("write", &path)?;
     }
     Ok(())
 }
