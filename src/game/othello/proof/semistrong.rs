@@ -31,7 +31,7 @@ const LEAF_DEPTH: usize = 13;
 /// # Errors
 ///
 /// If the checkpoint is in use, is not the one of this problem, or cannot be read or written
-/// ([`Kind::Failure`]); a checkpoint that is refused is not changed. If the table needs too many positions.
+/// ([`Kind::Failure`](crate::hint::Kind::Failure)); a checkpoint that is refused is not changed. If the table needs too many positions.
 pub fn make(
     problem: &Problem,
     checkpoint: &Path,
@@ -256,7 +256,7 @@ impl SemiStrongTable {
     ///
     /// # Errors
     ///
-    /// If the file is damaged ([`Kind::Damaged`]) or exceeds the limits ([`Kind::Input`]).
+    /// If the file is damaged ([`Kind::Damaged`](crate::hint::Kind::Damaged)) or exceeds the limits ([`Kind::Input`](crate::hint::Kind::Input)).
     pub fn open(bytes: &[u8], limits: &CheckLimits) -> Result<SemiStrongTable, Hinted> {
         let (header, content) = Header::read(bytes, SEMI_STRONG, limits)?;
         let rules = BoardRules::new(header.rows, header.columns, header.empties);
