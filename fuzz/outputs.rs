@@ -28,9 +28,9 @@ pub fn outputs(data: &[u8]) {
         ("kept", |place| output::kept(place).map(drop)),
         ("kept_dir", output::kept_dir),
         ("directory", |place| {
-            let made = OutputDir::create(place)?;
-            fs::write(made.path().join("new"), "new")?;
-            made.commit(&|name| name == "new")
+            let folder = OutputDir::create(place)?;
+            fs::write(folder.path().join("new"), "new")?;
+            folder.commit(&|name| name == "new")
         }),
     ];
     for (name, way) in ways {

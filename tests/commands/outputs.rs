@@ -310,7 +310,7 @@ fn a_full_disk_is_named() {
     }
 }
 
-/// Number of kills of each command; `YOMIKIRI_KILLS=22` makes 308 in all.
+/// Number of kills of each command; `YOMIKIRI_KILLS=22` makes 352 in all.
 fn kills() -> usize {
     std::env::var("YOMIKIRI_KILLS").map_or(2, |kills| kills.parse().expect("a number of kills"))
 }
