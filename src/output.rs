@@ -225,13 +225,11 @@ impl Target {
 #[cfg(unix)]
 fn standard(path: &Path) -> Option<File> {
     use std::os::fd::AsFd;
-    use std::os::unix::fs::MetadataExt;
-    let number = |there: fs::Metadata| (there.dev(), there.ino());
-    let there = fs::metadata(path).ok().map(number)?;
+    let target = fs::metadata(path).ok().map(number)?;
     let (out, error) = (io::stdout(), io::stderr());
     [out.as_fd(), error.as_fd()].into_iter().find_map(|open| {
         let open = File::from(open.try_clone_to_owned().ok()?);
-        (number(open.metadata().ok()?) == there).then_some(open)
+        (number(open.metadata().ok()?) == target).then_some(open)
     })
 }
 
@@ -538,12 +536,17 @@ fn is_held(file: &File, part: &Path) -> bool {
     }
 }
 
+/// Returns the numbers by which a system knows a file under all its names.
+#[cfg(unix)]
+fn number(there: fs::Metadata) -> (u64, u64) {
+    use std::os::unix::fs::MetadataExt;
+    (there.dev(), there.ino())
+}
+
 /// Returns whether an open file is the one at a path.
 pub(crate) fn is_at(file: &File, path: &Path) -> bool {
     #[cfg(unix)]
     {
-        use std::os::unix::fs::MetadataExt;
-        let number = |there: fs::Metadata| (there.dev(), there.ino());
         let same = |open| fs::symlink_metadata(path).is_ok_and(|there| number(there) == open);
         file.metadata().map(number).is_ok_and(same)
     }
@@ -594,7 +597,8 @@ pub fn advice(error: &io::Error) -> Option<&'static str> {
     }
 }
 
-/// Returns the error of an operation (such as `write`) on a path, with what to do; invalid input if it is for a file that is not ours.
+/// Returns the error of an operation (such as `write`) on a path, with what to do; invalid input if it is for a file that
+/// is not ours.
 pub fn failure(action: &str, path: &Path, error: &io::Error) -> Hinted {
     let kind = if is_foreign(error) { Kind::Input } else { Kind::Failure };
     let failure =
