@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use common::{COUNTS, PlainKernel, solve, table_in, timed};
 use rayon::prelude::*;
+use yomikiri::any::AnyGame;
 use yomikiri::game::Game;
 use yomikiri::game::othello::{Board, Othello};
 use yomikiri::graph::Graph;
@@ -46,7 +47,7 @@ fn measure((rows, columns, states, moves, best): (usize, usize, u64, u64, i8), r
     let plain = PlainKernel::new(&game);
     let scratch = tempfile::tempdir().expect("a directory for tables");
     let table = table_in(&scratch.path().join("first"), (rows, columns));
-    let graph = Graph::open(&game, &table).expect("the table opens");
+    let graph = Graph::open(&AnyGame::new(game.clone()), &table).expect("the table opens");
     let boards: Vec<Board> =
         graph.keys().of::<u64>().iter().filter_map(|&key| game.state(key)).collect();
     drop(graph);

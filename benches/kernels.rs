@@ -15,6 +15,7 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use rayon::prelude::*;
 use rustc_hash::{FxBuildHasher, FxHashSet};
+use yomikiri::any::AnyGame;
 use yomikiri::game::othello::{Board, Othello};
 use yomikiri::game::{Game, GameExt, Position, Side};
 use yomikiri::graph::Graph;
@@ -34,7 +35,7 @@ fn states(board: usize) -> (Othello<u64>, Vec<Board>) {
     let game = Othello::new(rows, columns, true);
     let dir = tempfile::tempdir().expect("a directory for tables");
     let table = table_in(dir.path(), (rows, columns));
-    let graph = Graph::open(&game, &table).expect("the table opens");
+    let graph = Graph::open(&AnyGame::new(game.clone()), &table).expect("the table opens");
     let boards: Vec<Board> =
         graph.keys().of::<u64>().iter().filter_map(|&key| game.state(key)).collect();
     assert_eq!(boards.len() as u64, count);

@@ -8,12 +8,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use yomikiri::any::{AnyGame, AnyState};
+use yomikiri::any::AnyGame;
 use yomikiri::game::{Game, GameExt};
-use yomikiri::graph::{Index, Plan};
+use yomikiri::graph::{self, Index, Plan};
 use yomikiri::progress::{Progress, Silent};
 use yomikiri::registry::Games;
-use yomikiri::solve::SolveOptions;
+use yomikiri::solve::{self, SolveOptions};
 use yomikiri::table::{HEADER_BYTES, Store, Table, crc32};
 
 use super::{PLACE, ROOT, files, game, with_files};
@@ -33,7 +33,7 @@ pub fn draft(data: &[u8]) {
     }
     let mut whole = KNOWN.with_borrow_mut(|known| {
         let make = || {
-            let killed = || game.enumerate(&plan, &store, &Killed(AtomicUsize::new(0)));
+            let killed = || graph::build(&game, &plan, &store, &Killed(AtomicUsize::new(0)));
             let _ = catch_unwind(AssertUnwindSafe(killed));
             files_in(&partial)
         };
@@ -45,7 +45,7 @@ pub fn draft(data: &[u8]) {
         let _ = fs::remove_dir_all(dir);
     }
     with_files(&partial, &whole, |_| {
-        game.enumerate(&plan, &store, &Silent)?;
+        graph::build(&game, &plan, &store, &Silent)?;
         Ok(())
     });
 }
@@ -78,7 +78,7 @@ fn with_sum(mut text: Vec<u8>) -> Vec<u8> {
 }
 
 /// Returns a plan for each way to enumerate.
-fn planned(name: &str) -> Option<(AnyGame, Plan<AnyState>)> {
+fn planned(name: &str) -> Option<(AnyGame, Plan)> {
     let (name, root, depth) = match name {
         "blocks" => ("othello-4x4", "-----OX--XOXXOOX X;", None),
         "layers" => ("othello-6x6", "start", Some(4)),
@@ -130,7 +130,7 @@ pub fn solution(data: &[u8]) {
     let solve = |progress: &dyn Progress| {
         let mut table = Table::open(&place)?;
         let game = Games::default().of_table(&table)?;
-        game.solve(&mut table, &options, progress, &mut |_, _| {})?;
+        solve::solve(&game, &mut table, &options, progress, &mut |_, _| {})?;
         Ok(())
     };
     let _ = fs::remove_dir_all(&place);

@@ -26,6 +26,7 @@ use yomikiri::graph::{pack, read_roots};
 use yomikiri::hint::Hinted;
 use yomikiri::progress::Silent;
 use yomikiri::registry::Games;
+use yomikiri::solve;
 use yomikiri::solved::{ArrayRows, Oracle, Orienting, SolvedTable, States};
 use yomikiri::table::{HEADER_BYTES, Manifest, Store, Table, check_name, crc32};
 use yomikiri_measure::export::targets::{Format, Images, Selection, Targets, write_targets};
@@ -359,7 +360,7 @@ fn read_table(base: &str, files: &[Part<'_>]) {
             }
         }
         if is_small {
-            game.verify(&table, &Silent)?;
+            solve::prove(&game, &table, &Silent)?;
         }
         Ok(())
     });

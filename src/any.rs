@@ -1,8 +1,8 @@
 //! Games with their type erased, for all code but the hot loops.
 //!
-//! Enumeration, solving, proof and search are compiled for each type of rules; tables, reports, exports and
-//! commands are compiled once, for [`AnyGame`]. Its states are keys, so each question about a state unpacks
-//! its key first.
+//! Search and perft are compiled for each type of rules; tables, their enumeration, solution and proof, reports,
+//! exports and commands are compiled once, for [`AnyGame`]. Its states are keys, so each question about a state
+//! unpacks its key first; loops that would ask about each move ask the [`Rules`] about a whole position.
 //!
 //! ```
 //! use yomikiri::game::{Game, GameExt};
@@ -18,21 +18,19 @@
 //! ```
 
 use std::any::Any;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::game::perft::{Finished, perft_shared};
 use crate::game::shogi::{Board, Variant};
 use crate::game::{
-    Action, Bitboards, Canonical, Drawing, Drawn, Empties, End, Ends, ExpectedStates, Facts, Game,
-    GameExt, Group, Layers, Mobility, MoveSquares, Names, NotationError, Notations, Outcome,
-    PieceKind, PlaneKinds, Planes, Position, RankedMoves, Ranks, RepetitionRule, Score, Scores,
-    SearchLimits, SearchOptions, ShogiBoards, Side, Sides, StateKey, Symmetries, Symmetry, WideKey,
+    Action, Address, Bitboards, Canonical, Drawing, Drawn, Empties, End, Ends, ExpectedStates,
+    Facts, Game, GameExt, Group, Layers, Mobility, MoveSquares, Names, NotationError, Notations,
+    Outcome, PieceKind, PlaneKinds, Planes, Position, RankedMoves, Ranks, RepetitionRule, Rules,
+    Score, Scores, SearchLimits, SearchOptions, ShogiBoards, Side, Sides, StateKey, Symmetries,
+    Symmetry, Typed, WideKey,
 };
-use crate::graph::{self, Enumerated, GraphError, Plan};
-use crate::progress::Progress;
 use crate::search::{self, SearchResult, SearchTask, Searcher};
-use crate::solve::{self, Run, SolveOptions, SweepError, Verified};
-use crate::table::{Store, SweepRecord, Table, TableError};
 
 /// State of some game, stored as its key; only that game makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,7 +58,7 @@ impl AnyGame {
     /// Erases the type of a game.
     pub fn new(game: impl Game) -> AnyGame {
         let (group, facts) = (game.group().clone(), game.facts());
-        AnyGame { group, facts, rules: Arc::new(Erased(game)) }
+        AnyGame { group, facts, rules: Arc::new(Typed { game }) }
     }
 
     /// Returns the same rules with states folded under all symmetries.
@@ -68,30 +66,9 @@ impl AnyGame {
         Game::with_folding(self, true).unwrap_or_else(|| self.clone())
     }
 
-    /// Enumerates a plan into the store; see [`graph::build`].
-    pub fn enumerate(
-        &self,
-        plan: &Plan<AnyState>,
-        store: &Store,
-        progress: &dyn Progress,
-    ) -> Result<Enumerated, GraphError> {
-        self.rules.enumerate(plan, store, progress)
-    }
-
-    /// Proves the values of a table whose checksums have been verified; see [`solve::prove`].
-    pub fn verify(&self, table: &Table, progress: &dyn Progress) -> Result<Verified, TableError> {
-        self.rules.verify(table, progress)
-    }
-
-    /// Solves a table; see [`solve::solve`].
-    pub fn solve(
-        &self,
-        table: &mut Table,
-        options: &SolveOptions,
-        progress: &dyn Progress,
-        on_sweep: &mut dyn FnMut(usize, &SweepRecord),
-    ) -> Result<Run, SweepError> {
-        self.rules.solve(table, options, progress, on_sweep)
+    /// Returns the position at an address; `None` if the address is invalid.
+    pub fn position_at(&self, at: Address) -> Option<AnyPosition> {
+        self.rules.position_at(at)
     }
 
     /// Returns the game with its type, for loops worth compiling for it; `None` if `G` is not its type.
@@ -111,6 +88,14 @@ impl AnyGame {
     }
 }
 
+impl Deref for AnyGame {
+    type Target = dyn Rules;
+
+    fn deref(&self) -> &dyn Rules {
+        &*self.rules
+    }
+}
+
 /// Converts a key to the key type of a game.
 ///
 /// # Panics
@@ -120,10 +105,7 @@ fn narrow<G: Game>(key: WideKey) -> G::Key {
     G::Key::narrow(key).expect("a key belongs to the game that made it")
 }
 
-/// Implementation of [`ErasedRules`] by a game.
-struct Erased<G>(G);
-
-impl<G: Game> Erased<G> {
+impl<G: Game> Typed<G> {
     /// Unpacks a state.
     ///
     /// # Panics
@@ -131,7 +113,7 @@ impl<G: Game> Erased<G> {
     /// If the state belongs to another game.
     #[inline]
     fn typed(&self, state: &AnyState) -> G::State {
-        let typed = self.0.state(narrow::<G>(state.0));
+        let typed = self.game.state(narrow::<G>(state.0));
         typed.expect("a state belongs to the game that made it")
     }
 
@@ -141,7 +123,7 @@ impl<G: Game> Erased<G> {
 
     #[inline]
     fn any(&self, state: &G::State) -> AnyState {
-        AnyState(self.0.key(state).widen())
+        AnyState(self.game.key(state).widen())
     }
 
     fn any_position(&self, position: &Position<G::State>) -> AnyPosition {
@@ -159,7 +141,7 @@ macro_rules! rules {
         more { $(fn $own:ident($($own_arg:ident: $own_type:ty),*) -> $own_result:ty $own_body:block)* }
     ) => {
         /// Form of a game that can be a trait object.
-        trait ErasedRules: Send + Sync {
+        trait ErasedRules: Rules {
             $(fn $name(&self $(, $arg: $type)*) -> $result;)*
             $(fn $capability(&self) -> Option<&dyn $handed $(<$of>)?>;)*
             $(fn $own(&self $(, $own_arg: $own_type)*) -> $own_result;)*
@@ -167,18 +149,18 @@ macro_rules! rules {
             fn searcher(self: Arc<Self>, options: &SearchOptions) -> Option<Box<dyn Searcher<AnyGame>>>;
         }
 
-        impl<G: Game> ErasedRules for Erased<G> {
+        impl<G: Game> ErasedRules for Typed<G> {
             $(fn $name(&self $(, $arg: $type)*) -> $result {
-                let ($erased, $game) = (self, &self.0);
+                let ($erased, $game) = (self, &self.game);
                 let _ = $erased;
                 $body
             })*
             $(fn $capability(&self) -> Option<&dyn $handed $(<$of>)?> {
-                self.0.$capability().map(|_| self as _)
+                self.game.$capability().map(|_| self as _)
             })*
             $(fn $own(&self $(, $own_arg: $own_type)*) -> $own_result {
-                let ($erased, $game) = (self, &self.0);
-                let _ = $erased;
+                let ($erased, $game) = (self, &self.game);
+                let _ = ($erased, $game);
                 $own_body
             })*
 
@@ -187,7 +169,7 @@ macro_rules! rules {
             }
 
             fn searcher(self: Arc<Self>, options: &SearchOptions) -> Option<Box<dyn Searcher<AnyGame>>> {
-                let of_type = search::of_rules(&self.0, options)?;
+                let of_type = search::of_rules(&self.game, options)?;
                 Some(Box::new(OfTypeSearcher { game: self, of_type }))
             }
         }
@@ -286,24 +268,8 @@ rules! {
             let state = erased.typed(state);
             game.for_each_successor(&state, |action, after| visit(action, erased.any(&after)))
         }
-        fn enumerate(
-            plan: &Plan<AnyState>,
-            store: &Store,
-            progress: &dyn Progress
-        ) -> Result<Enumerated, GraphError> {
-            let plan = plan.map(|root| erased.typed_position(root));
-            graph::build(game, &plan, store, progress)
-        }
-        fn verify(table: &Table, progress: &dyn Progress) -> Result<Verified, TableError> {
-            solve::prove(game, table, progress)
-        }
-        fn solve(
-            table: &mut Table,
-            options: &SolveOptions,
-            progress: &dyn Progress,
-            on_sweep: &mut dyn FnMut(usize, &SweepRecord)
-        ) -> Result<Run, SweepError> {
-            solve::solve(game, table, options, progress, on_sweep)
+        fn position_at(at: Address) -> Option<AnyPosition> {
+            erased.position(at).map(|position| erased.any_position(&position))
         }
         fn perft(state: &AnyState, depth: u32, finished: Finished) -> u64 {
             perft_shared(game, &erased.typed(state), depth, finished)
@@ -332,9 +298,9 @@ macro_rules! capabilities {
             $(fn $name:ident($($arg:ident: $type:ty),*) -> $result:ty $body:block)*
         }
     )*) => {
-        $(impl<G: Game> $handed $(<$of>)? for Erased<G> {
+        $(impl<G: Game> $handed $(<$of>)? for Typed<G> {
             $(fn $name(&self $(, $arg: $type)*) -> $result {
-                let $it = self.0.$capability().expect("it is handed out by games that have it");
+                let $it = self.game.$capability().expect("it is handed out by games that have it");
                 let $erased = self;
                 let _ = $erased;
                 $body
@@ -425,12 +391,12 @@ capabilities! {
 }
 
 /// Game whose type is known, and conversion of its positions.
-pub struct OfType<G: Game>(Arc<Erased<G>>);
+pub struct OfType<G: Game>(Arc<Typed<G>>);
 
 impl<G: Game> OfType<G> {
     /// Returns the rules.
     pub fn rules(&self) -> &G {
-        &self.0.0
+        &self.0.game
     }
 
     /// Converts a position to the game's type.
@@ -445,7 +411,7 @@ impl<G: Game> OfType<G> {
 
 /// Searcher for one type of game, usable on erased positions.
 struct OfTypeSearcher<G: Game> {
-    game: Arc<Erased<G>>,
+    game: Arc<Typed<G>>,
     of_type: Box<dyn Searcher<G>>,
 }
 
@@ -457,6 +423,6 @@ impl<G: Game> Searcher<AnyGame> for OfTypeSearcher<G> {
         task: &SearchTask,
         limits: &SearchLimits,
     ) -> SearchResult {
-        self.of_type.search(&self.game.0, &self.game.typed(state), task, limits)
+        self.of_type.search(&self.game.game, &self.game.typed(state), task, limits)
     }
 }

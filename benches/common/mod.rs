@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use yomikiri::any::AnyGame;
 use yomikiri::game::GameExt;
 use yomikiri::game::othello::Othello;
-use yomikiri::graph::Plan;
+use yomikiri::graph::{self, Plan};
 use yomikiri::progress::Silent;
 use yomikiri::registry;
-use yomikiri::solve::{RowOrder, SolveOptions};
+use yomikiri::solve::{self, RowOrder, SolveOptions};
 use yomikiri::table::{Store, Table};
 
 /// Canonical states, placements from the standard start (`tests/data/othello.json`) and score of best play,
@@ -31,13 +31,14 @@ fn rules(board: (usize, usize)) -> AnyGame {
 pub fn table_in(dir: &Path, board: (usize, usize)) -> Table {
     let game = rules(board);
     let plan = Plan::from_start(&game);
-    game.enumerate(&plan, &Store::at(dir), &Silent).expect("the board fits").table
+    graph::build(&game, &plan, &Store::at(dir), &Silent).expect("the board fits").table
 }
 
 /// Solves a table; returns the root's score.
 pub fn solve(table: &mut Table, board: (usize, usize), order: RowOrder) -> Option<i8> {
     let options = SolveOptions { order: Some(order), ..SolveOptions::default() };
-    rules(board).solve(table, &options, &Silent, &mut |_, _| {}).expect("it can be solved");
+    let solved = solve::solve(&rules(board), table, &options, &Silent, &mut |_, _| {});
+    solved.expect("it can be solved");
     table.manifest().solution.as_ref().and_then(|s| s.roots[0].score)
 }
 

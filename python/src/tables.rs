@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use yomikiri::any::AnyGame;
 use yomikiri::game::{Game as _, Split, Splits, WIN_PLIES};
-use yomikiri::graph::{Plan, within_room};
+use yomikiri::graph::{self, Plan, within_room};
 use yomikiri::hint::Hint;
 use yomikiri::progress::{Progress, Silent};
 use yomikiri::solve::SolveOptions;
@@ -116,14 +116,15 @@ pub(crate) fn solve(
             Err(room) if !force => return Err(no_room(room)),
             found => found.unwrap_or(plan),
         };
-        let mut table = game.enumerate(&plan, &store, state).map_err(|e| yomikiri_error(&e))?.table;
+        let mut table =
+            graph::build(&game, &plan, &store, state).map_err(|e| yomikiri_error(&e))?.table;
         if table.manifest().solution.is_none() {
             let options = SolveOptions { max_memory: plan.max_memory, ..Default::default() };
             let options = match options.within_room(&game, &table) {
                 Err(room) if !force => return Err(no_room(room)),
                 found => found.unwrap_or(options),
             };
-            game.solve(&mut table, &options, state, &mut |_, _| {})
+            yomikiri::solve::solve(&game, &mut table, &options, state, &mut |_, _| {})
                 .map_err(|e| yomikiri_error(&e))?;
         }
         let solved = SolvedTable::open(game.clone(), table, true)

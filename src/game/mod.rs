@@ -36,6 +36,7 @@ pub mod othello;
 pub mod perft;
 mod planes;
 mod played;
+mod rules;
 mod search;
 pub mod shogi;
 mod split;
@@ -44,6 +45,7 @@ mod types;
 mod words;
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::fmt::Debug;
 use std::hash::Hash;
 
@@ -55,6 +57,8 @@ pub use conform::conform;
 pub use ext::{BoardLayout, Drawn, GameExt, Held, MoveSquares, PieceKind};
 pub use planes::PlaneKinds;
 pub use played::{EndReason, PlayedEnd, PlayedGame, RepetitionRule};
+pub(crate) use rules::Typed;
+pub use rules::{Address, MoveByKey, MoveByRank, Rules, Standing};
 pub use search::{
     MOST_WIN_PLIES, ScoreBounds, ScoreSearch, SearchLimits, SearchOptions, SearchWeights, WIN_PLIES,
 };
@@ -118,11 +122,42 @@ impl StateKey for u64 {
 }
 
 /// Key of two words, the first the more significant.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, bytemuck::Pod, bytemuck::Zeroable,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct WideKey(pub [u64; 2]);
+
+impl WideKey {
+    /// Returns the key as one number, which is compared faster than two words.
+    #[inline(always)]
+    fn number(self) -> u128 {
+        u128::from(self.0[0]) << 64 | u128::from(self.0[1])
+    }
+}
+
+impl Ord for WideKey {
+    #[inline(always)]
+    fn cmp(&self, other: &WideKey) -> Ordering {
+        self.number().cmp(&other.number())
+    }
+}
+
+impl PartialOrd for WideKey {
+    #[inline(always)]
+    fn partial_cmp(&self, other: &WideKey) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+
+    // The default goes by way of an `Option`.
+    #[inline(always)]
+    fn lt(&self, other: &WideKey) -> bool {
+        self.number() < other.number()
+    }
+
+    #[inline(always)]
+    fn le(&self, other: &WideKey) -> bool {
+        self.number() <= other.number()
+    }
+}
 
 impl StateKey for WideKey {
     const WORDS: usize = 2;

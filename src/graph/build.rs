@@ -11,11 +11,10 @@ use super::by_key::ByKey;
 use super::by_rank::ByRank;
 use super::plan::{Index, Plan, table_name};
 use super::{GraphError, conventions};
+use crate::any::AnyGame;
 use crate::game::othello::blocks::Instructions;
 use crate::game::othello::blocks::Tables;
-use crate::game::{Game, StateKey};
-#[cfg(target_arch = "x86_64")]
-use crate::hint::Hinted;
+use crate::game::{Game, WideKey};
 use crate::progress::Progress;
 use crate::table::{
     Counts, Draft, FORMAT, FORMAT_VERSION, Ints, Lengths, Manifest, Store, Table, TableError,
@@ -33,20 +32,14 @@ pub struct Enumerated {
 }
 
 /// Enumerates a plan into the store. Returns an existing table unchanged, and completes the draft of an
-/// interrupted process. For a game without its type call
-/// [`AnyGame::enumerate`](crate::any::AnyGame::enumerate).
-pub fn build<G: Game>(
-    game: &G,
-    plan: &Plan<G::State>,
+/// interrupted process.
+pub fn build(
+    game: &AnyGame,
+    plan: &Plan,
     store: &Store,
     progress: &dyn Progress,
 ) -> Result<Enumerated, GraphError> {
     plan.check(game)?;
-    // The keys of a game without its type may be wider than those of its tables.
-    if plan.index == Index::Keys && game.facts().key_words != G::Key::WORDS {
-        let what = Hinted::new("unknown type of game", "call AnyGame::enumerate");
-        return Err(GraphError::Unfit { game: game.name(), what });
-    }
     let name = plan.table_name(game);
     let _lock = store.lock(&name)?;
     let place = store.place(&name);
@@ -72,23 +65,24 @@ pub fn build<G: Game>(
     }
     let in_blocks = plan.has_blocks(game);
     let resumed_at = match (plan.index, game.layers()) {
-        (Index::Rank, _) => run::<G, ByRank<G>>(game, plan, store, progress),
+        (Index::Rank, _) => run::<ByRank>(game, plan, store, progress),
         #[cfg(target_arch = "x86_64")]
         (Index::Keys, Some(_)) if in_blocks && Instructions::are_available() => {
-            run::<G, ByBlock<Instructions>>(game, plan, store, progress)
+            run::<ByBlock<Instructions>>(game, plan, store, progress)
         }
-        (Index::Keys, Some(_)) if in_blocks => {
-            run::<G, ByBlock<Tables>>(game, plan, store, progress)
+        (Index::Keys, Some(_)) if in_blocks => run::<ByBlock<Tables>>(game, plan, store, progress),
+        (Index::Keys, _) if game.facts().key_words == 1 => {
+            run::<ByKey<u64>>(game, plan, store, progress)
         }
-        (Index::Keys, _) => run::<G, ByKey<G>>(game, plan, store, progress),
+        (Index::Keys, _) => run::<ByKey<WideKey>>(game, plan, store, progress),
     }?;
     Ok(Enumerated { table: Table::open(&place)?, reused: false, resumed_at })
 }
 
 /// Enumerates into a draft and commits it; returns the layer at which an earlier process's work was resumed.
-fn run<'a, G: Game, B: Builder<'a, G>>(
-    game: &'a G,
-    plan: &'a Plan<G::State>,
+fn run<'a, B: Builder<'a>>(
+    game: &'a AnyGame,
+    plan: &'a Plan,
     store: &Store,
     progress: &dyn Progress,
 ) -> Result<Option<u32>, GraphError> {
@@ -96,7 +90,7 @@ fn run<'a, G: Game, B: Builder<'a, G>>(
     let name = plan.table_name(game);
     progress.begin(&format!("enumerating {name}"), plan.expected_states(game));
     let (mut draft, resumed) = Draft::open::<B::State>(&store.place(&name), identity.clone())?;
-    let (found, resumed_at) = match fill::<G, B>(game, plan, &mut draft, resumed, progress) {
+    let (found, resumed_at) = match fill::<B>(game, plan, &mut draft, resumed, progress) {
         Err(error @ GraphError::Unfit { .. }) => {
             draft.remove();
             return Err(error);
@@ -108,9 +102,9 @@ fn run<'a, G: Game, B: Builder<'a, G>>(
 }
 
 /// Finds all rows of a draft; returns the final state and the layer at which work was resumed.
-fn fill<'a, G: Game, B: Builder<'a, G>>(
-    game: &'a G,
-    plan: &'a Plan<G::State>,
+fn fill<'a, B: Builder<'a>>(
+    game: &'a AnyGame,
+    plan: &'a Plan,
     draft: &mut Draft,
     resumed: Option<(B::State, Lengths)>,
     progress: &dyn Progress,
@@ -129,9 +123,9 @@ fn fill<'a, G: Game, B: Builder<'a, G>>(
 }
 
 /// Writes the manifest, which makes the draft a table.
-fn commit<G: Game>(
-    game: &G,
-    plan: &Plan<G::State>,
+fn commit(
+    game: &AnyGame,
+    plan: &Plan,
     draft: Draft,
     found: BuildState,
     progress: &dyn Progress,
@@ -176,9 +170,9 @@ pub struct AssembledLayer {
 /// Assembles the table of a plan with derived moves from layers found elsewhere, starting at the layer
 /// `first` until `layer_of` returns `None`. Returns an existing table unchanged, but reads its layers all the
 /// same.
-pub fn assemble<G: Game, E: From<GraphError> + From<TableError>>(
-    game: &G,
-    plan: &Plan<G::State>,
+pub fn assemble<E: From<GraphError> + From<TableError>>(
+    game: &AnyGame,
+    plan: &Plan,
     store: &Store,
     (first, roots): (u32, &[u64]),
     layer_of: &mut dyn FnMut(u32) -> Result<Option<AssembledLayer>, E>,
@@ -233,10 +227,10 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::game::othello::Othello;
-    use crate::game::shogi::{MINISHOGI, Shogi};
-    use crate::game::{Position, Side, WideKey};
+    use crate::game::shogi::MINISHOGI;
+    use crate::game::{Position, Side};
     use crate::progress::Silent;
+    use crate::registry::{othello, shogi};
 
     fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
         let files = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap());
@@ -248,10 +242,10 @@ mod tests {
     }
 
     /// Returns the files of the table that `build` makes from a plan.
-    fn made<G: Game>(
-        game: &G,
-        plan: &Plan<G::State>,
-        build: impl Fn(&Plan<G::State>, &Store) -> Result<Option<u32>, GraphError>,
+    fn made(
+        game: &AnyGame,
+        plan: &Plan,
+        build: impl Fn(&Plan, &Store) -> Result<Option<u32>, GraphError>,
     ) -> BTreeMap<String, Vec<u8>> {
         let dir = tempfile::tempdir().unwrap();
         build(plan, &Store::at(dir.path())).unwrap();
@@ -259,8 +253,11 @@ mod tests {
     }
 
     /// Checks that sorting in slices and on one thread makes the same bytes, and returns them.
-    fn sorted<G: Game>(game: &G, plan: &Plan<G::State>) -> BTreeMap<String, Vec<u8>> {
-        let sort = |plan: &Plan<_>, store: &Store| run::<_, ByKey<_>>(game, plan, store, &Silent);
+    fn sorted(game: &AnyGame, plan: &Plan) -> BTreeMap<String, Vec<u8>> {
+        let sort = |plan: &Plan, store: &Store| match game.facts().key_words {
+            1 => run::<ByKey<u64>>(game, plan, store, &Silent),
+            _ => run::<ByKey<WideKey>>(game, plan, store, &Silent),
+        };
         let whole = made(game, plan, sort);
         let little = Plan { max_memory: Some(0), ..plan.clone() };
         let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
@@ -273,18 +270,18 @@ mod tests {
     /// Blocks, by table look-ups or bit instructions, and sorted records make the same table.
     #[test]
     fn blocks_and_sorting_make_the_same_bytes() {
-        let both = |game: &Othello<u64>| {
+        let both = |game: &AnyGame| {
             let start = game.start();
-            let other = Position { state: start.state.swapped(), side: Side::Second };
+            let other = Position { state: game.swapped(&start.state).unwrap(), side: Side::Second };
             Plan { start: "both".to_string(), roots: vec![start, other], ..Plan::from_start(game) }
         };
         // A plan rooted `plies` first moves into the game.
-        let late = |game: &Othello<u64>, plies: u32| {
+        let late = |game: &AnyGame, plies: u32| {
             let first = |position, _| game.advance(&position, game.actions(&position.state)[0]);
             let roots = vec![(0..plies).fold(game.start(), first)];
             Plan { start: "custom".to_string(), roots, ..Plan::from_start(game) }
         };
-        let (square, oblong) = (Othello::<u64>::new(4, 4, true), Othello::<u64>::new(5, 4, true));
+        let (square, oblong) = (othello("4x4").unwrap(), othello("5x4").unwrap());
         let cases = [
             (&square, Plan::from_start(&square)),
             (&square, both(&square)),
@@ -293,16 +290,15 @@ mod tests {
         ];
         for (game, plan) in cases {
             let (name, sorted) = (plan.table_name(game), sorted(game, &plan));
-            let blocks = |plan: &Plan<_>, store: &Store| {
-                run::<_, ByBlock<Tables>>(game, plan, store, &Silent)
-            };
+            let blocks =
+                |plan: &Plan, store: &Store| run::<ByBlock<Tables>>(game, plan, store, &Silent);
             assert!(sorted == made(game, &plan, blocks), "{name}");
             let little = Plan { max_memory: Some(0), ..plan.clone() };
             assert!(sorted == made(game, &little, blocks), "{name} in files");
             #[cfg(target_arch = "x86_64")]
             if Instructions::are_available() {
-                let fast = |plan: &Plan<_>, store: &Store| {
-                    run::<_, ByBlock<Instructions>>(game, plan, store, &Silent)
+                let fast = |plan: &Plan, store: &Store| {
+                    run::<ByBlock<Instructions>>(game, plan, store, &Silent)
                 };
                 assert!(sorted == made(game, &plan, fast), "{name}");
             }
@@ -312,12 +308,12 @@ mod tests {
     /// Slices agree with whole layers for bounded plans, unfolded rows and plies.
     #[test]
     fn slices_change_no_byte() {
-        let unfolded = Othello::<u64>::new(5, 4, false);
+        let unfolded = othello("5x4").unwrap().with_folding(false).unwrap();
         let roots = vec![unfolded.start()];
         let start = "custom".to_string();
         let plan = Plan { start, roots, max_depth: Some(8), ..Plan::from_start(&unfolded) };
         sorted(&unfolded, &plan);
-        let game = Shogi::<WideKey>::new(&MINISHOGI, true);
+        let game = shogi(&MINISHOGI);
         sorted(&game, &Plan { max_depth: Some(4), ..Plan::from_start(&game) });
     }
 }

@@ -8,19 +8,20 @@ use serde::{Deserialize, Serialize};
 use super::GraphError;
 use super::plan::Plan;
 use super::view::START_EVERY;
-use crate::game::{Game, GameExt};
+use crate::any::AnyGame;
+use crate::game::GameExt;
 use crate::progress::Progress;
 use crate::table::{Counts, Draft, Ints, Lengths, TableError};
 
 /// Enumerator that finds the rows of a table step by step. A step is a layer or a ply.
-pub(super) trait Builder<'a, G: Game>: Sized {
+pub(super) trait Builder<'a>: Sized {
     /// Contents of a checkpoint besides the arrays.
     type State: Serialize + DeserializeOwned;
 
     /// Declares the arrays and starts at the roots or at the checkpoint in `resumed`.
     fn open(
-        game: &'a G,
-        plan: &'a Plan<G::State>,
+        game: &'a AnyGame,
+        plan: &'a Plan,
         draft: &mut Draft,
         resumed: Option<(Self::State, Lengths)>,
     ) -> Result<Self, GraphError>;
@@ -113,7 +114,7 @@ impl BuildState {
 }
 
 /// Returns `true` if the orientations of both sides need more than a byte.
-pub(super) fn has_wide_orientations<G: Game>(game: &G) -> bool {
+pub(super) fn has_wide_orientations(game: &AnyGame) -> bool {
     game.group().order() > 4
 }
 

@@ -17,7 +17,8 @@ use super::GraphError;
 use super::builder::{BuildState, Builder};
 use super::plan::Plan;
 use super::ranked::{RankedGame, block_counts, distance_of_end, ones_of};
-use crate::game::{End, Game, GameExt, Outcome, RankedMoves};
+use crate::any::AnyGame;
+use crate::game::{Address, Empties, End, Game, GameExt, Mobility, Outcome, RankedMoves};
 use crate::hint::Hinted;
 use crate::parallel::{self, GRAIN};
 use crate::progress::Progress;
@@ -33,8 +34,8 @@ pub(super) struct RankState {
 }
 
 /// Enumeration of a game that ranks its states.
-pub(super) struct ByRank<'a, G: Game> {
-    game: &'a G,
+pub(super) struct ByRank<'a> {
+    game: &'a AnyGame,
     /// First rank of each layer, ascending; empty in games with cycles.
     firsts: Vec<u32>,
     state: RankState,
@@ -87,12 +88,12 @@ impl FoundRanks {
     }
 }
 
-impl<'a, G: Game> Builder<'a, G> for ByRank<'a, G> {
+impl<'a> Builder<'a> for ByRank<'a> {
     type State = RankState;
 
     fn open(
-        game: &'a G,
-        _plan: &'a Plan<G::State>,
+        game: &'a AnyGame,
+        _plan: &'a Plan,
         draft: &mut Draft,
         resumed: Option<(RankState, Lengths)>,
     ) -> Result<Self, GraphError> {
@@ -157,7 +158,7 @@ impl<'a, G: Game> Builder<'a, G> for ByRank<'a, G> {
     }
 }
 
-impl<G: Game> ByRank<'_, G> {
+impl ByRank<'_> {
     fn start(&self) -> Option<u32> {
         self.game.ranks().and_then(|ranks| ranks.rank_of(&self.game.start().state))
     }
@@ -203,8 +204,8 @@ impl<G: Game> ByRank<'_, G> {
         let last = &found[found.len() - last..];
         parallel::map_ranges(last.len(), GRAIN, &|places| {
             for &rank in &last[places] {
-                let state = self.game.ranks().and_then(|ranks| ranks.state_of(rank));
-                if state.is_some_and(|state| self.game.end(&state).is_none()) {
+                let standing = self.game.standing(Address::Rank(rank), Empties::default());
+                if standing.is_some_and(|standing| standing.end.is_none()) {
                     mark(&self.open, rank);
                 }
             }
@@ -215,9 +216,8 @@ impl<G: Game> ByRank<'_, G> {
 
     /// Returns `true` if the only move of a rank is a pass.
     fn passes(&self, rank: u32) -> bool {
-        let ranks = self.game.ranks().filter(|_| !self.firsts.is_empty());
-        let state = ranks.and_then(|ranks| ranks.state_of(rank));
-        state.is_some_and(|state| self.game.must_pass(&state))
+        !self.firsts.is_empty()
+            && self.game.mobility_at(Address::Rank(rank)) == Some(Mobility::Pass)
     }
 
     /// Appends `found` as the last ply; returns `false` if it is empty. Fails at an end without a distance.
@@ -243,7 +243,7 @@ impl<G: Game> ByRank<'_, G> {
 
     /// Expands and closes the open ranks of some words; returns the ranks first reached, and counts of moves.
     fn expand(&self, words: Range<usize>) -> FoundRanks {
-        let moves = RankedGame { game: self.game, ranked: None };
+        let moves = RankedGame::new(self.game, None);
         let (mut found, mut after) = (FoundRanks::default(), Vec::new());
         let ply = self.state.plies.len();
         for place in words {
@@ -274,7 +274,7 @@ impl<G: Game> ByRank<'_, G> {
 }
 
 /// Returns the first rank of each layer, from the start's on; empty in games without layers.
-fn firsts<G: Game>(game: &G) -> Vec<u32> {
+fn firsts(game: &AnyGame) -> Vec<u32> {
     let (Some(ranks), Some(layers)) = (game.ranks(), game.layers()) else { return Vec::new() };
     let layer = |rank: u32| Some(layers.layer_of(&ranks.state_of(rank)?));
     let first_of = |number: u32| {

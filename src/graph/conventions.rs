@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use super::plan::{Index, Plan};
 use super::ranked::BLOCK;
+use crate::any::AnyGame;
 use crate::game::{Game, GameExt};
 
 const KINDS: &str = "0 interior, 1 terminal, 2 frontier (moves not followed, value unknown)";
 
 /// Returns the conventions of a plan's table, by the names of arrays and ideas.
-pub(super) fn of<G: Game>(game: &G, plan: &Plan<G::State>) -> BTreeMap<String, String> {
+pub(super) fn of(game: &AnyGame, plan: &Plan) -> BTreeMap<String, String> {
     let perspective = "all values are those of the player to move (the mover)".to_string();
     let mut all = vec![("perspective", perspective)];
     all.extend(game.names().map_or_else(Vec::new, |names| names.conventions()));
@@ -53,7 +54,7 @@ pub(super) fn of<G: Game>(game: &G, plan: &Plan<G::State>) -> BTreeMap<String, S
     all.into_iter().map(|(name, text)| (name.to_string(), text)).collect()
 }
 
-fn states<G: Game>(game: &G) -> String {
+fn states(game: &AnyGame) -> String {
     let fold = match game.group().order() {
         1 => "a row for every state",
         2 => "left-right mirror images share a row",

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::UNFIT;
 use super::code::{self, Code, Coding};
+use crate::any::AnyGame;
 use crate::game::{Game, Orientations, StateKey, WideKey};
 use crate::parallel;
 use crate::table::{Array, BLOCK, Packed, Table, TableError, or_record};
@@ -38,7 +39,7 @@ pub trait KeysElsewhere: Send + Sync {
 
 impl Keys {
     /// Maps the keys of a table; fails unless there are `rows` of them.
-    pub(super) fn open<G: Game>(game: &G, table: &Table, rows: usize) -> Result<Keys, TableError> {
+    pub(super) fn open(game: &AnyGame, table: &Table, rows: usize) -> Result<Keys, TableError> {
         let (keys, count) = if table.manifest().is_packed() {
             let keys = PackedKeys::open(game, table, rows)?;
             (Keys::Packed(keys), rows)
@@ -57,19 +58,18 @@ impl Keys {
         }
     }
 
-    /// Returns the keys as the type their game packs states into.
+    /// Returns the keys as numbers of their width.
     ///
     /// # Panics
     ///
-    /// Panics if keys are not mapped, or if the game's keys are not as wide as the table's, which is possible
-    /// for an [`AnyGame`](crate::any::AnyGame).
+    /// Panics if keys are not mapped, or not as wide.
     pub fn of<K: StateKey>(&self) -> &[K] {
         let (words, bytes) = match self {
             Keys::Narrow(array) => (1, array.bytes()),
             Keys::Wide(array) => (2, array.bytes()),
             Keys::Packed(_) | Keys::Elsewhere(_) => (0, &[] as &[u8]),
         };
-        assert_eq!(K::WORDS, words, "games without their type search by their own methods");
+        assert_eq!(K::WORDS, words, "the width of keys is that of the game's facts");
         bytemuck::cast_slice(bytes)
     }
 
@@ -148,7 +148,7 @@ pub struct PackedKeys {
 type CodeBlock = (usize, Arc<[Code]>);
 
 impl PackedKeys {
-    fn open<G: Game>(game: &G, table: &Table, rows: usize) -> Result<PackedKeys, TableError> {
+    fn open(game: &AnyGame, table: &Table, rows: usize) -> Result<PackedKeys, TableError> {
         let firsts = table.array::<[u64; 2]>("packed_firsts")?;
         let blocks = rows.div_ceil(BLOCK);
         if firsts.len() != blocks {

@@ -6,13 +6,13 @@
 //! layer. In a game with cycles edges may lead anywhere, and layers are plies.
 //!
 //! ```
-//! use yomikiri::graph::Plan;
+//! use yomikiri::graph::{self, Plan};
 //! use yomikiri::{progress::Silent, registry::othello, table::Store};
 //!
 //! let (game, dir) = (othello("4")?, tempfile::tempdir()?);
 //! // All positions at most six plies from the start, symmetric ones once.
 //! let plan = Plan { max_depth: Some(6), ..Plan::from_start(&game) };
-//! let table = game.enumerate(&plan, &Store::at(dir.path()), &Silent)?.table;
+//! let table = graph::build(&game, &plan, &Store::at(dir.path()), &Silent)?.table;
 //! assert!(!table.manifest().complete);
 //! assert_eq!(table.manifest().counts.table.states, 404);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::Graph;
 use super::code::{self, Code, Coding};
 use super::ranked::{self, PACKED_BLOCK, Ranked};
+use crate::any::AnyGame;
 use crate::game::{Game, Orientations, WideKey};
 use crate::hint::{Hint, Kind};
 use crate::progress::Progress;
@@ -72,8 +73,8 @@ pub fn check_packable(table: &Table) -> Result<(), PackError> {
 
 /// Packs a complete and solved table into a new one at `place`, which must be free, and returns its path.
 /// Includes plies to the end if `distances`, and always in games with cycles, whose values they are.
-pub fn pack<G: Game>(
-    game: &G,
+pub fn pack(
+    game: &AnyGame,
     table: &Table,
     place: &Path,
     distances: bool,
@@ -122,7 +123,7 @@ fn manifest_of(from: &Manifest, distances: bool) -> Manifest {
 }
 
 /// Returns `true` if [`pack`] makes `packed` from `table`.
-pub fn is_packed_of<G: Game>(game: &G, packed: &Table, table: &Table, distances: bool) -> bool {
+pub fn is_packed_of(game: &AnyGame, packed: &Table, table: &Table, distances: bool) -> bool {
     let found = packed.manifest();
     let distances = distances || game.layers().is_none();
     let (arrays, checksum) = (found.arrays.clone(), found.checksum.clone());
@@ -142,8 +143,8 @@ fn pack_column<T: Element>(
     write_blocks(draft, name, blocks.len(), &of, progress)
 }
 
-fn pack_keys<G: Game>(
-    game: &G,
+fn pack_keys(
+    game: &AnyGame,
     draft: &mut Draft,
     graph: &Graph,
     progress: &dyn Progress,

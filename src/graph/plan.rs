@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
 use super::GraphError;
+use crate::any::{AnyGame, AnyPosition};
 use crate::game::{ExpectedStates, Game, GameExt, NotationError, Position};
 use crate::hint::Hint;
 use crate::table::{
@@ -25,11 +26,11 @@ pub enum Index {
 
 /// Options of an enumeration.
 #[derive(Clone, Debug)]
-pub struct Plan<S> {
+pub struct Plan {
     /// Origin of the roots: `standard`, `both` or `custom`.
     pub start: String,
     /// Positions to start from, all in one layer.
-    pub roots: Vec<Position<S>>,
+    pub roots: Vec<AnyPosition>,
     /// Number of plies from a root at which states are no longer expanded.
     pub max_depth: Option<u32>,
     /// Maximum number of states: no layer is started that would exceed it.
@@ -49,7 +50,7 @@ pub struct Plan<S> {
 }
 
 /// Parses one position per line, dropping duplicates, empty lines and `#` comments. Fails if there is none.
-pub fn read_roots<G: Game>(game: &G, text: &str) -> Result<Vec<Position<G::State>>, NotationError> {
+pub fn read_roots(game: &AnyGame, text: &str) -> Result<Vec<AnyPosition>, NotationError> {
     let (mut roots, mut known) = (Vec::new(), HashSet::new());
     for (number, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default().trim();
@@ -69,9 +70,9 @@ pub fn read_roots<G: Game>(game: &G, text: &str) -> Result<Vec<Position<G::State
     }
 }
 
-impl<S: Copy + PartialEq> Plan<S> {
+impl Plan {
     /// Returns the plan of everything reachable from the start of the game.
-    pub fn from_start<G: Game<State = S>>(game: &G) -> Plan<S> {
+    pub fn from_start(game: &AnyGame) -> Plan {
         Plan {
             start: "standard".to_string(),
             roots: vec![game.start()],
@@ -86,12 +87,12 @@ impl<S: Copy + PartialEq> Plan<S> {
     }
 
     /// Returns the name of the table.
-    pub fn table_name<G: Game<State = S>>(&self, game: &G) -> String {
+    pub fn table_name(&self, game: &AnyGame) -> String {
         self.name.clone().unwrap_or_else(|| table_name(&self.identity(game)))
     }
 
     /// Returns the identity of this plan's table.
-    pub fn identity<G: Game<State = S>>(&self, game: &G) -> Identity {
+    pub fn identity(&self, game: &AnyGame) -> Identity {
         let order = game.group().order() as u8;
         Identity {
             game: game.name(),
@@ -116,7 +117,7 @@ impl<S: Copy + PartialEq> Plan<S> {
     }
 
     /// Reconstructs the plan of a table. Fails unless the rules give the plan the table's identity.
-    pub fn of<G: Game<State = S>>(game: &G, table: &Table) -> Result<Plan<S>, TableError> {
+    pub fn of(game: &AnyGame, table: &Table) -> Result<Plan, TableError> {
         let identity = &table.manifest().identity;
         let damaged = |what: String| table.damaged_manifest(what);
         let start = game.start();
@@ -155,28 +156,13 @@ impl<S: Copy + PartialEq> Plan<S> {
     }
 
     /// Returns `true` if whole blocks of states can be found at once: a folded game with blocks and no bound.
-    pub fn has_blocks<G: Game<State = S>>(&self, game: &G) -> bool {
+    pub fn has_blocks(&self, game: &AnyGame) -> bool {
         let whole = self.max_depth.is_none() && self.max_states.is_none();
         whole && self.index == Index::Keys && game.group().order() > 1 && game.facts().has_blocks
     }
 
-    /// Returns the same plan with its roots mapped by `root`.
-    pub fn map<T>(&self, root: impl Fn(&Position<S>) -> Position<T>) -> Plan<T> {
-        Plan {
-            start: self.start.clone(),
-            roots: self.roots.iter().map(root).collect(),
-            max_depth: self.max_depth,
-            max_states: self.max_states,
-            index: self.index,
-            derived: self.derived,
-            max_memory: self.max_memory,
-            checkpoint_after: self.checkpoint_after,
-            name: self.name.clone(),
-        }
-    }
-
     /// Returns the number of states in the first layer: the roots and the successors of their passes.
-    fn first_states<G: Game<State = S>>(&self, game: &G) -> u64 {
+    fn first_states(&self, game: &AnyGame) -> u64 {
         let mut keys = BTreeSet::new();
         for root in &self.roots {
             keys.insert(game.position_key(root));
@@ -190,12 +176,12 @@ impl<S: Copy + PartialEq> Plan<S> {
     }
 
     /// Returns the expected number of states, if there is an estimate.
-    pub(super) fn expected_states<G: Game<State = S>>(&self, game: &G) -> Option<u64> {
+    pub(super) fn expected_states(&self, game: &AnyGame) -> Option<u64> {
         estimate(game, self).map(|expected| expected.states as u64)
     }
 
     /// Checks that the game can be enumerated with this plan.
-    pub(super) fn check<G: Game<State = S>>(&self, game: &G) -> Result<(), GraphError> {
+    pub(super) fn check(&self, game: &AnyGame) -> Result<(), GraphError> {
         if let Some(name) = &self.name {
             check_name(name)?;
         }
@@ -223,7 +209,7 @@ impl<S: Copy + PartialEq> Plan<S> {
 }
 
 /// Returns `true` if rows may be ranks, which do not contain the side to move.
-fn has_ranks<G: Game>(game: &G) -> bool {
+fn has_ranks(game: &AnyGame) -> bool {
     game.ranks().is_some() && !game.keeps_sides()
 }
 
@@ -278,7 +264,7 @@ pub struct Estimate {
 }
 
 /// Estimates the enumeration of a plan; returns `None` if the game does not know its size.
-pub fn estimate<G: Game>(game: &G, plan: &Plan<G::State>) -> Option<Estimate> {
+pub fn estimate(game: &AnyGame, plan: &Plan) -> Option<Estimate> {
     let ExpectedStates { mut states, moves, mut exact } =
         game.expected(&plan.roots.first()?.state)?;
     exact &= plan.start == "standard";
@@ -329,11 +315,7 @@ impl Estimate {
 
 /// Returns the plan with its memory limit (default: the free memory) filled in, or an error if memory or the
 /// store's disk is expected not to suffice.
-pub fn within_room<G: Game>(
-    game: &G,
-    plan: Plan<G::State>,
-    store: &Store,
-) -> Result<Plan<G::State>, NoRoom> {
+pub fn within_room(game: &AnyGame, plan: Plan, store: &Store) -> Result<Plan, NoRoom> {
     match (plan.index, game.layers()) {
         (Index::Rank, _) => {
             // The bitmap, the list of a ply with its successors, and the bitmap again while it is written.
@@ -355,7 +337,7 @@ pub fn within_room<G: Game>(
 /// Returns the bytes of the bitmaps of three consecutive layers, which are held at once, where they are
 /// largest: one bitmap for each class of sets of occupied squares that contain the root's, with a bit for
 /// each subset that the mover may own.
-fn bitmaps<G: Game>(game: &G, discs: u32) -> f64 {
+fn bitmaps(game: &AnyGame, discs: u32) -> f64 {
     let (rows, columns) = game.shape();
     let free = ((rows * columns) as u32).saturating_sub(discs);
     let mut sets = 1.0;

@@ -7,7 +7,8 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::UNFIT;
-use crate::game::{End, Game, GameExt, Outcome, RankedMoves};
+use crate::any::{AnyGame, AnyState};
+use crate::game::{Address, Empties, End, Game, Outcome, RankedMoves, Ranks};
 use crate::parallel;
 use crate::table::{Array, Packed, Table, TableError, of_planes, or_record};
 
@@ -38,11 +39,7 @@ enum RankBits {
 
 impl Ranked {
     /// Maps the ranks of a table with `rows` rows.
-    pub(super) fn open<G: Game>(
-        game: &G,
-        table: &Table,
-        rows: usize,
-    ) -> Result<Ranked, TableError> {
+    pub(super) fn open(game: &AnyGame, table: &Table, rows: usize) -> Result<Ranked, TableError> {
         let ranks = game.ranks().map_or(0, |ranks| ranks.count()) as usize;
         let (bits, counts, unit) = if table.manifest().is_packed() {
             let (words, units) = (PACKED_BLOCK / 64, ranks.div_ceil(PACKED_BLOCK));
@@ -259,57 +256,55 @@ pub fn ones_of(mut word: u64) -> impl Iterator<Item = u32> + Clone {
 /// # Panics
 ///
 /// Panics at such a rank if there is no table, because then the rules are at fault.
-pub struct RankedGame<'a, G: Game> {
-    /// Rules of the game.
-    pub game: &'a G,
+pub struct RankedGame<'a> {
+    game: &'a AnyGame,
     /// Table that the ranks come from, if it exists already.
-    pub ranked: Option<&'a Ranked>,
+    ranked: Option<&'a Ranked>,
+    ranks: &'a dyn Ranks<AnyState>,
+    /// Moves of the game's own.
+    own: Option<&'a dyn RankedMoves>,
 }
 
-impl<G: Game> RankedGame<'_, G> {
-    fn state(&self, rank: u32) -> Option<G::State> {
-        or_record(
-            self.game
-                .ranks()
-                .and_then(|ranks| ranks.state_of(rank))
-                .ok_or_else(|| self.inconsistent()),
-        )
+impl<'a> RankedGame<'a> {
+    /// Returns the moves of a game between the ranks of a table, if it exists already.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the game has no ranks.
+    pub fn new(game: &'a AnyGame, ranked: Option<&'a Ranked>) -> RankedGame<'a> {
+        let ranks = game.ranks().expect("plans by rank are of games with ranks");
+        RankedGame { game, ranked, ranks, own: ranks.moves() }
     }
 
-    fn rank(&self, state: &G::State) -> Option<u32> {
-        or_record(
-            self.game
-                .ranks()
-                .and_then(|ranks| ranks.rank_of(state))
-                .ok_or_else(|| self.inconsistent()),
-        )
-    }
-
-    fn inconsistent(&self) -> TableError {
-        let what = "bits of unreachable positions";
+    /// Records that some rank belongs to no state.
+    #[cold]
+    fn is_inconsistent(&self) {
         let ranked = self.ranked.expect("reachable states have ranks");
-        TableError::damaged(ranked.path(), what)
+        let what = "bits of unreachable positions";
+        or_record::<()>(Err(TableError::damaged(ranked.path(), what)));
     }
 }
 
-impl<G: Game> RankedMoves for RankedGame<'_, G> {
+impl RankedMoves for RankedGame<'_> {
     fn ranks(&self) -> u32 {
-        self.game.ranks().map_or(0, |ranks| ranks.count())
+        self.ranks.count()
     }
 
     fn successors(&self, rank: u32, after: &mut Vec<(u32, Option<End>)>) {
-        if let Some(moves) = self.game.ranks().and_then(|ranks| ranks.moves()) {
+        if let Some(moves) = self.own {
             return moves.successors(rank, after);
         }
+        let mut moves = Vec::new();
+        let is_valid = self.game.moves_by_rank(Address::Rank(rank), true, &mut moves);
         after.clear();
-        let Some(state) = self.state(rank) else { return };
-        self.game.for_each_successor(&state, |_, next| {
-            after.extend(self.rank(&next).map(|rank| (rank, self.game.end(&next))));
-        });
+        after.extend(moves.iter().filter_map(|to| Some((to.rank?, to.end))));
+        if !is_valid || after.len() < moves.len() {
+            self.is_inconsistent();
+        }
     }
 
     fn ends(&self, rank: u32, ends: &mut Vec<Option<End>>) -> Option<End> {
-        if let Some(moves) = self.game.ranks().and_then(|ranks| ranks.moves()) {
+        if let Some(moves) = self.own {
             return moves.ends(rank, ends);
         }
         ends.clear();
@@ -318,12 +313,11 @@ impl<G: Game> RankedMoves for RankedGame<'_, G> {
         after.sort_unstable_by_key(|&(rank, _)| rank);
         after.dedup_by_key(|&mut (rank, _)| rank);
         ends.extend(after.into_iter().map(|(_, end)| end));
-        if ends.is_empty() { self.game.end(&self.state(rank)?) } else { None }
+        let standing = self.game.standing(Address::Rank(rank), Empties::default());
+        if ends.is_empty() { standing?.end } else { None }
     }
 
     fn predecessors(&self, rank: u32, before: &mut Vec<u32>) {
-        if let Some(ranks) = self.game.ranks() {
-            ranks.predecessors(rank, before);
-        }
+        self.ranks.predecessors(rank, before);
     }
 }

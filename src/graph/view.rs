@@ -9,7 +9,10 @@ use std::path::Path;
 use super::keys::{BucketIndex, Keys, KeysElsewhere};
 use super::ranked::Ranked;
 use super::{StateKind, UNFIT};
-use crate::game::{Action, Empties, Game, GameExt, Orientations, Position, Score, Side, StateKey};
+use crate::any::{AnyGame, AnyPosition, AnyState};
+use crate::game::{
+    Action, Address, Empties, Game, GameExt, Orientations, Score, Standing, StateKey, WideKey,
+};
 use crate::mmap::prefetch;
 use crate::parallel::{self, GRAIN};
 use crate::table::{
@@ -30,6 +33,9 @@ pub struct RowPiece {
 
 /// Rows of a piece where rows are keys. Constant, because sums are grouped by pieces.
 const CHUNK: usize = 1 << 11;
+
+/// Number of moves that few positions exceed.
+const MANY_MOVES: usize = 32;
 
 /// Stride of the edge-offset index; offsets of rows between are summed from their edge counts.
 pub(super) const START_EVERY: usize = 64;
@@ -84,7 +90,7 @@ struct StoredArrays {
 
 impl Graph {
     /// Maps a table's arrays without reading their payload.
-    pub fn open<G: Game>(game: &G, table: &Table) -> Result<Graph, TableError> {
+    pub fn open(game: &AnyGame, table: &Table) -> Result<Graph, TableError> {
         let Manifest { first_layer, counts, ref identity, .. } = *table.manifest();
         let (by_rank, packed) = (identity.is_by_rank(), table.manifest().is_packed());
         let states = usize::try_from(counts.table.states).unwrap_or(usize::MAX);
@@ -262,90 +268,91 @@ impl Graph {
     }
 
     /// Returns the row of a position in any orientation; `None` if the table does not contain it.
-    pub fn find<G: Game>(&self, game: &G, position: &Position<G::State>) -> Option<usize> {
-        Some(self.find_up_to(game, position, u32::MAX)?.0)
-    }
-
-    /// Returns the row of a position and the symmetries that bring it to its canonical form, as a bit set.
-    /// If layers are plies, searches layers up to `ply`.
-    fn find_up_to<G: Game>(
-        &self,
-        game: &G,
-        position: &Position<G::State>,
-        ply: u32,
-    ) -> Option<(usize, u8)> {
-        match &self.rows {
-            RowIndex::Ranks(ranked) => {
-                Some((ranked.row(game.ranks()?.rank_of(&position.state)?)?, 1))
+    pub fn find(&self, game: &AnyGame, position: &AnyPosition) -> Option<usize> {
+        let state = &position.state;
+        match (&self.rows, game.layers()) {
+            (RowIndex::Ranks(ranked), _) => ranked.row(game.ranks()?.rank_of(state)?),
+            (RowIndex::Keys(keys), Some(layers)) => {
+                keys.find(self.layer(layers.layer_of(state)), game.canonical(state).key)
             }
-            RowIndex::Keys(keys) if game.layers().is_some() => {
-                let rows = self.layer(game.layer(&position.state));
-                let canonical = game.canonical(&position.state);
-                Some((keys.find(rows, canonical.key.widen())?, canonical.ties))
-            }
-            RowIndex::Keys(keys) => {
-                let key = game.position_key(position).widen();
-                // A layer is a ply, which a position does not contain, so every layer is searched.
-                let mut layers = self.layers().take((ply as usize).saturating_add(1));
-                layers.find_map(|rows| keys.find(rows, key)).map(|row| (row, 1))
-            }
+            (RowIndex::Keys(_), None) => self.find_up_to(game.position_key(position), u32::MAX),
         }
     }
 
-    /// Returns a search for the rows of many positions, with an in-memory index if keys are mapped.
-    pub fn finder<'a, G: Game>(&'a self, game: &'a G) -> Finder<'a, G> {
+    /// Returns the row of a key where layers are plies, which a key does not contain: searches those up to
+    /// `ply`.
+    fn find_up_to(&self, key: WideKey, ply: u32) -> Option<usize> {
+        let mut layers = self.layers().take((ply as usize).saturating_add(1));
+        layers.find_map(|rows| self.keys().find(rows, key))
+    }
+
+    /// Returns a search for the rows of many keys, with an in-memory index if keys are mapped.
+    pub fn finder(&self, game: &AnyGame) -> Finder<'_> {
+        let width = game.facts().key_bits;
         let (keys, buckets) = match &self.rows {
-            RowIndex::Keys(keys @ (Keys::Narrow(_) | Keys::Wide(_))) => {
-                let keys = keys.of::<G::Key>();
-                let index =
-                    |rows: Range<usize>| BucketIndex::new(&keys[rows], game.facts().key_bits);
-                (keys, Some(self.layers().map(|rows| (rows.clone(), index(rows))).collect()))
+            RowIndex::Keys(keys @ Keys::Narrow(_)) => {
+                (MappedKeys::Narrow(keys.of()), self.buckets::<u64>(keys.of(), width))
             }
-            _ => (&[] as &[G::Key], None),
+            RowIndex::Keys(keys @ Keys::Wide(_)) => {
+                (MappedKeys::Wide(keys.of()), self.buckets::<WideKey>(keys.of(), width))
+            }
+            _ => (MappedKeys::None, Vec::new()),
         };
-        Finder { game, graph: self, keys, buckets }
+        Finder { graph: self, is_layered: game.layers().is_some(), keys, buckets }
+    }
+
+    fn buckets<K: StateKey>(&self, keys: &[K], width: u32) -> Vec<(Range<usize>, BucketIndex)> {
+        self.layers().map(|rows| (rows.clone(), BucketIndex::new(&keys[rows], width))).collect()
+    }
+
+    /// Returns a reader of the addresses of rows, fastest for ascending ones. It returns `None` for a damaged
+    /// row, which [`or_record`] records.
+    pub fn addresses(&self) -> impl FnMut(usize) -> Option<Address> + '_ {
+        let (mut key, mut rank) = match &self.rows {
+            RowIndex::Keys(keys) => (Some(keys.reader()), None),
+            RowIndex::Ranks(ranked) => (None, Some(ranked.reader())),
+        };
+        move |row| match (&mut key, &mut rank) {
+            (Some(key), _) => key(row).map(Address::Key),
+            (None, Some(rank)) => rank(row).map(Address::Rank),
+            (None, None) => None,
+        }
+    }
+
+    /// Returns the address of a row, like [`Graph::addresses`].
+    #[inline]
+    pub fn address(&self, row: usize) -> Option<Address> {
+        match &self.rows {
+            RowIndex::Keys(keys) => keys.get(row).map(Address::Key),
+            RowIndex::Ranks(ranked) => ranked.reader()(row).map(Address::Rank),
+        }
+    }
+
+    /// Describes a row whose address is that of no state, which checksums do not detect.
+    pub fn invalid(&self, row: usize) -> String {
+        let what = if self.ranked().is_some() { "rank" } else { "key" };
+        format!("invalid {what} in row {row}")
     }
 
     /// Returns the position of a row, with the first player to move if the table does not record the side.
-    /// `None` if the stored key or rank is invalid, which checksums do not detect.
+    /// `None` if the stored key or rank is invalid.
     #[inline]
-    pub fn position<G: Game>(&self, game: &G, row: usize) -> Option<Position<G::State>> {
-        match &self.rows {
-            RowIndex::Keys(keys) => game.position_of(G::Key::narrow(keys.get(row)?)?),
-            RowIndex::Ranks(ranked) => {
-                let state = game.ranks()?.state_of(ranked.reader()(row)?)?;
-                Some(Position { state, side: Side::First })
-            }
-        }
+    pub fn position(&self, game: &AnyGame, row: usize) -> Option<AnyPosition> {
+        game.position_at(self.address(row)?)
     }
 
     /// Calls `visit` with the canonical position of each of some ascending rows until it fails; fails at a
     /// row without a valid position. The first player is to move if the table does not record the side.
-    pub fn visit<G: Game>(
+    pub fn visit(
         &self,
-        game: &G,
+        game: &AnyGame,
         rows: &mut dyn Iterator<Item = usize>,
-        visit: &mut dyn FnMut(usize, Position<G::State>) -> Result<(), String>,
+        visit: &mut dyn FnMut(usize, AnyPosition) -> Result<(), String>,
     ) -> Result<(), String> {
-        match &self.rows {
-            RowIndex::Keys(keys) => {
-                let mut key = keys.reader();
-                for row in rows {
-                    let position =
-                        key(row).and_then(G::Key::narrow).and_then(|key| game.position_of(key));
-                    let wrong = || format!("invalid key in row {row}");
-                    visit(row, position.ok_or_else(wrong)?)?;
-                }
-            }
-            RowIndex::Ranks(ranked) => {
-                let mut rank = ranked.reader();
-                for row in rows {
-                    let state = rank(row).and_then(|rank| game.ranks()?.state_of(rank));
-                    let wrong = || format!("invalid rank in row {row}");
-                    let state = state.ok_or_else(wrong)?;
-                    visit(row, Position { state, side: Side::First })?;
-                }
-            }
+        let mut address = self.addresses();
+        for row in rows {
+            let position = address(row).and_then(|at| game.position_at(at));
+            visit(row, position.ok_or_else(|| self.invalid(row))?)?;
         }
         Ok(())
     }
@@ -380,25 +387,19 @@ impl Graph {
         }
     }
 
-    /// Checks the stored data of a visited row, except its moves, against its position.
-    pub fn check<G: Game>(
-        &self,
-        game: &G,
-        row: usize,
-        position: &Position<G::State>,
-    ) -> Result<(), String> {
-        let layer = match game.layers() {
-            Some(_) => self.layer(game.layer(&position.state)),
+    /// Checks the stored data of a row, except its moves, against what the rules say of its address.
+    pub fn check(&self, row: usize, standing: &Standing) -> Result<(), String> {
+        let layer = match standing.mobility {
+            Some(_) => self.layer(standing.layer),
             None => self.layers().find(|rows| rows.contains(&row)).unwrap_or(0..0),
         };
         if !layer.contains(&row) && !self.layer_offsets.is_empty() {
-            return Err(format!("its position belongs to layer {}", game.layer(&position.state)));
+            return Err(format!("its position belongs to layer {}", standing.layer));
         }
         let keys = match &self.rows {
             RowIndex::Keys(keys) => keys,
             RowIndex::Ranks(ranked) => {
-                let rank = game.ranks().and_then(|ranks| ranks.rank_of(&position.state));
-                return match rank.and_then(|rank| ranked.row(rank)) {
+                return match standing.rank.and_then(|rank| ranked.row(rank)) {
                     Some(found) if found == row => Ok(()),
                     Some(found) => Err(format!("its position has the rank of row {found}")),
                     None => Err("its position has no rank in the table".to_string()),
@@ -555,37 +556,60 @@ impl Graph {
 
     /// Fills `moves` with the legal moves of a row by ascending action; `state` is the row's state. Fails if
     /// the table's moves differ or lead out of the table.
-    pub fn moves<G: Game>(
+    pub fn moves(
         &self,
-        game: &G,
+        game: &AnyGame,
         row: usize,
-        state: &G::State,
+        state: &AnyState,
         moves: &mut Vec<RowMove>,
     ) -> Result<(), String> {
         moves.clear();
         if self.stored.is_some() {
             return self.stored_moves(game, row, state, moves);
         }
-        match &self.rows {
+        let at = match &self.rows {
+            RowIndex::Keys(keys) if game.keeps_sides() => keys.get(row).map(Address::Key),
+            _ => Some(Address::Key(game.key(state))),
+        };
+        self.derived_moves(game, (row, at), moves)
+    }
+
+    /// Fills `moves` with the moves of the position at the address of a row, derived from the rules.
+    fn derived_moves(
+        &self,
+        game: &AnyGame,
+        (row, at): (usize, Option<Address>),
+        moves: &mut Vec<RowMove>,
+    ) -> Result<(), String> {
+        let at = at.ok_or_else(|| self.invalid(row))?;
+        moves.clear();
+        let is_valid = match &self.rows {
+            // All ranks are computed first, so that the look-ups of their rows overlap in memory.
             RowIndex::Ranks(ranked) => {
-                // All ranks are computed first, so that the look-ups of their rows overlap in memory.
-                game.for_each_successor(state, |action, after| {
-                    moves.push((action, game.ranks().and_then(|ranks| ranks.rank_of(&after))));
-                });
-                for (_, target) in &mut *moves {
-                    *target = target.and_then(|rank| ranked.row(rank)).map(|row| row as u32);
-                }
+                let mut by_rank = Vec::with_capacity(MANY_MOVES);
+                let is_valid = game.moves_by_rank(at, false, &mut by_rank);
+                moves.extend(by_rank.iter().map(|to| {
+                    let target = to.rank.and_then(|rank| ranked.row(rank));
+                    (to.action, target.map(|row| row as u32))
+                }));
+                is_valid
             }
-            RowIndex::Keys(_) => {
-                let own = if game.keeps_sides() { self.position(game, row) } else { None };
-                let side = own.map_or(Side::First, |own| own.side).other();
-                game.for_each_successor(state, |action, state| {
-                    let target = self.find(game, &Position { state, side });
-                    moves.push((action, target.map(|row| row as u32)));
-                });
+            RowIndex::Keys(keys) => {
+                let (mut by_key, is_layered) =
+                    (Vec::with_capacity(MANY_MOVES), game.layers().is_some());
+                let is_valid = game.moves_by_key(at, &mut by_key).is_some();
+                moves.extend(by_key.iter().map(|to| {
+                    let target = match is_layered {
+                        true => keys.find(self.layer(to.layer), to.key),
+                        false => self.find_up_to(to.key, u32::MAX),
+                    };
+                    (to.action, target.map(|row| row as u32))
+                }));
+                is_valid
             }
-        }
+        };
         match moves.iter().all(|(_, target)| target.is_some()) {
+            _ if !is_valid => Err(self.invalid(row)),
             true => Ok(()),
             false => Err(format!("a move of row {row} leads out of the table")),
         }
@@ -593,26 +617,26 @@ impl Graph {
 
     /// Appends the target rows of some rows' moves, derived from the rules, to `targets`, and the end of each
     /// row's targets to `offsets`. Fails if a move leads out of the table.
-    pub fn make_moves<G: Game>(
+    pub fn make_moves(
         &self,
-        game: &G,
-        mut rows: Range<usize>,
+        game: &AnyGame,
+        rows: Range<usize>,
         (offsets, targets): (&mut Vec<u32>, &mut Vec<u32>),
     ) -> Result<(), String> {
-        let mut moves = Vec::new();
-        self.visit(game, &mut rows, &mut |row, position| {
-            self.moves(game, row, &position.state, &mut moves)?;
+        let (mut moves, mut address) = (Vec::new(), self.addresses());
+        for row in rows {
+            self.derived_moves(game, (row, address(row)), &mut moves)?;
             targets.extend(moves.iter().filter_map(|(_, target)| *target));
             offsets.push(targets.len() as u32);
-            Ok(())
-        })
+        }
+        Ok(())
     }
 
-    fn stored_moves<G: Game>(
+    fn stored_moves(
         &self,
-        game: &G,
+        game: &AnyGame,
         row: usize,
-        state: &G::State,
+        state: &AnyState,
         moves: &mut Vec<RowMove>,
     ) -> Result<(), String> {
         let mut edges = self.edges_of(row).peekable();
@@ -671,45 +695,64 @@ impl Graph {
     }
 }
 
-/// Search for the rows of many positions.
-pub struct Finder<'a, G: Game> {
-    game: &'a G,
+/// Search for the rows of many keys.
+pub struct Finder<'a> {
     graph: &'a Graph,
-    keys: &'a [G::Key],
-    /// Index and rows of each layer.
-    buckets: Option<Vec<(Range<usize>, BucketIndex)>>,
+    is_layered: bool,
+    keys: MappedKeys<'a>,
+    /// Rows and index of each layer, if keys are mapped.
+    buckets: Vec<(Range<usize>, BucketIndex)>,
 }
 
-impl<G: Game> Finder<'_, G> {
-    /// Returns the row of a position and the symmetries that bring it to its canonical form, as a bit set.
-    /// If layers are plies, searches layers up to `ply`. In a layered game `guess` is compared first,
-    /// which is cheaper than a search if it is right.
-    pub fn find(
-        &self,
-        position: &Position<G::State>,
-        ply: u32,
-        guess: Option<usize>,
-    ) -> Option<(usize, u8)> {
-        let (game, keys) = (self.game, self.keys);
-        let Some(buckets) = &self.buckets else {
-            return self.graph.find_up_to(game, position, ply);
-        };
-        let find_in = |place: usize, key: G::Key, guess: Option<usize>| {
-            let (rows, index) = buckets.get(place)?;
-            // Keys of a layer are distinct, so a row with this key is the one.
-            if let Some(row) = guess.filter(|row| rows.contains(row) && keys[*row] == key) {
-                return Some(row);
+/// Mapped keys by their width.
+enum MappedKeys<'a> {
+    None,
+    Narrow(&'a [u64]),
+    Wide(&'a [WideKey]),
+}
+
+impl Finder<'_> {
+    /// Returns the row of a key. In a layered game, that of the layer, and `guess` is compared first, which is
+    /// cheaper than a search if it is right. If layers are plies, searches layers up to `ply`.
+    pub fn find(&self, key: WideKey, layer: u32, ply: u32, guess: Option<usize>) -> Option<usize> {
+        match (self.is_layered, &self.keys) {
+            (true, MappedKeys::None) => self.graph.keys().find(self.graph.layer(layer), key),
+            (true, _) => {
+                let place = layer.checked_sub(self.graph.first_layer)?;
+                self.find_in(place as usize, key, guess)
             }
-            index.find(&keys[rows.clone()], key).map(|at| rows.start + at)
-        };
-        if game.layers().is_some() {
-            let canonical = game.canonical(&position.state);
-            let place = game.layer(&position.state).checked_sub(self.graph.first_layer)?;
-            return Some((find_in(place as usize, canonical.key, guess)?, canonical.ties));
+            (false, MappedKeys::None) => self.graph.find_up_to(key, ply),
+            (false, _) => (0..=ply as usize)
+                .take(self.buckets.len())
+                .find_map(|place| self.find_in(place, key, None)),
         }
-        let key = game.position_key(position);
-        (0..=ply as usize).find_map(|place| find_in(place, key, None)).map(|row| (row, 1))
     }
+
+    /// Returns the row of a key among those of the layer at a place.
+    #[inline]
+    fn find_in(&self, place: usize, key: WideKey, guess: Option<usize>) -> Option<usize> {
+        let layer = self.buckets.get(place)?;
+        match self.keys {
+            MappedKeys::None => None,
+            MappedKeys::Narrow(keys) => row_of(keys, layer, u64::narrow(key)?, guess),
+            MappedKeys::Wide(keys) => row_of(keys, layer, key, guess),
+        }
+    }
+}
+
+/// Returns the row of a key among those of a layer.
+#[inline]
+fn row_of<K: StateKey>(
+    keys: &[K],
+    (rows, index): &(Range<usize>, BucketIndex),
+    key: K,
+    guess: Option<usize>,
+) -> Option<usize> {
+    // Keys of a layer are distinct, so a row with this key is the one.
+    if let Some(row) = guess.filter(|row| rows.contains(row) && keys[*row] == key) {
+        return Some(row);
+    }
+    index.find(&keys[rows.clone()], key).map(|at| rows.start + at)
 }
 
 /// Function that returns the final score of a terminal row for its mover, from the rules.
@@ -717,15 +760,15 @@ pub type TerminalScores<'a> = dyn Fn(usize) -> Score + Sync + 'a;
 
 impl Graph {
     /// Returns the final score of a terminal row, for its mover.
-    pub fn terminal_scores<'a, G: Game>(
+    pub fn terminal_scores<'a>(
         &'a self,
-        game: &'a G,
+        game: &'a AnyGame,
         empties: Empties,
     ) -> impl Fn(usize) -> Score + Sync + 'a {
         // An invalid key that passed its checksum was written wrong; `verify` reports it.
         move |row| {
-            let position = self.position(game, row);
-            position.map_or(Score(0), |position| game.score(&position.state, empties))
+            let standing = self.address(row).and_then(|at| game.standing(at, empties));
+            standing.map_or(Score(0), |standing| standing.score)
         }
     }
 }

@@ -13,7 +13,8 @@ use super::sweep::{Change, done};
 use super::textbook::Textbook;
 use super::value::{Prospect, Short, SweepOrder};
 use super::{SweepError, SweepLog, columns};
-use crate::game::{Game, Score};
+use crate::any::AnyGame;
+use crate::game::Score;
 use crate::graph::{Graph, LayerChecks, LayerSums, LayerToRead, Maker, deriver};
 use crate::hint::Hinted;
 use crate::mmap::prefetch;
@@ -32,9 +33,9 @@ pub(super) struct Layered<'a> {
 
 impl Layered<'_> {
     /// Finds the values and installs their columns; returns `true` if an interrupted run was resumed.
-    pub(super) fn solve<G: Game>(
+    pub(super) fn solve(
         &self,
-        game: &G,
+        game: &AnyGame,
         table: &mut Table,
         log: &mut SweepLog<'_>,
     ) -> Result<bool, SweepError> {
@@ -178,8 +179,8 @@ fn level() -> Prospect {
 
 /// Installs exact values found elsewhere, layer by layer from the end, as a topological sweep would leave
 /// them.
-pub fn install_found<G: Game>(
-    game: &G,
+pub fn install_found(
+    game: &AnyGame,
     table: &mut Table,
     values: &[Prospect],
 ) -> Result<(), SweepError> {

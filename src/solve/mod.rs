@@ -14,16 +14,16 @@
 //! them, and [`prove`] proves rows, moves and values from the rules.
 //!
 //! ```
-//! use yomikiri::graph::Plan;
-//! use yomikiri::solve::SolveOptions;
+//! use yomikiri::graph::{self, Plan};
+//! use yomikiri::solve::{self, SolveOptions};
 //! use yomikiri::{progress::Silent, registry::othello, table::Store};
 //!
 //! let (game, dir) = (othello("4")?, tempfile::tempdir()?);
 //! let store = Store::at(dir.path());
-//! let mut table = game.enumerate(&Plan::from_start(&game), &store, &Silent)?.table;
-//! game.solve(&mut table, &SolveOptions::default(), &Silent, &mut |_, _| {})?;
+//! let mut table = graph::build(&game, &Plan::from_start(&game), &store, &Silent)?.table;
+//! solve::solve(&game, &mut table, &SolveOptions::default(), &Silent, &mut |_, _| {})?;
 //! // Every value follows from the rules: recomputed without the solver.
-//! game.verify(&table, &Silent)?;
+//! solve::prove(&game, &table, &Silent)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -55,6 +55,7 @@ use checkpoint::Checkpoint;
 use layered::Layered;
 use options::Method;
 
+use crate::any::AnyGame;
 use crate::game::Game;
 use crate::graph::{Graph, RankedGame};
 use crate::hint::{Hint, Hinted, Kind};
@@ -136,8 +137,8 @@ const SAVED_AFTER: Duration = Duration::from_secs(10);
 ///
 /// Without a discount the columns are exact (`outcome`, `score`, `distance`), or bounds if the table has a
 /// frontier; with one they are `value`. A table that has them already, by the same method, is left unchanged.
-pub fn solve<G: Game>(
-    game: &G,
+pub fn solve(
+    game: &AnyGame,
     table: &mut Table,
     options: &SolveOptions,
     progress: &dyn Progress,
@@ -191,7 +192,7 @@ pub fn solve<G: Game>(
         let graph = Graph::open_checked(game, table)?;
         if let Some(ranked) = graph.ranked() {
             ranked.check_whole()?;
-            let moves = RankedGame { game, ranked: Some(ranked) };
+            let moves = RankedGame::new(game, Some(ranked));
             let work = (&checkpoint, progress);
             let (distances, resumed) =
                 ranked::retrograde(ranked, &moves, method.repetition, work, &mut log)?;

@@ -27,10 +27,10 @@ mod totals;
 
 use crate::any::{AnyGame, AnyPosition, AnyState};
 use crate::game::{Game, GameExt, NotationError, Orientations, Symmetry};
-use crate::graph::{Graph, GraphError, Plan, RowMove, RowPiece, StateKind};
+use crate::graph::{self, Graph, GraphError, Plan, RowMove, RowPiece, StateKind};
 use crate::parallel;
 use crate::progress::Progress;
-use crate::solve::{SolveOptions, SweepError, Value, Values};
+use crate::solve::{self, SolveOptions, SweepError, Value, Values};
 use crate::table::{Store, Table, TableError, or_record};
 
 pub use answer::{Answer, Board, Brief, ByChecks, Cycles, LineEnd, MoveAnswer, NotThere, Verdict};
@@ -279,9 +279,9 @@ impl SolvedTable {
         store: &Store,
         progress: &dyn Progress,
     ) -> Result<SolvedTable, WholeError> {
-        let mut table = game.enumerate(&Plan::from_start(&game), store, progress)?.table;
+        let mut table = graph::build(&game, &Plan::from_start(&game), store, progress)?.table;
         if table.manifest().solution.is_none() {
-            game.solve(&mut table, &SolveOptions::default(), progress, &mut |_, _| {})?;
+            solve::solve(&game, &mut table, &SolveOptions::default(), progress, &mut |_, _| {})?;
         }
         let dir = table.dir().to_path_buf();
         let solved = SolvedTable::open(game, table, true)?;

@@ -9,10 +9,10 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use yomikiri::graph::Plan;
+use yomikiri::graph::{self, Plan};
 use yomikiri::hint::Hint;
 use yomikiri::progress::Silent;
-use yomikiri::solve::SolveOptions;
+use yomikiri::solve::{self, SolveOptions};
 use yomikiri_cluster::{ClusterError, Job, gather, parts_dir};
 
 use crate::common::solved::named;
@@ -474,8 +474,8 @@ fn little_memory_and_a_stop_between_change_no_byte() {
     let [one, all] = [(); 2].map(|()| Tables::new());
     let game = named("othello-4x5");
     let plan = Plan { derived: true, ..Plan::from_start(&game) };
-    let mut table = game.enumerate(&plan, &one.store(), &Silent).unwrap().table;
-    game.solve(&mut table, &SolveOptions::default(), &Silent, &mut |_, _| {}).unwrap();
+    let mut table = graph::build(&game, &plan, &one.store(), &Silent).unwrap().table;
+    solve::solve(&game, &mut table, &SolveOptions::default(), &Silent, &mut |_, _| {}).unwrap();
     let parts = parts_dir(&all.store(), &plan.table_name(&game));
     let hosts = vec!["localhost:1".to_string()];
     let (process, workers, memory) = (0, 2, Some(0));

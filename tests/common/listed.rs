@@ -48,7 +48,8 @@ impl Game for Listed {
         Position { state: 0, side: Side::First }
     }
     fn action_count(&self) -> usize {
-        401
+        let claims = self.nodes.iter().filter_map(|node| node.claims);
+        claims.fold(401, u32::max) as usize
     }
     fn for_each_action(&self, &state: &u32, visit: impl FnMut(Action)) {
         let Node { moves, pass, .. } = self.node(state);

@@ -7,10 +7,10 @@
 use tempfile::TempDir;
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::game::{Game, Position};
-use yomikiri::graph::Plan;
+use yomikiri::graph::{self, Plan};
 use yomikiri::progress::{Progress, Silent};
 use yomikiri::registry::Games;
-use yomikiri::solve::{Run, SolveOptions, SweepError};
+use yomikiri::solve::{self, Run, SolveOptions, SweepError};
 use yomikiri::solved::{SolvedTable, States};
 use yomikiri::table::{Store, Table};
 
@@ -30,12 +30,12 @@ pub fn board_4x4(fold: bool) -> AnyGame {
 }
 
 /// Returns the plan of everything reachable from the standard start.
-pub fn standard(game: &AnyGame) -> Plan<AnyState> {
+pub fn standard(game: &AnyGame) -> Plan {
     Plan::from_start(game)
 }
 
 /// Returns the plan of everything reachable from the start with either side to move first.
-pub fn both(game: &AnyGame) -> Plan<AnyState> {
+pub fn both(game: &AnyGame) -> Plan {
     let start = game.start();
     let state = game.swapped(&start.state).unwrap();
     let other = Position { state, side: start.side.other() };
@@ -44,13 +44,13 @@ pub fn both(game: &AnyGame) -> Plan<AnyState> {
 
 /// Enumerates everything reachable from the standard start.
 pub fn make(game: &AnyGame, store: &Store) -> Table {
-    game.enumerate(&standard(game), store, &Silent).unwrap().table
+    graph::build(game, &standard(game), store, &Silent).unwrap().table
 }
 
 /// Enumerates a plan into a new directory, which lives as long as the first part of the result.
-pub fn enumerated(game: &AnyGame, plan: &Plan<AnyState>) -> (TempDir, Table) {
+pub fn enumerated(game: &AnyGame, plan: &Plan) -> (TempDir, Table) {
     let dir = tempfile::tempdir().unwrap();
-    let made = game.enumerate(plan, &Store::at(dir.path()), &Silent).unwrap();
+    let made = graph::build(game, plan, &Store::at(dir.path()), &Silent).unwrap();
     (dir, made.table)
 }
 
@@ -60,11 +60,11 @@ pub fn solve(
     options: &SolveOptions,
     progress: &dyn Progress,
 ) -> Result<Run, SweepError> {
-    game.solve(table, options, progress, &mut |_, _| {})
+    solve::solve(game, table, options, progress, &mut |_, _| {})
 }
 
 /// Enumerates and solves a plan.
-pub fn solved(game: &AnyGame, plan: &Plan<AnyState>) -> (TempDir, Table) {
+pub fn solved(game: &AnyGame, plan: &Plan) -> (TempDir, Table) {
     let (dir, mut table) = enumerated(game, plan);
     solve(game, &mut table, &SolveOptions::default(), &Silent).unwrap();
     (dir, table)

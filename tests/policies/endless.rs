@@ -7,9 +7,9 @@ use std::sync::OnceLock;
 use tempfile::TempDir;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Game, GameExt, Outcome, Side};
-use yomikiri::graph::Plan;
+use yomikiri::graph::{self, Plan};
 use yomikiri::progress::Silent;
-use yomikiri::solve::SolveOptions;
+use yomikiri::solve::{self, SolveOptions};
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::Store;
 use yomikiri_measure::judge::{
@@ -38,10 +38,10 @@ struct Opened {
 }
 
 impl Opened {
-    fn new(game: &AnyGame, plan: &Plan<yomikiri::any::AnyState>) -> Opened {
+    fn new(game: &AnyGame, plan: &Plan) -> Opened {
         let dir = tempfile::tempdir().unwrap();
-        let mut table = game.enumerate(plan, &Store::at(dir.path()), &Silent).unwrap().table;
-        game.solve(&mut table, &SolveOptions::default(), &Silent, &mut |_, _| {}).unwrap();
+        let mut table = graph::build(game, plan, &Store::at(dir.path()), &Silent).unwrap().table;
+        solve::solve(game, &mut table, &SolveOptions::default(), &Silent, &mut |_, _| {}).unwrap();
         let solved = SolvedTable::open(game.clone(), table, true).unwrap().unwrap();
         playable(&solved).unwrap();
         let unfolded = Unfolded::new(solved.states()).unwrap();

@@ -16,6 +16,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use yomikiri::progress::Silent;
 use yomikiri::registry::Games;
+use yomikiri::solve;
 use yomikiri::table::{HEADER_BYTES, Table, TableError, crc32};
 
 use crate::common::Random;
@@ -415,7 +416,7 @@ fn is_proven(dir: &Path) -> Result<bool, TableError> {
     let table = Table::open(dir)?;
     table.check()?;
     let game = Games::default().of_table(&table)?;
-    Ok(game.verify(&table, &Silent)?.counterexample.is_none())
+    Ok(solve::prove(&game, &table, &Silent)?.counterexample.is_none())
 }
 
 /// Collects the paths of all values of a manifest that are neither lists nor maps.

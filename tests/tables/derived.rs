@@ -3,11 +3,11 @@
 
 use std::fs;
 
-use yomikiri::any::{AnyGame, AnyState};
+use yomikiri::any::AnyGame;
 use yomikiri::game::{Empties, Game, GameExt};
 use yomikiri::graph::{Graph, Plan};
 use yomikiri::progress::Silent;
-use yomikiri::solve::SolveOptions;
+use yomikiri::solve::{self, SolveOptions};
 use yomikiri::table::HEADER_BYTES;
 use yomikiri_measure::export::checksum;
 
@@ -15,7 +15,7 @@ use crate::common::solved::{board_4x4, both, enumerated, named, opened, solve, s
 use crate::common::tables::{Tables, assert_same_files, forge};
 
 /// Returns boards with and without symmetric images, and one whose orientations take a byte per state.
-fn cases() -> Vec<(AnyGame, Plan<AnyState>)> {
+fn cases() -> Vec<(AnyGame, Plan)> {
     let square = board_4x4(true);
     let oblong = named("othello-4x5");
     let line = oblong.parse_line("b1 a1 a2", &oblong.start()).unwrap();
@@ -27,7 +27,7 @@ fn cases() -> Vec<(AnyGame, Plan<AnyState>)> {
     vec![(square.clone(), standard(&square)), (square.clone(), both(&square)), (oblong, late)]
 }
 
-fn derived(plan: &Plan<AnyState>) -> Plan<AnyState> {
+fn derived(plan: &Plan) -> Plan {
     Plan { derived: true, ..plan.clone() }
 }
 
@@ -54,7 +54,7 @@ fn states_and_values_are_those_of_a_table_with_moves() {
             assert!(a == b, "{}: {name}", bare.name());
         }
         bare.check().unwrap();
-        assert_eq!(game.verify(&bare, &Silent).unwrap().counterexample, None);
+        assert_eq!(solve::prove(&game, &bare, &Silent).unwrap().counterexample, None);
         let sums = [stored, bare].map(|table| checksum(&opened(&table), &Silent).unwrap());
         assert_eq!(sums[0], sums[1]);
     }

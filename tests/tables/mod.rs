@@ -2,6 +2,7 @@
 
 mod alpha_beta;
 mod backward_compatibility;
+mod bytes;
 mod checksums;
 mod conformance;
 mod crash;

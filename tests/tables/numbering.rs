@@ -5,6 +5,7 @@ use crate::common::solved::enumerated;
 use yomikiri::any::AnyGame;
 use yomikiri::graph::Plan;
 use yomikiri::progress::Silent;
+use yomikiri::solve;
 
 #[test]
 fn ranks_whose_states_have_other_ranks_are_found() {
@@ -12,9 +13,9 @@ fn ranks_whose_states_have_other_ranks_are_found() {
     let game = AnyGame::new(ranked.clone());
     let (_dir, table) = enumerated(&game, &Plan::from_start(&game));
     assert!(table.manifest().identity.is_by_rank());
-    assert_eq!(game.verify(&table, &Silent).unwrap().counterexample, None);
+    assert_eq!(solve::prove(&game, &table, &Silent).unwrap().counterexample, None);
     let muddled = AnyGame::new(Listed { is_muddled: true, ..ranked });
     // Without values, which might differ too.
-    let found = muddled.verify(&table, &Silent).unwrap().counterexample.unwrap();
+    let found = solve::prove(&muddled, &table, &Silent).unwrap().counterexample.unwrap();
     assert_eq!((found.row, &*found.what), (3, "its position has the rank of row 4"));
 }

@@ -14,13 +14,13 @@ use yomikiri::game::{
 use yomikiri::graph::{self, Index, Plan, pack};
 use yomikiri::hint::Hint;
 use yomikiri::progress::{Progress, Silent};
-use yomikiri::solve::{RowOrder, SolveOptions, Value};
+use yomikiri::solve::{self, RowOrder, SolveOptions, Value};
 use yomikiri::solved::{Oracle, SolvedTable};
 use yomikiri::table::{Store, Table};
 
 use crate::common::Random;
 use crate::common::listed::{Listed, Node, interior, layered, lost, nim};
-use crate::common::solved::{named, solve, standard};
+use crate::common::solved::{solve, standard};
 use crate::common::tables::{Tables, assert_same_files};
 use crate::examples::connect_four::ConnectFour;
 use crate::examples::three_mens_morris::{NEXT, ThreeMensMorris};
@@ -111,7 +111,7 @@ fn any_state(game: &AnyGame, state: u32) -> AnyState {
 /// Checks that a table has exactly the states and values of a layered game.
 fn holds(game: &Listed, table: Table) {
     let any = AnyGame::new(game.clone());
-    let proof = any.verify(&table, &Silent).unwrap();
+    let proof = solve::prove(&any, &table, &Silent).unwrap();
     assert_eq!((proof.solved, proof.counterexample), (true, None));
     let solved = SolvedTable::open(any.clone(), table, true).unwrap().unwrap();
     let (values, positions) = (plain(game), reached(game));
@@ -145,7 +145,8 @@ fn moves_that_jump_layers_lead_where_the_rules_say() {
         conform(&game);
         let any = AnyGame::new(game.clone());
         let tables = Tables::new();
-        let mut table = any.enumerate(&standard(&any), &tables.store(), &Silent).unwrap().table;
+        let mut table =
+            graph::build(&any, &standard(&any), &tables.store(), &Silent).unwrap().table;
         solve(&any, &mut table, &SolveOptions::default(), &Silent).unwrap();
         holds(&game, Table::open(table.dir()).unwrap());
         let place = table.dir().with_added_extension("packed");
@@ -169,9 +170,9 @@ fn moves_that_jump_layers_are_bounded_by_plies() {
     for depth in [1, 3, 8] {
         let plan = Plan { max_depth: Some(depth), ..standard(&any) };
         let tables = Tables::new();
-        let mut table = any.enumerate(&plan, &tables.store(), &Silent).unwrap().table;
+        let mut table = graph::build(&any, &plan, &tables.store(), &Silent).unwrap().table;
         solve(&any, &mut table, &SolveOptions::default(), &Silent).unwrap();
-        let proof = any.verify(&table, &Silent).unwrap();
+        let proof = solve::prove(&any, &table, &Silent).unwrap();
         assert_eq!((proof.solved, proof.counterexample), (true, None), "{depth} plies");
     }
 }
@@ -194,13 +195,13 @@ fn an_enumeration_with_jumps_goes_on_where_none_is_open() {
     let any = AnyGame::new(jumping());
     let plan = Plan { checkpoint_after: Duration::ZERO, ..standard(&any) };
     let whole = Tables::new();
-    any.enumerate(&plan, &whole.store(), &Silent).unwrap();
+    graph::build(&any, &plan, &whole.store(), &Silent).unwrap();
     for at in [1, 5, 12, 15, 33] {
         let tables = Tables::new();
         let interrupt = Interrupt(AtomicU32::new(at));
-        let run = || any.enumerate(&plan, &tables.store(), &interrupt).unwrap();
+        let run = || graph::build(&any, &plan, &tables.store(), &interrupt).unwrap();
         assert!(catch_unwind(AssertUnwindSafe(run)).is_err(), "{at}");
-        let again = any.enumerate(&plan, &tables.store(), &Silent).unwrap();
+        let again = graph::build(&any, &plan, &tables.store(), &Silent).unwrap();
         // Moves do not jump over multiples of ten, so checkpoints are possible there.
         assert_eq!(again.resumed_at.is_some(), at > 10, "interrupted in layer {at}");
         assert!(again.resumed_at.is_none_or(|layer| layer % 10 == 0 || layer % 10 == 9));
@@ -209,7 +210,7 @@ fn an_enumeration_with_jumps_goes_on_where_none_is_open() {
 }
 
 /// Returns the error for a plan, which must leave no files.
-fn refused<G: Game>(game: &G, plan: &Plan<G::State>) -> String {
+fn refused(game: &AnyGame, plan: &Plan) -> String {
     let dir = tempfile::tempdir().unwrap();
     let error = graph::build(game, plan, &Store::at(dir.path()), &Silent).unwrap_err().line();
     assert_eq!(error.lines().count(), 1, "{error}");
@@ -221,10 +222,11 @@ fn refused<G: Game>(game: &G, plan: &Plan<G::State>) -> String {
 
 #[test]
 fn layers_that_cannot_be_are_refused() {
-    let game = nim(7, &[1, 2, 3]);
+    let game = AnyGame::new(nim(7, &[1, 2, 3]));
     let bounded = Plan { max_states: Some(5), ..Plan::from_start(&game) };
     assert!(refused(&game, &bounded).contains("bound the enumeration with --max-depth"));
     let back = layered(vec![interior(4, [1]), interior(5, [2]), interior(6, [3]), lost(5)]);
+    let back = AnyGame::new(back);
     let error = refused(&back, &Plan::from_start(&back));
     assert!(error.contains("a move of layer 6 leads to layer 5"), "{error}");
 }
@@ -238,7 +240,7 @@ fn passing_twice(moves: &[u32]) -> Listed {
 #[test]
 fn a_pass_that_is_answered_by_a_pass_is_refused() {
     for moves in [&[1][..], &[1, 2]] {
-        let game = passing_twice(moves);
+        let game = AnyGame::new(passing_twice(moves));
         let error = refused(&game, &Plan::from_start(&game));
         assert!(error.contains("a pass in layer 1 is answered by a pass"), "{error}");
     }
@@ -259,7 +261,8 @@ fn a_state_of_a_layered_game_may_have_many_moves() {
         let game = layered(nodes);
         let any = AnyGame::new(game.clone());
         let tables = Tables::new();
-        let mut table = any.enumerate(&standard(&any), &tables.store(), &Silent).unwrap().table;
+        let mut table =
+            graph::build(&any, &standard(&any), &tables.store(), &Silent).unwrap().table;
         solve(&any, &mut table, &SolveOptions::default(), &Silent).unwrap();
         holds(&game, table);
     }
@@ -273,7 +276,7 @@ fn a_layer_with_more_moves_than_numbers_is_refused() {
     );
     let many = || Node { claims: Some(60_000), ..interior(2, []) };
     nodes.extend((0..90_000).map(|_| many()));
-    let game = layered(nodes);
+    let game = AnyGame::new(layered(nodes));
     let dir = tempfile::tempdir().unwrap();
     let made = graph::build(&game, &Plan::from_start(&game), &Store::at(dir.path()), &Silent);
     let error = made.unwrap_err().line();
@@ -283,21 +286,21 @@ fn a_layer_with_more_moves_than_numbers_is_refused() {
 /// Checks that tables by keys and by rank have the same states and values, also when the latter is packed.
 fn same_by_rank_and_by_keys<G: Game>(game: G) -> [Tables; 2] {
     conform(&game);
-    assert_eq!(Plan::from_start(&game).index, Index::Rank);
     let game = AnyGame::new(game);
+    assert_eq!(Plan::from_start(&game).index, Index::Rank);
     let by = |index: Index| {
         let tables = Tables::new();
         let plan = Plan { index, ..standard(&game) };
-        let mut table = game.enumerate(&plan, &tables.store(), &Silent).unwrap().table;
+        let mut table = graph::build(&game, &plan, &tables.store(), &Silent).unwrap().table;
         solve(&game, &mut table, &SolveOptions::default(), &Silent).unwrap();
-        let proof = game.verify(&table, &Silent).unwrap();
+        let proof = solve::prove(&game, &table, &Silent).unwrap();
         assert_eq!((proof.solved, proof.counterexample), (true, None), "{index:?}");
         (tables, table)
     };
     let [(of_keys, keys), (of_ranks, ranks)] = [Index::Keys, Index::Rank].map(by);
     let place = ranks.dir().with_added_extension("packed");
     let packed = Table::open(&pack(&game, &ranks, &place, true, &Silent).unwrap()).unwrap();
-    assert_eq!(game.verify(&packed, &Silent).unwrap().counterexample, None);
+    assert_eq!(solve::prove(&game, &packed, &Silent).unwrap().counterexample, None);
     let counts =
         |table: &Table| table.manifest().layers.iter().map(|c| c.table).collect::<Vec<_>>();
     assert_eq!(counts(&ranks), counts(&keys));
@@ -345,7 +348,7 @@ fn drawn_ends_have_the_same_values_by_rank_and_by_keys() {
     // If these differ, a byte has no value for both.
     let game = AnyGame::new(going_round(0));
     let tables = Tables::new();
-    let mut table = game.enumerate(&standard(&game), &tables.store(), &Silent).unwrap().table;
+    let mut table = graph::build(&game, &standard(&game), &tables.store(), &Silent).unwrap().table;
     let options = SolveOptions { repetition: Some(Repetition::Unknown), ..SolveOptions::default() };
     let error = solve(&game, &mut table, &options, &Silent).unwrap_err().line();
     assert!(error.contains("ends in a draw") && error.contains("--index keys"), "{error}");
@@ -355,7 +358,7 @@ fn drawn_ends_have_the_same_values_by_rank_and_by_keys() {
 fn ranks_are_refused_where_who_moved_last_has_lost() {
     let won = Node { end: Some(Outcome::Win), ..lost(0) };
     let nodes = vec![interior(0, [1]), interior(0, [0, 2]), won];
-    let game = Listed { nodes, is_ranked: true, ..Listed::default() };
+    let game = AnyGame::new(Listed { nodes, is_ranked: true, ..Listed::default() });
     let error = refused(&game, &Plan::from_start(&game));
     assert!(error.contains("ends with a win in 0") && error.contains("--index keys"), "{error}");
 }
@@ -372,20 +375,6 @@ fn layered_games_have_the_same_values_by_rank_and_by_keys() {
     let natural = SolveOptions { order: Some(RowOrder::Natural), ..SolveOptions::default() };
     let error = solve(&game, &mut table, &natural, &Silent).unwrap_err().line();
     assert!(error.contains("needs stored moves") && error.contains("--index keys"), "{error}");
-}
-
-/// Without its type a game has keys of two words, but its tables may have keys of one.
-#[test]
-fn a_game_without_its_type_writes_no_keys_of_another_width() {
-    let game = AnyGame::new(nim(7, &[1, 2, 3]));
-    assert!(refused(&game, &standard(&game)).contains("call AnyGame::enumerate"));
-    // If both have two words, the tables are equal.
-    let game = named("othello-6x6");
-    let plan = Plan { max_depth: Some(4), ..standard(&game) };
-    let [typed, untyped] = [(); 2].map(|()| Tables::new());
-    game.enumerate(&plan, &typed.store(), &Silent).unwrap();
-    graph::build(&game, &plan, &untyped.store(), &Silent).unwrap();
-    assert_same_files(typed.root(), untyped.root(), "without its type");
 }
 
 /// Three men's morris with ranks. A rank is the index of the canonical key among all of them, so images

@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use yomikiri::any::{AnyGame, AnyState};
+use yomikiri::any::AnyGame;
 use yomikiri::game::{Game, GameExt, Repetition};
 use yomikiri::graph::{Index, Plan, pack};
 use yomikiri::hint::{Hint, Kind};
 use yomikiri::progress::Silent;
-use yomikiri::solve::SolveOptions;
+use yomikiri::solve::{self, SolveOptions};
 use yomikiri::solved::Oracle;
 use yomikiri::table::{HEADER_BYTES, Table};
 
@@ -18,7 +18,7 @@ use crate::common::solved::{
 use crate::common::tables::forge;
 
 /// A game and its plan.
-type Case = (AnyGame, Plan<AnyState>);
+type Case = (AnyGame, Plan);
 
 /// Returns the rest of a game after some random plies.
 fn late(name: &str, plies: usize) -> Case {
@@ -98,7 +98,7 @@ fn packed_tables_answer_as_the_full_ones_do() {
                 assert_eq!(piece, other);
             }
             if !by_ply {
-                let found = game.verify(packed.table(), &Silent).unwrap();
+                let found = solve::prove(&game, packed.table(), &Silent).unwrap();
                 assert_eq!((found.counterexample, found.solved), (None, true));
             }
         }
@@ -147,7 +147,7 @@ fn a_block_that_was_written_wrong_is_found_and_not_computed_with() {
         forge(&copy, array, change);
         let copy = Table::open(&copy).unwrap();
         copy.check().unwrap();
-        match game.verify(&copy, &Silent) {
+        match solve::prove(&game, &copy, &Silent) {
             Ok(found) => assert!(found.counterexample.is_some(), "{array}"),
             Err(error) => assert!(error.kind() == Kind::Damaged, "{array}: {error}"),
         }

@@ -6,10 +6,10 @@ use yomikiri::game::{
     Action, Empties, Facts, Game, GameExt, Layers, Outcome, Position, Score, SearchLimits,
     SearchOptions,
 };
-use yomikiri::graph::Plan;
+use yomikiri::graph::{self, Plan};
 use yomikiri::progress::Silent;
 use yomikiri::search::{SearchTask, of_rules};
-use yomikiri::solve::SolveOptions;
+use yomikiri::solve::{self, SolveOptions};
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::Store;
 
@@ -83,8 +83,8 @@ fn compare(rows: usize, columns: usize, empties: Empties, step: usize) {
     let game = board(rows, columns);
     let options = SolveOptions { empties: Some(empties), ..SolveOptions::default() };
     let store = Store::at(dir.path());
-    let mut made = game.enumerate(&Plan::from_start(&game), &store, &Silent).unwrap().table;
-    game.solve(&mut made, &options, &Silent, &mut |_, _| ()).unwrap();
+    let mut made = graph::build(&game, &Plan::from_start(&game), &store, &Silent).unwrap().table;
+    solve::solve(&game, &mut made, &options, &Silent, &mut |_, _| ()).unwrap();
     let table = SolvedTable::open(game.clone(), made, false).unwrap().unwrap();
     let options = SearchOptions { empties, ..SearchOptions::default() };
     let quick = game.searcher(&options).unwrap();

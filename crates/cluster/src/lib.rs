@@ -56,7 +56,7 @@ pub use gather::gather;
 pub use in_place::{open, table_of};
 pub use parts::parts_dir;
 
-use yomikiri::any::{AnyGame, AnyState};
+use yomikiri::any::AnyGame;
 #[cfg(target_arch = "x86_64")]
 use yomikiri::game::othello::blocks::Instructions;
 use yomikiri::game::othello::blocks::Tables;
@@ -141,7 +141,7 @@ pub struct Job {
     /// Game, which must have blocks.
     pub game: AnyGame,
     /// Plan of the enumeration: a whole game, with derived moves.
-    pub plan: Plan<AnyState>,
+    pub plan: Plan,
     /// Directory of the workers' files.
     pub parts: PathBuf,
     /// `true` to find the values of enumerated states, `false` to enumerate.

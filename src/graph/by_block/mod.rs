@@ -24,8 +24,9 @@ use super::GraphError;
 use super::builder::{BuildState, Builder, declare, edge_starts, has_wide_orientations};
 use super::census::Census;
 use super::plan::Plan;
+use crate::any::AnyGame;
 use crate::game::othello::blocks::{Bits, Blocks};
-use crate::game::{Game, GameExt, Group, Orientations};
+use crate::game::{GameExt, Group, Orientations};
 use crate::parallel::{self, Spare};
 use crate::progress::Progress;
 use crate::table::{Buffer, Counts, Draft, Ints, Lengths, Memory, TableError};
@@ -65,12 +66,12 @@ fn pass_on<B: Bits>(rules: &Blocks<B>, group: &Group, closed: &Closed, passes: &
     });
 }
 
-impl<'a, G: Game, B: Bits> Builder<'a, G> for ByBlock<B> {
+impl<'a, B: Bits> Builder<'a> for ByBlock<B> {
     type State = BuildState;
 
     fn open(
-        game: &'a G,
-        plan: &'a Plan<G::State>,
+        game: &'a AnyGame,
+        plan: &'a Plan,
         draft: &mut Draft,
         resumed: Option<(BuildState, Lengths)>,
     ) -> Result<Self, GraphError> {

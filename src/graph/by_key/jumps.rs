@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::super::GraphError;
 use super::super::sort::Record;
+use crate::any::AnyGame;
 use crate::game::{Game, StateKey};
 use crate::hint::Hinted;
 
@@ -22,9 +23,9 @@ impl<K: StateKey> Jumps<K> {
 
     /// Adds the edges of a layer that do not lead to the next; `edges` is the number of edges in the table
     /// before the layer's. Fails if one leads to no later layer.
-    pub(super) fn add<G: Game>(
+    pub(super) fn add(
         &mut self,
-        game: &G,
+        game: &AnyGame,
         layer: u32,
         edges: u64,
         jumps: Vec<(u32, Record<K>)>,

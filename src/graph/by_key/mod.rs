@@ -26,23 +26,27 @@ use self::shard::{Shard, place};
 use super::builder::{BuildState, Builder, declare, edge_starts, has_wide_orientations};
 use super::census::Census;
 use super::keys::BucketIndex;
-use super::plan::{MOST_ACTIONS, Plan};
+use super::plan::Plan;
 use super::sort::{MAX_SHARDS, Partition, Record, SHARD_RECORDS, Sorter};
 use super::{GraphError, StateKind};
-use crate::game::{Game, GameExt, Mobility, Orientations, Position, Side, StateKey};
+use crate::any::{AnyGame, AnyPosition};
+use crate::game::{
+    Address, Canonical, Empties, Game, GameExt, Mobility, MoveByKey, Orientations, Side, Standing,
+    StateKey,
+};
 use crate::hint::Hinted;
 use crate::parallel::{self, GRAIN, Spare, lock};
 use crate::progress::Progress;
 use crate::table::{Buffer, Counts, Draft, Ints, Lengths, Memory};
 
 /// Enumeration of a game into sorted keys.
-pub(super) struct ByKey<'a, G: Game> {
-    game: &'a G,
-    plan: &'a Plan<G::State>,
+pub(super) struct ByKey<'a, K> {
+    game: &'a AnyGame,
+    plan: &'a Plan,
     is_layered: bool,
     state: BuildState,
-    jumps: Jumps<G::Key>,
-    sorters: Spare<Sorter<G::Key>>,
+    jumps: Jumps<K>,
+    sorters: Spare<Sorter<K>>,
 }
 
 const INCONSISTENT: &str = "invalid key, or a move to a state that was not found";
@@ -140,18 +144,18 @@ struct Cut<K> {
     memory: Memory,
 }
 
-impl<'a, G: Game> Builder<'a, G> for ByKey<'a, G> {
+impl<'a, K: StateKey> Builder<'a> for ByKey<'a, K> {
     type State = BuildState;
 
     fn open(
-        game: &'a G,
-        plan: &'a Plan<G::State>,
+        game: &'a AnyGame,
+        plan: &'a Plan,
         draft: &mut Draft,
         resumed: Option<(BuildState, Lengths)>,
     ) -> Result<Self, GraphError> {
         let (lengths, is_layered) =
             (resumed.as_ref().map(|(_, lengths)| lengths), game.layers().is_some());
-        declare(draft, G::Key::WORDS, Some(has_wide_actions(game)), lengths)?;
+        declare(draft, K::WORDS, Some(has_wide_actions(game)), lengths)?;
         if is_layered {
             Ints::grow(draft, "orientations", has_wide_orientations(game), lengths)?;
             draft.grow::<u16>("plies", true, lengths)?;
@@ -191,7 +195,7 @@ impl<'a, G: Game> Builder<'a, G> for ByKey<'a, G> {
 
     fn step(&mut self, draft: &mut Draft, progress: &dyn Progress) -> Result<bool, GraphError> {
         let started = Instant::now();
-        let known = draft.mapped::<G::Key>("keys")?;
+        let known = draft.mapped::<K>("keys")?;
         let layer = self.layer(draft, &known)?;
         let depth = self.plan.max_depth;
         let follows = self.is_layered || depth.is_none_or(|depth| layer.number < depth);
@@ -236,23 +240,23 @@ fn task_ranges(states: Range<usize>) -> Vec<Range<usize>> {
 }
 
 /// Returns `true` if actions and the number of a state's moves take two bytes.
-fn has_wide_actions<G: Game>(game: &G) -> bool {
+fn has_wide_actions(game: &AnyGame) -> bool {
     game.layers().is_none() || game.action_count() > 255
 }
 
-impl<G: Game> ByKey<'_, G> {
+impl<K: StateKey> ByKey<'_, K> {
     /// Writes the states of the first layer: the roots and the targets of their passes.
     fn begin(&mut self, draft: &mut Draft) -> Result<(), GraphError> {
         let game = self.game;
-        let record = |root: &Position<G::State>| {
+        let record = |root: &AnyPosition| {
             let canonical = game.canonical(&root.state);
             let (key, orientations) = match self.is_layered {
                 true => (canonical.key, game.group().root_orientations(root.side, canonical.ties)),
                 false => (game.position_key(root), Orientations(0)),
             };
-            Record { key, edge: 0, orientations, ply: 0 }
+            Some(Record { key: K::narrow(key)?, edge: 0, orientations, ply: 0 })
         };
-        let roots: Vec<_> = self.plan.roots.iter().map(record).collect();
+        let roots: Vec<_> = self.plan.roots.iter().filter_map(record).collect();
         let mut found = self.distinct(&[], vec![vec![(0, roots.clone())]]);
         let mut passed = std::mem::take(&mut found[0].passed);
         self.close(&mut found, &mut passed, &Partition::whole(), 0)?;
@@ -269,15 +273,15 @@ impl<G: Game> ByKey<'_, G> {
         if !self.state.fits(draft, first) {
             return Err(GraphError::Table(draft.inconsistent()));
         }
-        let known = draft.mapped::<G::Key>("keys")?;
+        let known = draft.mapped::<K>("keys")?;
         let mut layers = self.state.layers().map(|rows| &known[rows]);
         if !layers.all(|keys| keys.is_sorted_by(|a, b| a < b)) {
             return Err(GraphError::Table(draft.damaged("keys", "unsorted layer")));
         }
         let number = self.state.next_layer();
-        let fits = |&key: &G::Key| match self.is_layered {
-            true => self.game.state(key).is_some_and(|state| self.game.layer(&state) == number),
-            false => self.game.position_of(key).is_some(),
+        let fits = |&key: &K| {
+            let standing = self.standing(key);
+            standing.is_some_and(|found| !self.is_layered || found.layer == number)
         };
         if !known[self.state.last_layer()].iter().all(fits) {
             let what = "the last keys belong to another layer";
@@ -287,11 +291,7 @@ impl<G: Game> ByKey<'_, G> {
     }
 
     /// Reads the last known layer from the draft.
-    fn layer<'k>(
-        &self,
-        draft: &Draft,
-        known: &'k [G::Key],
-    ) -> Result<LayerSource<'k, G::Key>, GraphError> {
+    fn layer<'k>(&self, draft: &Draft, known: &'k [K]) -> Result<LayerSource<'k, K>, GraphError> {
         let rows = self.state.last_layer();
         let keys = &known[rows.clone()];
         let (mut sets, mut plies, mut index) = (Vec::new(), Vec::new(), None);
@@ -310,7 +310,7 @@ impl<G: Game> ByKey<'_, G> {
     /// the number of the latter; `None`, with nothing written, if they are more than the plan allows.
     fn follow(
         &mut self,
-        layer: &LayerSource<'_, G::Key>,
+        layer: &LayerSource<'_, K>,
         draft: &mut Draft,
         progress: &dyn Progress,
     ) -> Result<Option<(Census, u64)>, GraphError> {
@@ -407,13 +407,13 @@ impl<G: Game> ByKey<'_, G> {
     /// fills `first`.
     fn records(
         &mut self,
-        layer: &LayerSource<'_, G::Key>,
-        (cut, shards): (&Cut<G::Key>, &Range<usize>),
+        layer: &LayerSource<'_, K>,
+        (cut, shards): (&Cut<K>, &Range<usize>),
         is_first: bool,
-        first: &mut FirstSlice<G::Key>,
+        first: &mut FirstSlice<K>,
         draft: &mut Draft,
-    ) -> Result<Vec<ShardRecords<G::Key>>, GraphError> {
-        let mut parts: Vec<ShardRecords<G::Key>> = shards.clone().map(|_| Vec::new()).collect();
+    ) -> Result<Vec<ShardRecords<K>>, GraphError> {
+        let mut parts: Vec<ShardRecords<K>> = shards.clone().map(|_| Vec::new()).collect();
         let mut task = 0;
         for range in ranges(layer.rows.len(), GROUP.max(layer.rows.len() / 16)) {
             let mut rows = Vec::new();
@@ -454,7 +454,7 @@ impl<G: Game> ByKey<'_, G> {
     /// Writes the rows of the last layer: only passes, which stay in it, are followed.
     fn write_last(
         &mut self,
-        layer: &LayerSource<'_, G::Key>,
+        layer: &LayerSource<'_, K>,
         draft: &mut Draft,
         progress: &dyn Progress,
     ) -> Result<Census, GraphError> {
@@ -463,14 +463,14 @@ impl<G: Game> ByKey<'_, G> {
             let tasks = task_ranges(range);
             let made = parallel::map(tasks.len(), &|task| {
                 let (mut rows, mut targets) = (KeyRows::default(), Vec::new());
+                let mut moves = Vec::new();
                 for at in tasks[task].clone() {
                     let before = rows.actions.len();
-                    let kind = self.row(layer, at, false, &mut |action, _, record| {
+                    let kind = self.row(layer, at, false, &mut moves, |action, _, record| {
                         rows.actions.push(action);
                         targets.extend(layer.find(record.key).map(|row| row as u32));
                     })?;
-                    let passes = rows.actions.len() > before;
-                    self.push(layer, at, kind, (before, passes), &mut rows);
+                    self.push(layer, at, kind, before, &mut rows);
                 }
                 (targets.len() == rows.actions.len()).then_some((rows, targets))
             });
@@ -486,35 +486,31 @@ impl<G: Game> ByKey<'_, G> {
 
     /// Returns the number of moves of a layer of a layered game if it may exceed the limit, else 0; counting
     /// moves costs less than making them.
-    fn moves(&self, layer: &LayerSource<'_, G::Key>) -> u64 {
+    fn moves(&self, layer: &LayerSource<'_, K>) -> u64 {
         let depth = self.plan.max_depth.unwrap_or(u32::MAX);
         let of = |at: usize| {
             let is_followed = layer.plies.get(at).is_none_or(|&ply| u32::from(ply) < depth);
-            let state = self.game.state(layer.keys[at]).filter(|_| is_followed);
-            match state.map(|state| self.game.mobility(&state)) {
+            match self.mobility(layer.keys[at]).filter(|_| is_followed) {
                 Some(Mobility::Moves(moves)) => u64::from(moves),
                 Some(Mobility::Pass) => 1,
                 _ => 0,
             }
         };
-        let is_counted = self.is_layered && layer.rows.len() > u32::MAX as usize / MOST_ACTIONS;
+        let most = u32::MAX as usize / self.game.action_count().max(1);
+        let is_counted = self.is_layered && layer.rows.len() > most;
         let rows = if is_counted { layer.rows.len() } else { 0 };
         parallel::map_ranges(rows, GRAIN, &|some| some.map(of).sum::<u64>()).iter().sum()
     }
 
     /// Chooses the partition of a layer by a sample of its moves.
-    fn cut(
-        &self,
-        layer: &LayerSource<'_, G::Key>,
-        draft: &Draft,
-    ) -> Result<Cut<G::Key>, GraphError> {
+    fn cut(&self, layer: &LayerSource<'_, K>, draft: &Draft) -> Result<Cut<K>, GraphError> {
         let memory = draft.memory(self.plan.max_memory);
         let states = layer.rows.len();
         let stride = (states >> 14).max(1);
-        let (mut sample, mut asked) = (Vec::new(), 0);
+        let (mut sample, mut asked, mut moves) = (Vec::new(), 0, Vec::new());
         for at in (0..states).step_by(stride).filter(|_| states >= 1 << 11) {
             asked += 1;
-            self.row(layer, at, true, &mut |_, _, after| sample.push(after.key));
+            self.row(layer, at, true, &mut moves, |_, _, after| sample.push(after.key));
         }
         if sample.is_empty() {
             return Ok(Cut { partition: Partition::whole(), degree: 0.0, slices: 1, memory });
@@ -539,64 +535,78 @@ impl<G: Game> ByKey<'_, G> {
         })
     }
 
-    /// Returns the kind of a row and calls `each` with every edge that is followed; without `follows`,
-    /// only passes. `None` if the key is invalid.
+    fn mobility(&self, key: K) -> Option<Mobility> {
+        self.game.mobility_at(Address::Key(key.widen()))
+    }
+
+    /// Returns what the rules say of a key without its moves.
+    fn standing(&self, key: K) -> Option<Standing> {
+        self.game.standing(Address::Key(key.widen()), Empties::default())
+    }
+
+    /// Returns the kind of a row, and whether its only move is a pass that stays in the layer; calls `each` with
+    /// every edge that is followed, without `follows` only with passes. `None` if the key is invalid. `moves` is
+    /// a buffer.
+    #[inline(always)]
     fn row(
         &self,
-        layer: &LayerSource<'_, G::Key>,
+        layer: &LayerSource<'_, K>,
         at: usize,
         follows: bool,
-        each: &mut dyn FnMut(u16, Lead, Record<G::Key>),
-    ) -> Option<StateKind> {
+        moves: &mut Vec<MoveByKey>,
+        mut each: impl FnMut(u16, Lead, Record<K>),
+    ) -> Option<(StateKind, bool)> {
         let (game, key) = (self.game, layer.keys[at]);
-        if self.is_layered {
-            let (state, ply) = (game.state(key)?, layer.plies.get(at).copied().unwrap_or(0));
-            let is_bound = self.plan.max_depth.is_some_and(|depth| u32::from(ply) >= depth);
-            if is_bound || !follows && !game.must_pass(&state) {
-                return Some(unfollowed(game, &state));
+        let (own, ply) = match self.is_layered {
+            true => (Orientations(layer.sets[at]), layer.plies.get(at).copied().unwrap_or(0)),
+            false => (Orientations(0), 0),
+        };
+        let depth = self.plan.max_depth.filter(|_| self.is_layered);
+        let is_bound = depth.is_some_and(|depth| u32::from(ply) >= depth);
+        if is_bound || !follows {
+            let standing = self.standing(key)?;
+            // States that are not followed may have to pass too.
+            let passes = standing.mobility == Some(Mobility::Pass);
+            if is_bound || !passes {
+                let is_over = standing.end.is_some();
+                let kind = if is_over { StateKind::Terminal } else { StateKind::Frontier };
+                return Some((kind, passes));
             }
-            let (mut kind, own) = (StateKind::Terminal, Orientations(layer.sets[at]));
-            game.for_each_successor(&state, |action, after| {
-                kind = StateKind::Interior;
-                let canonical = game.canonical(&after);
-                let orientations = game.group().successor_orientations(own, canonical.ties);
-                let record = Record { key: canonical.key, edge: 0, orientations, ply: ply + 1 };
-                let lead = match game.layer(&after) {
-                    to if to == layer.number + 1 => Lead::Next,
-                    _ if game.is_pass(action) => Lead::Pass,
-                    to => Lead::Jump(to),
-                };
-                each(action.0, lead, record);
-            });
-            return Some(kind);
         }
-        let position = game.position_of(key)?;
-        if !follows {
-            return Some(unfollowed(game, &position.state));
+        game.moves_by_key(Address::Key(key.widen()), moves)?;
+        let mut passes = false;
+        for &MoveByKey { key, layer: to, action, ties } in &*moves {
+            let key = K::narrow(key)?;
+            if !self.is_layered {
+                each(action.0, Lead::Next, Record { key, edge: 0, orientations: own, ply });
+                continue;
+            }
+            let orientations = game.group().successor_orientations(own, ties);
+            let lead = match to {
+                to if to == layer.number + 1 => Lead::Next,
+                _ if game.is_pass(action) => Lead::Pass,
+                to => Lead::Jump(to),
+            };
+            passes |= matches!(lead, Lead::Pass);
+            each(action.0, lead, Record { key, edge: 0, orientations, ply: ply + 1 });
         }
-        let mut kind = StateKind::Terminal;
-        game.for_each_successor(&position.state, |action, state| {
-            kind = StateKind::Interior;
-            let key = game.position_key(&Position { state, side: position.side.other() });
-            let record = Record { key, edge: 0, orientations: Orientations(0), ply: 0 };
-            each(action.0, Lead::Next, record);
-        });
-        Some(kind)
+        let kind = if moves.is_empty() { StateKind::Terminal } else { StateKind::Interior };
+        Some((kind, passes))
     }
 
     /// Expands rows of a layer, keeping the records of some shards.
     fn expand(
         &self,
-        layer: &LayerSource<'_, G::Key>,
+        layer: &LayerSource<'_, K>,
         rows: Range<usize>,
-        Cut { partition, degree, .. }: &Cut<G::Key>,
+        Cut { partition, degree, .. }: &Cut<K>,
         shards: &Range<usize>,
-    ) -> Vec<TaskResult<G::Key>> {
+    ) -> Vec<TaskResult<K>> {
         let (tasks, width) = (task_ranges(rows), self.game.facts().key_bits);
         parallel::map(tasks.len(), &|task| {
             let task = tasks[task].clone();
             let (mut rows, mut passes, mut jumps) = (KeyRows::default(), Vec::new(), Vec::new());
-            let (mut records, mut is_inconsistent) = (Vec::new(), false);
+            let (mut records, mut moves, mut is_inconsistent) = (Vec::new(), Vec::new(), false);
             // Shards are about equally full, so capacity is reserved exactly: fresh memory is expensive.
             let room = degree * task.len() as f64 / partition.shards() as f64;
             let room = (room * 1.2) as usize + 8;
@@ -604,8 +614,8 @@ impl<G: Game> ByKey<'_, G> {
             rows.kinds.reserve_exact(task.len());
             rows.degrees.reserve_exact(task.len());
             for at in task {
-                let (before, mut is_pass) = (rows.actions.len(), false);
-                let kind = self.row(layer, at, true, &mut |action, lead, record| {
+                let before = rows.actions.len();
+                let kind = self.row(layer, at, true, &mut moves, |action, lead, record| {
                     let edge = rows.actions.len() as u32;
                     rows.actions.push(action);
                     match lead {
@@ -620,7 +630,6 @@ impl<G: Game> ByKey<'_, G> {
                             }
                         }
                         Lead::Pass => {
-                            is_pass = true;
                             let to = layer.find(record.key);
                             passes.extend(to.map(|to| (edge, to as u32)));
                             is_inconsistent |= to.is_none();
@@ -629,8 +638,8 @@ impl<G: Game> ByKey<'_, G> {
                     }
                 });
                 is_inconsistent |= kind.is_none();
-                let kind = kind.unwrap_or(StateKind::Terminal);
-                self.push(layer, at, kind, (before, is_pass), &mut rows);
+                let kind = kind.unwrap_or((StateKind::Terminal, false));
+                self.push(layer, at, kind, before, &mut rows);
             }
             TaskResult { rows, records, passes, jumps, is_inconsistent }
         })
@@ -640,22 +649,19 @@ impl<G: Game> ByKey<'_, G> {
     /// to move is two rows of a layer; it is counted once, at the row of the side that moves more rarely.
     fn push(
         &self,
-        layer: &LayerSource<'_, G::Key>,
+        layer: &LayerSource<'_, K>,
         at: usize,
-        kind: StateKind,
-        (first, passes): (usize, bool),
+        (kind, passes): (StateKind, bool),
+        first: usize,
         KeyRows { kinds, degrees, actions, census }: &mut KeyRows,
     ) {
-        let (game, group, moves) = (self.game, self.game.group(), actions.len() - first);
+        let (group, moves) = (self.game.group(), actions.len() - first);
         kinds.push(kind as u8);
         degrees.push(moves as u16);
         if !self.is_layered {
             return census.add_plain(kind, moves as u32);
         }
-        let (own, state) = (Orientations(layer.sets[at]), || game.state(layer.keys[at]));
-        // States that are not followed may have to pass too.
-        let is_frontier = kind == StateKind::Frontier;
-        let passes = passes || is_frontier && state().is_some_and(|state| game.must_pass(&state));
+        let own = Orientations(layer.sets[at]);
         census.add_row(kind, moves as u32, passes, own, group.order());
         let usual = self.plan.roots.first().map_or(Side::First, |root| root.side);
         let is_even = (layer.number - self.state.first_layer).is_multiple_of(2);
@@ -664,19 +670,18 @@ impl<G: Game> ByKey<'_, G> {
         if with_rarer == 0 {
             return;
         }
-        let swapped = state().and_then(|state| game.swapped(&state));
-        let Some(canonical) = swapped.map(|state| game.canonical(&state)) else { return };
-        let Some(other) = layer.find(canonical.key) else { return };
+        let Some((key, ties)) = self.swapped(layer.keys[at]) else { return };
+        let Some(other) = layer.find(key) else { return };
         let theirs =
             Orientations(layer.sets[other - layer.rows.start]).with(rarer.other(), group.order());
-        let both = group.carry(with_rarer, canonical.ties) & theirs;
+        let both = group.carry(with_rarer, ties) & theirs;
         census.with_both += u64::from(both.count_ones());
     }
 
     /// Returns the counts of a layer.
     fn counts(
         &self,
-        layer: &LayerSource<'_, G::Key>,
+        layer: &LayerSource<'_, K>,
         census: &Census,
         draft: &Draft,
     ) -> Result<Counts, GraphError> {
@@ -688,10 +693,11 @@ impl<G: Game> ByKey<'_, G> {
         let folded = if is_folded { None } else { self.game.with_folding(true) };
         let Some(folded) = folded else { return Ok(census.counts(keys.len() as u64)) };
         // Classes under all symmetries of a layer that is not folded.
-        let mut classes: Buffer<G::Key> = draft.memory(self.plan.max_memory).zeros(keys.len())?;
+        let mut classes: Buffer<K> = draft.memory(self.plan.max_memory).zeros(keys.len())?;
         parallel::map_mut(&mut classes, GRAIN, &|first, classes| {
             for (class, &key) in classes.iter_mut().zip(&keys[first..]) {
-                *class = self.game.state(key).map_or(key, |state| folded.canonical(&state).key);
+                let canonical = folded.canonical_at(Address::Key(key.widen()), false);
+                *class = canonical.and_then(|form| K::narrow(form.key)).unwrap_or(key);
             }
         });
         classes.par_sort_unstable();
@@ -699,11 +705,11 @@ impl<G: Game> ByKey<'_, G> {
     }
 
     /// Sorts the records of shards and finds the new keys.
-    fn distinct(&self, known: &[G::Key], parts: Vec<ShardRecords<G::Key>>) -> Vec<Shard<G::Key>> {
+    fn distinct(&self, known: &[K], parts: Vec<ShardRecords<K>>) -> Vec<Shard<K>> {
         let parts: Vec<_> = parts.into_iter().map(Mutex::new).collect();
         parallel::map(parts.len(), &|shard| {
             let parts = std::mem::take(&mut *lock(&parts[shard]));
-            let number = |(base, mut records): (u32, Vec<Record<G::Key>>)| {
+            let number = |(base, mut records): (u32, Vec<Record<K>>)| {
                 records.iter_mut().for_each(|record| record.edge += base);
                 records
             };
@@ -717,7 +723,7 @@ impl<G: Game> ByKey<'_, G> {
     }
 
     /// Returns the shard of ascending records; finds the rows of keys that earlier plies have.
-    fn shard(&self, known: &[G::Key], records: &[Record<G::Key>]) -> Shard<G::Key> {
+    fn shard(&self, known: &[K], records: &[Record<K>]) -> Shard<K> {
         let edges = records.iter().map(|record| record.edge).collect();
         let room = records.len() / 2;
         let (new, led_to) = (Vec::with_capacity(room), Vec::with_capacity(room));
@@ -763,21 +769,28 @@ impl<G: Game> ByKey<'_, G> {
     }
 
     /// Returns the target of the pass if a state must pass and is to be followed.
-    fn pass(&self, key: G::Key, own: Orientations, ply: u16) -> Option<Record<G::Key>> {
-        let game = self.game;
-        let state = game.state(key).filter(|state| game.must_pass(state))?;
+    fn pass(&self, key: K, own: Orientations, ply: u16) -> Option<Record<K>> {
         let follows = self.plan.max_depth.is_none_or(|depth| u32::from(ply) < depth);
-        let canonical = game.canonical(&game.swapped(&state).filter(|_| follows)?);
-        let orientations = game.group().successor_orientations(own, canonical.ties);
-        Some(Record { key: canonical.key, edge: 0, orientations, ply: ply + 1 })
+        if !follows || self.mobility(key) != Some(Mobility::Pass) {
+            return None;
+        }
+        let (key, ties) = self.swapped(key)?;
+        let orientations = self.game.group().successor_orientations(own, ties);
+        Some(Record { key, edge: 0, orientations, ply: ply + 1 })
+    }
+
+    /// Returns the folded key of the board with the other side to move, and the symmetries that lead to it.
+    fn swapped(&self, key: K) -> Option<(K, u8)> {
+        let Canonical { key, ties } = self.game.canonical_at(Address::Key(key.widen()), true)?;
+        Some((K::narrow(key)?, ties))
     }
 
     /// Closes shards, the first of which is number `first`, under the passes that lead to their layer.
     fn close(
         &self,
-        shards: &mut [Shard<G::Key>],
-        passed: &mut [Record<G::Key>],
-        partition: &Partition<G::Key>,
+        shards: &mut [Shard<K>],
+        passed: &mut [Record<K>],
+        partition: &Partition<K>,
         first: usize,
     ) -> Result<(), GraphError> {
         let width = self.game.facts().key_bits;
@@ -787,7 +800,8 @@ impl<G: Game> ByKey<'_, G> {
                 |end: usize| passed.partition_point(|r| partition.shard(r.key, width) < end);
             let own = &passed[below(first + number)..below(first + number + 1)];
             shard[0].merge(own);
-            own.iter().all(|r| self.game.state(r.key).is_some_and(|s| !self.game.must_pass(&s)))
+            let mobility = |record: &Record<_>| self.mobility(record.key);
+            own.iter().all(|record| mobility(record).is_some_and(|moves| moves != Mobility::Pass))
         });
         if merged.contains(&false) {
             let what = format!("a pass in layer {} is answered by a pass", self.next_layer() + 1);
@@ -820,7 +834,7 @@ impl<G: Game> ByKey<'_, G> {
     }
 
     /// Appends the new states of shards.
-    fn append(&self, draft: &mut Draft, shards: &[Shard<G::Key>]) -> Result<(), GraphError> {
+    fn append(&self, draft: &mut Draft, shards: &[Shard<K>]) -> Result<(), GraphError> {
         for Shard { new, reached, .. } in shards {
             draft.append(&[("keys", bytemuck::cast_slice(new))])?;
             if self.is_layered {
@@ -832,9 +846,4 @@ impl<G: Game> ByKey<'_, G> {
         }
         Ok(())
     }
-}
-
-/// Returns the kind of a row whose moves are not followed.
-fn unfollowed<G: Game>(game: &G, state: &G::State) -> StateKind {
-    if game.is_terminal(state) { StateKind::Terminal } else { StateKind::Frontier }
 }

@@ -57,7 +57,8 @@ use super::checkpoint::Checkpoint;
 use super::sweep::{Jacobi, StoredMoves};
 use super::value::{Prospect, Value};
 use super::{SweepError, SweepLog};
-use crate::game::{Game, GameExt, Outcome, Repetition, Side};
+use crate::any::AnyGame;
+use crate::game::{Empties, Game, Outcome, Repetition, Side};
 use crate::graph::{Graph, StateKind};
 use crate::parallel;
 use crate::progress::Progress;
@@ -69,8 +70,8 @@ mod reference;
 mod tests;
 
 /// Solves a table of sorted keys of a game with cycles. Returns its values, and `true` if a run was resumed.
-pub(super) fn solve<G: Game>(
-    game: &G,
+pub(super) fn solve(
+    game: &AnyGame,
     table: &Table,
     graph: &Graph,
     repetition: Repetition,
@@ -78,13 +79,17 @@ pub(super) fn solve<G: Game>(
     log: &mut SweepLog<'_>,
 ) -> Result<(Vec<Value>, bool), SweepError> {
     // An invalid key that passed its checksum was written wrong; `verify` reports it.
-    let position = |row: usize| graph.position(game, row);
     let end = |row: usize| {
-        let end = position(row).and_then(|position| game.end(&position.state));
+        let standing = graph.address(row).and_then(|at| game.standing(at, Empties::default()));
+        let end = standing.and_then(|standing| standing.end);
         end.map_or((Outcome::Loss, 0), |end| (end.outcome, end.plies))
     };
-    let is_second = |row: usize| position(row).is_some_and(|found| found.side == Side::Second);
-    // Every edge needs the sides of both ends, and unpacking a key dominates the cost: sides are found once.
+    let sides = game.sides();
+    let is_second = |row: usize| {
+        let side = sides.zip(graph.keys().get(row)).map(|(sides, key)| sides.side_of(key));
+        side == Some(Side::Second)
+    };
+    // Every edge needs the sides of both ends: they are found once.
     let rows = if repetition == Repetition::SecondPlayerWins { graph.states() } else { 0 };
     let second: Vec<u8> = parallel::column(rows, |row| u8::from(is_second(row)));
     let edges_of = |row| graph.edges_of(row);

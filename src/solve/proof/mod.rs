@@ -42,15 +42,16 @@ mod room;
 mod stored;
 mod values;
 
-use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
 use self::stored::{StoredRow, Word};
 use self::values::{Discounts, ProofColumns, ProofResult};
+use crate::any::{AnyGame, AnyPosition};
 use crate::game::{
-    Action, Game, GameExt, Mobility, Orientations, Outcome, Position, Side, Symmetry,
+    Action, Address, Canonical, Game, GameExt, Mobility, MoveByKey, MoveByRank, Orientations,
+    Outcome, Score, Side, Standing, Symmetry,
 };
 use crate::graph::{Finder, Graph, Plan, StateKind, ones_of};
 use crate::mmap::prefetch;
@@ -84,8 +85,8 @@ pub struct Counterexample {
 
 /// Proves every row, move and value of a table from its rules; the checksums must have been checked. Fails if
 /// the manifest or an array is wrong as a whole.
-pub fn prove<G: Game>(
-    game: &G,
+pub fn prove(
+    game: &AnyGame,
     table: &Table,
     progress: &dyn Progress,
 ) -> Result<Verified, TableError> {
@@ -95,6 +96,7 @@ pub fn prove<G: Game>(
     let memory = Memory::new(None, table.dir());
     let proof = Proof {
         game,
+        is_layered: game.layers().is_some(),
         rows: &rows,
         finder: rows.finder(game),
         max_depth: plan.max_depth.unwrap_or(u32::MAX),
@@ -194,10 +196,19 @@ struct ExpectedRow {
     moves: Vec<(Action, usize)>,
 }
 
-struct Proof<'a, G: Game> {
-    game: &'a G,
+/// Buffers for the moves of a row.
+#[derive(Default)]
+struct Buffers {
+    moves: Vec<(Action, usize)>,
+    by_key: Vec<MoveByKey>,
+    by_rank: Vec<MoveByRank>,
+}
+
+struct Proof<'a> {
+    game: &'a AnyGame,
+    is_layered: bool,
     rows: &'a Graph,
-    finder: Finder<'a, G>,
+    finder: Finder<'a>,
     /// Ply from which on moves are not followed.
     max_depth: u32,
     /// Layer whose moves are not followed because of the bound on states.
@@ -211,14 +222,15 @@ struct Proof<'a, G: Game> {
     /// Orientations that roots and predecessors give each row, where the table has them.
     orientations: Buffer<AtomicU16>,
     /// Game with all its symmetries, where the table is not folded.
-    folded: Option<G>,
+    folded: Option<AnyGame>,
 }
 
-impl<G: Game> Proof<'_, G> {
+impl Proof<'_> {
     /// Marks the roots; returns their rows.
-    fn roots(&self, plan: &Plan<G::State>) -> Vec<Option<usize>> {
-        let reach = |root: &Position<G::State>| {
-            let (row, ties) = self.finder.find(root, 0, None)?;
+    fn roots(&self, plan: &Plan) -> Vec<Option<usize>> {
+        let reach = |root: &AnyPosition| {
+            let row = self.rows.find(self.game, root)?;
+            let ties = self.game.canonical(&root.state).ties;
             self.reach(row, self.game.group().root_orientations(root.side, ties));
             Some(row)
         };
@@ -265,32 +277,32 @@ impl<G: Game> Proof<'_, G> {
         /// Number of words of 64 rows in a task.
         const WORDS: usize = 1 << 6;
         let prove = |words: Range<usize>| {
-            // Rows ascend, so layers change rarely.
-            let (mut found, at, mut moves) = (Vec::new(), Cell::new(0), Vec::new());
-            let (mut states, stored) = (0, RefCell::new(Word::default()));
-            let rows = words.filter(|&word| open[word] != 0).flat_map(|word| {
-                let rows = ones_of(open[word]).map(move |bit| word * 64 + bit as usize);
-                let stored = &mut stored.borrow_mut();
+            let (mut found, mut buffers) = (Vec::<(u32, LayerFindings)>::new(), Buffers::default());
+            let (mut states, mut stored) = (0, Word::default());
+            let (mut address, mut wrong) = (self.rows.addresses(), None);
+            'words: for word in words.filter(|&word| open[word] != 0) {
+                let rows = ones_of(open[word]).map(|bit| word * 64 + bit as usize);
                 stored.begin(self.rows, word);
-                self.fetch(stored, rows.clone());
-                rows
-            });
-            let mut rows = rows.inspect(|&row| at.set(row));
-            let result = self.rows.visit(self.game, &mut rows, &mut |row, position| {
-                let stored = stored.borrow().of(self.rows, row);
-                let layer = stored.layer.unwrap_or(ply);
-                let moves_before = std::mem::take(&mut moves);
-                let (own, back) = self.row(ply, row, stored, &position, moves_before)?;
-                match found.last_mut() {
-                    Some((last, all)) if *last == layer => LayerFindings::add(all, &own),
-                    _ => found.push((layer, own)),
+                self.fetch(&stored, rows.clone());
+                for row in rows {
+                    let own = stored.of(self.rows, row);
+                    let layer = own.layer.unwrap_or(ply);
+                    match self.row((ply, row), address(row), own, &mut buffers) {
+                        // Rows ascend, so layers change rarely.
+                        Ok(own) => match found.last_mut() {
+                            Some((last, all)) if *last == layer => all.add(&own),
+                            _ => found.push((layer, own)),
+                        },
+                        Err(what) => {
+                            wrong = Some((row, what));
+                            break 'words;
+                        }
+                    }
+                    states += 1;
                 }
-                moves = back;
-                states += 1;
-                Ok(())
-            });
+            }
             progress.advance(states);
-            (found, result.err().map(|what| (at.get(), what)))
+            (found, wrong)
         };
         let mut first = None;
         for (found, wrong) in parallel::map_ranges(open.len(), WORDS, &prove) {
@@ -319,40 +331,42 @@ impl<G: Game> Proof<'_, G> {
         }
     }
 
-    /// Proves one row; returns the vector of its moves for reuse.
+    /// Proves one row.
     fn row(
         &self,
-        ply: u32,
-        row: usize,
+        (ply, row): (u32, usize),
+        address: Option<Address>,
         StoredRow { layer, edges }: StoredRow,
-        position: &Position<G::State>,
-        moves: Vec<(Action, usize)>,
-    ) -> Result<(LayerFindings, Vec<(Action, usize)>), String> {
-        let (game, state) = (self.game, &position.state);
-        let layered = game.layers().is_some();
-        self.rows.check(game, row, position)?;
+        buffers: &mut Buffers,
+    ) -> Result<LayerFindings, String> {
+        let (game, layered) = (self.game, self.is_layered);
+        let follows = layered && ply < self.max_depth && layer != self.cut_layer;
+        let follows = follows && self.rows.ranked().is_none();
+        let known = address.and_then(|at| {
+            let by_key = follows.then_some(&mut buffers.by_key);
+            Some((at, self.standing(at, by_key)?))
+        });
+        let (at, standing) = known.ok_or_else(|| self.rows.invalid(row))?;
+        self.rows.check(row, &standing)?;
         if let Some(layer) = layer.filter(|&layer| !layered && layer != ply) {
             return Err(format!("it is in layer {layer}, but reached in {ply} plies"));
         }
-        let mobility = if layered { game.mobility(state) } else { Mobility::Moves(1) };
-        let pass = mobility == Mobility::Pass;
+        let pass = standing.mobility == Some(Mobility::Pass);
         let cut = layer.is_some() && layer == self.cut_layer && !pass;
         let mut made = ExpectedRow {
             kind: StateKind::Interior,
             end: match layered {
-                true if mobility == Mobility::Over => {
-                    let empties = self.columns.as_ref().map(|c| c.values.empties());
-                    let score = game.score(state, empties.unwrap_or_default());
-                    Some(ProofResult::new(score.0.into(), Some(0)))
+                true if standing.mobility == Some(Mobility::Over) => {
+                    Some(ProofResult::new(standing.score.0.into(), Some(0)))
                 }
                 true => None,
-                false => game.end(state).map(|end| {
+                false => standing.end.map(|end| {
                     let plies = Some(end.plies).filter(|_| end.outcome != Outcome::Draw);
                     ProofResult::new(end.outcome.value().into(), plies)
                 }),
             },
-            second: position.side == Side::Second,
-            moves,
+            second: standing.side == Side::Second,
+            moves: std::mem::take(&mut buffers.moves),
         };
         made.moves.clear();
         made.kind = match made.end {
@@ -366,9 +380,14 @@ impl<G: Game> Proof<'_, G> {
             return Err(format!("its kind is {stored:?}, expected {kind:?}"));
         }
         if made.kind == StateKind::Interior {
-            self.follow(ply, (row, &edges), position, &mut made)?;
+            if self.rows.ranked().is_some() {
+                game.moves_by_rank(at, false, &mut buffers.by_rank);
+            } else if !follows {
+                game.moves_by_key(at, &mut buffers.by_key);
+            }
+            self.follow(ply, (row, &edges), standing.side, &mut made, buffers)?;
         }
-        let name = |action: Action| self.action_name(position.side, action);
+        let name = |action: Action| self.action_name(standing.side, action);
         self.rows.check_moves(row, edges, &made.moves, &name)?;
         let table = Tally {
             states: 1,
@@ -388,9 +407,9 @@ impl<G: Game> Proof<'_, G> {
         let mut found = LayerFindings {
             table,
             reachable: table.times(u64::from(own.count())),
-            with_both: self.with_both(state, rare, sides[rare as usize]),
+            with_both: self.with_both((at, &standing), rare, sides[rare as usize]),
             mover_relative: u64::from((sides[0] | sides[1]).count_ones()),
-            canonical: u64::from(self.rows.has_orientations() && self.comes_first(position)),
+            canonical: u64::from(self.rows.has_orientations() && self.comes_first(at, &standing)),
             won: u64::from(made.end.is_some_and(|end| end.score > 0)),
             ..LayerFindings::default()
         };
@@ -404,34 +423,60 @@ impl<G: Game> Proof<'_, G> {
         if let Some(discounts) = &self.discounts {
             discounts.prove(row, &made)?;
         }
-        Ok((found, made.moves))
+        buffers.moves = made.moves;
+        Ok(found)
     }
 
-    /// Follows the moves of a row.
+    /// Returns what the rules say of a row without its moves. Fills `moves` if they are to be followed: those of a
+    /// layered game contain the most of it, so the position is unpacked once.
+    fn standing(&self, at: Address, moves: Option<&mut Vec<MoveByKey>>) -> Option<Standing> {
+        if let Some(moves) = moves {
+            let layer = self.game.moves_by_key(at, moves)?;
+            let mobility = match moves[..] {
+                [] => Mobility::Over,
+                [to] if self.game.is_pass(to.action) => Mobility::Pass,
+                _ => Mobility::Moves(moves.len() as u32),
+            };
+            if mobility != Mobility::Over {
+                let (side, end, score) = (Side::First, None, Score(0));
+                let mobility = Some(mobility);
+                return Some(Standing { side, layer, mobility, end, score, rank: None });
+            }
+        }
+        let empties = self.columns.as_ref().map(|columns| columns.values.empties());
+        self.game.standing(at, empties.unwrap_or_default())
+    }
+
+    /// Follows the moves of a row, which have been made.
     fn follow(
         &self,
         ply: u32,
         (row, edges): (usize, &Option<Range<usize>>),
-        position: &Position<G::State>,
+        side: Side,
         made: &mut ExpectedRow,
+        Buffers { by_key, by_rank, .. }: &mut Buffers,
     ) -> Result<(), String> {
         let from = self.rows.orientations(row).unwrap_or_default();
         let stored = edges.clone().map_or(&[][..], |edges| &self.rows.edge_targets()[edges]);
-        let mut missing = None;
-        self.game.for_each_successor(&position.state, |action, state| {
-            let after = Position { state, side: position.side.other() };
-            let guess = stored.get(made.moves.len()).map(|&target| target as usize);
-            match self.finder.find(&after, ply + 1, guess) {
-                Some((target, ties)) => {
-                    self.reach(target, self.game.group().successor_orientations(from, ties));
-                    made.moves.push((action, target));
-                }
-                None => missing = missing.or(Some(action)),
+        let leads_out = |action: Action| {
+            let name = self.action_name(side, action);
+            format!("its move {name} leads out of the table")
+        };
+        if let Some(ranked) = self.rows.ranked() {
+            for to in by_rank {
+                let target = to.rank.and_then(|rank| ranked.row(rank));
+                let target = target.ok_or_else(|| leads_out(to.action))?;
+                self.reach(target, Orientations(0));
+                made.moves.push((to.action, target));
             }
-        });
-        if let Some(action) = missing {
-            let name = self.action_name(position.side, action);
-            return Err(format!("its move {name} leads out of the table"));
+        } else {
+            for to in by_key {
+                let guess = stored.get(made.moves.len()).map(|&target| target as usize);
+                let target = self.finder.find(to.key, to.layer, ply + 1, guess);
+                let target = target.ok_or_else(|| leads_out(to.action))?;
+                self.reach(target, self.game.group().successor_orientations(from, to.ties));
+                made.moves.push((to.action, target));
+            }
         }
         match made.moves.is_empty() {
             true => Err("it has no legal move, but the game is not over".to_string()),
@@ -441,10 +486,12 @@ impl<G: Game> Proof<'_, G> {
 
     /// Returns the number of boards, among a state's images under `symmetries` with `side` to move, that are
     /// also reachable with the other side to move.
-    fn with_both(&self, state: &G::State, side: Side, symmetries: u8) -> u64 {
-        let Some(swapped) = self.game.swapped(state).filter(|_| symmetries != 0) else { return 0 };
-        let swapped = Position { state: swapped, side: side.other() };
-        let Some((row, ties)) = self.finder.find(&swapped, 0, None) else { return 0 };
+    fn with_both(&self, (at, standing): (Address, &Standing), side: Side, symmetries: u8) -> u64 {
+        if symmetries == 0 {
+            return 0;
+        }
+        let Some(Canonical { key, ties }) = self.game.canonical_at(at, true) else { return 0 };
+        let Some(row) = self.finder.find(key, standing.layer, 0, None) else { return 0 };
         let group = self.game.group();
         let theirs = self.rows.orientations(row).unwrap_or_default();
         let theirs = theirs.with(side.other(), group.order());
@@ -453,13 +500,13 @@ impl<G: Game> Proof<'_, G> {
 
     /// Returns `true` if no mirror image of a position has a smaller key and its own row; always in a folded
     /// table.
-    fn comes_first(&self, position: &Position<G::State>) -> bool {
+    fn comes_first(&self, at: Address, standing: &Standing) -> bool {
         let Some(folded) = &self.folded else { return true };
-        let key = self.game.key(&position.state);
+        let Some(AnyPosition { state, .. }) = self.game.position_at(at) else { return false };
+        let key = self.game.key(&state);
         (1..folded.group().order()).all(|symmetry| {
-            let state = folded.transform(&position.state, symmetry as Symmetry);
-            let image = Position { state, ..*position };
-            self.game.key(&state) >= key || self.finder.find(&image, 0, None).is_none()
+            let image = self.game.key(&folded.transform(&state, symmetry as Symmetry));
+            image >= key || self.finder.find(image, standing.layer, 0, None).is_none()
         })
     }
 
@@ -472,14 +519,8 @@ impl<G: Game> Proof<'_, G> {
     }
 
     fn text(&self, row: usize) -> String {
-        let mut text = "invalid position".to_string();
-        let visit = &mut |_: usize, position: Position<G::State>| {
-            text = self.game.notation(&position);
-            Ok(())
-        };
-        // A row without a valid position keeps the default text.
-        self.rows.visit(self.game, &mut std::iter::once(row), visit).ok();
-        text
+        let position = self.rows.position(self.game, row);
+        position.map_or("invalid position".to_string(), |position| self.game.notation(&position))
     }
 
     /// Returns the first row that is not reached, or reached in other orientations than stored.

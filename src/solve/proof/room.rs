@@ -3,13 +3,13 @@
 use rayon::prelude::*;
 
 use super::{Proof, Wrong};
-use crate::game::{Game, GameExt, Position};
+use crate::game::{Game, WideKey};
 use crate::graph::Plan;
 use crate::parallel::{self, GRAIN};
 
-impl<G: Game> Proof<'_, G> {
+impl Proof<'_> {
     /// Checks that the last ply had to be cut off, if the bound on the number of states cut it off.
-    pub(super) fn room_left(&self, plan: &Plan<G::State>) -> Wrong {
+    pub(super) fn room_left(&self, plan: &Plan) -> Wrong {
         let most = plan.max_states? as usize;
         let room = most.checked_sub(self.rows.states());
         let Some(room) = room else {
@@ -20,7 +20,7 @@ impl<G: Game> Proof<'_, G> {
         let rows =
             (0..self.rows.states()).rev().take_while(|&row| self.rows.layer_of(row) == Some(last));
         let begin = rows.last()?;
-        let mut beyond: Vec<G::Key> = Vec::new();
+        let mut beyond: Vec<WideKey> = Vec::new();
         /// Number of rows followed before their successors are counted.
         const AT_ONCE: usize = 1 << 16;
         for first in (begin..self.rows.states()).step_by(AT_ONCE) {
@@ -39,19 +39,12 @@ impl<G: Game> Proof<'_, G> {
     }
 
     /// Returns the keys of a row's successors that are not in the table.
-    fn beyond(&self, row: usize, ply: u32) -> Vec<G::Key> {
-        let mut found = Vec::new();
-        let visit = &mut |_: usize, position: Position<G::State>| {
-            self.game.for_each_successor(&position.state, |_, state| {
-                let after = Position { state, side: position.side.other() };
-                if self.finder.find(&after, ply, None).is_none() {
-                    found.push(self.game.position_key(&after));
-                }
-            });
-            Ok(())
-        };
-        // Every row has been found to be a position.
-        self.rows.visit(self.game, &mut std::iter::once(row), visit).ok();
-        found
+    fn beyond(&self, row: usize, ply: u32) -> Vec<WideKey> {
+        let mut moves = Vec::new();
+        if let Some(at) = self.rows.address(row) {
+            self.game.moves_by_key(at, &mut moves);
+        }
+        moves.retain(|to| self.finder.find(to.key, to.layer, ply, None).is_none());
+        moves.iter().map(|to| to.key).collect()
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::ExpectedRow;
+use crate::any::AnyGame;
 use crate::game::{Game, GameExt, Repetition};
 use crate::graph::StateKind;
 use crate::solve::RowOrder;
@@ -71,10 +72,7 @@ pub(super) struct ProofColumns {
 }
 
 impl ProofColumns {
-    pub(super) fn open<G: Game>(
-        game: &G,
-        table: &Table,
-    ) -> Result<Option<ProofColumns>, TableError> {
+    pub(super) fn open(game: &AnyGame, table: &Table) -> Result<Option<ProofColumns>, TableError> {
         let Some(values) = Values::open(table, false)? else { return Ok(None) };
         let manifest = table.manifest();
         let wrong = |what: &str| Err(table.damaged_manifest(what));

@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 use tempfile::TempDir;
 use walk::Walk;
-use yomikiri::any::{AnyGame, AnyPosition, AnyState};
+use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{GameExt, Outcome};
 use yomikiri::graph::{Graph, Plan};
 use yomikiri::hint::Hint;
@@ -38,7 +38,7 @@ struct Opened {
 }
 
 impl Opened {
-    fn new(game: &AnyGame, plan: &Plan<AnyState>) -> Opened {
+    fn new(game: &AnyGame, plan: &Plan) -> Opened {
         let (dir, table) = solved(game, plan);
         Opened { _dir: dir, solved: opened(&table) }
     }

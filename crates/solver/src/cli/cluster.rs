@@ -19,7 +19,7 @@ use super::lines::text_of;
 use super::program;
 use super::signals::report_resumable;
 use super::sizes::Memory;
-use yomikiri::any::{AnyGame, AnyState};
+use yomikiri::any::AnyGame;
 use yomikiri::graph::Plan;
 use yomikiri::hint::{Hint, Hinted, Kind};
 use yomikiri::input;
@@ -132,7 +132,7 @@ pub(super) fn in_place(parts: &[PathBuf], context: &Context) -> anyhow::Result<S
 }
 
 /// Returns the plan of several processes for a game of layers: the whole game, moves derived.
-fn whole(game: &AnyGame) -> Plan<AnyState> {
+fn whole(game: &AnyGame) -> Plan {
     Plan { derived: true, ..Plan::from_start(game) }
 }
 

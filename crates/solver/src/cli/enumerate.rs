@@ -13,9 +13,9 @@ use super::lines::text_of;
 use super::signals::report_resumable;
 use super::sizes::Memory;
 use super::table_args::GameArg;
-use yomikiri::any::{AnyGame, AnyPosition, AnyState};
+use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Game, GameExt};
-use yomikiri::graph::{Enumerated, Index, Plan, estimate, read_roots};
+use yomikiri::graph::{self, Enumerated, Index, Plan, estimate, read_roots};
 use yomikiri::hint::Hinted;
 use yomikiri::table::{Manifest, Table, free_disk};
 use yomikiri_measure::render::number::bytes;
@@ -140,16 +140,16 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
 }
 
 /// Returns whether the moves alone do not fit on the disk.
-fn is_better_derived(game: &AnyGame, plan: &Plan<AnyState>, context: &Context) -> bool {
+fn is_better_derived(game: &AnyGame, plan: &Plan, context: &Context) -> bool {
     let derived = Plan { derived: true, ..plan.clone() };
-    let there = |plan: &Plan<AnyState>| context.store.place(&plan.table_name(game)).exists();
+    let there = |plan: &Plan| context.store.place(&plan.table_name(game)).exists();
     let Some(room) = free_disk(context.store.root()) else { return false };
     let fits = |plan| estimate(game, plan).is_none_or(|expected| expected.disk <= room);
     plan.has_blocks(game) && !there(plan) && !fits(plan) && (there(&derived) || fits(&derived))
 }
 
 /// Returns the plan of the options.
-fn plan(args: &Args, game: &AnyGame) -> anyhow::Result<Plan<AnyState>> {
+fn plan(args: &Args, game: &AnyGame) -> anyhow::Result<Plan> {
     let Args { start, index, force: _, root, roots, max_depth, max_states, .. } = args;
     let (name, layered) = (game.name(), game.layers().is_some());
     let unfit = [
@@ -214,7 +214,7 @@ fn roots_in(game: &AnyGame, path: &Path) -> anyhow::Result<Vec<AnyPosition>> {
 /// Enumerates a plan after checking that it fits.
 pub(super) fn make(
     game: &AnyGame,
-    mut plan: Plan<AnyState>,
+    mut plan: Plan,
     context: &Context,
     force: bool,
 ) -> anyhow::Result<Enumerated> {
@@ -222,7 +222,7 @@ pub(super) fn make(
     if !force {
         plan = guard::planned(game, plan, context)?;
     }
-    let made = game.enumerate(&plan, &context.store, &context.bars).map_err(|error| {
+    let made = graph::build(game, &plan, &context.store, &context.bars).map_err(|error| {
         let draft = context.store.place(&name).with_added_extension("partial");
         guard::with_left(error.into(), &draft)
     })?;

@@ -15,7 +15,7 @@ use super::table_args::OneTable;
 use yomikiri::any::AnyPosition;
 use yomikiri::game::{Empties, Game, GameExt, Repetition};
 use yomikiri::hint::Hinted;
-use yomikiri::solve::{RowOrder, Run, SolveOptions};
+use yomikiri::solve::{self, RowOrder, Run, SolveOptions};
 use yomikiri::solved::{SolvedTable, States};
 use yomikiri::table::{Discounted, Scratch, Solution, SweepRecord, Table};
 use yomikiri_measure::render::Grid;
@@ -154,7 +154,7 @@ pub(super) fn solve_table(
     let mut on_sweep = |sweep: usize, record: &SweepRecord| {
         tracing::info!(sweep, record.residual, record.changed, record.decided, "swept");
     };
-    let run = game.solve(table, &options, &context.bars, &mut on_sweep);
+    let run = solve::solve(&game, table, &options, &context.bars, &mut on_sweep);
     run.map_err(|error| guard::with_left(error.into(), Scratch::of(table.dir()).dir()))
 }
 

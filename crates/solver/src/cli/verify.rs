@@ -12,6 +12,7 @@ use super::table_args::OneTable;
 use yomikiri::any::AnyGame;
 use yomikiri::game::{GameExt, Side};
 use yomikiri::hint::{Hint, Hinted, Kind};
+use yomikiri::solve;
 use yomikiri_measure::export::{self, read_checksums};
 use yomikiri_measure::render::number::{bytes, thousands};
 use yomikiri_measure::render::shown::{GREEN, RED, styled};
@@ -77,7 +78,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     }
     let read = table.check()?;
     let game = context.games.of_table(&table)?;
-    let found = game.verify(&table, &context.bars)?;
+    let found = solve::prove(&game, &table, &context.bars)?;
     let proven = found.counterexample.is_none();
     if !proven {
         context.code = code(Kind::Damaged).into();
