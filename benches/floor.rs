@@ -48,8 +48,8 @@ fn measure((rows, columns, states, moves, best): (usize, usize, u64, u64, i8), r
     let scratch = tempfile::tempdir().expect("a directory for tables");
     let table = table_in(&scratch.path().join("first"), (rows, columns));
     let graph = Graph::open(&AnyGame::new(game.clone()), &table).expect("the table opens");
-    let boards: Vec<Board> =
-        graph.keys().of::<u64>().iter().filter_map(|&key| game.state(key)).collect();
+    let board = |row: usize| game.state(graph.keys().get(row)?.0[0]);
+    let boards: Vec<Board> = (0..graph.states()).filter_map(board).collect();
     drop(graph);
     std::fs::remove_dir_all(table.dir()).expect("our own directory");
     assert_eq!(boards.len() as u64, states);

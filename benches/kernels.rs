@@ -36,8 +36,8 @@ fn states(board: usize) -> (Othello<u64>, Vec<Board>) {
     let dir = tempfile::tempdir().expect("a directory for tables");
     let table = table_in(dir.path(), (rows, columns));
     let graph = Graph::open(&AnyGame::new(game.clone()), &table).expect("the table opens");
-    let boards: Vec<Board> =
-        graph.keys().of::<u64>().iter().filter_map(|&key| game.state(key)).collect();
+    let board = |row: usize| game.state(graph.keys().get(row)?.0[0]);
+    let boards: Vec<Board> = (0..graph.states()).filter_map(board).collect();
     assert_eq!(boards.len() as u64, count);
     (game, boards)
 }

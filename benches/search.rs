@@ -23,7 +23,7 @@ use yomikiri::game::{
 use yomikiri::progress::Silent;
 use yomikiri::registry::othello;
 use yomikiri::search::mates::{MateOptions, MateRules, MateSearch, MateVerdict};
-use yomikiri::search::{SearchResult, SearchTask, Searcher};
+use yomikiri::search::{self, SearchResult, SearchTask, Searcher};
 use yomikiri_measure::judge::{SampleOf, from_random_games};
 
 /// Positions of the FFO endgame suite by R. Delorme; the winner gets the empty squares.
@@ -57,14 +57,10 @@ fn number(text: &str) -> usize {
     text.parse().unwrap_or_else(|_| panic!("invalid number '{text}'"))
 }
 
-fn searcher(
-    game: &AnyGame,
-    empties: Empties,
-    weights: &SearchWeights,
-) -> Box<dyn Searcher<AnyGame>> {
+fn searcher(game: &AnyGame, empties: Empties, weights: &SearchWeights) -> Box<dyn Searcher> {
     let (memory, stored, weights) = (1 << 30, false, weights.clone());
     let options = SearchOptions { empties, memory, stored, weights, ..SearchOptions::default() };
-    game.searcher(&options).expect("Othello is searched")
+    search::searcher(game, &options).expect("Othello is searched")
 }
 
 fn report(what: &str, begun: Instant, nodes: u64) {
@@ -89,8 +85,7 @@ fn ffo(range: &str, weights: &SearchWeights) -> u64 {
         let position = game.parse_position(&line, &game.start()).expect("a position");
         let began = Instant::now();
         let search = searcher(&game, Empties::ToWinner, weights);
-        let found =
-            search.search(&game, &position.state, &SearchTask::EXACT, &SearchLimits::default());
+        let found = search.search(&position.state, &SearchTask::EXACT, &SearchLimits::default());
         let score = entry["score"].as_i64().expect("a number") as i8;
         assert_eq!(found.value.score(), Some(Score(score)), "FFO {id}");
         report(&format!("  FFO {id} ({score:+})"), began, found.nodes);
@@ -140,7 +135,7 @@ fn start(weights: &SearchWeights) {
     let begun = Instant::now();
     let search = searcher(&game, Empties::Uncounted, weights);
     let SearchResult { value, nodes, .. } =
-        search.search(&game, &game.start().state, &SearchTask::EXACT, &SearchLimits::default());
+        search.search(&game.start().state, &SearchTask::EXACT, &SearchLimits::default());
     // J. Feinstein (1993): White wins by 4.
     assert_eq!(value.score(), Some(Score(-4)));
     report("6x6 from the start", begun, nodes);
@@ -154,9 +149,8 @@ fn random(empties: usize, count: usize, moves: bool, weights: &SearchWeights) {
     let list = from_random_games(&game, sample, &Silent).expect("positions");
     let positions: Vec<AnyPosition> = list.occurring().copied().collect();
     let search = searcher(&game, Empties::Uncounted, weights);
-    let exact = |state: &AnyState| {
-        search.search(&game, state, &SearchTask::EXACT, &SearchLimits::default())
-    };
+    let exact =
+        |state: &AnyState| search.search(state, &SearchTask::EXACT, &SearchLimits::default());
     let (begun, mut nodes) = (Instant::now(), 0);
     for position in &positions {
         let found = exact(&position.state);
@@ -191,10 +185,10 @@ fn spread(times: &mut [f64]) -> String {
 /// random. The score never falls for the former, and a search agrees where it is quick.
 fn stored(games: usize) {
     let game = othello("6").expect("a board");
-    let solution = game.searcher(&SearchOptions::default()).expect("Othello is searched");
+    let solution = search::searcher(&game, &SearchOptions::default()).expect("Othello is searched");
     let search = searcher(&game, Empties::Uncounted, &SearchWeights::BuiltIn);
-    let exact = |searcher: &dyn Searcher<AnyGame>, state: &AnyState| {
-        searcher.search(&game, state, &SearchTask::EXACT, &SearchLimits::default())
+    let exact = |searcher: &dyn Searcher, state: &AnyState| {
+        searcher.search(state, &SearchTask::EXACT, &SearchLimits::default())
     };
     let begun = Instant::now();
     assert_eq!(exact(solution.as_ref(), &game.start().state).nodes, 0);
@@ -237,21 +231,19 @@ fn stored(games: usize) {
 /// Searches positions of random 6×6 games outside the stored solution, with any number of empty squares.
 fn outside(count: usize) {
     let game = othello("6").expect("a board");
-    let solution = game.searcher(&SearchOptions::default()).expect("Othello is searched");
+    let solution = search::searcher(&game, &SearchOptions::default()).expect("Othello is searched");
     let sample = SampleOf { range: Some((14, 31)), count: 2 * count, seed: 1 };
     let list = from_random_games(&game, sample, &Silent).expect("positions");
     let mut times = Vec::new();
     let one = SearchLimits { nodes: Some(1), ..SearchLimits::default() };
     for position in list.positions() {
         // Stored positions are answered without searching a node.
-        if solution.search(&game, &position.state, &SearchTask::EXACT, &one).value.score().is_some()
-        {
+        if solution.search(&position.state, &SearchTask::EXACT, &one).value.score().is_some() {
             continue;
         }
         let begun = Instant::now();
         let search = searcher(&game, Empties::Uncounted, &SearchWeights::BuiltIn);
-        let found =
-            search.search(&game, &position.state, &SearchTask::EXACT, &SearchLimits::default());
+        let found = search.search(&position.state, &SearchTask::EXACT, &SearchLimits::default());
         assert!(found.value.score().is_some());
         times.push(begun.elapsed().as_secs_f64());
         if times.len() == count {

@@ -26,11 +26,10 @@ use crate::game::shogi::{Board, Variant};
 use crate::game::{
     Action, Address, Bitboards, Canonical, Drawing, Drawn, Empties, End, Ends, ExpectedStates,
     Facts, Game, GameExt, Group, Layers, Mobility, MoveSquares, Names, NotationError, Notations,
-    Outcome, PieceKind, PlaneKinds, Planes, Position, RankedMoves, Ranks, RepetitionRule, Rules,
-    Score, Scores, SearchLimits, SearchOptions, ShogiBoards, Side, Sides, StateKey, Symmetries,
-    Symmetry, Typed, WideKey,
+    Outcome, PieceKind, PlainSearch, PlaneKinds, Planes, Position, RankedMoves, Ranks,
+    RepetitionRule, Rules, Score, ScoreBounds, ScoreSearch, Scores, SearchLimits, SearchOptions,
+    ShogiBoards, Side, Sides, StateKey, Symmetries, Symmetry, Typed, WideKey,
 };
-use crate::search::{self, SearchResult, SearchTask, Searcher};
 
 /// State of some game, stored as its key; only that game makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -75,11 +74,6 @@ impl AnyGame {
     pub fn of_type<G: Game>(&self) -> Option<OfType<G>> {
         let rules: Arc<dyn Any + Send + Sync> = self.rules.clone().as_any();
         rules.downcast().ok().map(OfType)
-    }
-
-    /// Returns the searcher of the game, if it has one; see [`search::of_rules`].
-    pub fn searcher(&self, options: &SearchOptions) -> Option<Box<dyn Searcher<AnyGame>>> {
-        self.rules.clone().searcher(options)
     }
 
     /// Counts the lines of `depth` plies from a state.
@@ -146,7 +140,7 @@ macro_rules! rules {
             $(fn $capability(&self) -> Option<&dyn $handed $(<$of>)?>;)*
             $(fn $own(&self $(, $own_arg: $own_type)*) -> $own_result;)*
             fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
-            fn searcher(self: Arc<Self>, options: &SearchOptions) -> Option<Box<dyn Searcher<AnyGame>>>;
+            fn search(self: Arc<Self>, options: &SearchOptions) -> Option<Box<dyn ScoreSearch<AnyState>>>;
         }
 
         impl<G: Game> ErasedRules for Typed<G> {
@@ -168,9 +162,10 @@ macro_rules! rules {
                 self
             }
 
-            fn searcher(self: Arc<Self>, options: &SearchOptions) -> Option<Box<dyn Searcher<AnyGame>>> {
-                let of_type = search::of_rules(&self.game, options)?;
-                Some(Box::new(OfTypeSearcher { game: self, of_type }))
+            fn search(self: Arc<Self>, options: &SearchOptions) -> Option<Box<dyn ScoreSearch<AnyState>>> {
+                self.game.layers()?;
+                let (own, plain) = (self.game.score_search(options), PlainSearch::new(options));
+                Some(Box::new(TypedSearch { game: self, own, plain }))
             }
         }
 
@@ -200,6 +195,10 @@ macro_rules! rules {
 
             fn with_folding(&self, fold: bool) -> Option<AnyGame> {
                 self.rules.folded(fold)
+            }
+
+            fn score_search(&self, options: &SearchOptions) -> Option<Box<dyn ScoreSearch<AnyState>>> {
+                self.rules.clone().search(options)
             }
 
             fn symmetries(&self) -> Option<&dyn Symmetries<AnyState>> {
@@ -409,20 +408,24 @@ impl<G: Game> OfType<G> {
     }
 }
 
-/// Searcher for one type of game, usable on erased positions.
-struct OfTypeSearcher<G: Game> {
+/// Search of a layered game on its own states: the game's own, or the plain one.
+struct TypedSearch<G: Game> {
     game: Arc<Typed<G>>,
-    of_type: Box<dyn Searcher<G>>,
+    own: Option<Box<dyn ScoreSearch<G::State>>>,
+    plain: PlainSearch<G::Key>,
 }
 
-impl<G: Game> Searcher<AnyGame> for OfTypeSearcher<G> {
+impl<G: Game> ScoreSearch<AnyState> for TypedSearch<G> {
     fn search(
         &self,
-        _: &AnyGame,
         state: &AnyState,
-        task: &SearchTask,
+        window: (Score, Score),
         limits: &SearchLimits,
-    ) -> SearchResult {
-        self.of_type.search(&self.game.game, &self.game.typed(state), task, limits)
+    ) -> ScoreBounds {
+        let state = self.game.typed(state);
+        match &self.own {
+            Some(own) => own.search(&state, window, limits),
+            None => self.plain.search(&self.game.game, &state, window, limits),
+        }
     }
 }

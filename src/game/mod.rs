@@ -4,8 +4,8 @@
 //! value serves both sides. Eight methods are required (moves, successors, results, packing). Everything else
 //! is optional and offered as capabilities, one trait each; [`GameExt`] has the methods derived from them. A
 //! game has [`layers`](Game::layers) if every move leads to a later one; in any other game play may repeat
-//! positions. All code outside the hot loops uses an [`AnyGame`](crate::any::AnyGame), a game with its type
-//! erased.
+//! positions. All code outside this module uses an [`AnyGame`](crate::any::AnyGame), a game with its type erased,
+//! whose [`Rules`] answer loops about a whole position at a time.
 //!
 //! Invariants, checked for every game by [`conform`]:
 //! * `state(key(s)) == s`, and keys order states totally;
@@ -34,6 +34,7 @@ pub mod encode;
 mod ext;
 pub mod othello;
 pub mod perft;
+mod plain_search;
 mod planes;
 mod played;
 mod rules;
@@ -55,6 +56,7 @@ pub use capabilities::{
 };
 pub use conform::conform;
 pub use ext::{BoardLayout, Drawn, GameExt, Held, MoveSquares, PieceKind};
+pub(crate) use plain_search::PlainSearch;
 pub use planes::PlaneKinds;
 pub use played::{EndReason, PlayedEnd, PlayedGame, RepetitionRule};
 pub(crate) use rules::Typed;

@@ -68,8 +68,8 @@ pub struct Standing {
 /// Addresses may come from damaged tables: one that belongs to no state is answered by `None` or `false`.
 pub trait Rules: Any + Send + Sync {
     /// Fills `moves` with the legal moves, by ascending action; it is left empty if the game is over. Returns
-    /// the layer of the position, 0 in a game without layers; `None` if the address is invalid.
-    fn moves_by_key(&self, at: Address, moves: &mut Vec<MoveByKey>) -> Option<u32>;
+    /// the side to move and the layer as in [`Standing`]; `None` if the address is invalid.
+    fn moves_by_key(&self, at: Address, moves: &mut Vec<MoveByKey>) -> Option<(Side, u32)>;
 
     /// Fills `moves` with the legal moves, by ascending action, and their ranks; if `with_ends`, with the ends of
     /// the game after them too. Returns `false` if the address is invalid or the game has no ranks.
@@ -106,7 +106,7 @@ impl<G: Game> Typed<G> {
 }
 
 impl<G: Game> Rules for Typed<G> {
-    fn moves_by_key(&self, at: Address, moves: &mut Vec<MoveByKey>) -> Option<u32> {
+    fn moves_by_key(&self, at: Address, moves: &mut Vec<MoveByKey>) -> Option<(Side, u32)> {
         moves.clear();
         let (game, Position { state, side }) = (&self.game, self.position(at)?);
         // Keys of layered games do not contain the side: orientations do.
@@ -116,7 +116,7 @@ impl<G: Game> Rules for Typed<G> {
             let key = sides.map_or(key, |sides| sides.tag(key, side.other())).widen();
             moves.push(MoveByKey { key, layer: game.layer(&after), action, ties });
         });
-        Some(game.layer(&state))
+        Some((side, game.layer(&state)))
     }
 
     fn moves_by_rank(&self, at: Address, with_ends: bool, moves: &mut Vec<MoveByRank>) -> bool {

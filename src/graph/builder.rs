@@ -9,7 +9,7 @@ use super::GraphError;
 use super::plan::Plan;
 use super::view::START_EVERY;
 use crate::any::AnyGame;
-use crate::game::GameExt;
+use crate::game::{GameExt, WideKey};
 use crate::progress::Progress;
 use crate::table::{Counts, Draft, Ints, Lengths, TableError};
 
@@ -128,7 +128,7 @@ pub(super) fn declare(
 ) -> Result<(), TableError> {
     match key_words {
         1 => draft.grow::<u64>("keys", false, lengths)?,
-        _ => draft.grow::<[u64; 2]>("keys", false, lengths)?,
+        _ => draft.grow::<WideKey>("keys", false, lengths)?,
     }
     if let Some(wide) = wide_actions {
         draft.grow::<u8>("kinds", false, lengths)?;

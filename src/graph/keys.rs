@@ -8,14 +8,20 @@ use super::code::{self, Code, Coding};
 use crate::any::AnyGame;
 use crate::game::{Game, Orientations, StateKey, WideKey};
 use crate::parallel;
-use crate::table::{Array, BLOCK, Packed, Table, TableError, or_record};
+use crate::table::{Array, BLOCK, Element, Packed, Table, TableError, or_record};
+
+/// Two words, the more significant first.
+impl Element for WideKey {
+    const DESCR: &'static str = u64::DESCR;
+    const COLUMNS: u64 = 2;
+}
 
 /// Keys of a table, of one or two words each.
 pub enum Keys {
     /// 64-bit keys.
     Narrow(Array<u64>),
     /// Keys of two words.
-    Wide(Array<[u64; 2]>),
+    Wide(Array<WideKey>),
     /// Keys in compressed blocks.
     Packed(PackedKeys),
     /// Keys outside the files of a table.
@@ -48,7 +54,7 @@ impl Keys {
             let count = keys.len();
             (Keys::Narrow(keys), count)
         } else {
-            let keys = table.array::<[u64; 2]>("keys")?;
+            let keys = table.array::<WideKey>("keys")?;
             let count = keys.len();
             (Keys::Wide(keys), count)
         };
@@ -56,21 +62,6 @@ impl Keys {
             true => Ok(keys),
             false => Err(table.damaged_manifest(UNFIT)),
         }
-    }
-
-    /// Returns the keys as numbers of their width.
-    ///
-    /// # Panics
-    ///
-    /// Panics if keys are not mapped, or not as wide.
-    pub fn of<K: StateKey>(&self) -> &[K] {
-        let (words, bytes) = match self {
-            Keys::Narrow(array) => (1, array.bytes()),
-            Keys::Wide(array) => (2, array.bytes()),
-            Keys::Packed(_) | Keys::Elsewhere(_) => (0, &[] as &[u8]),
-        };
-        assert_eq!(K::WORDS, words, "the width of keys is that of the game's facts");
-        bytemuck::cast_slice(bytes)
     }
 
     /// Returns the bytes of some rows' keys; empty if keys are not mapped.
@@ -87,7 +78,7 @@ impl Keys {
     pub fn get(&self, row: usize) -> Option<WideKey> {
         match self {
             Keys::Narrow(array) => Some(WideKey([*array.get(row)?, 0])),
-            Keys::Wide(array) => Some(WideKey(*array.get(row)?)),
+            Keys::Wide(array) => array.get(row).copied(),
             Keys::Packed(keys) => keys.get(row, &mut None),
             Keys::Elsewhere(keys) => keys.key(row),
         }
@@ -107,10 +98,38 @@ impl Keys {
     pub fn find(&self, rows: Range<usize>, key: WideKey) -> Option<usize> {
         match self {
             Keys::Narrow(array) => search(array, rows, u64::narrow(key)?),
-            Keys::Wide(array) => search(array, rows, key.0),
+            Keys::Wide(array) => search(array, rows, key),
             Keys::Packed(keys) => keys.find(rows, keys.coding.code(key)),
             Keys::Elsewhere(keys) => keys.find(key),
         }
+    }
+
+    /// Returns an index of ascending rows for [`Keys::find_by`]; `None` if keys are not mapped. `width` is the
+    /// number of significant bits.
+    pub(super) fn index(&self, rows: Range<usize>, width: u32) -> Option<BucketIndex> {
+        match self {
+            Keys::Narrow(array) => Some(BucketIndex::new(&array[rows], width)),
+            Keys::Wide(array) => Some(BucketIndex::new(&array[rows], width)),
+            Keys::Packed(_) | Keys::Elsewhere(_) => None,
+        }
+    }
+
+    /// Returns the row of a key among ascending rows, by their index if there is one.
+    #[inline]
+    pub(super) fn find_by(
+        &self,
+        index: &Option<BucketIndex>,
+        rows: &Range<usize>,
+        key: WideKey,
+    ) -> Option<usize> {
+        let at = match (self, index) {
+            (Keys::Narrow(array), Some(index)) => {
+                index.find(&array[rows.clone()], u64::narrow(key)?)
+            }
+            (Keys::Wide(array), Some(index)) => index.find(&array[rows.clone()], key),
+            _ => return self.find(rows.clone(), key),
+        };
+        at.map(|at| rows.start + at)
     }
 
     /// Evicts the keys of some rows from the page cache.

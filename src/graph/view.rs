@@ -11,7 +11,7 @@ use super::ranked::Ranked;
 use super::{StateKind, UNFIT};
 use crate::any::{AnyGame, AnyPosition, AnyState};
 use crate::game::{
-    Action, Address, Empties, Game, GameExt, Orientations, Score, Standing, StateKey, WideKey,
+    Action, Address, Empties, Game, GameExt, Orientations, Score, Standing, WideKey,
 };
 use crate::mmap::prefetch;
 use crate::parallel::{self, GRAIN};
@@ -275,34 +275,27 @@ impl Graph {
             (RowIndex::Keys(keys), Some(layers)) => {
                 keys.find(self.layer(layers.layer_of(state)), game.canonical(state).key)
             }
-            (RowIndex::Keys(_), None) => self.find_up_to(game.position_key(position), u32::MAX),
+            (RowIndex::Keys(keys), None) => self.find_in_plies(keys, game.position_key(position)),
         }
     }
 
-    /// Returns the row of a key where layers are plies, which a key does not contain: searches those up to
-    /// `ply`.
-    fn find_up_to(&self, key: WideKey, ply: u32) -> Option<usize> {
-        let mut layers = self.layers().take((ply as usize).saturating_add(1));
-        layers.find_map(|rows| self.keys().find(rows, key))
+    /// Returns the row of a key where layers are plies, which a key does not contain.
+    fn find_in_plies(&self, keys: &Keys, key: WideKey) -> Option<usize> {
+        self.layers().find_map(|rows| keys.find(rows, key))
     }
 
     /// Returns a search for the rows of many keys, with an in-memory index if keys are mapped.
+    ///
+    /// # Panics
+    ///
+    /// Its searches panic if rows are ranks.
     pub fn finder(&self, game: &AnyGame) -> Finder<'_> {
-        let width = game.facts().key_bits;
-        let (keys, buckets) = match &self.rows {
-            RowIndex::Keys(keys @ Keys::Narrow(_)) => {
-                (MappedKeys::Narrow(keys.of()), self.buckets::<u64>(keys.of(), width))
-            }
-            RowIndex::Keys(keys @ Keys::Wide(_)) => {
-                (MappedKeys::Wide(keys.of()), self.buckets::<WideKey>(keys.of(), width))
-            }
-            _ => (MappedKeys::None, Vec::new()),
+        let index = |rows: Range<usize>| match &self.rows {
+            RowIndex::Keys(keys) => keys.index(rows, game.facts().key_bits),
+            RowIndex::Ranks(_) => None,
         };
-        Finder { graph: self, is_layered: game.layers().is_some(), keys, buckets }
-    }
-
-    fn buckets<K: StateKey>(&self, keys: &[K], width: u32) -> Vec<(Range<usize>, BucketIndex)> {
-        self.layers().map(|rows| (rows.clone(), BucketIndex::new(&keys[rows], width))).collect()
+        let layers = self.layers().map(|rows| (rows.clone(), index(rows))).collect();
+        Finder { graph: self, is_layered: game.layers().is_some(), layers }
     }
 
     /// Returns a reader of the addresses of rows, fastest for ascending ones. It returns `None` for a damaged
@@ -601,7 +594,7 @@ impl Graph {
                 moves.extend(by_key.iter().map(|to| {
                     let target = match is_layered {
                         true => keys.find(self.layer(to.layer), to.key),
-                        false => self.find_up_to(to.key, u32::MAX),
+                        false => self.find_in_plies(keys, to.key),
                     };
                     (to.action, target.map(|row| row as u32))
                 }));
@@ -699,60 +692,27 @@ impl Graph {
 pub struct Finder<'a> {
     graph: &'a Graph,
     is_layered: bool,
-    keys: MappedKeys<'a>,
-    /// Rows and index of each layer, if keys are mapped.
-    buckets: Vec<(Range<usize>, BucketIndex)>,
-}
-
-/// Mapped keys by their width.
-enum MappedKeys<'a> {
-    None,
-    Narrow(&'a [u64]),
-    Wide(&'a [WideKey]),
+    /// Rows of each layer, with an index if keys are mapped.
+    layers: Vec<(Range<usize>, Option<BucketIndex>)>,
 }
 
 impl Finder<'_> {
     /// Returns the row of a key. In a layered game, that of the layer, and `guess` is compared first, which is
     /// cheaper than a search if it is right. If layers are plies, searches layers up to `ply`.
     pub fn find(&self, key: WideKey, layer: u32, ply: u32, guess: Option<usize>) -> Option<usize> {
-        match (self.is_layered, &self.keys) {
-            (true, MappedKeys::None) => self.graph.keys().find(self.graph.layer(layer), key),
-            (true, _) => {
-                let place = layer.checked_sub(self.graph.first_layer)?;
-                self.find_in(place as usize, key, guess)
-            }
-            (false, MappedKeys::None) => self.graph.find_up_to(key, ply),
-            (false, _) => (0..=ply as usize)
-                .take(self.buckets.len())
-                .find_map(|place| self.find_in(place, key, None)),
+        let keys = self.graph.keys();
+        if !self.is_layered {
+            let mut layers = self.layers.iter().take((ply as usize).saturating_add(1));
+            return layers.find_map(|(rows, index)| keys.find_by(index, rows, key));
         }
-    }
-
-    /// Returns the row of a key among those of the layer at a place.
-    #[inline]
-    fn find_in(&self, place: usize, key: WideKey, guess: Option<usize>) -> Option<usize> {
-        let layer = self.buckets.get(place)?;
-        match self.keys {
-            MappedKeys::None => None,
-            MappedKeys::Narrow(keys) => row_of(keys, layer, u64::narrow(key)?, guess),
-            MappedKeys::Wide(keys) => row_of(keys, layer, key, guess),
+        // Keys are distinct, so a row with this key is the one; `check` finds rows in the wrong layer.
+        if let Some(row) = guess.filter(|&row| keys.get(row) == Some(key)) {
+            return Some(row);
         }
+        let place = layer.checked_sub(self.graph.first_layer)?;
+        let (rows, index) = self.layers.get(place as usize)?;
+        keys.find_by(index, rows, key)
     }
-}
-
-/// Returns the row of a key among those of a layer.
-#[inline]
-fn row_of<K: StateKey>(
-    keys: &[K],
-    (rows, index): &(Range<usize>, BucketIndex),
-    key: K,
-    guess: Option<usize>,
-) -> Option<usize> {
-    // Keys of a layer are distinct, so a row with this key is the one.
-    if let Some(row) = guess.filter(|row| rows.contains(row) && keys[*row] == key) {
-        return Some(row);
-    }
-    index.find(&keys[rows.clone()], key).map(|at| rows.start + at)
 }
 
 /// Function that returns the final score of a terminal row for its mover, from the rules.

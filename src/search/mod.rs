@@ -1,24 +1,23 @@
 //! Exact search: values of positions outside tables.
 //!
-//! A [`Searcher`] answers for one position at a time. Layered games are searched to their ends (`plain`), or
-//! by the [`ScoreSearch`] that they provide; games of the shogi family, which have cycles, for the wins that
-//! can be forced ([`mates`]).
+//! A [`Searcher`] answers for one position at a time. Layered games are searched to their ends by a
+//! [`ScoreSearch`]; games of the shogi family, which have cycles, for the wins that can be forced ([`mates`]).
 //!
 //! ```
 //! use yomikiri::game::{Game, Score, SearchLimits, SearchOptions};
 //! use yomikiri::registry::othello;
-//! use yomikiri::search::SearchTask;
+//! use yomikiri::search::{SearchTask, searcher};
 //!
 //! let game = othello("4")?;
-//! let searcher = game.searcher(&SearchOptions::default()).ok_or("no search for this game")?;
-//! let found = searcher.search(&game, &game.start().state, &SearchTask::EXACT, &SearchLimits::default());
+//! let searcher = searcher(&game, &SearchOptions::default()).ok_or("no search for this game")?;
+//! let found = searcher.search(&game.start().state, &SearchTask::EXACT, &SearchLimits::default());
 //! assert_eq!(found.value.score(), Some(Score(-8)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 pub mod mates;
-mod plain;
 
+use crate::any::{AnyGame, AnyState};
 use crate::game::{Action, Game, Score, ScoreSearch, SearchLimits, SearchOptions};
 use crate::solve::Value;
 use mates::{MateLine, MateValues, MateVerdict};
@@ -63,57 +62,38 @@ pub struct MateByChecks {
 }
 
 /// Search for positions of a game, which keeps its results for later calls.
-pub trait Searcher<G: Game>: Send + Sync {
+pub trait Searcher: Send + Sync {
     /// Searches a state until the task is done or a limit is reached.
-    fn search(
-        &self,
-        game: &G,
-        state: &G::State,
-        task: &SearchTask,
-        limits: &SearchLimits,
-    ) -> SearchResult;
+    fn search(&self, state: &AnyState, task: &SearchTask, limits: &SearchLimits) -> SearchResult;
 }
 
-/// Returns `true` if a game has a [searcher](of_rules).
-pub fn can_search<G: Game>(game: &G) -> bool {
+/// Returns `true` if a game has a [searcher].
+pub fn can_search(game: &AnyGame) -> bool {
     game.layers().is_some() || game.shogi_boards().is_some()
 }
 
 /// Returns the memory in bytes of a game's search: `most`, except for mates, whose tables stay in the processor's
 /// caches.
-pub fn usual_memory<G: Game>(game: &G, most: usize) -> usize {
+pub fn usual_memory(game: &AnyGame, most: usize) -> usize {
     if game.layers().is_some() { most } else { most.min(16 << 20) }
 }
 
 /// Returns the searcher of a game; `None` for games with cycles outside the shogi family.
-pub fn of_rules<G: Game>(game: &G, options: &SearchOptions) -> Option<Box<dyn Searcher<G>>> {
-    if game.layers().is_none() {
-        return Some(Box::new(MateValues::new(game, options)?));
-    }
+pub fn searcher(game: &AnyGame, options: &SearchOptions) -> Option<Box<dyn Searcher>> {
     Some(match game.score_search(options) {
-        Some(search) => Box::new(GameSearch(search)),
-        None => Box::new(plain::PlainSearch::<G>::new(options)),
+        Some(search) => Box::new(Scores(search)),
+        None => Box::new(MateValues::new(game, options)?),
     })
 }
 
-/// Search that a game provides.
-struct GameSearch<S>(Box<dyn ScoreSearch<S>>);
+/// Searcher of a layered game.
+struct Scores(Box<dyn ScoreSearch<AnyState>>);
 
-impl<G: Game> Searcher<G> for GameSearch<G::State> {
-    fn search(
-        &self,
-        _game: &G,
-        state: &G::State,
-        task: &SearchTask,
-        limits: &SearchLimits,
-    ) -> SearchResult {
+impl Searcher for Scores {
+    fn search(&self, state: &AnyState, task: &SearchTask, limits: &SearchLimits) -> SearchResult {
         let found = self.0.search(state, task.window, limits);
         let value = Value::of_scores(found.lower, found.upper, None);
-        SearchResult {
-            value,
-            line: found.best.into_iter().collect(),
-            nodes: found.nodes,
-            mate: None,
-        }
+        let line = found.best.into_iter().collect();
+        SearchResult { value, line, nodes: found.nodes, mate: None }
     }
 }

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::Oracle;
 use crate::any::{AnyGame, AnyPosition, AnyState};
 use crate::game::{Action, Empties, Game, GameExt, Outcome, Score, SearchLimits, SearchOptions};
-use crate::search::{MateByChecks, SearchResult, SearchTask, Searcher, usual_memory};
+use crate::search::{MateByChecks, SearchResult, SearchTask, Searcher, searcher, usual_memory};
 use crate::solve::{Prospect, Value};
 
 /// Limits of the search for one position.
@@ -79,7 +79,7 @@ pub fn empty_squares(game: &AnyGame, state: &AnyState) -> Option<u32> {
 pub struct SearchOracle {
     game: AnyGame,
     empties: Empties,
-    searcher: Box<dyn Searcher<AnyGame>>,
+    searcher: Box<dyn Searcher>,
     budget: Budget,
     wanted: WantedValues,
     began: Mutex<Instant>,
@@ -100,7 +100,7 @@ impl SearchOracle {
         budget: Budget,
         wanted: WantedValues,
     ) -> Option<SearchOracle> {
-        let (searcher, empties) = (game.searcher(options)?, options.empties);
+        let (searcher, empties) = (searcher(&game, options)?, options.empties);
         let (began, nodes, known) =
             (Mutex::new(Instant::now()), AtomicU64::new(0), Mutex::default());
         let [stop, stored] = [false; 2].map(AtomicBool::new);
@@ -166,7 +166,7 @@ impl SearchOracle {
 
     /// Searches a position within the remaining budget.
     fn search(&self, position: &AnyPosition, task: &SearchTask) -> SearchResult {
-        let found = self.searcher.search(&self.game, &position.state, task, &self.limits());
+        let found = self.searcher.search(&position.state, task, &self.limits());
         self.nodes.fetch_add(found.nodes, Ordering::Relaxed);
         self.stored.fetch_or(found.nodes == 0 && !found.line.is_empty(), Ordering::Relaxed);
         found

@@ -8,7 +8,7 @@ use yomikiri::game::{
 };
 use yomikiri::graph::{self, Plan};
 use yomikiri::progress::Silent;
-use yomikiri::search::{SearchTask, of_rules};
+use yomikiri::search::{SearchTask, searcher};
 use yomikiri::solve::{self, SolveOptions};
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::Store;
@@ -87,23 +87,20 @@ fn compare(rows: usize, columns: usize, empties: Empties, step: usize) {
     solve::solve(&game, &mut made, &options, &Silent, &mut |_, _| ()).unwrap();
     let table = SolvedTable::open(game.clone(), made, false).unwrap().unwrap();
     let options = SearchOptions { empties, ..SearchOptions::default() };
-    let quick = game.searcher(&options).unwrap();
-    let plainly = Plainly(Othello::new(rows, columns, true));
-    let plain = of_rules(&plainly, &options).unwrap();
+    let quick = searcher(&game, &options).unwrap();
+    // Its keys are those of Othello.
+    let plainly = AnyGame::new(Plainly(Othello::new(rows, columns, true)));
+    let plain = searcher(&plainly, &options).unwrap();
     let mut compared = 0;
     for piece in table.states().pieces() {
         let each = |row: usize, position: AnyPosition| {
             if !row.is_multiple_of(step) {
                 return Ok(());
             }
-            let (own, other) = game.squares(&position.state).unwrap();
-            let state = plainly.0.of_squares(own, other).unwrap();
             let score = table.value(row).score().unwrap();
-            let found = [
-                quick.search(&game, &position.state, &SearchTask::EXACT, &SearchLimits::default()),
-                plain.search(&plainly, &state, &SearchTask::EXACT, &SearchLimits::default()),
-            ];
-            for found in found {
+            for searcher in [&quick, &plain] {
+                let limits = SearchLimits::default();
+                let found = searcher.search(&position.state, &SearchTask::EXACT, &limits);
                 assert_eq!(found.value.score(), Some(score), "row {row}");
                 let best =
                     found.line.first().copied().filter(|_| !game.is_terminal(&position.state));
@@ -126,13 +123,13 @@ fn compare_quickly(rows: usize, columns: usize, step: usize) {
     let dir = tempfile::tempdir().unwrap();
     let game = board(rows, columns);
     let table = SolvedTable::of_whole(game.clone(), &Store::at(dir.path()), &Silent).unwrap();
-    let search = game.searcher(&SearchOptions::default()).unwrap();
+    let search = searcher(&game, &SearchOptions::default()).unwrap();
     let mut compared = 0;
     for piece in table.states().pieces() {
         let each = |row: usize, position: AnyPosition| {
             if row.is_multiple_of(step) {
                 let limits = SearchLimits::default();
-                let found = search.search(&game, &position.state, &SearchTask::EXACT, &limits);
+                let found = search.search(&position.state, &SearchTask::EXACT, &limits);
                 assert_eq!(found.value.score(), table.value(row).score(), "row {row}");
                 compared += 1;
             }
@@ -176,8 +173,8 @@ fn bounds_hold() {
             position = game.advance(&position, action);
         }
         let search = |task: &SearchTask, limits: &SearchLimits| {
-            let searcher = game.searcher(&options).unwrap();
-            searcher.search(&game, &position.state, task, limits).value
+            let searcher = searcher(&game, &options).unwrap();
+            searcher.search(&position.state, task, limits).value
         };
         let exact = search(&SearchTask::EXACT, &SearchLimits::default()).score().unwrap();
         let holds = |value: yomikiri::solve::Value| {

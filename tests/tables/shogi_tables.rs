@@ -8,8 +8,8 @@ use crate::common::solved::{named, opened};
 use crate::common::tables::{Tables, assert_same_files};
 use serde_json::Value;
 use yomikiri::game::shogi::{ANIMAL_SHOGI, Shogi};
-use yomikiri::game::{Action, Game, GameExt, Outcome, Position, WideKey};
-use yomikiri::graph::{Graph, search};
+use yomikiri::game::{Action, Game, GameExt, Outcome, Position};
+use yomikiri::graph::Graph;
 use yomikiri::registry::Games;
 use yomikiri::solve::{self, Values};
 
@@ -99,8 +99,7 @@ fn folding_makes_one_row_of_mirror_images() {
         let table = tables.store().open(made["table"].as_str().unwrap()).unwrap();
         let game = Games::default().of_table(&table).unwrap();
         let graph = Graph::open(&game, &table).unwrap();
-        let keys = graph.keys().of::<WideKey>();
-        keys.iter().map(|&key| folded.position_of(key).unwrap()).collect()
+        (0..graph.states()).map(|row| graph.position(&folded, row).unwrap()).collect()
     };
     let rows: HashSet<_> = of(&folded_table).iter().map(|p| folded.position_key(p)).collect();
     let all = of(&whole_table);
@@ -285,9 +284,8 @@ fn every_row_is_found_and_every_edge_is_a_move() {
     enumerate(&tables, &["--game", "animal-shogi", "--max-depth", "6"]);
     let table = tables.store().open("animal-shogi-depth6").unwrap();
     let graph = Graph::open_checked(&game, &table).unwrap();
-    let keys = graph.keys().of::<u64>();
     for rows in graph.layers() {
-        assert!(keys[rows].is_sorted_by(|a, b| a < b));
+        assert!(rows.map(|row| graph.keys().get(row)).is_sorted_by(|a, b| a < b));
     }
     for row in 0..graph.states() {
         let position = graph.position(&game, row).unwrap();
@@ -305,7 +303,8 @@ fn every_row_is_found_and_every_edge_is_a_move() {
             assert_eq!(moves, legal, "row {row}");
         }
     }
-    assert_eq!(search(keys, 0..1, keys[0]), Some(0));
+    let first = graph.keys().get(0).unwrap();
+    assert_eq!(graph.keys().find(0..1, first), Some(0));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::table::UNBOUNDED;
 use super::{MateLine, MateOptions, MateResult, MateRules, MateSearch, MateVerdict, Role};
+use crate::any::{AnyGame, AnyState};
 use crate::game::shogi::{Board, Ending};
 use crate::game::{End, Game, GameExt, MOST_WIN_PLIES, Outcome, SearchLimits, SearchOptions};
 use crate::search::{MateByChecks, SearchResult, SearchTask, Searcher};
@@ -14,6 +15,7 @@ use crate::solve::{Prospect, Value};
 /// table of its own: its result depends on the position alone unless a limit stops it; with one
 /// thread a limit of positions gives the same result each time.
 pub(in crate::search) struct MateValues {
+    game: AnyGame,
     rules: MateRules,
     memory: usize,
     threads: usize,
@@ -21,9 +23,9 @@ pub(in crate::search) struct MateValues {
 }
 
 /// Search for the wins of a position.
-struct Wins<'a, G: Game> {
-    game: &'a G,
-    state: &'a G::State,
+struct Wins<'a> {
+    game: &'a AnyGame,
+    state: &'a AnyState,
     search: MateSearch<'a>,
     board: Board,
     options: MateOptions<'a>,
@@ -37,7 +39,7 @@ struct Win {
     line: MateLine,
 }
 
-impl<G: Game> Wins<'_, G> {
+impl Wins<'_> {
     /// Searches for the shortest win within what is left of the limits; the verdict has the plies of the line, which
     /// may be shorter than the proof.
     ///
@@ -73,12 +75,7 @@ impl<G: Game> Wins<'_, G> {
 
 /// Replays the line of a win by the rules of the game, and returns its length with the missing plies; `None` if a move
 /// is illegal or gives no check where it must, or if the line ends without a win.
-fn length<G: Game>(
-    game: &G,
-    state: &G::State,
-    options: &MateOptions,
-    line: &MateLine,
-) -> Option<u32> {
+fn length(game: &AnyGame, state: &AnyState, options: &MateOptions, line: &MateLine) -> Option<u32> {
     let mates_end = game.shogi_boards()?.variant().ending == Ending::Mate;
     let (mut state, mut role) = (*state, options.role);
     for &action in &line.actions {
@@ -104,21 +101,17 @@ fn length<G: Game>(
 
 impl MateValues {
     /// Returns the searcher; `None` for games outside the shogi family.
-    pub(in crate::search) fn new<G: Game>(game: &G, options: &SearchOptions) -> Option<MateValues> {
+    pub(in crate::search) fn new(game: &AnyGame, options: &SearchOptions) -> Option<MateValues> {
         let SearchOptions { memory, threads, win_plies, .. } = *options;
         let win_plies = win_plies.min(MOST_WIN_PLIES);
-        Some(MateValues { rules: MateRules::of_game(game)?, memory, threads, win_plies })
+        let (rules, game) = (MateRules::of_game(game)?, game.clone());
+        Some(MateValues { game, rules, memory, threads, win_plies })
     }
 }
 
-impl<G: Game> Searcher<G> for MateValues {
-    fn search(
-        &self,
-        game: &G,
-        state: &G::State,
-        _task: &SearchTask,
-        limits: &SearchLimits,
-    ) -> SearchResult {
+impl Searcher for MateValues {
+    fn search(&self, state: &AnyState, _: &SearchTask, limits: &SearchLimits) -> SearchResult {
+        let game = &self.game;
         if let Some(End { outcome, plies }) = game.end(state) {
             let value = Value::exactly(Prospect::of_end(outcome, plies));
             return SearchResult { value, line: Vec::new(), nodes: 0, mate: None };

@@ -340,11 +340,12 @@ impl Proof<'_> {
         buffers: &mut Buffers,
     ) -> Result<LayerFindings, String> {
         let (game, layered) = (self.game, self.is_layered);
-        let follows = layered && ply < self.max_depth && layer != self.cut_layer;
-        let follows = follows && self.rows.ranked().is_none();
+        let by_key = self.rows.ranked().is_none();
+        let follows =
+            by_key && ply < self.max_depth && (layer.is_none() || layer != self.cut_layer);
         let known = address.and_then(|at| {
-            let by_key = follows.then_some(&mut buffers.by_key);
-            Some((at, self.standing(at, by_key)?))
+            let moves = follows.then_some(&mut buffers.by_key);
+            Some((at, self.standing(at, moves)?))
         });
         let (at, standing) = known.ok_or_else(|| self.rows.invalid(row))?;
         self.rows.check(row, &standing)?;
@@ -379,13 +380,14 @@ impl Proof<'_> {
             let kind = made.kind;
             return Err(format!("its kind is {stored:?}, expected {kind:?}"));
         }
+        let own = self.rows.orientations(row).unwrap_or_default();
         if made.kind == StateKind::Interior {
-            if self.rows.ranked().is_some() {
+            if !by_key {
                 game.moves_by_rank(at, false, &mut buffers.by_rank);
             } else if !follows {
                 game.moves_by_key(at, &mut buffers.by_key);
             }
-            self.follow(ply, (row, &edges), standing.side, &mut made, buffers)?;
+            self.follow(ply, (&edges, own), standing.side, &mut made, buffers)?;
         }
         let name = |action: Action| self.action_name(standing.side, action);
         self.rows.check_moves(row, edges, &made.moves, &name)?;
@@ -396,7 +398,6 @@ impl Proof<'_> {
             frontier: u64::from(made.kind == StateKind::Frontier),
             transitions: made.moves.len() as u64,
         };
-        let own = self.rows.orientations(row).unwrap_or_default();
         let sides = Side::ALL.map(|side| own.with(side, game.group().order()));
         // Counted at the rarer side: the other player moves in a layer only after a pass.
         let rare = if (layer.unwrap_or(ply) ^ self.first_layer) & 1 == 0 {
@@ -427,20 +428,19 @@ impl Proof<'_> {
         Ok(found)
     }
 
-    /// Returns what the rules say of a row without its moves. Fills `moves` if they are to be followed: those of a
-    /// layered game contain the most of it, so the position is unpacked once.
+    /// Returns what the rules say of a row without its moves. Fills `moves` if they are to be followed: where there
+    /// are some the game is not over, so the position is unpacked once.
     fn standing(&self, at: Address, moves: Option<&mut Vec<MoveByKey>>) -> Option<Standing> {
         if let Some(moves) = moves {
-            let layer = self.game.moves_by_key(at, moves)?;
+            let (side, layer) = self.game.moves_by_key(at, moves)?;
             let mobility = match moves[..] {
-                [] => Mobility::Over,
                 [to] if self.game.is_pass(to.action) => Mobility::Pass,
                 _ => Mobility::Moves(moves.len() as u32),
             };
-            if mobility != Mobility::Over {
-                let (side, end, score) = (Side::First, None, Score(0));
-                let mobility = Some(mobility);
-                return Some(Standing { side, layer, mobility, end, score, rank: None });
+            if !moves.is_empty() {
+                let mobility = self.is_layered.then_some(mobility);
+                let (end, score, rank) = (None, Score(0), None);
+                return Some(Standing { side, layer, mobility, end, score, rank });
             }
         }
         let empties = self.columns.as_ref().map(|columns| columns.values.empties());
@@ -451,12 +451,11 @@ impl Proof<'_> {
     fn follow(
         &self,
         ply: u32,
-        (row, edges): (usize, &Option<Range<usize>>),
+        (edges, from): (&Option<Range<usize>>, Orientations),
         side: Side,
         made: &mut ExpectedRow,
         Buffers { by_key, by_rank, .. }: &mut Buffers,
     ) -> Result<(), String> {
-        let from = self.rows.orientations(row).unwrap_or_default();
         let stored = edges.clone().map_or(&[][..], |edges| &self.rows.edge_targets()[edges]);
         let leads_out = |action: Action| {
             let name = self.action_name(side, action);

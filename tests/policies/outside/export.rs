@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Game, GameExt, Position, Side, StateKey};
+use yomikiri::game::{Game, GameExt, Position, Side};
 use yomikiri::graph::Graph;
 use yomikiri::input::NpyHeader;
 use yomikiri::output::temporary;
@@ -78,9 +78,8 @@ fn every_position_of_a_layered_table_is_written_once() {
     assert!(all.is_sorted_by_key(|(_, row)| *row));
     // Within a row, positions are ordered by side, then by symmetry, like the table's orientations.
     let mut rest = all.iter();
-    let keys = graph.keys().of::<u64>();
-    for (row, &key) in keys.iter().enumerate() {
-        let state = game.state(key.widen()).unwrap();
+    for row in 0..graph.states() {
+        let state = graph.position(&game, row).unwrap().state;
         if game.is_terminal(&state) {
             continue;
         }

@@ -22,7 +22,7 @@ use yomikiri::hint::{Hinted, Kind};
 use yomikiri::output::{NotOurs, is_foreign, is_full, kept};
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
-use yomikiri::search::SearchTask;
+use yomikiri::search::{SearchTask, Searcher, searcher};
 use yomikiri::solve::Value;
 use yomikiri::solved::empty_squares;
 use yomikiri::table::{IoContext, TableError};
@@ -179,7 +179,7 @@ impl Labels {
             ..SearchOptions::default()
         };
         let searchers: Option<Vec<_>> =
-            (0..threads).map(|_| self.game.searcher(&options)).collect();
+            (0..threads).map(|_| searcher(&self.game, &options)).collect();
         let searchers = searchers.ok_or_else(|| {
             let what = format!("{} cannot be searched", self.game.name());
             MeasureError::Labels(Hinted::new(what, "give the name of a solved table"))
@@ -326,7 +326,7 @@ fn record(key: WideKey, values: &[Value], out: &mut Vec<u8>) {
 /// the deadline passes.
 fn values(
     game: &AnyGame,
-    searcher: &dyn yomikiri::search::Searcher<AnyGame>,
+    searcher: &dyn Searcher,
     deadline: Option<Instant>,
     state: &AnyState,
 ) -> Option<Vec<Value>> {
@@ -339,7 +339,7 @@ fn values(
         if !is_done {
             return;
         }
-        let value = searcher.search(game, &after, &SearchTask::EXACT, &limits).value;
+        let value = searcher.search(&after, &SearchTask::EXACT, &limits).value;
         values.push(value.turned(is_layered));
         is_done = match is_layered {
             true => value.score().is_some(),

@@ -6,17 +6,16 @@
 use std::mem;
 use std::sync::Mutex;
 
-use super::{SearchResult, SearchTask, Searcher};
-use crate::game::{
-    Action, Empties, Game, GameExt, Mobility, Score, SearchLimits, SearchOptions, StateKey, WideKey,
+use super::{
+    Action, Empties, Game, GameExt, Mobility, Score, ScoreBounds, SearchLimits, SearchOptions,
+    StateKey, WideKey,
 };
-use crate::solve::Value;
 
-/// Searcher of a game without a search of its own.
-pub(super) struct PlainSearch<G: Game> {
+/// Search of a layered game without a search of its own.
+pub(crate) struct PlainSearch<K> {
     empties: Empties,
     memory: usize,
-    table: Mutex<Slots<G::Key>>,
+    table: Mutex<Slots<K>>,
 }
 
 /// Initial number of slots of the transposition table, which grows as it fills.
@@ -75,34 +74,26 @@ struct PlainSlot<K> {
 /// Error of a search that reached a limit.
 struct Stopped;
 
-impl<G: Game> PlainSearch<G> {
-    pub(super) fn new(options: &SearchOptions) -> PlainSearch<G> {
+impl<K: StateKey> PlainSearch<K> {
+    pub(crate) fn new(options: &SearchOptions) -> PlainSearch<K> {
         PlainSearch { empties: options.empties, memory: options.memory, table: Mutex::default() }
     }
-}
 
-impl<G: Game> Searcher<G> for PlainSearch<G> {
-    fn search(
+    /// Searches like [`ScoreSearch::search`](super::ScoreSearch::search).
+    pub(crate) fn search<G: Game<Key = K>>(
         &self,
         game: &G,
         state: &G::State,
-        task: &SearchTask,
+        window: (Score, Score),
         limits: &SearchLimits,
-    ) -> SearchResult {
+    ) -> ScoreBounds {
         let mut table = self.table.lock().expect("no search panics");
         let most = game.scores().map_or(1, |scores| scores.most().0);
-        let slots = (self.memory / size_of::<Option<PlainSlot<G::Key>>>()).max(1);
+        let slots = (self.memory / size_of::<Option<PlainSlot<K>>>()).max(1);
         table.grow(SMALLEST.min(slots));
-        let mut run = PlainRun {
-            game,
-            empties: self.empties,
-            most,
-            limits,
-            table: &mut table,
-            slots,
-            nodes: 0,
-        };
-        run.close_in(state, task)
+        let (empties, table) = (self.empties, &mut *table);
+        let mut run = PlainRun { game, empties, most, limits, table, slots, nodes: 0 };
+        run.close_in(state, window)
     }
 }
 
@@ -120,8 +111,11 @@ struct PlainRun<'a, G: Game> {
 
 impl<G: Game> PlainRun<'_, G> {
     /// Narrows the bounds of a state until they meet or leave the window.
-    fn close_in(&mut self, state: &G::State, task: &SearchTask) -> SearchResult {
-        let (low, high) = (task.window.0.0, task.window.1.0);
+    fn close_in(
+        &mut self,
+        state: &G::State,
+        (Score(low), Score(high)): (Score, Score),
+    ) -> ScoreBounds {
         let (mut lower, mut upper, mut best) = (-self.most, self.most, None);
         let mut beta = 1.clamp(lower + 1, upper);
         while lower < upper && lower < high && upper > low {
@@ -137,9 +131,8 @@ impl<G: Game> PlainRun<'_, G> {
         }
         // Without a best move the value is the lowest score, which every move keeps.
         let best = best.or_else(|| self.game.actions(state).first().copied());
-        let value = Value::of_scores(Score(lower), Score(upper), None);
-        let line = best.filter(|_| lower == upper).into_iter().collect();
-        SearchResult { value, line, nodes: self.nodes, mate: None }
+        let best = best.filter(|_| lower == upper);
+        ScoreBounds { lower: Score(lower), upper: Score(upper), best, nodes: self.nodes }
     }
 
     /// Returns a proven lower bound of the score that is at least `beta`, or a proven upper bound below
