@@ -17,7 +17,7 @@ use super::{
 pub enum Address {
     /// Key of a state, or its folded key in a table, which may contain the side to move.
     Key(WideKey),
-    /// Rank; the first player is taken to be to move.
+    /// Rank; it does not contain the side, and the first player counts as the one to move.
     Rank(u32),
 }
 
