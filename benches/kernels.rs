@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use yomikiri::any::AnyGame;
 use yomikiri::game::othello::{Board, Othello};
-use yomikiri::game::{Game, GameExt, Position, Side};
+use yomikiri::game::{Game, Position, Side};
 use yomikiri::graph::Graph;
 use yomikiri::solve::RowOrder;
 use yomikiri_measure::policy::{Batch, PolicySpec, of_rules};

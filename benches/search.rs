@@ -18,7 +18,7 @@ use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::game::othello::search::is_vectorised;
 use yomikiri::game::shogi::{Board, MINISHOGI, Shogi};
 use yomikiri::game::{
-    Empties, Game, GameExt, Score, SearchLimits, SearchOptions, SearchWeights, Side, WideKey,
+    Empties, Game, Score, SearchLimits, SearchOptions, SearchWeights, Side, WideKey,
 };
 use yomikiri::progress::Silent;
 use yomikiri::registry::othello;

@@ -12,7 +12,7 @@ use std::error::Error;
 use std::io::{BufRead, stdin};
 
 use yomikiri::game::othello::{Board, Othello};
-use yomikiri::game::{Empties, Game, GameExt};
+use yomikiri::game::{Empties, Game};
 
 /// Alpha-beta search to the end of the game with a transposition table (Knuth and Moore 1975); all moves but
 /// the first get a null window, after Pearl's Scout (1980).
@@ -32,7 +32,7 @@ impl Search<'_> {
 
     /// Returns the mover's final score under best play.
     pub fn score(&mut self, board: &Board) -> i8 {
-        let most = self.game.scores().map_or(i8::MAX, |scores| scores.most().0);
+        let most = self.game.max_score().map_or(i8::MAX, |most| most.0);
         self.within(board, -most, most)
     }
 

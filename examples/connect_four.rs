@@ -10,10 +10,7 @@ use std::process::ExitCode;
 
 use yomikiri::any::AnyGame;
 use yomikiri::game::symmetry::map_square;
-use yomikiri::game::{
-    Action, Bitboards, Drawing, Facts, Game, Group, Layers, MoveSquares, Outcome, Position, Ranks,
-    Side, Symmetries, Symmetry,
-};
+use yomikiri::game::{Action, Facts, Game, Group, MoveSquares, Outcome, Position, Side, Symmetry};
 
 /// Rules on a board of at most 32 squares; squares are numbered `row * columns + column`, the top row first.
 pub struct ConnectFour {
@@ -143,32 +140,16 @@ impl Game for ConnectFour {
         let in_turn = theirs.count_ones().wrapping_sub(mine.count_ones()) <= 1;
         (mine & theirs == 0 && mine | theirs == occupied && in_turn).then_some((mine, theirs))
     }
-    fn layers(&self) -> Option<&dyn Layers<Board>> {
-        Some(self)
-    }
-    fn ranks(&self) -> Option<&dyn Ranks<Board>> {
-        Some(self)
-    }
-    fn symmetries(&self) -> Option<&dyn Symmetries<Board>> {
-        Some(self)
-    }
-    // Optional capabilities for drawing the board.
+    // What follows is optional.
     fn facts(&self) -> Facts {
         Facts { shape: (self.rows, self.columns), ..Facts::of_keys::<u64>() }
     }
-    fn bitboards(&self) -> Option<&dyn Bitboards<Board>> {
-        Some(self)
-    }
-    fn drawing(&self) -> Option<&dyn Drawing<Board>> {
-        Some(self)
-    }
-}
 
-impl Symmetries<Board> for ConnectFour {
-    fn all(&self) -> &Group {
+    // ---- symmetries ----
+    fn group(&self) -> &Group {
         &self.group
     }
-    fn image_of(&self, state: &Board, symmetry: Symmetry) -> Board {
+    fn transform(&self, state: &Board, symmetry: Symmetry) -> Board {
         let (rows, columns) = (self.rows, self.columns);
         let turned =
             |square| map_square(symmetry, (square / columns, square % columns), rows, columns);
@@ -178,45 +159,41 @@ impl Symmetries<Board> for ConnectFour {
         };
         (image(state.0), image(state.1))
     }
-    fn image_of_action(&self, action: Action, symmetry: Symmetry) -> Action {
+    fn transform_action(&self, action: Action, symmetry: Symmetry) -> Action {
         Action(map_square(symmetry, (0, usize::from(action.0)), self.rows, self.columns).1 as u16)
     }
-}
 
-impl Bitboards<Board> for ConnectFour {
-    fn held(&self, &state: &Board) -> Board {
-        state
+    // ---- the board ----
+    fn squares(&self, &state: &Board) -> Option<Board> {
+        Some(state)
     }
-    fn state_with(&self, mine: u64, theirs: u64) -> Option<Board> {
+    fn of_squares(&self, mine: u64, theirs: u64) -> Option<Board> {
         self.state(self.key(&(mine, theirs))).filter(|found| *found == (mine, theirs))
     }
-}
 
-/// An action names a column rather than a square.
-impl Drawing<Board> for ConnectFour {
-    fn squares_of(&self, _side: Side, _action: Action) -> Option<MoveSquares> {
-        Some(MoveSquares::default())
+    // ---- drawing ----
+    /// An action names a column rather than a square.
+    fn move_squares(&self, _side: Side, _action: Action) -> MoveSquares {
+        MoveSquares::default()
     }
-}
 
-impl Layers<Board> for ConnectFour {
-    fn unit(&self) -> &'static str {
-        "discs"
+    // ---- layers ----
+    fn layer_unit(&self) -> Option<&'static str> {
+        Some("discs")
     }
-    fn layer_of(&self, &(mine, theirs): &Board) -> u32 {
+    fn layer(&self, &(mine, theirs): &Board) -> u32 {
         (mine | theirs).count_ones()
     }
-}
 
-impl Ranks<Board> for ConnectFour {
-    fn count(&self) -> u32 {
-        self.firsts[self.firsts.len() - 1] as u32
+    // ---- ranks ----
+    fn rank_count(&self) -> Option<u32> {
+        Some(self.firsts[self.firsts.len() - 1] as u32)
     }
     /// Returns the smaller number of a position and its mirror image; the larger one is unused as a rank.
-    fn rank_of(&self, state: &Board) -> Option<u32> {
-        Some(self.number(state).min(self.number(&self.image_of(state, 1))))
+    fn rank(&self, state: &Board) -> Option<u32> {
+        Some(self.number(state).min(self.number(&self.transform(state, 1))))
     }
-    fn state_of(&self, rank: u32) -> Option<Board> {
+    fn state_of_rank(&self, rank: u32) -> Option<Board> {
         let discs = self.firsts.partition_point(|&first| first <= rank.into()) - 1;
         let (below, of_shape) =
             (u64::from(rank) - self.firsts[discs], *self.choose.get(discs)?.get(discs / 2)?);
@@ -242,8 +219,6 @@ impl Ranks<Board> for ConnectFour {
         }
         Some((mine, occupied & !mine))
     }
-    /// Never called: layered games are not solved by retrograde analysis.
-    fn predecessors(&self, _rank: u32, _before: &mut Vec<u32>) {}
 }
 
 fn main() -> ExitCode {

@@ -10,10 +10,7 @@
 use std::process::ExitCode;
 
 use yomikiri::game::symmetry::map_square;
-use yomikiri::game::{
-    Action, Bitboards, Drawing, Facts, Game, Group, MoveSquares, Outcome, Position, Side,
-    Symmetries, Symmetry,
-};
+use yomikiri::game::{Action, Facts, Game, Group, MoveSquares, Outcome, Position, Side, Symmetry};
 
 const LINES: [u16; 8] = [0o7, 0o70, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124];
 /// Points adjacent to each point.
@@ -91,44 +88,32 @@ impl Game for ThreeMensMorris {
     fn facts(&self) -> Facts {
         Facts { shape: (3, 3), ..Facts::of_keys::<u64>() }
     }
-    fn symmetries(&self) -> Option<&dyn Symmetries<Men>> {
-        Some(self)
-    }
-    fn bitboards(&self) -> Option<&dyn Bitboards<Men>> {
-        Some(self)
-    }
-    fn drawing(&self) -> Option<&dyn Drawing<Men>> {
-        Some(self)
-    }
-}
 
-impl Symmetries<Men> for ThreeMensMorris {
-    fn all(&self) -> &Group {
+    // ---- symmetries ----
+    fn group(&self) -> &Group {
         &self.group
     }
-    fn image_of(&self, state: &Men, symmetry: Symmetry) -> Men {
+    fn transform(&self, state: &Men, symmetry: Symmetry) -> Men {
         let all = |set| points(set).fold(0, |all, i| all | 1 << turned(i, symmetry));
         (all(state.0), all(state.1))
     }
-    fn image_of_action(&self, action: Action, symmetry: Symmetry) -> Action {
+    fn transform_action(&self, action: Action, symmetry: Symmetry) -> Action {
         Action(9 * turned(action.0 / 9, symmetry) + turned(action.0 % 9, symmetry))
     }
-}
 
-impl Bitboards<Men> for ThreeMensMorris {
-    fn held(&self, &(mine, theirs): &Men) -> (u64, u64) {
-        (mine.into(), theirs.into())
+    // ---- the board ----
+    fn squares(&self, &(mine, theirs): &Men) -> Option<(u64, u64)> {
+        Some((mine.into(), theirs.into()))
     }
-    fn state_with(&self, mine: u64, theirs: u64) -> Option<Men> {
+    fn of_squares(&self, mine: u64, theirs: u64) -> Option<Men> {
         let state = (mine.try_into().ok()?, theirs.try_into().ok()?);
         self.state(self.key(&state)).filter(|found| *found == state)
     }
-}
 
-impl Drawing<Men> for ThreeMensMorris {
-    fn squares_of(&self, _side: Side, Action(action): Action) -> Option<MoveSquares> {
+    // ---- drawing ----
+    fn move_squares(&self, _side: Side, Action(action): Action) -> MoveSquares {
         let (from, to) = (action / 9, action % 9);
-        Some(MoveSquares { from: Some(from).filter(|&from| from != to), to: Some(to) })
+        MoveSquares { from: Some(from).filter(|&from| from != to), to: Some(to) }
     }
 }
 

@@ -3,9 +3,7 @@
 
 use std::process::ExitCode;
 use yomikiri::game::symmetry::map_square;
-use yomikiri::game::{
-    Action, Drawing, Game, Group, Layers, Outcome, Position, Side, Symmetries, Symmetry,
-};
+use yomikiri::game::{Action, Game, Group, Outcome, Position, Side, Symmetry};
 
 const LINES: [u16; 8] = [0o7, 0o70, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124];
 
@@ -50,42 +48,30 @@ impl Game for TicTacToe {
         let in_turn = theirs.count_ones().wrapping_sub(mine.count_ones()) <= 1;
         (key >> 18 == 0 && mine & theirs == 0 && in_turn).then_some((mine, theirs))
     }
-    // Optional capabilities: layers, symmetries, and a drawing of the board.
-    fn layers(&self) -> Option<&dyn Layers<Board>> {
-        Some(self)
-    }
-    fn symmetries(&self) -> Option<&dyn Symmetries<Board>> {
-        Some(self)
-    }
-    fn drawing(&self) -> Option<&dyn Drawing<Board>> {
-        Some(self)
-    }
-}
+    // What follows is optional: layers, symmetries, and a drawing of the board.
 
-impl Layers<Board> for TicTacToe {
-    fn unit(&self) -> &'static str {
-        "marks"
+    // ---- layers ----
+    fn layer_unit(&self) -> Option<&'static str> {
+        Some("marks")
     }
-    fn layer_of(&self, state: &Board) -> u32 {
+    fn layer(&self, state: &Board) -> u32 {
         (state.0 | state.1).count_ones()
     }
-}
 
-impl Symmetries<Board> for TicTacToe {
-    fn all(&self) -> &Group {
+    // ---- symmetries ----
+    fn group(&self) -> &Group {
         &self.0
     }
-    fn image_of(&self, &(mine, theirs): &Board, symmetry: Symmetry) -> Board {
+    fn transform(&self, &(mine, theirs): &Board, symmetry: Symmetry) -> Board {
         let all = |set: u16| (0..9).map(|i| (set >> i & 1) << turned(i, symmetry)).sum();
         (all(mine), all(theirs))
     }
-    fn image_of_action(&self, action: Action, symmetry: Symmetry) -> Action {
+    fn transform_action(&self, action: Action, symmetry: Symmetry) -> Action {
         Action(turned(action.0, symmetry))
     }
-}
 
-impl Drawing<Board> for TicTacToe {
-    fn text_of(&self, position: &Position<Board>) -> Option<String> {
+    // ---- drawing ----
+    fn diagram(&self, position: &Position<Board>) -> String {
         let &Position { state: (mine, theirs), side } = position;
         let marks = if side == Side::First { ["X", "O"] } else { ["O", "X"] };
         let cell = |i: u16| match (mine >> i & 1, theirs >> i & 1) {
@@ -93,7 +79,7 @@ impl Drawing<Board> for TicTacToe {
             (taken, _) => marks[1 - taken as usize].to_string(),
         };
         let row = |r| format!("{} {} {}\n", cell(r), cell(r + 1), cell(r + 2));
-        Some([0, 3, 6].map(row).concat())
+        [0, 3, 6].map(row).concat()
     }
 }
 

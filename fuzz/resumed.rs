@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use yomikiri::any::AnyGame;
-use yomikiri::game::{Game, GameExt};
+use yomikiri::game::Game;
 use yomikiri::graph::{self, Index, Plan};
 use yomikiri::progress::{Progress, Silent};
 use yomikiri::registry::Games;

@@ -21,7 +21,7 @@ use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::game::encode::Layout;
 use yomikiri::game::othello::proof::check::{BoardRules, CheckLimits};
 use yomikiri::game::othello::proof::{Header, check_file};
-use yomikiri::game::{Game, GameExt, Group, Position, Side, Splits, WideKey};
+use yomikiri::game::{Game, Group, Position, Side, Splits, WideKey};
 use yomikiri::graph::{pack, read_roots};
 use yomikiri::hint::Hinted;
 use yomikiri::progress::Silent;
@@ -307,7 +307,7 @@ fn network(data: &[u8]) {
         let text = serde_json::to_vec(&read)?;
         assert_eq!(serde_json::from_slice::<Card>(&text)?, read);
         let (name, spec) = ("net".to_string(), NetworkSpec { path, ..NetworkSpec::default() });
-        if game.bitboards().is_some() {
+        if game.has_squares() {
             return ask(&*NetworkSpec { kept: true, ..spec }.load(name, &game)?, &game);
         }
         let one = Some(1);

@@ -1,11 +1,11 @@
-//! Games with their type erased, for all code but the hot loops.
+//! Games with their type erased.
 //!
 //! Search and perft are compiled for each type of rules; tables, their enumeration, solution and proof, reports,
 //! exports and commands are compiled once, for [`AnyGame`]. Its states are keys, so each question about a state
 //! unpacks its key first; loops that would ask about each move ask the [`Rules`] about a whole position.
 //!
 //! ```
-//! use yomikiri::game::{Game, GameExt};
+//! use yomikiri::game::Game;
 //! use yomikiri::registry::Games;
 //!
 //! // One loop over games of all types: four moves open 4×4 Othello, and four 3×4 animal shogi.
@@ -24,11 +24,10 @@ use std::sync::Arc;
 use crate::game::perft::{Finished, perft_shared};
 use crate::game::shogi::{Board, Variant};
 use crate::game::{
-    Action, Address, Bitboards, Canonical, Drawing, Drawn, Empties, End, Ends, ExpectedStates,
-    Facts, Game, GameExt, Group, Layers, Mobility, MoveSquares, Names, NotationError, Notations,
-    Outcome, PieceKind, PlainSearch, PlaneKinds, Planes, Position, RankedMoves, Ranks,
-    RepetitionRule, Rules, Score, ScoreBounds, ScoreSearch, Scores, SearchLimits, SearchOptions,
-    ShogiBoards, Side, Sides, StateKey, Symmetries, Symmetry, Typed, WideKey,
+    Action, Address, Canonical, Drawn, Empties, End, ExpectedStates, Facts, Game, Group, Mobility,
+    MoveSquares, NotationError, Outcome, PieceKind, PlainSearch, PlaneKinds, Position, RankedMoves,
+    RepetitionRule, Rules, Score, ScoreBounds, ScoreSearch, SearchLimits, SearchOptions, Side,
+    StateKey, Symmetry, Typed, WideKey,
 };
 
 /// State of some game, stored as its key; only that game makes it.
@@ -56,7 +55,9 @@ impl std::fmt::Debug for AnyGame {
 impl AnyGame {
     /// Erases the type of a game.
     pub fn new(game: impl Game) -> AnyGame {
-        let (group, facts) = (game.group().clone(), game.facts());
+        // The width of a key is that of its type, whatever the game says.
+        let facts = Facts { key_words: words_of(&game), ..game.facts() };
+        let group = game.group().clone();
         AnyGame { group, facts, rules: Arc::new(Typed { game }) }
     }
 
@@ -72,7 +73,7 @@ impl AnyGame {
 
     /// Returns the game with its type, for loops worth compiling for it; `None` if `G` is not its type.
     pub fn of_type<G: Game>(&self) -> Option<OfType<G>> {
-        let rules: Arc<dyn Any + Send + Sync> = self.rules.clone().as_any();
+        let rules: Arc<dyn Any + Send + Sync> = self.rules.clone();
         rules.downcast().ok().map(OfType)
     }
 
@@ -88,6 +89,11 @@ impl Deref for AnyGame {
     fn deref(&self) -> &dyn Rules {
         &*self.rules
     }
+}
+
+/// Returns the number of words of a game's keys.
+fn words_of<G: Game>(_: &G) -> usize {
+    G::Key::WORDS
 }
 
 /// Converts a key to the key type of a game.
@@ -131,26 +137,20 @@ macro_rules! rules {
     (
         |$erased:ident, $game:ident|
         game { $(fn $name:ident($($arg:ident: $type:ty),*) -> $result:ty $body:block)* }
-        capabilities { $($capability:ident: $handed:ident $(<$of:ty>)?),* $(,)? }
         more { $(fn $own:ident($($own_arg:ident: $own_type:ty),*) -> $own_result:ty $own_body:block)* }
     ) => {
         /// Form of a game that can be a trait object.
         trait ErasedRules: Rules {
             $(fn $name(&self $(, $arg: $type)*) -> $result;)*
-            $(fn $capability(&self) -> Option<&dyn $handed $(<$of>)?>;)*
             $(fn $own(&self $(, $own_arg: $own_type)*) -> $own_result;)*
-            fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
             fn search(self: Arc<Self>, options: &SearchOptions) -> Option<Box<dyn ScoreSearch<AnyState>>>;
         }
 
         impl<G: Game> ErasedRules for Typed<G> {
             $(fn $name(&self $(, $arg: $type)*) -> $result {
                 let ($erased, $game) = (self, &self.game);
-                let _ = $erased;
+                let _ = ($erased, $game);
                 $body
-            })*
-            $(fn $capability(&self) -> Option<&dyn $handed $(<$of>)?> {
-                self.game.$capability().map(|_| self as _)
             })*
             $(fn $own(&self $(, $own_arg: $own_type)*) -> $own_result {
                 let ($erased, $game) = (self, &self.game);
@@ -158,12 +158,8 @@ macro_rules! rules {
                 $own_body
             })*
 
-            fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
-                self
-            }
-
             fn search(self: Arc<Self>, options: &SearchOptions) -> Option<Box<dyn ScoreSearch<AnyState>>> {
-                self.game.layers()?;
+                self.game.layer_unit()?;
                 let (own, plain) = (self.game.score_search(options), PlainSearch::new(options));
                 Some(Box::new(TypedSearch { game: self, own, plain }))
             }
@@ -201,13 +197,9 @@ macro_rules! rules {
                 self.rules.clone().search(options)
             }
 
-            fn symmetries(&self) -> Option<&dyn Symmetries<AnyState>> {
-                Some(self)
+            fn group(&self) -> &Group {
+                &self.group
             }
-
-            $(fn $capability(&self) -> Option<&dyn $handed $(<$of>)?> {
-                self.rules.$capability()
-            })*
         }
     };
 }
@@ -238,28 +230,70 @@ rules! {
         fn is_pass(action: Action) -> bool { game.is_pass(action) }
         fn material(state: &AnyState) -> i32 { game.material(&erased.typed(state)) }
         fn repetition_rule() -> RepetitionRule { game.repetition_rule() }
-    }
-    capabilities {
-        layers: Layers<AnyState>,
-        scores: Scores<AnyState>,
-        ranks: Ranks<AnyState>,
-        sides: Sides<WideKey>,
-        ends: Ends<AnyState>,
-        bitboards: Bitboards<AnyState>,
-        planes: Planes<AnyState>,
-        drawing: Drawing<AnyState>,
-        names: Names,
-        shogi_boards: ShogiBoards<AnyState>,
-        notations: Notations<AnyState>,
+        fn end(state: &AnyState) -> Option<End> { game.end(&erased.typed(state)) }
+        fn end_in_words(position: &AnyPosition) -> Option<String> {
+            game.end_in_words(&erased.typed_position(position))
+        }
+        fn in_check(state: &AnyState) -> bool { game.in_check(&erased.typed(state)) }
+        fn layer_unit() -> Option<&'static str> { game.layer_unit() }
+        fn layer(state: &AnyState) -> u32 { game.layer(&erased.typed(state)) }
+        fn max_score() -> Option<Score> { game.max_score() }
+        fn score(state: &AnyState, empties: Empties) -> Score {
+            game.score(&erased.typed(state), empties)
+        }
+        fn score_unit() -> &'static str { game.score_unit() }
+        fn transform(state: &AnyState, symmetry: Symmetry) -> AnyState {
+            erased.any(&game.transform(&erased.typed(state), symmetry))
+        }
+        fn transform_action(action: Action, symmetry: Symmetry) -> Action {
+            game.transform_action(action, symmetry)
+        }
+        fn keeps_sides() -> bool { game.keeps_sides() }
+        fn tag(key: WideKey, side: Side) -> WideKey { game.tag(narrow::<G>(key), side).widen() }
+        fn side_of(key: WideKey) -> Side { game.side_of(narrow::<G>(key)) }
+        fn rank_count() -> Option<u32> { game.rank_count() }
+        fn rank(state: &AnyState) -> Option<u32> { game.rank(&erased.typed(state)) }
+        fn state_of_rank(rank: u32) -> Option<AnyState> {
+            game.state_of_rank(rank).map(|state| erased.any(&state))
+        }
+        fn predecessors(rank: u32, before: &mut Vec<u32>) -> () { game.predecessors(rank, before) }
+        fn ranked_moves() -> Option<&dyn RankedMoves> { game.ranked_moves() }
+        fn squares(state: &AnyState) -> Option<(u64, u64)> { game.squares(&erased.typed(state)) }
+        fn of_squares(mover: u64, opponent: u64) -> Option<AnyState> {
+            game.of_squares(mover, opponent).map(|state| erased.any(&state))
+        }
+        fn has_square_weights() -> bool { game.has_square_weights() }
+        fn plane_kinds() -> PlaneKinds { game.plane_kinds() }
+        fn write_planes(state: &AnyState, out: &mut [u8]) -> () {
+            game.write_planes(&erased.typed(state), out)
+        }
+        fn read_planes(planes: &[u8]) -> Option<AnyState> {
+            game.read_planes(planes).map(|state| erased.any(&state))
+        }
+        fn drawn(position: &AnyPosition) -> Drawn { game.drawn(&erased.typed_position(position)) }
+        fn piece_kinds() -> Vec<PieceKind> { game.piece_kinds() }
+        fn move_squares(side: Side, action: Action) -> MoveSquares { game.move_squares(side, action) }
+        fn coordinates() -> [Vec<String>; 2] { game.coordinates() }
+        fn diagram(position: &AnyPosition) -> String {
+            game.diagram(&erased.typed_position(position))
+        }
+        fn title() -> String { game.title() }
+        fn side_names() -> [&'static str; 2] { game.side_names() }
+        fn side_marks() -> Option<[&'static str; 2]> { game.side_marks() }
+        fn action_name(side: Side, action: Action) -> String { game.action_name(side, action) }
+        fn conventions() -> Vec<(&'static str, String)> { game.conventions() }
+        fn written(position: &AnyPosition) -> Vec<(&'static str, String)> {
+            game.written(&erased.typed_position(position))
+        }
+        fn parse_line(text: &str, from: &AnyPosition) -> Result<Vec<AnyPosition>, NotationError> {
+            let line = game.parse_line(text, &erased.typed_position(from))?;
+            Ok(line.iter().map(|position| erased.any_position(position)).collect())
+        }
+        fn shogi_variant() -> Option<Variant> { game.shogi_variant() }
+        fn shogi_board(state: &AnyState) -> Option<Board> { game.shogi_board(&erased.typed(state)) }
     }
     more {
         fn folded(fold: bool) -> Option<AnyGame> { game.with_folding(fold).map(AnyGame::new) }
-        fn image(state: &AnyState, symmetry: Symmetry) -> AnyState {
-            erased.any(&game.transform(&erased.typed(state), symmetry))
-        }
-        fn image_of_action(action: Action, symmetry: Symmetry) -> Action {
-            game.transform_action(action, symmetry)
-        }
         fn visit_actions(state: &AnyState, visit: &mut dyn FnMut(Action)) -> () {
             game.for_each_action(&erased.typed(state), visit)
         }
@@ -272,119 +306,6 @@ rules! {
         }
         fn perft(state: &AnyState, depth: u32, finished: Finished) -> u64 {
             perft_shared(game, &erased.typed(state), depth, finished)
-        }
-    }
-}
-
-impl Symmetries<AnyState> for AnyGame {
-    fn all(&self) -> &Group {
-        &self.group
-    }
-
-    fn image_of(&self, state: &AnyState, symmetry: Symmetry) -> AnyState {
-        self.rules.image(state, symmetry)
-    }
-
-    fn image_of_action(&self, action: Action, symmetry: Symmetry) -> Action {
-        self.rules.image_of_action(action, symmetry)
-    }
-}
-
-/// Implements the capabilities of an erased game by those of the game, for games that have them.
-macro_rules! capabilities {
-    ($(
-        $handed:ident $(<$of:ty>)?, $capability:ident |$erased:ident, $it:ident| {
-            $(fn $name:ident($($arg:ident: $type:ty),*) -> $result:ty $body:block)*
-        }
-    )*) => {
-        $(impl<G: Game> $handed $(<$of>)? for Typed<G> {
-            $(fn $name(&self $(, $arg: $type)*) -> $result {
-                let $it = self.game.$capability().expect("it is handed out by games that have it");
-                let $erased = self;
-                let _ = $erased;
-                $body
-            })*
-        })*
-    };
-}
-
-capabilities! {
-    Layers<AnyState>, layers |erased, it| {
-        fn unit() -> &'static str { it.unit() }
-        fn layer_of(state: &AnyState) -> u32 { it.layer_of(&erased.typed(state)) }
-    }
-    Scores<AnyState>, scores |erased, it| {
-        fn most() -> Score { it.most() }
-        fn score_of(state: &AnyState, empties: Empties) -> Score {
-            it.score_of(&erased.typed(state), empties)
-        }
-        fn unit() -> &'static str { it.unit() }
-    }
-    Ranks<AnyState>, ranks |erased, it| {
-        fn count() -> u32 { it.count() }
-        fn rank_of(state: &AnyState) -> Option<u32> { it.rank_of(&erased.typed(state)) }
-        fn state_of(rank: u32) -> Option<AnyState> {
-            it.state_of(rank).map(|state| erased.any(&state))
-        }
-        fn predecessors(rank: u32, before: &mut Vec<u32>) -> () { it.predecessors(rank, before) }
-        fn moves() -> Option<&dyn RankedMoves> { it.moves() }
-    }
-    Sides<WideKey>, sides |erased, it| {
-        fn tag(key: WideKey, side: Side) -> WideKey { it.tag(narrow::<G>(key), side).widen() }
-        fn side_of(key: WideKey) -> Side { it.side_of(narrow::<G>(key)) }
-    }
-    Ends<AnyState>, ends |erased, it| {
-        fn end_of(state: &AnyState) -> Option<End> { it.end_of(&erased.typed(state)) }
-        fn words_of(position: &AnyPosition) -> Option<String> {
-            it.words_of(&erased.typed_position(position))
-        }
-        fn is_check(state: &AnyState) -> bool { it.is_check(&erased.typed(state)) }
-    }
-    Bitboards<AnyState>, bitboards |erased, it| {
-        fn held(state: &AnyState) -> (u64, u64) { it.held(&erased.typed(state)) }
-        fn state_with(own: u64, other: u64) -> Option<AnyState> {
-            it.state_with(own, other).map(|state| erased.any(&state))
-        }
-        fn has_square_weights() -> bool { it.has_square_weights() }
-    }
-    Planes<AnyState>, planes |erased, it| {
-        fn kinds() -> PlaneKinds { it.kinds() }
-        fn write(state: &AnyState, out: &mut [u8]) -> () { it.write(&erased.typed(state), out) }
-        fn read(planes: &[u8]) -> Option<AnyState> {
-            it.read(planes).map(|state| erased.any(&state))
-        }
-    }
-    Drawing<AnyState>, drawing |erased, it| {
-        fn drawn_of(position: &AnyPosition) -> Option<Drawn> {
-            it.drawn_of(&erased.typed_position(position))
-        }
-        fn kinds() -> Vec<PieceKind> { it.kinds() }
-        fn squares_of(side: Side, action: Action) -> Option<MoveSquares> {
-            it.squares_of(side, action)
-        }
-        fn axes() -> Option<[Vec<String>; 2]> { it.axes() }
-        fn text_of(position: &AnyPosition) -> Option<String> {
-            it.text_of(&erased.typed_position(position))
-        }
-    }
-    Names, names |erased, it| {
-        fn title() -> String { it.title() }
-        fn sides() -> [&'static str; 2] { it.sides() }
-        fn marks() -> Option<[&'static str; 2]> { it.marks() }
-        fn of_action(side: Side, action: Action) -> String { it.of_action(side, action) }
-        fn conventions() -> Vec<(&'static str, String)> { it.conventions() }
-    }
-    ShogiBoards<AnyState>, shogi_boards |erased, it| {
-        fn variant() -> Variant { it.variant() }
-        fn board_of(state: &AnyState) -> Board { it.board_of(&erased.typed(state)) }
-    }
-    Notations<AnyState>, notations |erased, it| {
-        fn written(position: &AnyPosition) -> Vec<(&'static str, String)> {
-            it.written(&erased.typed_position(position))
-        }
-        fn read(text: &str, from: &AnyPosition) -> Result<Vec<AnyPosition>, NotationError> {
-            let line = it.read(text, &erased.typed_position(from))?;
-            Ok(line.iter().map(|position| erased.any_position(position)).collect())
         }
     }
 }

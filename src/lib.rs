@@ -17,7 +17,7 @@
 //! To add a game, implement [`Game`](game::Game).
 //!
 //! * [`game`]: rules: the [`Game`](game::Game) trait, Othello, the shogi family, notation, symmetry, perft;
-//! * [`any`]: games with their type erased, for everything but hot loops; [`registry`]: games by name;
+//! * [`any`]: games with their type erased, as all other modules take them; [`registry`]: games by name;
 //! * [`table`]: files: manifest, `.npy` arrays, memory maps, checksums, atomic commit;
 //! * [`graph`]: enumeration of a game into a table, and the index from states to rows;
 //! * [`solve`]: value iteration, retrograde analysis and proof;

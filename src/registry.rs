@@ -1,7 +1,7 @@
 //! Games by name, as commands know them.
 //!
 //! ```
-//! use yomikiri::game::{Game, GameExt};
+//! use yomikiri::game::{Game};
 //! use yomikiri::registry::{Games, othello};
 //!
 //! assert_eq!(othello("4x5")?.name(), "othello-4x5");
@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use crate::any::AnyGame;
 use crate::game::othello::{MAX_SIDE, MIN_SIDE, Othello};
 use crate::game::shogi::{Shogi, VARIANTS, Variant};
-use crate::game::{Game, GameExt, WideKey};
+use crate::game::{Game, WideKey};
 use crate::hint::{Hint, Hinted, did_you_mean};
 use crate::table::{Manifest, Table, TableError};
 
@@ -137,21 +137,21 @@ fn unfit(game: &AnyGame, manifest: &Manifest) -> Option<&'static str> {
         return Some("numbers of root_ids and roots differ");
     }
     // Every ply has a state, while moves may skip layers and so leave layers empty.
-    let (first_layer, most) = match game.layers() {
-        None => (0, manifest.counts.table.states),
-        Some(_) => (game.layer(&root.state), u64::MAX),
+    let (first_layer, most) = match game.is_layered() {
+        false => (0, manifest.counts.table.states),
+        true => (game.layer(&root.state), u64::MAX),
     };
     if manifest.first_layer != first_layer || layers.len() as u64 > most {
         return Some("invalid layers for the game");
     }
-    let oriented = game.layers().is_some() && !identity.is_by_rank();
+    let oriented = game.is_layered() && !identity.is_by_rank();
     if oriented && words("orientations").or(words("packed_orientations")).is_none() {
         return Some("missing array 'orientations'");
     }
     if !identity.is_by_rank() {
         return None;
     }
-    let words = game.ranks().map(|ranks| u64::from(ranks.count()).div_ceil(64));
+    let words = game.rank_count().map(|ranks| u64::from(ranks).div_ceil(64));
     let fits = words
         .is_some_and(|words| arrays.get("reachable").is_none_or(|array| array.shape == [words]));
     (!fits).then_some("ranks differ from the game's")

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use yomikiri::any::AnyGame;
-use yomikiri::game::GameExt;
+use yomikiri::game::Game;
 use yomikiri::game::othello::Othello;
 use yomikiri::graph::{self, Plan};
 use yomikiri::progress::Silent;

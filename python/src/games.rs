@@ -10,8 +10,7 @@ use pyo3::prelude::*;
 use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::game::encode::{Encoding, Layout, Plane};
 use yomikiri::game::{
-    self as rules, Action, Empties, Game as _, GameExt as _, NotationError, Outcome, Position,
-    Side, Symmetry,
+    self as rules, Action, Empties, Game as _, NotationError, Outcome, Position, Side, Symmetry,
 };
 use yomikiri::hint::{Hint as _, Hinted};
 use yomikiri::progress::Progress;
@@ -88,7 +87,7 @@ impl Game {
 
     #[getter]
     fn has_scores(&self) -> bool {
-        self.game.scores().is_some()
+        self.game.has_scores()
     }
 
     /// `true` if layers count discs, so that positions have a number of empty squares.
@@ -99,7 +98,7 @@ impl Game {
 
     #[getter]
     fn has_bitboards(&self) -> bool {
-        self.game.bitboards().is_some()
+        self.game.has_squares()
     }
 
     fn start(&self) -> Positions {

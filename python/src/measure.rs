@@ -9,7 +9,7 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Divider, Game as _, GameExt as _, SearchOptions, Split, WIN_PLIES};
+use yomikiri::game::{Divider, Game as _, SearchOptions, Split, WIN_PLIES};
 use yomikiri::hint::{Hint as _, Hinted};
 use yomikiri::progress::Progress;
 use yomikiri::search::{can_search, usual_memory};
@@ -192,7 +192,7 @@ impl Chosen {
         }
         let is_whole = |table: &Table| table.table.table().manifest().complete;
         if let (Some(table), Some(positions)) = (table, positions)
-            && game.layers().is_none()
+            && !game.is_layered()
             && (is_whole(table) || !can_search(&game))
         {
             let find = |position: &AnyPosition| table.table.states().find(position);

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use yomikiri::any::{AnyGame, AnyPosition, AnyState};
+use yomikiri::game::Game as _;
 use yomikiri::game::encode::Encoding;
-use yomikiri::game::{Game as _, GameExt as _};
 use yomikiri::hint::{Hint as _, Hinted};
 use yomikiri_measure::judge::Player;
 use yomikiri_measure::policy::{

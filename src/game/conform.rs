@@ -4,8 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Debug;
 
 use super::{
-    Empties, End, GAMMA, Game, GameExt, Mobility, Orientations, Position, Side, StateKey, Symmetry,
-    mix,
+    Empties, End, GAMMA, Game, Mobility, Orientations, Position, Side, StateKey, Symmetry, mix,
 };
 
 /// Number of random games, and of plies after which they are cut off.
@@ -122,7 +121,7 @@ fn moves_conform<G: Game>(game: &G, state: &G::State) {
         if game.is_pass(action) {
             assert!(only_a_pass, "a pass besides other moves in {state:?}");
             assert_eq!(Some(after), game.swapped(state), "a pass in {state:?}");
-            let ends = game.layers().is_none() || !game.must_pass(&after);
+            let ends = !game.is_layered() || !game.must_pass(&after);
             assert!(ends, "a pass in {state:?} is answered by a pass: infinite play");
         }
     });
@@ -137,10 +136,9 @@ fn results_conform<G: Game>(game: &G, state: &G::State) {
         let words = game.end_in_words(&Position { state: *state, side });
         assert_eq!(words.is_some(), result.is_some(), "the end of {state:?} in words");
     }
-    let (Some(result), Some(scores)) = (result, game.scores()) else { return };
-    let most = scores.most();
+    let (Some(result), Some(most)) = (result, game.max_score()) else { return };
     for empties in [Empties::Uncounted, Empties::ToWinner] {
-        let score = scores.score_of(state, empties);
+        let score = game.score(state, empties);
         assert_eq!(score.outcome(), result, "the score {score} of {state:?}");
         assert!(score.max(-score) <= most, "the score {score} of {state:?} is above {most}");
     }
@@ -185,8 +183,8 @@ fn symmetries_conform<G: Game>(game: &G, state: &G::State) {
 fn layers_conform<G: Game>(game: &G, state: &G::State) {
     game.for_each_successor(state, |action, after| {
         let (layer, before) = (game.layer(&after), game.layer(state));
-        match (game.layers(), game.is_pass(action)) {
-            (None, _) => {}
+        match (game.is_layered(), game.is_pass(action)) {
+            (false, _) => {}
             (_, true) => assert_eq!(layer, before, "a pass leaves the layer of {state:?}"),
             (_, false) => {
                 assert!(layer > before, "{action:?} of {state:?} leads to no later layer")
@@ -321,50 +319,48 @@ fn keys_conform<G: Game>(game: &G, states: &HashSet<G::State>) {
 }
 
 fn ranks_conform<G: Game>(game: &G, states: &HashSet<G::State>) {
-    let Some(ranks) = game.ranks() else { return };
-    let count = ranks.count();
+    let Some(count) = game.rank_count() else { return };
     let mut state_of = HashMap::new();
     for state in states {
-        let rank = ranks.rank_of(state).unwrap_or_else(|| panic!("no rank: {state:?}"));
+        let rank = game.rank(state).unwrap_or_else(|| panic!("no rank: {state:?}"));
         assert!(rank < count, "{rank} of {state:?} is not below {count}");
         for g in 0..game.group().order() as Symmetry {
-            assert_eq!(ranks.rank_of(&game.transform(state, g)), Some(rank), "{g} of {state:?}");
+            assert_eq!(game.rank(&game.transform(state, g)), Some(rank), "{g} of {state:?}");
         }
         let back =
-            ranks.state_of(rank).unwrap_or_else(|| panic!("{rank} of {state:?} has no state"));
-        assert_eq!(ranks.rank_of(&back), Some(rank), "{state:?}");
+            game.state_of_rank(rank).unwrap_or_else(|| panic!("{rank} of {state:?} has no state"));
+        assert_eq!(game.rank(&back), Some(rank), "{state:?}");
         let canonical = game.canonical(state).key;
         assert_eq!(game.canonical(&back).key, canonical, "{state:?} has the rank of {back:?}");
         let other = state_of.insert(rank, canonical).filter(|other| *other != canonical);
         assert_eq!(other, None, "{state:?} shares its rank {rank}");
     }
     state_of.keys().for_each(|&rank| ranked_moves_conform(game, rank));
-    if let Some(layers) = game.layers() {
+    if game.is_layered() {
         let mut all: Vec<_> =
-            state_of.keys().filter_map(|&rank| Some((rank, ranks.state_of(rank)?))).collect();
+            state_of.keys().filter_map(|&rank| Some((rank, game.state_of_rank(rank)?))).collect();
         all.sort_unstable_by_key(|&(rank, _)| rank);
-        let layers = all.iter().map(|(_, state)| layers.layer_of(state));
+        let layers = all.iter().map(|(_, state)| game.layer(state));
         assert!(layers.is_sorted(), "ranks do not ascend with layers");
     }
-    assert_eq!(ranks.state_of(count), None, "a rank too high has a state");
-    assert_eq!(ranks.state_of(u32::MAX), None, "a rank too high has a state");
+    assert_eq!(game.state_of_rank(count), None, "a rank too high has a state");
+    assert_eq!(game.state_of_rank(u32::MAX), None, "a rank too high has a state");
 }
 
 /// Checks that moves between ranks agree with those between states, and that predecessors are their inverse.
 fn ranked_moves_conform<G: Game>(game: &G, rank: u32) {
-    let Some(ranks) = game.ranks() else { return };
     let moves_of = |rank: u32| {
-        let state = ranks.state_of(rank).unwrap_or_else(|| panic!("{rank} has no state"));
+        let state = game.state_of_rank(rank).unwrap_or_else(|| panic!("{rank} has no state"));
         let (mut moves, mut ends) = (Vec::new(), Vec::new());
         game.for_each_successor(&state, |_, next| {
-            moves.push(ranks.rank_of(&next));
-            ends.push((ranks.rank_of(&next), place(game.end(&next))));
+            moves.push(game.rank(&next));
+            ends.push((game.rank(&next), place(game.end(&next))));
         });
         ends.sort();
         (moves, ends, game.end(&state))
     };
     let (next, mut plain, end) = moves_of(rank);
-    if let Some(moves) = ranks.moves() {
+    if let Some(moves) = game.ranked_moves() {
         let (mut after, mut ends) = (Vec::new(), Vec::new());
         moves.successors(rank, &mut after);
         let mut found: Vec<_> = after.iter().map(|&(rank, end)| (Some(rank), place(end))).collect();
@@ -383,12 +379,12 @@ fn ranked_moves_conform<G: Game>(game: &G, rank: u32) {
         plain.dedup();
         assert!(found == all || found == sorted(&plain), "the ends after rank {rank}");
     }
-    if game.layers().is_some() {
+    if game.is_layered() {
         return;
     }
     let before_of = |rank: u32| {
         let mut before = Vec::new();
-        ranks.predecessors(rank, &mut before);
+        game.predecessors(rank, &mut before);
         before
     };
     for next in next.into_iter().flatten() {

@@ -9,7 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Game, GameExt, Position, Side};
+use super::{Game, Position, Side};
 
 /// Squares of a position as the mover sees it, as bits `row * columns + column`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,8 +84,10 @@ impl Plane {
 
     /// Returns the game's own planes, or `None` for a game whose squares alone determine a state.
     pub fn own<G: Game>(game: &G) -> Option<Vec<Plane>> {
-        let own = || (0..game.plane_kinds().count()).map(Plane::Own).collect();
-        game.bitboards().is_none().then(own)
+        match game.has_squares() {
+            true => None,
+            false => Some((0..game.plane_kinds().count()).map(Plane::Own).collect()),
+        }
     }
 
     /// Returns the squares with 1 in a plane of ones and zeros; `None` for other planes.

@@ -1,11 +1,10 @@
 //! Rules of games: the [`Game`] trait and the built-in games. This module does not depend on tables or files.
 //!
 //! A [`Game`] describes positions as their *mover* sees them: a state holds "mine" and "theirs", so that one
-//! value serves both sides. Eight methods are required (moves, successors, results, packing). Everything else
-//! is optional and offered as capabilities, one trait each; [`GameExt`] has the methods derived from them. A
-//! game has [`layers`](Game::layers) if every move leads to a later one; in any other game play may repeat
-//! positions. All code outside this module uses an [`AnyGame`](crate::any::AnyGame), a game with its type erased,
-//! whose [`Rules`] answer loops about a whole position at a time.
+//! value serves both sides. Eight methods are required (moves, successors, results, packing); all others have
+//! defaults. A game has [layers](Game::layer_unit) if every move leads to a later one; in any other game play may
+//! repeat positions. Tables and all that is made of them use an [`AnyGame`](crate::any::AnyGame), a game
+//! with its type erased, whose [`Rules`] answer loops about a whole position at a time.
 //!
 //! Invariants, checked for every game by [`conform`]:
 //! * `state(key(s)) == s`, and keys order states totally;
@@ -16,7 +15,7 @@
 //!
 //! ```
 //! use yomikiri::game::othello::Othello;
-//! use yomikiri::game::{Empties, Game, GameExt};
+//! use yomikiri::game::{Empties, Game};
 //!
 //! let game = Othello::<u64>::new(4, 4, true);
 //! let mut state = game.start().state;
@@ -28,10 +27,10 @@
 //! println!("final score of the player to move: {}", game.score(&state, Empties::Uncounted));
 //! ```
 
-mod capabilities;
 mod conform;
+mod default_notation;
+mod drawn;
 pub mod encode;
-mod ext;
 pub mod othello;
 pub mod perft;
 mod plain_search;
@@ -50,12 +49,8 @@ use std::cmp::Ordering;
 use std::fmt::Debug;
 use std::hash::Hash;
 
-pub use capabilities::{
-    Bitboards, Drawing, Ends, Layers, Names, Notations, Planes, RankedMoves, Ranks, Scores,
-    ShogiBoards, Sides, Symmetries,
-};
 pub use conform::conform;
-pub use ext::{BoardLayout, Drawn, GameExt, Held, MoveSquares, PieceKind};
+pub use drawn::{BoardLayout, Drawn, Held, MoveSquares, PieceKind};
 pub(crate) use plain_search::PlainSearch;
 pub use planes::PlaneKinds;
 pub use played::{EndReason, PlayedEnd, PlayedGame, RepetitionRule};
@@ -72,6 +67,7 @@ pub use types::{Action, Empties, End, ExpectedStates, Outcome, Position, Repetit
 pub use words::{FoldedWords, StateWords};
 
 use crate::hint::{Hint, Hinted};
+use shogi::{Board, Variant};
 
 /// State packed into 64 or 128 bits, ordered as tables store it.
 pub trait StateKey: bytemuck::Pod + Ord + Hash + Debug + Send + Sync {
@@ -252,8 +248,8 @@ impl Facts {
 
 /// Rules of a two-player, zero-sum game of perfect information.
 ///
-/// Eight methods are required. The other features of a game are capabilities, each a small trait, and
-/// [`GameExt`] has the methods derived from them. `docs/your-own-game.md` walks through an example.
+/// Eight methods are required. All others have defaults, which fit a game without the feature; those in a group of
+/// their own say which methods belong together. `docs/your-own-game.md` walks through an example.
 pub trait Game: Sized + Send + Sync + 'static {
     /// Position without its side to move, as the mover sees it.
     type State: Copy + Eq + Hash + Debug + Send + Sync + 'static;
@@ -285,13 +281,20 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// Unpacks a key; `None` if no state has it.
     fn state(&self, key: Self::Key) -> Option<Self::State>;
 
-    // ---- optional parts of the rules ----
+    // ---- properties ----
 
     /// Returns the properties of the game: board, keys and size.
     #[inline]
     fn facts(&self) -> Facts {
         Facts::of_keys::<Self::Key>()
     }
+
+    /// Estimates the number of states reachable from a root; `None` if no estimate is known.
+    fn expected(&self, _root: &Self::State) -> Option<ExpectedStates> {
+        None
+    }
+
+    // ---- moves ----
 
     /// Returns `true` for a pass: the board stays, the side changes.
     #[inline]
@@ -302,118 +305,6 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// Returns the board with the other side to move; `None` if the game has no such state.
     fn swapped(&self, _state: &Self::State) -> Option<Self::State> {
         None
-    }
-
-    /// Returns the mover's material minus the opponent's; in Othello discs.
-    fn material(&self, _state: &Self::State) -> i32 {
-        0
-    }
-
-    /// Returns the rule by which a repeated position ends a game: by default the fourth occurrence is a draw, or a
-    /// win of the second player if keys contain the side to move.
-    fn repetition_rule(&self) -> RepetitionRule {
-        let result = match self.sides() {
-            Some(_) => Repetition::SecondPlayerWins,
-            None => Repetition::Draw,
-        };
-        RepetitionRule { occurrence: 4, result, perpetual_check_loses: false }
-    }
-
-    /// Estimates the number of states reachable from a root; `None` if no estimate is known.
-    fn expected(&self, _root: &Self::State) -> Option<ExpectedStates> {
-        None
-    }
-
-    /// Returns the same rules with states folded under all symmetries of the board, or not folded at all;
-    /// `None` if the board has no symmetries to fold.
-    fn with_folding(&self, _fold: bool) -> Option<Self> {
-        None
-    }
-
-    // ---- capabilities: `None` unless the game has them ----
-
-    /// Returns the [Layers], if every move leads to a later layer. Without them positions may repeat, and a
-    /// table's layers are plies.
-    fn layers(&self) -> Option<&dyn Layers<Self::State>> {
-        None
-    }
-
-    /// Returns the [Scores], if results are finer than outcomes.
-    fn scores(&self) -> Option<&dyn Scores<Self::State>> {
-        None
-    }
-
-    /// Returns the [Ranks], if the game numbers its states without gaps.
-    fn ranks(&self) -> Option<&dyn Ranks<Self::State>> {
-        None
-    }
-
-    /// Returns the [Symmetries] of the board.
-    fn symmetries(&self) -> Option<&dyn Symmetries<Self::State>> {
-        None
-    }
-
-    /// Returns the [Sides], if keys contain the side to move.
-    fn sides(&self) -> Option<&dyn Sides<Self::Key>> {
-        None
-    }
-
-    /// Returns the [Ends], if the game has ends beyond a result.
-    fn ends(&self) -> Option<&dyn Ends<Self::State>> {
-        None
-    }
-
-    /// Returns the [Bitboards], if the squares alone determine a state.
-    fn bitboards(&self) -> Option<&dyn Bitboards<Self::State>> {
-        None
-    }
-
-    /// Returns the [Planes], the input of networks.
-    fn planes(&self) -> Option<&dyn Planes<Self::State>> {
-        None
-    }
-
-    /// Returns the [Drawing] of the board.
-    fn drawing(&self) -> Option<&dyn Drawing<Self::State>> {
-        None
-    }
-
-    /// Returns the [Names] of sides and actions.
-    fn names(&self) -> Option<&dyn Names> {
-        None
-    }
-
-    /// Returns the [ShogiBoards], if the game is of the shogi family.
-    fn shogi_boards(&self) -> Option<&dyn ShogiBoards<Self::State>> {
-        None
-    }
-
-    /// Returns an exact search for this game, if it has one faster than the generic
-    /// [`search`](crate::search).
-    fn score_search(&self, _options: &SearchOptions) -> Option<Box<dyn ScoreSearch<Self::State>>> {
-        None
-    }
-
-    /// Returns the [Notations] of positions.
-    fn notations(&self) -> Option<&dyn Notations<Self::State>> {
-        None
-    }
-
-    // ---- derived methods; a game overrides those that it can compute faster ----
-
-    /// Returns the canonical key of a state: the smallest among its images.
-    #[inline]
-    fn canonical(&self, state: &Self::State) -> Canonical<Self::Key> {
-        let mut best = Canonical { key: self.key(state), ties: 1 };
-        for symmetry in 1..self.group().order() as Symmetry {
-            let key = self.key(&self.transform(state, symmetry));
-            if key < best.key {
-                best = Canonical { key, ties: 1 << symmetry };
-            } else if key == best.key {
-                best.ties |= 1 << symmetry;
-            }
-        }
-        best
     }
 
     /// Calls `visit` with every legal action and its successor.
@@ -435,6 +326,417 @@ pub trait Game: Sized + Send + Sync + 'static {
         });
         mobility
     }
+
+    /// Returns the legal actions, in ascending order.
+    fn actions(&self, state: &Self::State) -> Vec<Action> {
+        let mut actions = Vec::new();
+        self.for_each_action(state, |action| actions.push(action));
+        actions
+    }
+
+    /// Returns the position after a legal action.
+    fn advance(&self, position: &Position<Self::State>, action: Action) -> Position<Self::State> {
+        Position { state: self.play(&position.state, action), side: position.side.other() }
+    }
+
+    /// Returns `true` if the only legal action is a pass.
+    #[inline]
+    fn must_pass(&self, state: &Self::State) -> bool {
+        self.mobility(state) == Mobility::Pass
+    }
+
+    // ---- ends ----
+
+    /// Returns `true` if the game is over.
+    #[inline]
+    fn is_terminal(&self, state: &Self::State) -> bool {
+        self.result(state).is_some()
+    }
+
+    /// Returns the end of the game for the mover, with the plies still to be played. Its outcome equals
+    /// [`Game::result`].
+    #[inline]
+    fn end(&self, state: &Self::State) -> Option<End> {
+        self.result(state).map(|outcome| End { outcome, plies: 0 })
+    }
+
+    /// Returns why the game has ended, such as `Black is mated`; `None` while it goes on.
+    fn end_in_words(&self, position: &Position<Self::State>) -> Option<String> {
+        let [mover, other] = [position.side, position.side.other()].map(|s| self.side_name(s));
+        Some(match self.result(&position.state)? {
+            Outcome::Win => format!("{mover} has won"),
+            Outcome::Draw => "it is drawn".to_string(),
+            Outcome::Loss => format!("{other} has won"),
+        })
+    }
+
+    /// Returns `true` if the mover's king is attacked.
+    #[inline]
+    fn in_check(&self, _state: &Self::State) -> bool {
+        false
+    }
+
+    /// Returns the rule by which a repeated position ends a game: by default the fourth occurrence is a draw, or a
+    /// win of the second player if keys contain the side to move.
+    fn repetition_rule(&self) -> RepetitionRule {
+        let result = match self.keeps_sides() {
+            true => Repetition::SecondPlayerWins,
+            false => Repetition::Draw,
+        };
+        RepetitionRule { occurrence: 4, result, perpetual_check_loses: false }
+    }
+
+    /// Returns the game's convention for infinite play.
+    fn repetition(&self) -> Repetition {
+        self.repetition_rule().result
+    }
+
+    // ---- layers: every move leads to a later one, except that a pass may stay ----
+
+    /// Returns the plural of the thing a layer counts, such as `discs`; `None` in a game without layers, where
+    /// positions may repeat and a table's layers are plies. A game with layers is enumerated and solved layer by
+    /// layer.
+    #[inline]
+    fn layer_unit(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Returns the layer of a state; 0 in a game without layers.
+    #[inline]
+    fn layer(&self, _state: &Self::State) -> u32 {
+        0
+    }
+
+    /// Returns `true` if the game has layers.
+    #[inline]
+    fn is_layered(&self) -> bool {
+        self.layer_unit().is_some()
+    }
+
+    // ---- scores: results finer than win, draw and loss ----
+
+    /// Returns the largest score with which the game can end; `None` in a game without scores.
+    #[inline]
+    fn max_score(&self) -> Option<Score> {
+        None
+    }
+
+    /// Returns the mover's score if the game ended in `state`; its sign is the outcome. A game without scores
+    /// scores its outcome as −1, 0 or +1.
+    fn score(&self, state: &Self::State, _empties: Empties) -> Score {
+        Score(self.result(state).map_or(0, Outcome::value))
+    }
+
+    /// Returns the singular of the thing the score counts: `disc`.
+    fn score_unit(&self) -> &'static str {
+        "point"
+    }
+
+    /// Returns `true` if the game has scores.
+    #[inline]
+    fn has_scores(&self) -> bool {
+        self.max_score().is_some()
+    }
+
+    /// Returns the mover's material minus the opponent's; in Othello discs.
+    fn material(&self, _state: &Self::State) -> i32 {
+        0
+    }
+
+    // ---- symmetries of the board, under which states are folded ----
+
+    /// Returns the group of symmetries.
+    #[inline]
+    fn group(&self) -> &Group {
+        Group::identity()
+    }
+
+    /// Returns the image of a state under a symmetry of [`Game::group`].
+    #[inline]
+    fn transform(&self, state: &Self::State, _symmetry: Symmetry) -> Self::State {
+        *state
+    }
+
+    /// Returns the action that corresponds to `action` in the image of a state.
+    #[inline]
+    fn transform_action(&self, action: Action, _symmetry: Symmetry) -> Action {
+        action
+    }
+
+    /// Returns the same rules with states folded under all symmetries of the board, or not folded at all;
+    /// `None` if the board has no symmetries to fold.
+    fn with_folding(&self, _fold: bool) -> Option<Self> {
+        None
+    }
+
+    /// Returns the canonical key of a state: the smallest among its images.
+    #[inline]
+    fn canonical(&self, state: &Self::State) -> Canonical<Self::Key> {
+        let mut best = Canonical { key: self.key(state), ties: 1 };
+        for symmetry in 1..self.group().order() as Symmetry {
+            let key = self.key(&self.transform(state, symmetry));
+            if key < best.key {
+                best = Canonical { key, ties: 1 << symmetry };
+            } else if key == best.key {
+                best.ties |= 1 << symmetry;
+            }
+        }
+        best
+    }
+
+    // ---- sides in keys: who is to move is part of a state, because infinite play is won by the second player ----
+
+    /// Returns `true` if keys in a table contain the side to move.
+    #[inline]
+    fn keeps_sides(&self) -> bool {
+        false
+    }
+
+    /// Adds the side to move to a canonical key; the key itself if [`Game::keeps_sides`] is `false`.
+    #[inline]
+    fn tag(&self, key: Self::Key, _side: Side) -> Self::Key {
+        key
+    }
+
+    /// Returns the side to move in a key; the first player if keys do not contain it.
+    #[inline]
+    fn side_of(&self, _key: Self::Key) -> Side {
+        Side::First
+    }
+
+    /// Returns the canonical key of a position; it contains the side to move if keys do.
+    #[inline]
+    fn position_key(&self, position: &Position<Self::State>) -> Self::Key {
+        self.tag(self.canonical(&position.state).key, position.side)
+    }
+
+    /// Returns the canonical position of a key, or `None` if no position has it.
+    #[inline]
+    fn position_of(&self, key: Self::Key) -> Option<Position<Self::State>> {
+        Some(Position { state: self.state(key)?, side: self.side_of(key) })
+    }
+
+    // ---- ranks: a numbering of states without gaps; every state reachable from the start has one ----
+
+    /// Returns the number of ranks; `None` in a game without ranks.
+    ///
+    /// In a layered game ranks ascend with the layers. In any other game a table indexed by rank can store three
+    /// ends only: a loss, a draw, and a win in one ply. A game with other ends is enumerated by keys.
+    fn rank_count(&self) -> Option<u32> {
+        None
+    }
+
+    /// Returns the rank of a state, equal for all its images; `None` if it has none.
+    #[inline]
+    fn rank(&self, _state: &Self::State) -> Option<u32> {
+        None
+    }
+
+    /// Returns the state of a rank; `None` if `rank` is not below [`Game::rank_count`].
+    #[inline]
+    fn state_of_rank(&self, _rank: u32) -> Option<Self::State> {
+        None
+    }
+
+    /// Appends the ranks of the states from which one move leads to the state of `rank`, each once. They may
+    /// include unreachable states and may leave out terminal ones. Not called for layered games.
+    fn predecessors(&self, _rank: u32, _before: &mut Vec<u32>) {}
+
+    /// Returns moves between ranks, if they can be made faster than through states.
+    fn ranked_moves(&self) -> Option<&dyn RankedMoves> {
+        None
+    }
+
+    // ---- the board: squares held by the mover and by the opponent, as bits `row * columns + column` ----
+
+    /// Returns the rows and columns of the board; 0 × 0 without a board.
+    #[inline]
+    fn shape(&self) -> (usize, usize) {
+        self.facts().shape
+    }
+
+    /// Returns the squares of the mover and of the opponent; `None` if squares alone do not determine a state.
+    #[inline]
+    fn squares(&self, _state: &Self::State) -> Option<(u64, u64)> {
+        None
+    }
+
+    /// Returns the state in which mover and opponent hold these squares; `None` if there is none.
+    fn of_squares(&self, _mover: u64, _opponent: u64) -> Option<Self::State> {
+        None
+    }
+
+    /// Returns `true` if squares alone determine a state.
+    fn has_squares(&self) -> bool {
+        self.squares(&self.start().state).is_some()
+    }
+
+    /// Returns `true` if the built-in square weights, which are Othello's, fit the board.
+    fn has_square_weights(&self) -> bool {
+        false
+    }
+
+    // ---- planes, the input of networks: one grid of the board for each kind of piece ----
+
+    /// Returns the kinds of pieces that have planes; none in a game without planes.
+    fn plane_kinds(&self) -> PlaneKinds {
+        PlaneKinds::default()
+    }
+
+    /// Writes a state as planes, as its mover sees it: plane `p` has square (`row`, `column`) at
+    /// `out[p * rows * columns + row * columns + column]`. `out` has exactly the length of all planes and is
+    /// overwritten completely.
+    fn write_planes(&self, _state: &Self::State, _out: &mut [u8]) {}
+
+    /// Returns the state that has these planes; `None` if none has.
+    fn read_planes(&self, _planes: &[u8]) -> Option<Self::State> {
+        None
+    }
+
+    // ---- drawing ----
+
+    /// Returns the contents of each square; empty if the game neither draws its board nor has squares.
+    fn drawn(&self, position: &Position<Self::State>) -> Drawn {
+        drawn::by_squares(self, position)
+    }
+
+    /// Returns the kinds of pieces on the board; empty if there is only one.
+    fn piece_kinds(&self) -> Vec<PieceKind> {
+        Vec::new()
+    }
+
+    /// Returns the squares of an action of `side`, numbered as in [`Drawn`]. The default for a board is that the
+    /// action is the number of its target square.
+    fn move_squares(&self, _side: Side, action: Action) -> MoveSquares {
+        let (rows, columns) = self.shape();
+        let to = Some(action.0).filter(|&square| usize::from(square) < rows * columns);
+        MoveSquares { from: None, to: to.filter(|_| !self.is_pass(action)) }
+    }
+
+    /// Returns the names of the columns from the left and of the rows from the top, as the first player sees
+    /// the board; by default `a`, `b`… and `1`, `2`….
+    fn coordinates(&self) -> [Vec<String>; 2] {
+        let (rows, columns) = self.shape();
+        let letters = ('a'..='z').map(String::from);
+        [letters.take(columns).collect(), (1..=rows).map(|row| row.to_string()).collect()]
+    }
+
+    /// Returns the board as rows of text with its coordinates.
+    fn diagram(&self, position: &Position<Self::State>) -> String {
+        drawn::diagram(self, position)
+    }
+
+    /// Returns the [diagram](Game::diagram) with the Japanese names of the pieces, if the game has them.
+    fn diagram_japanese(&self, position: &Position<Self::State>) -> Option<String> {
+        drawn::diagram_japanese(self, position)
+    }
+
+    // ---- names and notation ----
+
+    /// Returns the name of the game for headings.
+    fn title(&self) -> String {
+        self.name()
+    }
+
+    /// Returns the names of the first and the second player.
+    fn side_names(&self) -> [&'static str; 2] {
+        ["First", "Second"]
+    }
+
+    /// Returns the name of a side: `Black`, `White`.
+    fn side_name(&self, side: Side) -> &'static str {
+        self.side_names()[side.index()]
+    }
+
+    /// Returns the marks of the two players in diagrams, such as `X` and `O`, if they have some.
+    fn side_marks(&self) -> Option<[&'static str; 2]> {
+        None
+    }
+
+    /// Returns the mark of a side in diagrams, if it has one.
+    fn side_mark(&self, side: Side) -> Option<&'static str> {
+        self.side_marks().map(|marks| marks[side.index()])
+    }
+
+    /// Returns the usual name of an action of `side`, such as `c4` or `pass`; by default its number. Actions are
+    /// numbered from the mover's view, while their names may be from the first player's.
+    fn action_name(&self, _side: Side, action: Action) -> String {
+        action.0.to_string()
+    }
+
+    /// Returns the meanings of keys and actions, in words, by name; also any limitation of a table's values.
+    fn conventions(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
+    /// Returns the position in every one-line notation of the game, each with its name, the usual one first; by
+    /// default its key and the side to move.
+    fn written(&self, position: &Position<Self::State>) -> Vec<(&'static str, String)> {
+        vec![("line", default_notation::notation(self, position))]
+    }
+
+    /// Returns the position in the usual notation of the game (Othello: OBF).
+    fn notation(&self, position: &Position<Self::State>) -> String {
+        self.written(position).swap_remove(0).1
+    }
+
+    /// Reads a position in any notation of the game, or a transcript played from `from`. Returns all
+    /// positions of a transcript: its start and the position after each move, including passes that it leaves
+    /// out. Never empty. By default moves are read by their names.
+    fn parse_line(
+        &self,
+        text: &str,
+        from: &Position<Self::State>,
+    ) -> Result<Vec<Position<Self::State>>, NotationError> {
+        default_notation::parse_line(self, text, from)
+    }
+
+    /// Reads a position in any notation of the game; a transcript, played from `from`, gives its last
+    /// position.
+    fn parse_position(
+        &self,
+        text: &str,
+        from: &Position<Self::State>,
+    ) -> Result<Position<Self::State>, NotationError> {
+        let positions = self.parse_line(text, from)?;
+        Ok(positions.last().copied().unwrap_or(*from))
+    }
+
+    // ---- searches of the game's own ----
+
+    /// Returns an exact search for this game, if it has one faster than plain alpha-beta. An
+    /// [`AnyGame`](crate::any::AnyGame) with layers always has one, else plain alpha-beta.
+    fn score_search(&self, _options: &SearchOptions) -> Option<Box<dyn ScoreSearch<Self::State>>> {
+        None
+    }
+
+    /// Returns the variant whose rules the game has, if it is of the shogi family: mates are searched for on its
+    /// boards.
+    fn shogi_variant(&self) -> Option<Variant> {
+        None
+    }
+
+    /// Returns the board of a state of the shogi family, with the action numbers of [`Shogi`](shogi::Shogi).
+    fn shogi_board(&self, _state: &Self::State) -> Option<Board> {
+        None
+    }
+}
+
+/// Moves of a game between the ranks of its states. Every rank passed in is below [`RankedMoves::ranks`].
+pub trait RankedMoves: Sync {
+    /// Returns the number of ranks.
+    fn ranks(&self) -> u32;
+
+    /// Fills `after` with one entry for each move: the rank of the successor, and the end of the game there
+    /// for the player to move in it. Leaves it empty if the game is over.
+    fn successors(&self, rank: u32, after: &mut Vec<(u32, Option<End>)>);
+
+    /// Returns the end of the game in a state, for its mover. If it returns `None`, `ends` contains the end
+    /// after each move, for the player to move there; moves that lead to the same state may count once.
+    fn ends(&self, rank: u32, ends: &mut Vec<Option<End>>) -> Option<End>;
+
+    /// Appends the same ranks as [`Game::predecessors`].
+    fn predecessors(&self, rank: u32, before: &mut Vec<u32>);
 }
 
 /// Invalid text of a position, a move or a transcript.

@@ -7,8 +7,8 @@ use std::mem;
 use std::sync::Mutex;
 
 use super::{
-    Action, Empties, Game, GameExt, Mobility, Score, ScoreBounds, SearchLimits, SearchOptions,
-    StateKey, WideKey,
+    Action, Empties, Game, Mobility, Score, ScoreBounds, SearchLimits, SearchOptions, StateKey,
+    WideKey,
 };
 
 /// Search of a layered game without a search of its own.
@@ -88,7 +88,7 @@ impl<K: StateKey> PlainSearch<K> {
         limits: &SearchLimits,
     ) -> ScoreBounds {
         let mut table = self.table.lock().expect("no search panics");
-        let most = game.scores().map_or(1, |scores| scores.most().0);
+        let most = game.max_score().map_or(1, |most| most.0);
         let slots = (self.memory / size_of::<Option<PlainSlot<K>>>()).max(1);
         table.grow(SMALLEST.min(slots));
         let (empties, table) = (self.empties, &mut *table);
@@ -143,9 +143,8 @@ impl<G: Game> PlainRun<'_, G> {
             return Err(Stopped);
         }
         let game = self.game;
-        if let Some(outcome) = game.result(state) {
-            let scores = game.scores();
-            return Ok(scores.map_or(outcome.value(), |s| s.score_of(state, self.empties).0));
+        if game.is_terminal(state) {
+            return Ok(game.score(state, self.empties).0);
         }
         let key = game.key(state);
         let known = self.table.get(key);

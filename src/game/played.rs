@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use yomikiri::game::shogi::{MINISHOGI, Shogi};
-//! use yomikiri::game::{EndReason, Game, GameExt, Outcome, PlayedGame, WideKey};
+//! use yomikiri::game::{EndReason, Game, Outcome, PlayedGame, WideKey};
 //!
 //! let game = Shogi::<WideKey>::new(&MINISHOGI, false);
 //! let mut played = PlayedGame::new(game.parse_position("1r2k/5/5/5/K4 w - 1", &game.start())?);
@@ -13,7 +13,7 @@
 //! # Ok::<(), yomikiri::game::NotationError>(())
 //! ```
 
-use super::{Action, Game, GameExt, NotationError, Outcome, Position, Repetition, Side};
+use super::{Action, Game, NotationError, Outcome, Position, Repetition, Side};
 
 /// Rule by which a repeated position ends a game, in games where positions can be repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,7 +128,7 @@ impl<S: Copy + Eq> PlayedGame<S> {
         if let Some(outcome) = game.result(&self.position.state) {
             return Some(PlayedEnd { outcome, reason: EndReason::Position });
         }
-        if game.layers().is_some() {
+        if game.is_layered() {
             return None;
         }
         let rule = game.repetition_rule();

@@ -1,15 +1,13 @@
 //! Rules of a game as an object: what tables, solvers and proofs ask, answered for a whole position at a time.
 //!
-//! Code that works for all games is compiled once, on `dyn Rules`. A call costs about as much as making one
-//! move, so none concerns a single move: a position is unpacked once, its moves are made on the game's own
-//! states, and each successor is packed once. Recursion that stays on the game's own states (perft, search)
-//! is a method of the object too.
+//! Tables, solvers and proofs are compiled once, on this object. A call costs about as much as making one move,
+//! so none concerns a single move: a position is unpacked once, its moves are made on the game's own states, and
+//! each successor is packed once.
 
 use std::any::Any;
 
 use super::{
-    Action, Canonical, Empties, End, Game, GameExt, Mobility, Position, Score, Side, StateKey,
-    WideKey,
+    Action, Canonical, Empties, End, Game, Mobility, Position, Score, Side, StateKey, WideKey,
 };
 
 /// Number under which a table finds a position.
@@ -45,15 +43,15 @@ pub struct MoveByRank {
     pub end: Option<End>,
 }
 
-/// Position without its moves.
+/// What the rules say of a position without its moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// Side to move; the first player if the address does not contain it.
     pub side: Side,
     /// Layer; 0 in a game without layers.
     pub layer: u32,
-    /// Number and kind of the mover's actions, in a layered game. In other games it costs more than the rest,
-    /// and nothing depends on it.
+    /// Number and kind of the mover's actions; `None` in a game without layers, where it would cost more than
+    /// the rest.
     pub mobility: Option<Mobility>,
     /// End of the game for the mover; `None` while it goes on.
     pub end: Option<End>,
@@ -68,8 +66,8 @@ pub struct Standing {
 /// Addresses may come from damaged tables: one that belongs to no state is answered by `None` or `false`.
 pub trait Rules: Any + Send + Sync {
     /// Fills `moves` with the legal moves, by ascending action; it is left empty if the game is over. Returns
-    /// the side to move and the layer as in [`Standing`]; `None` if the address is invalid.
-    fn moves_by_key(&self, at: Address, moves: &mut Vec<MoveByKey>) -> Option<(Side, u32)>;
+    /// `false` if the address is invalid.
+    fn moves_by_key(&self, at: Address, moves: &mut Vec<MoveByKey>) -> bool;
 
     /// Fills `moves` with the legal moves, by ascending action, and their ranks; if `with_ends`, with the ends of
     /// the game after them too. Returns `false` if the address is invalid or the game has no ranks.
@@ -78,16 +76,21 @@ pub trait Rules: Any + Send + Sync {
     /// Counts the mover's actions.
     fn mobility_at(&self, at: Address) -> Option<Mobility>;
 
-    /// Returns what is known of a position without its moves.
-    fn standing(&self, at: Address, empties: Empties) -> Option<Standing>;
+    /// Returns what is known of a position; fills `moves`, if given, like [`Rules::moves_by_key`], so that the
+    /// position is unpacked once.
+    fn standing(
+        &self,
+        at: Address,
+        empties: Empties,
+        moves: Option<&mut Vec<MoveByKey>>,
+    ) -> Option<Standing>;
 
     /// Returns the folded key of a state; if `swapped`, that of the board with the other side to move, or `None`
     /// if the game has no such state.
     fn canonical_at(&self, at: Address, swapped: bool) -> Option<Canonical<WideKey>>;
 }
 
-/// A game as [`Rules`]: the only implementation, and the only code of the house that is compiled for each game
-/// besides recursion on its states.
+/// A game as [`Rules`]: compiled for each type of games.
 pub(crate) struct Typed<G> {
     pub(crate) game: G,
 }
@@ -98,34 +101,54 @@ impl<G: Game> Typed<G> {
         match at {
             Address::Key(key) => self.game.position_of(G::Key::narrow(key)?),
             Address::Rank(rank) => {
-                let state = self.game.ranks()?.state_of(rank)?;
+                let state = self.game.state_of_rank(rank)?;
                 Some(Position { state, side: Side::First })
             }
         }
     }
 }
 
-impl<G: Game> Rules for Typed<G> {
-    fn moves_by_key(&self, at: Address, moves: &mut Vec<MoveByKey>) -> Option<(Side, u32)> {
-        moves.clear();
-        let (game, Position { state, side }) = (&self.game, self.position(at)?);
+impl<G: Game> Typed<G> {
+    /// Appends the moves of a position.
+    fn make_moves(&self, position: &Position<G::State>, moves: &mut Vec<MoveByKey>) {
+        let (game, side) = (&self.game, position.side.other());
         // Keys of layered games do not contain the side: orientations do.
-        let sides = if game.layers().is_none() { game.sides() } else { None };
-        game.for_each_successor(&state, |action, after| {
+        let is_tagged = game.keeps_sides() && !game.is_layered();
+        game.for_each_successor(&position.state, |action, after| {
             let Canonical { key, ties } = game.canonical(&after);
-            let key = sides.map_or(key, |sides| sides.tag(key, side.other())).widen();
+            let key = if is_tagged { game.tag(key, side) } else { key }.widen();
             moves.push(MoveByKey { key, layer: game.layer(&after), action, ties });
         });
-        Some((side, game.layer(&state)))
+    }
+
+    /// Counts the actions of a layered game's state; `moves` are all its moves, if they are known.
+    fn count(&self, state: &G::State, moves: Option<&[MoveByKey]>) -> Mobility {
+        match moves {
+            None => self.game.mobility(state),
+            Some([]) => Mobility::Over,
+            Some([to]) if self.game.is_pass(to.action) => Mobility::Pass,
+            Some(moves) => Mobility::Moves(moves.len() as u32),
+        }
+    }
+}
+
+impl<G: Game> Rules for Typed<G> {
+    fn moves_by_key(&self, at: Address, moves: &mut Vec<MoveByKey>) -> bool {
+        moves.clear();
+        let position = self.position(at);
+        if let Some(position) = &position {
+            self.make_moves(position, moves);
+        }
+        position.is_some()
     }
 
     fn moves_by_rank(&self, at: Address, with_ends: bool, moves: &mut Vec<MoveByRank>) -> bool {
         moves.clear();
         let (game, position) = (&self.game, self.position(at));
-        let (Some(ranks), Some(position)) = (game.ranks(), position) else { return false };
+        let Some(position) = position.filter(|_| game.rank_count().is_some()) else { return false };
         game.for_each_successor(&position.state, |action, after| {
             let end = if with_ends { game.end(&after) } else { None };
-            moves.push(MoveByRank { action, rank: ranks.rank_of(&after), end });
+            moves.push(MoveByRank { action, rank: game.rank(&after), end });
         });
         true
     }
@@ -134,17 +157,25 @@ impl<G: Game> Rules for Typed<G> {
         Some(self.game.mobility(&self.position(at)?.state))
     }
 
-    fn standing(&self, at: Address, empties: Empties) -> Option<Standing> {
-        let (game, Position { state, side }) = (&self.game, self.position(at)?);
-        let mobility = game.layers().is_some().then(|| game.mobility(&state));
+    fn standing(
+        &self,
+        at: Address,
+        empties: Empties,
+        mut moves: Option<&mut Vec<MoveByKey>>,
+    ) -> Option<Standing> {
+        let (game, position) = (&self.game, self.position(at)?);
+        if let Some(moves) = &mut moves {
+            moves.clear();
+            self.make_moves(&position, moves);
+        }
+        let Position { state, side } = position;
+        let moves = moves.as_ref().map(|moves| &moves[..]);
+        let mobility = game.is_layered().then(|| self.count(&state, moves));
         let end = match mobility {
             None | Some(Mobility::Over) => game.end(&state),
             Some(_) => None,
         };
-        let score = end.map(|end| match game.scores() {
-            Some(scores) => scores.score_of(&state, empties),
-            None => Score(end.outcome.value()),
-        });
+        let score = end.map(|_| game.score(&state, empties));
         Some(Standing {
             side,
             layer: game.layer(&state),
@@ -153,7 +184,7 @@ impl<G: Game> Rules for Typed<G> {
             score: score.unwrap_or(Score(0)),
             rank: match at {
                 Address::Key(_) => None,
-                Address::Rank(_) => game.ranks()?.rank_of(&state),
+                Address::Rank(_) => game.rank(&state),
             },
         })
     }

@@ -178,7 +178,7 @@ fn unit_of(hash: u64) -> f64 {
 mod tests {
     use super::*;
     use crate::game::othello::Othello;
-    use crate::game::{GameExt, Position};
+    use crate::game::{Game, Position};
 
     #[test]
     fn the_hash_is_the_published_one() {

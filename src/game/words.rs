@@ -4,7 +4,7 @@
 //! the squares of the mover and of the opponent where these determine the state, and its key only in other
 //! games.
 
-use super::{Game, GameExt, StateKey};
+use super::{Game, StateKey};
 
 /// One or two words that identify a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -64,17 +64,17 @@ pub fn build(
         return Ok(Enumerated { table: Table::open(&place)?, reused: false, resumed_at });
     }
     let in_blocks = plan.has_blocks(game);
-    let resumed_at = match (plan.index, game.layers()) {
+    let resumed_at = match (plan.index, in_blocks) {
         (Index::Rank, _) => run::<ByRank>(game, plan, store, progress),
         #[cfg(target_arch = "x86_64")]
-        (Index::Keys, Some(_)) if in_blocks && Instructions::are_available() => {
+        (Index::Keys, true) if Instructions::are_available() => {
             run::<ByBlock<Instructions>>(game, plan, store, progress)
         }
-        (Index::Keys, Some(_)) if in_blocks => run::<ByBlock<Tables>>(game, plan, store, progress),
-        (Index::Keys, _) if game.facts().key_words == 1 => {
+        (Index::Keys, true) => run::<ByBlock<Tables>>(game, plan, store, progress),
+        (Index::Keys, false) if game.facts().key_words == 1 => {
             run::<ByKey<u64>>(game, plan, store, progress)
         }
-        (Index::Keys, _) => run::<ByKey<WideKey>>(game, plan, store, progress),
+        (Index::Keys, false) => run::<ByKey<WideKey>>(game, plan, store, progress),
     }?;
     Ok(Enumerated { table: Table::open(&place)?, reused: false, resumed_at })
 }
@@ -222,7 +222,7 @@ pub fn assemble<E: From<GraphError> + From<TableError>>(
 
 #[cfg(test)]
 mod tests {
-    use crate::game::GameExt;
+    use crate::game::Game;
     use std::collections::BTreeMap;
     use std::path::Path;
 

@@ -9,7 +9,7 @@ use super::GraphError;
 use super::plan::Plan;
 use super::view::START_EVERY;
 use crate::any::AnyGame;
-use crate::game::{GameExt, WideKey};
+use crate::game::{Game, WideKey};
 use crate::progress::Progress;
 use crate::table::{Counts, Draft, Ints, Lengths, TableError};
 

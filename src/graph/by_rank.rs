@@ -18,7 +18,7 @@ use super::builder::{BuildState, Builder};
 use super::plan::Plan;
 use super::ranked::{RankedGame, block_counts, distance_of_end, ones_of};
 use crate::any::AnyGame;
-use crate::game::{Address, Empties, End, Game, GameExt, Mobility, Outcome, RankedMoves};
+use crate::game::{Address, Empties, End, Game, Mobility, Outcome, RankedMoves};
 use crate::hint::Hinted;
 use crate::parallel::{self, GRAIN};
 use crate::progress::Progress;
@@ -101,7 +101,7 @@ impl<'a> Builder<'a> for ByRank<'a> {
         draft.grow::<u32>("found", true, lengths)?;
         draft.grow::<u64>("reachable", false, None)?;
         draft.grow::<u32>("rank_counts", false, None)?;
-        let ranks = game.ranks().map_or(0, |ranks| ranks.count()) as usize;
+        let ranks = game.rank_count().unwrap_or(0) as usize;
         let none = || (0..ranks.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
         let state = RankState { plies: Vec::new(), layers: BTreeMap::new() };
         let (reached, open, next) = (none(), none(), none());
@@ -160,7 +160,7 @@ impl<'a> Builder<'a> for ByRank<'a> {
 
 impl ByRank<'_> {
     fn start(&self) -> Option<u32> {
-        self.game.ranks().and_then(|ranks| ranks.rank_of(&self.game.start().state))
+        self.game.rank(&self.game.start().state)
     }
 
     fn begin(&mut self, draft: &mut Draft) -> Result<(), GraphError> {
@@ -191,7 +191,7 @@ impl ByRank<'_> {
             return Err(GraphError::Table(draft.inconsistent()));
         }
         let found = draft.tail::<u32>("found", states.unwrap_or(0) as usize)?;
-        let ranks = self.game.ranks().map_or(0, |ranks| ranks.count());
+        let ranks = self.game.rank_count().unwrap_or(0);
         if found.iter().any(|&rank| u64::from(rank) >= u64::from(ranks)) {
             return Err(GraphError::Table(draft.damaged("found", "invalid rank")));
         }
@@ -204,7 +204,7 @@ impl ByRank<'_> {
         let last = &found[found.len() - last..];
         parallel::map_ranges(last.len(), GRAIN, &|places| {
             for &rank in &last[places] {
-                let standing = self.game.standing(Address::Rank(rank), Empties::default());
+                let standing = self.game.standing(Address::Rank(rank), Empties::default(), None);
                 if standing.is_some_and(|standing| standing.end.is_none()) {
                     mark(&self.open, rank);
                 }
@@ -275,15 +275,15 @@ impl ByRank<'_> {
 
 /// Returns the first rank of each layer, from the start's on; empty in games without layers.
 fn firsts(game: &AnyGame) -> Vec<u32> {
-    let (Some(ranks), Some(layers)) = (game.ranks(), game.layers()) else { return Vec::new() };
-    let layer = |rank: u32| Some(layers.layer_of(&ranks.state_of(rank)?));
+    let Some(count) = game.rank_count().filter(|_| game.is_layered()) else { return Vec::new() };
+    let layer = |rank: u32| Some(game.layer(&game.state_of_rank(rank)?));
     let first_of = |number: u32| {
         (0..32).rev().fold(0u32, |rank, bit| match layer(rank + ((1 << bit) - 1)) {
             Some(layer) if layer < number => rank + (1 << bit),
             _ => rank,
         })
     };
-    let last = layer(ranks.count().saturating_sub(1)).unwrap_or(0);
+    let last = layer(count.saturating_sub(1)).unwrap_or(0);
     (game.layer(&game.start().state)..=last).map(first_of).collect()
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::plan::{Index, Plan};
 use super::ranked::BLOCK;
 use crate::any::AnyGame;
-use crate::game::{Game, GameExt};
+use crate::game::Game;
 
 const KINDS: &str = "0 interior, 1 terminal, 2 frontier (moves not followed, value unknown)";
 
@@ -13,9 +13,9 @@ const KINDS: &str = "0 interior, 1 terminal, 2 frontier (moves not followed, val
 pub(super) fn of(game: &AnyGame, plan: &Plan) -> BTreeMap<String, String> {
     let perspective = "all values are those of the player to move (the mover)".to_string();
     let mut all = vec![("perspective", perspective)];
-    all.extend(game.names().map_or_else(Vec::new, |names| names.conventions()));
-    match (plan.index, game.layers()) {
-        (Index::Rank, layers) => {
+    all.extend(game.conventions());
+    match (plan.index, game.layer_unit()) {
+        (Index::Rank, unit) => {
             // There are no keys or edges.
             all.retain(|(name, _)| *name != "keys");
             all.extend([
@@ -23,15 +23,15 @@ pub(super) fn of(game: &AnyGame, plan: &Plan) -> BTreeMap<String, String> {
                 ("reachable", "bit r % 64 of word r / 64: the state of rank r is reachable; the rows of the table are the reachable ranks, ascending".to_string()),
                 ("rank_counts", format!("element b: how many reachable ranks are below {BLOCK} b")),
             ]);
-            all.extend(match layers {
-                Some(layers) => vec![("layers", format!("the number of {}", layers.unit()))],
+            all.extend(match unit {
+                Some(unit) => vec![("layers", format!("the number of {unit}"))],
                 None => vec![
                     ("distance", "plies to the end; an odd number is a win of the mover, an even one a loss; 255: no end can be forced".to_string()),
                     ("layers", "plies from the start".to_string()),
                 ],
             });
         }
-        (Index::Keys, Some(layers)) => {
+        (Index::Keys, Some(unit)) => {
             let order = game.group().order();
             let [first, second] = crate::game::Side::ALL.map(|side| game.side_name(side));
             all.push(match plan.derived {
@@ -40,7 +40,7 @@ pub(super) fn of(game: &AnyGame, plan: &Plan) -> BTreeMap<String, String> {
             });
             all.extend([
                 ("orientations", format!("bit side * {order} + g: the image of the row under symmetry g is reachable with side 0 ({first}) or 1 ({second}) to move; bit 2 of g transposes first, then bit 0 reverses columns and bit 1 rows")),
-                ("layers", format!("the number of {}", layers.unit())),
+                ("layers", format!("the number of {unit}")),
             ]);
         }
         (Index::Keys, None) => {

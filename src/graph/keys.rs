@@ -222,7 +222,7 @@ fn is_before(a: &Code, b: &Code) -> bool {
 
 /// Index of a sorted slice of keys by their highest bits; keys that share them are found by binary search.
 #[derive(Clone, Debug)]
-pub struct BucketIndex {
+pub(super) struct BucketIndex {
     width: u32,
     bits: u32,
     /// For each prefix the position of the first key with it or a higher one; then the number of keys.
@@ -232,7 +232,7 @@ pub struct BucketIndex {
 impl BucketIndex {
     /// Builds the index of ascending keys of `width` significant bits, in time and memory proportional to
     /// their number (at most about two bytes a key).
-    pub fn new<K: StateKey>(keys: &[K], width: u32) -> BucketIndex {
+    pub(super) fn new<K: StateKey>(keys: &[K], width: u32) -> BucketIndex {
         assert!(keys.len() <= u32::MAX as usize, "a layer of more than 2^32 states");
         let half = if K::WORDS == 1 { width } else { width / 2 };
         let bits = (usize::BITS - (keys.len() / 4).leading_zeros()).clamp(1, 22.min(half));
@@ -249,7 +249,7 @@ impl BucketIndex {
 
     /// Returns the position of a key in the slice that the index was built for.
     #[inline]
-    pub fn find<K: StateKey>(&self, keys: &[K], key: K) -> Option<usize> {
+    pub(super) fn find<K: StateKey>(&self, keys: &[K], key: K) -> Option<usize> {
         let prefix = bucket(key, self.width, self.bits);
         let range = self.starts[prefix] as usize..*self.starts.get(prefix + 1)? as usize;
         search(keys, range, key)
@@ -264,7 +264,7 @@ fn bucket<K: StateKey>(key: K, width: u32, bits: u32) -> usize {
 
 /// Returns the position of a key within a range of ascending keys.
 #[inline]
-pub fn search<K: Ord>(keys: &[K], range: Range<usize>, key: K) -> Option<usize> {
+fn search<K: Ord>(keys: &[K], range: Range<usize>, key: K) -> Option<usize> {
     let bucket = &keys[range.clone()];
     let at = bucket.partition_point(|other| *other < key);
     (bucket.get(at) == Some(&key)).then(|| range.start + at)

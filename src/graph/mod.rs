@@ -43,7 +43,7 @@ pub use by_block::TaskStates;
 pub(crate) use by_block::deriver;
 pub use census::Census;
 pub use check::{LayerChecks, LayerSums, LayerToRead, Maker};
-pub use keys::{BucketIndex, Keys, KeysElsewhere, search};
+pub use keys::{Keys, KeysElsewhere};
 pub use pack::{PackError, check_packable, is_packed_of, pack};
 pub use plan::{Estimate, Index, Plan, estimate, read_roots, table_name, within_room};
 pub use ranked::ones_of;

@@ -92,7 +92,7 @@ pub fn pack(
     let values = [("score", "packed_score"), ("outcome", "packed_outcome")];
     if let Some((array, packed)) = values.into_iter().find(|(array, _)| table.has_array(array)) {
         pack_column(&mut draft, packed, &table.array_checked::<i8>(array, true)?, progress)?;
-        if distances || game.layers().is_none() {
+        if distances || !game.is_layered() {
             let distance = table.array_checked::<u16>("distance", true)?;
             pack_column(&mut draft, "packed_distance", &distance, progress)?;
         }
@@ -125,7 +125,7 @@ fn manifest_of(from: &Manifest, distances: bool) -> Manifest {
 /// Returns `true` if [`pack`] makes `packed` from `table`.
 pub fn is_packed_of(game: &AnyGame, packed: &Table, table: &Table, distances: bool) -> bool {
     let found = packed.manifest();
-    let distances = distances || game.layers().is_none();
+    let distances = distances || !game.is_layered();
     let (arrays, checksum) = (found.arrays.clone(), found.checksum.clone());
     found.arrays.contains_key("packed_distance") == distances
         && *found == Manifest { arrays, checksum, ..manifest_of(table.manifest(), distances) }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::GraphError;
 use crate::any::{AnyGame, AnyPosition};
-use crate::game::{ExpectedStates, Game, GameExt, NotationError, Position};
+use crate::game::{ExpectedStates, Game, NotationError, Position};
 use crate::hint::Hint;
 use crate::table::{
     CHECKPOINT_AFTER, Identity, NoRoom, Store, Table, TableError, check_name, fits_disk,
@@ -13,7 +13,7 @@ use crate::table::{
 };
 
 /// Maximum number of a game's actions: rows store their number of moves in two bytes.
-pub(super) const MOST_ACTIONS: usize = u16::MAX as usize - 1;
+const MOST_ACTIONS: usize = u16::MAX as usize - 1;
 
 /// Way to find the rows of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,7 +106,7 @@ impl Plan {
             index: match self.index {
                 Index::Rank => Some("rank".to_string()),
                 // The table by rank has the plain name.
-                Index::Keys if self.is_whole() && game.ranks().is_some() => {
+                Index::Keys if self.is_whole() && game.rank_count().is_some() => {
                     Some("keys".to_string())
                 }
                 Index::Keys => None,
@@ -210,7 +210,7 @@ impl Plan {
 
 /// Returns `true` if rows may be ranks, which do not contain the side to move.
 fn has_ranks(game: &AnyGame) -> bool {
-    game.ranks().is_some() && !game.keeps_sides()
+    game.rank_count().is_some() && !game.keeps_sides()
 }
 
 /// Returns the default name of the table with this identity; different identities have different names.
@@ -316,13 +316,13 @@ impl Estimate {
 /// Returns the plan with its memory limit (default: the free memory) filled in, or an error if memory or the
 /// store's disk is expected not to suffice.
 pub fn within_room(game: &AnyGame, plan: Plan, store: &Store) -> Result<Plan, NoRoom> {
-    match (plan.index, game.layers()) {
+    match (plan.index, game.is_layered()) {
         (Index::Rank, _) => {
             // The bitmap, the list of a ply with its successors, and the bitmap again while it is written.
-            let ranks = f64::from(game.ranks().map_or(0, |ranks| ranks.count()));
+            let ranks = f64::from(game.rank_count().unwrap_or(0));
             fits_memory(ranks / 2.0 + 2e7, plan.max_memory)?;
         }
-        (Index::Keys, Some(_)) if !store.place(&plan.table_name(game)).exists() => {
+        (Index::Keys, true) if !store.place(&plan.table_name(game)).exists() => {
             if let Some(expected) = estimate(game, &plan) {
                 let in_files =
                     if expected.in_blocks { expected.beyond(plan.max_memory) } else { 0.0 };

@@ -7,8 +7,8 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::UNFIT;
-use crate::any::{AnyGame, AnyState};
-use crate::game::{Address, Empties, End, Game, Outcome, RankedMoves, Ranks};
+use crate::any::AnyGame;
+use crate::game::{Address, Empties, End, Game, Outcome, RankedMoves};
 use crate::parallel;
 use crate::table::{Array, Packed, Table, TableError, of_planes, or_record};
 
@@ -40,7 +40,7 @@ enum RankBits {
 impl Ranked {
     /// Maps the ranks of a table with `rows` rows.
     pub(super) fn open(game: &AnyGame, table: &Table, rows: usize) -> Result<Ranked, TableError> {
-        let ranks = game.ranks().map_or(0, |ranks| ranks.count()) as usize;
+        let ranks = game.rank_count().unwrap_or(0) as usize;
         let (bits, counts, unit) = if table.manifest().is_packed() {
             let (words, units) = (PACKED_BLOCK / 64, ranks.div_ceil(PACKED_BLOCK));
             let bits = Packed::open(table, "packed_reachable", units, words, false)?;
@@ -260,25 +260,19 @@ pub struct RankedGame<'a> {
     game: &'a AnyGame,
     /// Table that the ranks come from, if it exists already.
     ranked: Option<&'a Ranked>,
-    ranks: &'a dyn Ranks<AnyState>,
     /// Moves of the game's own.
     own: Option<&'a dyn RankedMoves>,
 }
 
 impl<'a> RankedGame<'a> {
     /// Returns the moves of a game between the ranks of a table, if it exists already.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the game has no ranks.
     pub fn new(game: &'a AnyGame, ranked: Option<&'a Ranked>) -> RankedGame<'a> {
-        let ranks = game.ranks().expect("plans by rank are of games with ranks");
-        RankedGame { game, ranked, ranks, own: ranks.moves() }
+        RankedGame { game, ranked, own: game.ranked_moves() }
     }
 
     /// Records that some rank belongs to no state.
     #[cold]
-    fn is_inconsistent(&self) {
+    fn record_inconsistent(&self) {
         let ranked = self.ranked.expect("reachable states have ranks");
         let what = "bits of unreachable positions";
         or_record::<()>(Err(TableError::damaged(ranked.path(), what)));
@@ -287,7 +281,7 @@ impl<'a> RankedGame<'a> {
 
 impl RankedMoves for RankedGame<'_> {
     fn ranks(&self) -> u32 {
-        self.ranks.count()
+        self.game.rank_count().unwrap_or(0)
     }
 
     fn successors(&self, rank: u32, after: &mut Vec<(u32, Option<End>)>) {
@@ -299,7 +293,7 @@ impl RankedMoves for RankedGame<'_> {
         after.clear();
         after.extend(moves.iter().filter_map(|to| Some((to.rank?, to.end))));
         if !is_valid || after.len() < moves.len() {
-            self.is_inconsistent();
+            self.record_inconsistent();
         }
     }
 
@@ -313,11 +307,13 @@ impl RankedMoves for RankedGame<'_> {
         after.sort_unstable_by_key(|&(rank, _)| rank);
         after.dedup_by_key(|&mut (rank, _)| rank);
         ends.extend(after.into_iter().map(|(_, end)| end));
-        let standing = self.game.standing(Address::Rank(rank), Empties::default());
-        if ends.is_empty() { standing?.end } else { None }
+        if !ends.is_empty() {
+            return None;
+        }
+        self.game.standing(Address::Rank(rank), Empties::default(), None)?.end
     }
 
     fn predecessors(&self, rank: u32, before: &mut Vec<u32>) {
-        self.ranks.predecessors(rank, before);
+        self.game.predecessors(rank, before);
     }
 }

@@ -10,9 +10,7 @@ use super::keys::{BucketIndex, Keys, KeysElsewhere};
 use super::ranked::Ranked;
 use super::{StateKind, UNFIT};
 use crate::any::{AnyGame, AnyPosition, AnyState};
-use crate::game::{
-    Action, Address, Empties, Game, GameExt, Orientations, Score, Standing, WideKey,
-};
+use crate::game::{Action, Address, Empties, Game, Orientations, Score, Standing, WideKey};
 use crate::mmap::prefetch;
 use crate::parallel::{self, GRAIN};
 use crate::table::{
@@ -94,10 +92,10 @@ impl Graph {
         let Manifest { first_layer, counts, ref identity, .. } = *table.manifest();
         let (by_rank, packed) = (identity.is_by_rank(), table.manifest().is_packed());
         let states = usize::try_from(counts.table.states).unwrap_or(usize::MAX);
-        let layer_offsets = match (by_rank, game.layers()) {
+        let layer_offsets = match (by_rank, game.is_layered()) {
             (false, _) => table.array_checked::<u64>("layer_offsets", true)?.to_vec(),
-            (true, None) => Vec::new(),
-            (true, Some(_)) => {
+            (true, false) => Vec::new(),
+            (true, true) => {
                 let layers = table.manifest().layers.iter();
                 let end = |end: &mut u64, layer: &Counts| {
                     *end = end.saturating_add(layer.table.states);
@@ -111,14 +109,13 @@ impl Graph {
             false => RowIndex::Keys(Keys::open(game, table, states)?),
         };
         // Without orientations rows of a layered game stand for no positions.
-        let orientations = match game.layers() {
-            Some(_) if by_rank => None,
-            None => None,
-            Some(_) if packed => {
+        let orientations = match game.is_layered() && !by_rank {
+            false => None,
+            true if packed => {
                 let name = "packed_orientations";
                 Some(OrientationSets::Packed(PackedColumn::open(table, name, states, false)?))
             }
-            Some(_) => Some(OrientationSets::Mapped(Ints::open(table, "orientations")?)),
+            true => Some(OrientationSets::Mapped(Ints::open(table, "orientations")?)),
         };
         let stored = match by_rank || packed || identity.is_derived() {
             true => None,
@@ -270,12 +267,12 @@ impl Graph {
     /// Returns the row of a position in any orientation; `None` if the table does not contain it.
     pub fn find(&self, game: &AnyGame, position: &AnyPosition) -> Option<usize> {
         let state = &position.state;
-        match (&self.rows, game.layers()) {
-            (RowIndex::Ranks(ranked), _) => ranked.row(game.ranks()?.rank_of(state)?),
-            (RowIndex::Keys(keys), Some(layers)) => {
-                keys.find(self.layer(layers.layer_of(state)), game.canonical(state).key)
+        match (&self.rows, game.is_layered()) {
+            (RowIndex::Ranks(ranked), _) => ranked.row(game.rank(state)?),
+            (RowIndex::Keys(keys), true) => {
+                keys.find(self.layer(game.layer(state)), game.canonical(state).key)
             }
-            (RowIndex::Keys(keys), None) => self.find_in_plies(keys, game.position_key(position)),
+            (RowIndex::Keys(keys), false) => self.find_in_plies(keys, game.position_key(position)),
         }
     }
 
@@ -295,7 +292,7 @@ impl Graph {
             RowIndex::Ranks(_) => None,
         };
         let layers = self.layers().map(|rows| (rows.clone(), index(rows))).collect();
-        Finder { graph: self, is_layered: game.layers().is_some(), layers }
+        Finder { graph: self, is_layered: game.is_layered(), layers }
     }
 
     /// Returns a reader of the addresses of rows, fastest for ascending ones. It returns `None` for a damaged
@@ -588,9 +585,8 @@ impl Graph {
                 is_valid
             }
             RowIndex::Keys(keys) => {
-                let (mut by_key, is_layered) =
-                    (Vec::with_capacity(MANY_MOVES), game.layers().is_some());
-                let is_valid = game.moves_by_key(at, &mut by_key).is_some();
+                let (mut by_key, is_layered) = (Vec::with_capacity(MANY_MOVES), game.is_layered());
+                let is_valid = game.moves_by_key(at, &mut by_key);
                 moves.extend(by_key.iter().map(|to| {
                     let target = match is_layered {
                         true => keys.find(self.layer(to.layer), to.key),
@@ -697,8 +693,8 @@ pub struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    /// Returns the row of a key. In a layered game, that of the layer, and `guess` is compared first, which is
-    /// cheaper than a search if it is right. If layers are plies, searches layers up to `ply`.
+    /// Returns the row of a key. In a layered game `guess`, in whatever layer, is compared first, which is cheaper
+    /// than a search if it is right; otherwise that of the layer. If layers are plies, searches those up to `ply`.
     pub fn find(&self, key: WideKey, layer: u32, ply: u32, guess: Option<usize>) -> Option<usize> {
         let keys = self.graph.keys();
         if !self.is_layered {
@@ -727,7 +723,7 @@ impl Graph {
     ) -> impl Fn(usize) -> Score + Sync + 'a {
         // An invalid key that passed its checksum was written wrong; `verify` reports it.
         move |row| {
-            let standing = self.address(row).and_then(|at| game.standing(at, empties));
+            let standing = self.address(row).and_then(|at| game.standing(at, empties, None));
             standing.map_or(Score(0), |standing| standing.score)
         }
     }

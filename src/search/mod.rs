@@ -69,27 +69,27 @@ pub trait Searcher: Send + Sync {
 
 /// Returns `true` if a game has a [searcher].
 pub fn can_search(game: &AnyGame) -> bool {
-    game.layers().is_some() || game.shogi_boards().is_some()
+    game.is_layered() || game.shogi_variant().is_some()
 }
 
 /// Returns the memory in bytes of a game's search: `most`, except for mates, whose tables stay in the processor's
 /// caches.
 pub fn usual_memory(game: &AnyGame, most: usize) -> usize {
-    if game.layers().is_some() { most } else { most.min(16 << 20) }
+    if game.is_layered() { most } else { most.min(16 << 20) }
 }
 
 /// Returns the searcher of a game; `None` for games with cycles outside the shogi family.
 pub fn searcher(game: &AnyGame, options: &SearchOptions) -> Option<Box<dyn Searcher>> {
     Some(match game.score_search(options) {
-        Some(search) => Box::new(Scores(search)),
+        Some(search) => Box::new(LayeredSearcher(search)),
         None => Box::new(MateValues::new(game, options)?),
     })
 }
 
 /// Searcher of a layered game.
-struct Scores(Box<dyn ScoreSearch<AnyState>>);
+struct LayeredSearcher(Box<dyn ScoreSearch<AnyState>>);
 
-impl Searcher for Scores {
+impl Searcher for LayeredSearcher {
     fn search(&self, state: &AnyState, task: &SearchTask, limits: &SearchLimits) -> SearchResult {
         let found = self.0.search(state, task.window, limits);
         let value = Value::of_scores(found.lower, found.upper, None);

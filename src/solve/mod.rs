@@ -154,12 +154,10 @@ pub fn solve(
     let method = Method::of(game, table, options);
     method.check(table)?;
     // Keys are checked layer by layer.
-    let graph = match game.layers() {
-        Some(_) if table.manifest().identity.is_by_rank() => {
-            Some(Graph::open_checked(game, table)?)
-        }
-        Some(_) => Some(Graph::open(game, table)?),
-        None => None,
+    let graph = match game.is_layered() {
+        true if table.manifest().identity.is_by_rank() => Some(Graph::open_checked(game, table)?),
+        true => Some(Graph::open(game, table)?),
+        false => None,
     };
     let after = if graph.is_some() { CHECKPOINT_AFTER } else { SAVED_AFTER };
     let after = options.checkpoint_after.unwrap_or(after);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::SweepError;
 use crate::any::AnyGame;
-use crate::game::{Empties, Game, GameExt, Repetition, Score};
+use crate::game::{Empties, Game, Repetition, Score};
 use crate::hint::Hinted;
 use crate::table::{NoRoom, Solution, SweepRecord, Table, fits_memory};
 
@@ -66,7 +66,7 @@ pub struct SolveOptions {
 impl SolveOptions {
     /// Returns the first given option that does not apply to a game, if there is one.
     pub(super) fn unfit(&self, game: &AnyGame) -> Option<&'static str> {
-        let (layered, scored) = (game.layers().is_some(), game.scores().is_some());
+        let (layered, scored) = (game.is_layered(), game.has_scores());
         let options = [
             (self.order.is_some(), self.order.unwrap_or_default().option(), layered),
             (self.theta.is_some(), "--theta", layered),
@@ -80,7 +80,7 @@ impl SolveOptions {
     /// Returns the options with the memory limit (default: the free memory) filled in, or an error if the
     /// table does not fit. In topological order everything fits, because mapped files hold the excess.
     pub fn within_room(self, game: &AnyGame, table: &Table) -> Result<SolveOptions, NoRoom> {
-        if game.layers().is_some() && self.order.unwrap_or_default() == RowOrder::Topological {
+        if game.is_layered() && self.order.unwrap_or_default() == RowOrder::Topological {
             return Ok(self);
         }
         let states = table.manifest().counts.table.states as f64;
@@ -111,14 +111,14 @@ impl Method {
     /// Completes the options. Defaults: exact values, topological order, θ = 0.01, empty squares uncounted.
     pub(super) fn of(game: &AnyGame, table: &Table, options: &SolveOptions) -> Method {
         Method {
-            layered: game.layers().is_some(),
+            layered: game.is_layered(),
             order: options.order.unwrap_or_default(),
             theta: options.theta.unwrap_or(0.01),
             empties: options.empties.unwrap_or(Empties::Uncounted),
             discount: options.discount,
-            max_score: game.scores().map_or(Score(1), |scores| scores.most()),
-            has_scores: game.scores().is_some(),
-            score_unit: game.scores().map_or("point", |scores| scores.unit()),
+            max_score: game.max_score().unwrap_or(Score(1)),
+            has_scores: game.has_scores(),
+            score_unit: game.score_unit(),
             by_rank: table.manifest().identity.is_by_rank(),
             repetition: options.repetition.unwrap_or(game.repetition()),
         }

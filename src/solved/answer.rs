@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::SolvedTable;
 use crate::any::{AnyGame, AnyPosition};
-use crate::game::{Drawn, GameExt, MoveSquares, Outcome, Side};
+use crate::game::{Drawn, Game, MoveSquares, Outcome, Side};
 use crate::hint::Hint;
 use crate::search::MateByChecks;
 use crate::search::mates::MateVerdict;

@@ -10,7 +10,7 @@ use std::io::Cursor;
 
 use super::{Oracle, SolvedTable};
 use crate::any::{AnyPosition, AnyState};
-use crate::game::{Game, GameExt, Position, Side, WideKey};
+use crate::game::{Game, Position, Side, WideKey};
 use crate::hint::Hinted;
 use crate::input::NpyHeader;
 
@@ -49,7 +49,7 @@ fn answer(table: &SolvedTable, bytes: &[u8], rows: Option<ArrayRows>) -> Result<
             "expected unsigned 64-bit integers, <u8",
         ));
     }
-    let has_squares = game.bitboards().is_some();
+    let has_squares = game.has_squares();
     let words = match header.shape[..] {
         [_] => 1,
         [_, 2] => 2,

@@ -26,7 +26,7 @@ mod sources;
 mod totals;
 
 use crate::any::{AnyGame, AnyPosition, AnyState};
-use crate::game::{Game, GameExt, NotationError, Orientations, Symmetry};
+use crate::game::{Game, NotationError, Orientations, Symmetry};
 use crate::graph::{self, Graph, GraphError, Plan, RowMove, RowPiece, StateKind};
 use crate::parallel;
 use crate::progress::Progress;

@@ -7,9 +7,7 @@ use super::answer::{
     Answer, Board, Brief, ByChecks, Cycles, LONGEST_LINE, LineEnd, MoveAnswer, NotThere, Verdict,
 };
 use crate::any::{AnyGame, AnyPosition, AnyState};
-use crate::game::{
-    Action, Empties, EndReason, Game, GameExt, Outcome, PlayedGame, Repetition, Score, Side,
-};
+use crate::game::{Action, Empties, EndReason, Game, Outcome, PlayedGame, Repetition, Score, Side};
 use crate::graph::StateKind;
 use crate::search::MateByChecks;
 use crate::solve::{Prospect, Value};
@@ -30,7 +28,7 @@ pub trait Oracle: Send + Sync {
 
     /// Returns whether values have a score.
     fn has_scores(&self) -> bool {
-        self.game().scores().is_some()
+        self.game().has_scores()
     }
 
     /// Returns the scoring of empty squares.
@@ -47,16 +45,16 @@ pub trait Oracle: Send + Sync {
     fn end_value(&self, state: &AnyState) -> Option<Value> {
         let game = self.game();
         let end = game.end(state)?;
-        Some(match (self.has_scores(), game.layers()) {
+        Some(match (self.has_scores(), game.is_layered()) {
             (true, _) => {
                 let score = game.score(state, self.empties());
                 Value::of_scores(score, score, Some(end.plies))
             }
-            (false, Some(_)) => {
+            (false, true) => {
                 let score = Score(end.outcome.value());
                 Value::of_scores(score, score, Some(end.plies))
             }
-            (false, None) => Value::exactly(Prospect::of_end(end.outcome, end.plies)),
+            (false, false) => Value::exactly(Prospect::of_end(end.outcome, end.plies)),
         })
     }
 
@@ -111,12 +109,12 @@ pub trait Oracle: Send + Sync {
 
     /// Returns the widest bounds: the value of a state that is unknown or whose moves were not followed.
     fn cut_off(&self) -> Value {
-        match self.game().layers() {
-            Some(_) => {
-                let most = self.game().scores().map_or(Score(1), |scores| scores.most());
+        match self.game().is_layered() {
+            true => {
+                let most = self.game().max_score().unwrap_or(Score(1));
                 Value::of_scores(-most, most, None)
             }
-            None => Value::CUT_OFF,
+            false => Value::CUT_OFF,
         }
     }
 
@@ -297,7 +295,7 @@ fn answer_with<O: Oracle + ?Sized>(
     known: Option<(Value, StateKind)>,
 ) -> Answer {
     let game = oracle.game();
-    let (side, layered) = (position.side, game.layers().is_some());
+    let (side, layered) = (position.side, game.is_layered());
     let (principal_variation, line_end) = best_line(oracle, position);
     let scored = oracle.has_scores();
     let moves = oracle.best_first(&position);
@@ -375,7 +373,7 @@ fn best_line<O: Oracle + ?Sized>(oracle: &O, from: AnyPosition) -> (Vec<String>,
             return (line, LineEnd::Unproven);
         };
         if game.result(&position.state).is_some() {
-            let words = game.end_in_words(&position).filter(|_| game.layers().is_none());
+            let words = game.end_in_words(&position).filter(|_| !game.is_layered());
             return (line, LineEnd::Over(words));
         }
         if let Some(place) = before.iter().position(|&earlier| earlier == position) {

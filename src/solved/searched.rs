@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::Oracle;
 use crate::any::{AnyGame, AnyPosition, AnyState};
-use crate::game::{Action, Empties, Game, GameExt, Outcome, Score, SearchLimits, SearchOptions};
+use crate::game::{Action, Empties, Game, Outcome, Score, SearchLimits, SearchOptions};
 use crate::search::{MateByChecks, SearchResult, SearchTask, Searcher, searcher, usual_memory};
 use crate::solve::{Prospect, Value};
 
@@ -70,9 +70,9 @@ impl Reach {
 
 /// Returns the number of empty squares; `None` in games whose layers do not count discs.
 pub fn empty_squares(game: &AnyGame, state: &AnyState) -> Option<u32> {
-    let layers = game.layers().filter(|layers| layers.unit() == "discs")?;
+    game.layer_unit().filter(|unit| *unit == "discs")?;
     let (rows, columns) = game.shape();
-    Some(((rows * columns) as u32).saturating_sub(layers.layer_of(state)))
+    Some(((rows * columns) as u32).saturating_sub(game.layer(state)))
 }
 
 /// An oracle that searches.
@@ -206,7 +206,7 @@ impl SearchOracle {
     }
 
     fn turned(&self, value: Value) -> Value {
-        value.turned(self.game.layers().is_some())
+        value.turned(self.game.is_layered())
     }
 
     /// Returns what is left of the budget.
@@ -242,7 +242,7 @@ impl Oracle for SearchOracle {
             self.mates.lock().expect("no holder panics").insert(*position, mate);
         }
         self.remember(*position, value, line.first().copied());
-        if self.game.layers().is_none() {
+        if !self.game.is_layered() {
             self.remember_line(*position, value, &line);
         }
         Some(value)
@@ -285,14 +285,14 @@ impl Oracle for SearchOracle {
         let known = self.known(position).and_then(|(_, best)| best);
         let searched = || {
             // The line of a forced win is not searched for again where a limit cut it.
-            self.game.layers()?;
+            self.game.layer_unit()?;
             let task = value.score().map_or(self.task(), SearchTask::around);
             self.search(position, &task).line.first().copied()
         };
         let action = known.or_else(searched)?;
         self.remember(*position, value, Some(action));
         let after = self.game.advance(position, action);
-        let is_kept = self.game.layers().is_some() && value.score().is_some();
+        let is_kept = self.game.is_layered() && value.score().is_some();
         if is_kept && self.known(&after).is_none() {
             self.remember(after, self.turned(value), None);
         }

@@ -3,7 +3,7 @@
 use super::lines::{LineRequest, read, reply};
 use super::{NotThere, Oracle, Reach, SearchOracle, SolvedTable};
 use crate::any::{AnyGame, AnyPosition};
-use crate::game::{Game, GameExt, NotationError};
+use crate::game::{Game, NotationError};
 use crate::solve::Value;
 
 /// Rules of a game as an oracle, which knows only the values of finished games.
@@ -106,7 +106,7 @@ impl Sources {
         let contains = |table: &SolvedTable| table.states().find(position).is_some();
         let in_table = self.tables.iter().any(contains);
         // Without a table a search knows how empty squares count.
-        let has_end = !self.tables.is_empty() || self.game().layers().is_none();
+        let has_end = !self.tables.is_empty() || !self.game().is_layered();
         let is_over = has_end && self.game().is_terminal(&position.state);
         if let Some(search) = self.search.as_ref().filter(|_| !is_over)
             && self.reach.contains(self.game(), position, in_table)
@@ -115,7 +115,7 @@ impl Sources {
             let knows_result = |table: &SolvedTable| {
                 table.value_of(position).is_some_and(|value| value.outcome().is_some())
             };
-            let gives_way = self.game().layers().is_none() && self.tables.iter().any(knows_result);
+            let gives_way = !self.game().is_layered() && self.tables.iter().any(knows_result);
             if !in_table || self.reach == Reach::All && !gives_way || proves(search) {
                 return Source::Search(search);
             }

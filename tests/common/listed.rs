@@ -1,8 +1,6 @@
 //! A game whose states and moves are listed, for tests of whatever no built-in game has.
 
-use yomikiri::game::{
-    Action, Empties, Game, Layers, Mobility, Outcome, Position, Ranks, Score, Scores, Side,
-};
+use yomikiri::game::{Action, Empties, Game, Mobility, Outcome, Position, Score, Side};
 
 /// A state of [`Listed`].
 #[derive(Clone, Debug, Default)]
@@ -68,15 +66,6 @@ impl Game for Listed {
     fn state(&self, key: u64) -> Option<u32> {
         (key < self.nodes.len() as u64).then_some(key as u32)
     }
-    fn layers(&self) -> Option<&dyn Layers<u32>> {
-        self.has_layers.then_some(self)
-    }
-    fn ranks(&self) -> Option<&dyn Ranks<u32>> {
-        self.is_ranked.then_some(self)
-    }
-    fn scores(&self) -> Option<&dyn Scores<u32>> {
-        self.has_scores.then_some(self)
-    }
     fn is_pass(&self, action: Action) -> bool {
         action == PASS
     }
@@ -93,36 +82,33 @@ impl Game for Listed {
             (moves, None) => Mobility::Moves(moves),
         }
     }
-}
 
-impl Layers<u32> for Listed {
-    fn unit(&self) -> &'static str {
-        "steps"
+    // ---- layers ----
+    fn layer_unit(&self) -> Option<&'static str> {
+        self.has_layers.then_some("steps")
     }
-    fn layer_of(&self, &state: &u32) -> u32 {
-        self.node(state).layer
+    fn layer(&self, &state: &u32) -> u32 {
+        if self.has_layers { self.node(state).layer } else { 0 }
     }
-}
 
-/// Scores a win or loss by one to seven points.
-impl Scores<u32> for Listed {
-    fn most(&self) -> Score {
-        Score(7)
+    // ---- scores ----
+    fn max_score(&self) -> Option<Score> {
+        self.has_scores.then_some(Score(7))
     }
-    fn score_of(&self, &state: &u32, _empties: Empties) -> Score {
+    /// Scores a win or loss by one to seven points.
+    fn score(&self, &state: &u32, _empties: Empties) -> Score {
         let outcome = self.node(state).end.map_or(0, Outcome::value);
-        Score(outcome * (state % 7 + 1) as i8)
+        Score(if self.has_scores { outcome * (state % 7 + 1) as i8 } else { outcome })
     }
-}
 
-impl Ranks<u32> for Listed {
-    fn count(&self) -> u32 {
-        self.nodes.len() as u32
+    // ---- ranks ----
+    fn rank_count(&self) -> Option<u32> {
+        self.is_ranked.then_some(self.nodes.len() as u32)
     }
-    fn rank_of(&self, &state: &u32) -> Option<u32> {
+    fn rank(&self, &state: &u32) -> Option<u32> {
         Some(state)
     }
-    fn state_of(&self, rank: u32) -> Option<u32> {
+    fn state_of_rank(&self, rank: u32) -> Option<u32> {
         let state = if self.is_muddled && matches!(rank, 3 | 4) { 7 - rank } else { rank };
         (rank < self.nodes.len() as u32).then_some(state)
     }

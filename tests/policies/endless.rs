@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use tempfile::TempDir;
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Game, GameExt, Outcome, Side};
+use yomikiri::game::{Game, Outcome, Side};
 use yomikiri::graph::{self, Plan};
 use yomikiri::progress::Silent;
 use yomikiri::solve::{self, SolveOptions};

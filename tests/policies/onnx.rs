@@ -15,7 +15,7 @@ use crate::common::tables::Tables;
 use prost::Message as _;
 use serde_json::Value;
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, Game, GameExt, Position, Side};
+use yomikiri::game::{Action, Game, Position, Side};
 use yomikiri::hint::{Hint, Hinted};
 use yomikiri_learn::network::{Activation, Architecture, Head, Network};
 use yomikiri_learn::onnx::model;

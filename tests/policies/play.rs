@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use tempfile::TempDir;
 use yomikiri::game::othello::{Board, Othello};
-use yomikiri::game::{Empties, Game, GameExt, Outcome, Position, Side};
+use yomikiri::game::{Empties, Game, Outcome, Position, Side};
 use yomikiri::progress::Silent;
 use yomikiri::solved::SolvedTable;
 use yomikiri_measure::judge::{

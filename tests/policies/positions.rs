@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Game, GameExt};
+use yomikiri::game::Game;
 use yomikiri::progress::Silent;
 use yomikiri::registry::othello;
 use yomikiri::solved::{Orienting, SolvedTable};

@@ -1,7 +1,7 @@
 //! Divergence of the deep Q-learner published in 2023: `docs/results/learned.md`.
 
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Game, GameExt, Side};
+use yomikiri::game::{Game, Side};
 use yomikiri::registry::othello;
 use yomikiri_learn::chance::{below, seeded, unit};
 

@@ -3,7 +3,7 @@
 
 use crate::common::Random;
 use yomikiri::game::othello::{Board, Othello};
-use yomikiri::game::{Game, GameExt, Position, Side, StateKey, WideKey};
+use yomikiri::game::{Game, Position, Side, StateKey, WideKey};
 use yomikiri::hint::Hint;
 
 fn read<K: StateKey>(game: &Othello<K>, text: &str) -> Position<Board> {

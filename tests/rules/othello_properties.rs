@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::FileFailurePersistence;
 use yomikiri::game::othello::{Board, Othello};
-use yomikiri::game::{Action, Canonical, Empties, Game, GameExt, StateKey, Symmetry, WideKey};
+use yomikiri::game::{Action, Canonical, Empties, Game, StateKey, Symmetry, WideKey};
 
 /// Returns random discs on a board of any shape, from nearly empty to full.
 fn scattered() -> impl Strategy<Value = Plain> {

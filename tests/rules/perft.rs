@@ -4,7 +4,7 @@ use serde_json::Value;
 use yomikiri::game::othello::Othello;
 use yomikiri::game::perft::Finished::{Counted, Dropped};
 use yomikiri::game::perft::{perft, perft_shared};
-use yomikiri::game::{Game, GameExt, WideKey};
+use yomikiri::game::{Game, WideKey};
 
 fn published(board: &str, field: &str) -> Vec<u64> {
     let truth: Value = serde_json::from_str(include_str!("../data/othello.json")).unwrap();

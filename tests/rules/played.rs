@@ -7,7 +7,7 @@ use crate::common::plain::Plain;
 use crate::common::plain_shogi::{self as plain, Rules};
 use yomikiri::game::othello::Othello;
 use yomikiri::game::shogi::{ANIMAL_SHOGI, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi, Variant};
-use yomikiri::game::{EndReason, Game, GameExt, Outcome, PlayedEnd, PlayedGame, WideKey};
+use yomikiri::game::{EndReason, Game, Outcome, PlayedEnd, PlayedGame, WideKey};
 
 /// Game of the reference rules, with as much of its history as its ends need.
 struct Reference {

@@ -7,7 +7,7 @@ use yomikiri::game::perft::{perft, perft_shared};
 use yomikiri::game::shogi::{
     ANIMAL_SHOGI, Board, Drops, Ending, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi, Variant,
 };
-use yomikiri::game::{Game, GameExt, StateKey, WideKey};
+use yomikiri::game::{Game, StateKey, WideKey};
 
 fn truth(text: &str) -> Value {
     serde_json::from_str(text).unwrap()

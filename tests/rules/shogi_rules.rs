@@ -9,7 +9,7 @@ use serde_json::Value;
 use yomikiri::game::shogi::{
     ANIMAL_SHOGI, Board, Cell, Drops, Ending, MINISHOGI, Owner, SMALL_ANIMAL_SHOGI, Shogi, Variant,
 };
-use yomikiri::game::{Action, End, Game, GameExt, Outcome, Position, Side, StateKey, WideKey};
+use yomikiri::game::{Action, End, Game, Outcome, Position, Side, StateKey, WideKey};
 
 const COUNTING: Variant =
     Variant { drops: Drops { pawn_mate: true, ..MINISHOGI.drops }, ..MINISHOGI };
@@ -230,10 +230,7 @@ fn the_width_of_keys_changes_no_rule() {
         loop {
             let actions = narrow.actions(&position.state);
             assert_eq!(wide.actions(&position.state), actions);
-            assert_eq!(
-                wide.ranks().unwrap().rank_of(&position.state),
-                narrow.ranks().unwrap().rank_of(&position.state)
-            );
+            assert_eq!(wide.rank(&position.state), narrow.rank(&position.state));
             let (ours, theirs) =
                 (narrow.canonical(&position.state), wide.canonical(&position.state));
             assert_eq!(wide.state(theirs.key), narrow.state(ours.key));

@@ -1,7 +1,7 @@
 //! Values found by search alone agree with those of tables.
 
+use yomikiri::game::Game;
 use yomikiri::game::othello::Othello;
-use yomikiri::game::{Game, GameExt};
 use yomikiri::progress::Silent;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::Store;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use yomikiri::game::othello::Othello;
 use yomikiri::game::shogi::{ANIMAL_SHOGI, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
-use yomikiri::game::{Game, GameExt, Position, WideKey, conform};
+use yomikiri::game::{Game, Position, WideKey, conform};
 
 /// Checks a built-in game. Its diagrams can be parsed too; those of other games need not be.
 fn conforms<G: Game>(game: &G) {
@@ -47,15 +47,15 @@ games! {
 fn games_have_the_capabilities_that_are_checked() {
     let othello = Othello::<u64>::new(4, 4, true);
     let board = othello.start().state;
-    assert!(othello.layers().is_some());
+    assert!(othello.is_layered());
     assert!(othello.squares(&board).is_some() && othello.swapped(&board).is_some());
-    assert!(othello.scores().is_some() && othello.plane_kinds().count() == 2);
+    assert!(othello.has_scores() && othello.plane_kinds().count() == 2);
     for (variant, ranked) in
         [(&ANIMAL_SHOGI, true), (&SMALL_ANIMAL_SHOGI, true), (&MINISHOGI, false)]
     {
         let shogi = Shogi::<WideKey>::new(variant, true);
         assert!(shogi.swapped(&shogi.start().state).is_some() && shogi.plane_kinds().count() > 2);
-        assert_eq!(shogi.ranks().is_some(), ranked);
+        assert_eq!(shogi.rank_count().is_some(), ranked);
     }
 }
 
@@ -79,18 +79,14 @@ fn some_board_of_4x4_is_reached_with_either_side_to_move() {
 #[test]
 fn every_rank_of_animal_shogi_3x3_is_that_of_its_state() {
     let game = Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, true);
-    let count = game.ranks().unwrap().count();
+    let count = game.rank_count().unwrap();
     let mut spare = 0;
     for rank in 0..count {
-        let state = game.ranks().unwrap().state_of(rank).unwrap();
-        let own = game.ranks().unwrap().rank_of(&state).unwrap();
+        let state = game.state_of_rank(rank).unwrap();
+        let own = game.rank(&state).unwrap();
         if own != rank {
             assert!(own < rank, "{rank} has the state of {own}");
-            assert_eq!(
-                game.ranks().unwrap().state_of(own),
-                Some(game.transform(&state, 1)),
-                "{rank}"
-            );
+            assert_eq!(game.state_of_rank(own), Some(game.transform(&state, 1)), "{rank}");
             spare += 1;
         }
     }

@@ -4,7 +4,7 @@
 use std::fs;
 
 use yomikiri::any::AnyGame;
-use yomikiri::game::{Empties, Game, GameExt};
+use yomikiri::game::{Empties, Game};
 use yomikiri::graph::{Graph, Plan};
 use yomikiri::progress::Silent;
 use yomikiri::solve::{self, SolveOptions};

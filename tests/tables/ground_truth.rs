@@ -9,7 +9,7 @@ use crate::common::solved::{
 };
 use serde_json::Value;
 use yomikiri::game::othello::Othello;
-use yomikiri::game::{Empties, Game, GameExt};
+use yomikiri::game::{Empties, Game};
 use yomikiri::graph::{Graph, Plan};
 use yomikiri::progress::Silent;
 use yomikiri::registry::Games;

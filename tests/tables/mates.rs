@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 use serde_json::Value;
 use yomikiri::any::AnyPosition;
 use yomikiri::game::shogi::{ANIMAL_SHOGI, Board, MINISHOGI, Shogi};
-use yomikiri::game::{Action, Game, GameExt, Outcome, Position, WideKey};
+use yomikiri::game::{Action, Game, Outcome, Position, WideKey};
 use yomikiri::progress::Silent;
 use yomikiri::registry::Games;
 use yomikiri::search::mates::{
@@ -395,12 +395,12 @@ fn compare_with_table(name: &str, step: usize, nodes: u64) -> [usize; 4] {
     let dir = tempfile::tempdir().unwrap();
     let game = Games::default().named(name).unwrap();
     let table = SolvedTable::of_whole(game.clone(), &Store::at(dir.path()), &Silent).unwrap();
-    let (rules, boards) = (MateRules::of_game(&game).unwrap(), game.shogi_boards().unwrap());
-    let (search, family) = (MateSearch::new(&rules, 1 << 26), Shogi::new(&boards.variant(), false));
+    let (rules, variant) = (MateRules::of_game(&game).unwrap(), game.shogi_variant().unwrap());
+    let (search, family) = (MateSearch::new(&rules, 1 << 26), Shogi::new(&variant, false));
     let mut counts = [0; 4];
     for row in (0..table.states().rows()).step_by(step) {
         let compare = |row: usize, position: AnyPosition| {
-            let (board, value) = (boards.board_of(&position.state), table.value(row));
+            let (board, value) = (game.shogi_board(&position.state).unwrap(), table.value(row));
             let outcome = value.outcome().unwrap();
             counts[match outcome {
                 Outcome::Win => 0,

@@ -23,13 +23,12 @@ impl Recursion {
         if let Some(&known) = self.known.lock().unwrap().get(position) {
             return known;
         }
-        let scores = self.game.scores().unwrap();
         let mut best = None;
         self.game.for_each_successor(&position.state, |_, state| {
             let after = Position { state, side: position.side.other() };
             best = best.max(Some(self.prospect(&after).before()));
         });
-        let end = || Prospect::new(scores.score_of(&position.state, Empties::Uncounted), Some(0));
+        let end = || Prospect::new(self.game.score(&position.state, Empties::Uncounted), Some(0));
         let prospect = best.unwrap_or_else(end);
         self.known.lock().unwrap().insert(*position, prospect);
         prospect

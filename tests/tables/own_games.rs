@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::game::{
-    Action, Game, GameExt, Group, Outcome, Position, Ranks, Repetition, Symmetries, Symmetry,
-    WideKey, conform,
+    Action, Game, Group, Outcome, Position, Repetition, Symmetry, WideKey, conform,
 };
 use yomikiri::graph::{self, Index, Plan, pack};
 use yomikiri::hint::Hint;
@@ -207,6 +206,20 @@ fn an_enumeration_with_jumps_goes_on_where_none_is_open() {
         assert!(again.resumed_at.is_none_or(|layer| layer % 10 == 0 || layer % 10 == 9));
         assert_same_files(whole.root(), tables.root(), &format!("interrupted in layer {at}"));
     }
+}
+
+/// The proof asks the rules for the end of a state with moves too, whatever its moves say.
+#[test]
+fn a_state_that_is_over_and_has_moves_is_refused_by_the_proof() {
+    let over = Node { end: Some(Outcome::Loss), ..interior(0, [0]) };
+    let game = Listed { nodes: vec![interior(0, [1]), over], ..Listed::default() };
+    let game = AnyGame::new(game);
+    let tables = Tables::new();
+    let mut table = graph::build(&game, &standard(&game), &tables.store(), &Silent).unwrap().table;
+    solve(&game, &mut table, &SolveOptions::default(), &Silent).unwrap();
+    let found = solve::prove(&game, &table, &Silent).unwrap().counterexample.unwrap();
+    assert_eq!(found.row, 1);
+    assert_eq!(found.what, "its kind is Interior, expected Terminal");
 }
 
 /// Returns the error for a plan, which must leave no files.
@@ -433,43 +446,35 @@ impl Game for RankedMorris {
     fn state(&self, key: u64) -> Option<Board> {
         self.rules.state(key)
     }
-    fn symmetries(&self) -> Option<&dyn Symmetries<Board>> {
-        Some(self)
-    }
-    fn ranks(&self) -> Option<&dyn Ranks<Board>> {
-        Some(self)
-    }
-}
 
-impl Symmetries<Board> for RankedMorris {
-    fn all(&self) -> &Group {
+    // ---- symmetries ----
+    fn group(&self) -> &Group {
         self.rules.group()
     }
-    fn image_of(&self, state: &Board, symmetry: Symmetry) -> Board {
+    fn transform(&self, state: &Board, symmetry: Symmetry) -> Board {
         self.rules.transform(state, symmetry)
     }
-    fn image_of_action(&self, action: Action, symmetry: Symmetry) -> Action {
+    fn transform_action(&self, action: Action, symmetry: Symmetry) -> Action {
         self.rules.transform_action(action, symmetry)
     }
-}
 
-impl Ranks<Board> for RankedMorris {
-    fn count(&self) -> u32 {
-        self.states.len() as u32
+    // ---- ranks ----
+    fn rank_count(&self) -> Option<u32> {
+        Some(self.states.len() as u32)
     }
-    fn rank_of(&self, state: &Board) -> Option<u32> {
+    fn rank(&self, state: &Board) -> Option<u32> {
         let key = self.rules.canonical(state).key;
         self.states.binary_search(&key).ok().map(|rank| rank as u32)
     }
-    fn state_of(&self, rank: u32) -> Option<Board> {
+    fn state_of_rank(&self, rank: u32) -> Option<Board> {
         // Any image will do.
         let state = self.states.get(rank as usize).and_then(|&key| self.rules.state(key))?;
         Some(self.rules.transform(&state, (rank % 8) as Symmetry))
     }
     fn predecessors(&self, rank: u32, before: &mut Vec<u32>) {
-        let Some((mine, theirs)) = self.state_of(rank) else { return };
+        let Some((mine, theirs)) = self.state_of_rank(rank) else { return };
         let mut found = BTreeSet::new();
-        let mut visit = |state| found.extend(self.rank_of(&state));
+        let mut visit = |state| found.extend(self.rank(&state));
         let free = 0o777 & !(mine | theirs);
         let points = |set: u16| (0..9usize).filter(move |point| set >> point & 1 == 1);
         for to in points(theirs) {

@@ -3,7 +3,7 @@
 use std::fs;
 
 use yomikiri::any::AnyGame;
-use yomikiri::game::{Game, GameExt, Repetition};
+use yomikiri::game::{Game, Repetition};
 use yomikiri::graph::{Index, Plan, pack};
 use yomikiri::hint::{Hint, Kind};
 use yomikiri::progress::Silent;
@@ -59,7 +59,7 @@ fn packed_tables_answer_as_the_full_ones_do() {
         let (_dir, table) = solved(&game, &plan);
         let full = opened(&table);
         for distances in [true, false] {
-            if !distances && game.layers().is_none() {
+            if !distances && !game.is_layered() {
                 // Distances are kept anyway.
                 continue;
             }
@@ -67,7 +67,7 @@ fn packed_tables_answer_as_the_full_ones_do() {
             let (a, b) = (full.states(), packed.states());
             assert_eq!((a.rows(), a.pieces().len()), (b.rows(), b.pieces().len()));
             // Rows are looked up in the keys of every ply, which is slow, so only some are tried.
-            let by_ply = game.layers().is_none() && plan.index == Index::Keys;
+            let by_ply = !game.is_layered() && plan.index == Index::Keys;
             let every = if by_ply { 101 } else { 1 };
             let (mut of_full, mut of_packed, mut seen) = (Vec::new(), Vec::new(), 0);
             a.visit(0..a.rows(), |row, position| {

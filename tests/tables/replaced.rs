@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use yomikiri::game::{Empties, Game, GameExt};
+use yomikiri::game::{Empties, Game};
 use yomikiri::progress::Silent;
 use yomikiri::solve::SolveOptions;
 use yomikiri::solved::SolvedTable;

@@ -3,8 +3,7 @@
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::othello::Othello;
 use yomikiri::game::{
-    Action, Empties, Facts, Game, GameExt, Layers, Outcome, Position, Score, SearchLimits,
-    SearchOptions,
+    Action, Empties, Facts, Game, Outcome, Position, Score, SearchLimits, SearchOptions,
 };
 use yomikiri::graph::{self, Plan};
 use yomikiri::progress::Silent;
@@ -64,12 +63,20 @@ impl Game for Plainly {
         self.0.is_pass(action)
     }
 
-    fn layers(&self) -> Option<&dyn Layers<Self::State>> {
-        self.0.layers()
+    fn layer_unit(&self) -> Option<&'static str> {
+        self.0.layer_unit()
     }
 
-    fn scores(&self) -> Option<&dyn yomikiri::game::Scores<Self::State>> {
-        self.0.scores()
+    fn layer(&self, state: &Self::State) -> u32 {
+        self.0.layer(state)
+    }
+
+    fn max_score(&self) -> Option<Score> {
+        self.0.max_score()
+    }
+
+    fn score(&self, state: &Self::State, empties: Empties) -> Score {
+        self.0.score(state, empties)
     }
 }
 

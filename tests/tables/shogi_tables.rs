@@ -8,7 +8,7 @@ use crate::common::solved::{named, opened};
 use crate::common::tables::{Tables, assert_same_files};
 use serde_json::Value;
 use yomikiri::game::shogi::{ANIMAL_SHOGI, Shogi};
-use yomikiri::game::{Action, Game, GameExt, Outcome, Position};
+use yomikiri::game::{Action, Game, Outcome, Position};
 use yomikiri::graph::Graph;
 use yomikiri::registry::Games;
 use yomikiri::solve::{self, Values};
@@ -345,16 +345,16 @@ fn a_table_that_is_there_is_given_as_it_is() {
 fn a_position_with_pieces_missing_or_too_many_has_no_rank() {
     let game = Shogi::<u64>::new(&ANIMAL_SHOGI, true);
     let start = game.start().state;
-    assert!(game.ranks().unwrap().rank_of(&start).is_some());
+    assert!(game.rank(&start).is_some());
     for kind in 0..3 {
         for owner in 0..2 {
             let mut more = start;
             more.hands[owner][kind] += 1;
-            assert_eq!(game.ranks().unwrap().rank_of(&more), None);
+            assert_eq!(game.rank(&more), None);
         }
     }
     let fewer = game.parse_position("gl1/1c1/1C1/ELG b - 1", &game.start()).unwrap();
-    assert_eq!(game.ranks().unwrap().rank_of(&fewer.state), None);
+    assert_eq!(game.rank(&fewer.state), None);
     let won = game.parse_position("gLe/1c1/1C1/ElG b - 1", &game.start()).unwrap();
-    assert_eq!(game.ranks().unwrap().rank_of(&won.state), None);
+    assert_eq!(game.rank(&won.state), None);
 }

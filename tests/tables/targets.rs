@@ -221,7 +221,7 @@ fn bounded_and_unfolded_tables_are_exported_too() {
 /// Returns the actions of a fixed game of 8×8 Othello down to ten empty squares.
 fn late_game() -> Vec<u16> {
     use yomikiri::game::othello::Othello;
-    use yomikiri::game::{Game, GameExt, WideKey};
+    use yomikiri::game::{Game, WideKey};
     let game = Othello::<WideKey>::new(8, 8, true);
     let (mut position, mut moves) = (game.start(), Vec::new());
     while position.state.discs() < 54 {
@@ -236,7 +236,7 @@ fn late_game() -> Vec<u16> {
 
 fn root_of(moves: &[u16]) -> String {
     use yomikiri::game::othello::Othello;
-    use yomikiri::game::{Action, Game, GameExt, WideKey};
+    use yomikiri::game::{Action, Game, WideKey};
     let game = Othello::<WideKey>::new(8, 8, true);
     let play = |position, &action: &u16| game.advance(&position, Action(action));
     game.notation(&moves.iter().fold(game.start(), play))

@@ -11,7 +11,7 @@ use super::parts::{Chunks, Extent, Part, PartKind, identity_in};
 use super::post::{hash, owner, slice};
 use yomikiri::any::AnyGame;
 use yomikiri::game::othello::blocks::{Blocks, Tables};
-use yomikiri::game::{Game, GameExt, Orientations, WideKey};
+use yomikiri::game::{Game, Orientations, WideKey};
 use yomikiri::graph::{Graph, KeysElsewhere};
 use yomikiri::hint::Hinted;
 use yomikiri::solve::Values;

@@ -8,7 +8,7 @@
 
 use super::network::{Architecture, Head, Network};
 use yomikiri::game::symmetry::map_square;
-use yomikiri::game::{Action, Game, GameExt, Symmetry};
+use yomikiri::game::{Action, Game, Symmetry};
 
 /// Sets of weights that must be equal.
 #[derive(Clone, Debug)]

@@ -20,9 +20,8 @@ use std::marker::PhantomData;
 
 use super::symmetry::map_square;
 use super::{
-    Action, Bitboards, Canonical, Empties, ExpectedStates, Facts, Game, Group, Layers, Mobility,
-    Names, NotationError, Notations, Outcome, PlaneKinds, Planes, Position, Score, ScoreSearch,
-    Scores, SearchOptions, Side, StateKey, Symmetries, Symmetry,
+    Action, Canonical, Empties, ExpectedStates, Facts, Game, Group, Mobility, NotationError,
+    Outcome, PlaneKinds, Position, Score, ScoreSearch, SearchOptions, Side, StateKey, Symmetry,
 };
 use canonical::BoardImages;
 use moves::Flips;
@@ -295,59 +294,30 @@ impl<K: StateKey> Game for Othello<K> {
         Some(Box::new(score_search::EngineSearch::new(self.rows, self.columns, options)))
     }
 
-    fn layers(&self) -> Option<&dyn Layers<Board>> {
-        Some(self)
-    }
-
-    fn scores(&self) -> Option<&dyn Scores<Board>> {
-        Some(self)
-    }
-
-    #[inline]
-    fn symmetries(&self) -> Option<&dyn Symmetries<Board>> {
-        Some(self)
-    }
-
-    fn bitboards(&self) -> Option<&dyn Bitboards<Board>> {
-        Some(self)
-    }
-
-    fn planes(&self) -> Option<&dyn Planes<Board>> {
-        Some(self)
-    }
-
-    fn names(&self) -> Option<&dyn Names> {
-        Some(self)
-    }
-
-    fn notations(&self) -> Option<&dyn Notations<Board>> {
-        Some(self)
-    }
-
     fn expected(&self, root: &Board) -> Option<ExpectedStates> {
         let shape = (self.rows.min(self.columns), self.rows.max(self.columns));
         let is_start = *root == self.start().state;
         Some(size::expected(shape, root.discs(), is_start, self.group.order() > 1))
     }
-}
 
-impl<K: StateKey> Layers<Board> for Othello<K> {
-    fn unit(&self) -> &'static str {
-        "discs"
+    // ---- layers ----
+
+    fn layer_unit(&self) -> Option<&'static str> {
+        Some("discs")
     }
 
     #[inline]
-    fn layer_of(&self, state: &Board) -> u32 {
+    fn layer(&self, state: &Board) -> u32 {
         state.discs()
     }
-}
 
-impl<K: StateKey> Scores<Board> for Othello<K> {
-    fn most(&self) -> Score {
-        Score(self.square_count() as i8)
+    // ---- scores ----
+
+    fn max_score(&self) -> Option<Score> {
+        Some(Score(self.square_count() as i8))
     }
 
-    fn score_of(&self, state: &Board, empties: Empties) -> Score {
+    fn score(&self, state: &Board, empties: Empties) -> Score {
         let difference = self.material(state);
         let left = self.square_count() as i32 - state.discs() as i32;
         Score(match empties {
@@ -356,25 +326,25 @@ impl<K: StateKey> Scores<Board> for Othello<K> {
         } as i8)
     }
 
-    fn unit(&self) -> &'static str {
+    fn score_unit(&self) -> &'static str {
         "disc"
     }
-}
 
-impl<K: StateKey> Symmetries<Board> for Othello<K> {
+    // ---- symmetries ----
+
     #[inline]
-    fn all(&self) -> &Group {
+    fn group(&self) -> &Group {
         &self.group
     }
 
-    fn image_of(&self, state: &Board, symmetry: Symmetry) -> Board {
+    fn transform(&self, state: &Board, symmetry: Symmetry) -> Board {
         Board {
             mover: self.map_bits(state.mover, symmetry),
             opponent: self.map_bits(state.opponent, symmetry),
         }
     }
 
-    fn image_of_action(&self, action: Action, symmetry: Symmetry) -> Action {
+    fn transform_action(&self, action: Action, symmetry: Symmetry) -> Action {
         if self.is_pass(action) {
             return action;
         }
@@ -382,14 +352,14 @@ impl<K: StateKey> Symmetries<Board> for Othello<K> {
         let (r, c) = map_square(symmetry, square, self.rows, self.columns);
         Action((r * self.columns + c) as u16)
     }
-}
 
-impl<K: StateKey> Bitboards<Board> for Othello<K> {
-    fn held(&self, state: &Board) -> (u64, u64) {
-        (self.pack(state.mover), self.pack(state.opponent))
+    // ---- the board ----
+
+    fn squares(&self, state: &Board) -> Option<(u64, u64)> {
+        Some((self.pack(state.mover), self.pack(state.opponent)))
     }
 
-    fn state_with(&self, own: u64, other: u64) -> Option<Board> {
+    fn of_squares(&self, own: u64, other: u64) -> Option<Board> {
         let squares = self.square_count();
         let outside = if squares == 64 { 0 } else { !0 << squares };
         let fits = (own | other) & outside == 0 && own & other == 0;
@@ -399,14 +369,14 @@ impl<K: StateKey> Bitboards<Board> for Othello<K> {
     fn has_square_weights(&self) -> bool {
         true
     }
-}
 
-impl<K: StateKey> Planes<Board> for Othello<K> {
-    fn kinds(&self) -> PlaneKinds {
+    // ---- planes ----
+
+    fn plane_kinds(&self) -> PlaneKinds {
         PlaneKinds { pieces: vec!["disc"], held: vec![] }
     }
 
-    fn write(&self, state: &Board, out: &mut [u8]) {
+    fn write_planes(&self, state: &Board, out: &mut [u8]) {
         for (plane, grid) in [state.mover, state.opponent].into_iter().enumerate() {
             let packed = self.pack(grid);
             let plane = &mut out[plane * self.square_count()..][..self.square_count()];
@@ -416,7 +386,7 @@ impl<K: StateKey> Planes<Board> for Othello<K> {
         }
     }
 
-    fn read(&self, planes: &[u8]) -> Option<Board> {
+    fn read_planes(&self, planes: &[u8]) -> Option<Board> {
         let (mover, opponent) = planes.split_at_checked(self.square_count())?;
         if opponent.len() != mover.len() || planes.iter().any(|&number| number > 1) {
             return None;
@@ -428,22 +398,22 @@ impl<K: StateKey> Planes<Board> for Othello<K> {
         let state = Board { mover: grid(mover), opponent: grid(opponent) };
         (state.mover & state.opponent == 0).then_some(state)
     }
-}
 
-impl<K: StateKey> Names for Othello<K> {
+    // ---- names ----
+
     fn title(&self) -> String {
         format!("Othello {}x{}", self.rows, self.columns)
     }
 
-    fn sides(&self) -> [&'static str; 2] {
+    fn side_names(&self) -> [&'static str; 2] {
         ["Black", "White"]
     }
 
-    fn marks(&self) -> Option<[&'static str; 2]> {
+    fn side_marks(&self) -> Option<[&'static str; 2]> {
         Some(["X", "O"])
     }
 
-    fn of_action(&self, _side: Side, action: Action) -> String {
+    fn action_name(&self, _side: Side, action: Action) -> String {
         notation::action_name(self, action)
     }
 
@@ -461,14 +431,14 @@ impl<K: StateKey> Names for Othello<K> {
             "a pass is a move and a ply of its own, the only one of a mover who cannot place";
         vec![("keys", keys), ("actions", actions), ("passes", passes.to_string())]
     }
-}
 
-impl<K: StateKey> Notations<Board> for Othello<K> {
+    // ---- notation ----
+
     fn written(&self, position: &Position<Board>) -> Vec<(&'static str, String)> {
         vec![("obf", notation::obf(self, position)), ("digits", notation::digits(self, position))]
     }
 
-    fn read(
+    fn parse_line(
         &self,
         text: &str,
         from: &Position<Board>,

@@ -6,7 +6,7 @@
 //! left out or written `pass` or `--`). Writes a diagram with coordinates, OBF, and the digits.
 
 use super::{Board, Othello};
-use crate::game::{Action, Game, GameExt, NotationError, Position, Side, StateKey};
+use crate::game::{Action, Game, NotationError, Position, Side, StateKey};
 
 const EMPTY: [char; 2] = ['.', '-'];
 const BLACK: [char; 3] = ['X', 'x', '*'];

@@ -26,9 +26,8 @@ pub use variant::{
 use std::sync::Arc;
 
 use super::{
-    Action, Canonical, Drawing, Drawn, End, Ends, Facts, Game, GameExt, Group, MoveSquares, Names,
-    NotationError, Notations, Outcome, PieceKind, PlaneKinds, Planes, Position, RankedMoves, Ranks,
-    RepetitionRule, ShogiBoards, Side, Sides, StateKey, Symmetries, Symmetry,
+    Action, Canonical, Drawn, End, Facts, Game, Group, MoveSquares, NotationError, Outcome,
+    PieceKind, PlaneKinds, Position, RankedMoves, RepetitionRule, Side, StateKey, Symmetry,
 };
 use by_sets::BySets;
 use keys::Packing;
@@ -174,7 +173,7 @@ impl<K: StateKey> Game for Shogi<K> {
     }
 
     fn result(&self, state: &Board) -> Option<Outcome> {
-        self.end_of(state).map(|end| end.outcome)
+        self.end(state).map(|end| end.outcome)
     }
 
     /// Returns the value of the mover's pieces, on the board and in hand, minus that of the opponent's.
@@ -211,57 +210,18 @@ impl<K: StateKey> Game for Shogi<K> {
         Canonical { key, ties }
     }
 
-    fn ranks(&self) -> Option<&dyn Ranks<Board>> {
-        self.by_sets.as_ref().map(|_| self as _)
+    // ---- ranks ----
+
+    fn rank_count(&self) -> Option<u32> {
+        self.ranking.as_ref().filter(|_| self.by_sets.is_some()).map(|ranking| ranking.len())
     }
 
     #[inline]
-    fn symmetries(&self) -> Option<&dyn Symmetries<Board>> {
-        Some(self)
-    }
-
-    #[inline]
-    fn sides(&self) -> Option<&dyn Sides<K>> {
-        if self.variant.keeps_sides { Some(self) } else { None }
-    }
-
-    #[inline]
-    fn ends(&self) -> Option<&dyn Ends<Board>> {
-        Some(self)
-    }
-
-    fn planes(&self) -> Option<&dyn Planes<Board>> {
-        Some(self)
-    }
-
-    fn drawing(&self) -> Option<&dyn Drawing<Board>> {
-        Some(self)
-    }
-
-    fn names(&self) -> Option<&dyn Names> {
-        Some(self)
-    }
-
-    fn shogi_boards(&self) -> Option<&dyn ShogiBoards<Board>> {
-        Some(self)
-    }
-
-    fn notations(&self) -> Option<&dyn Notations<Board>> {
-        Some(self)
-    }
-}
-
-impl<K: StateKey> Ranks<Board> for Shogi<K> {
-    fn count(&self) -> u32 {
-        self.ranking.as_ref().map_or(0, |ranking| ranking.len())
-    }
-
-    #[inline]
-    fn rank_of(&self, state: &Board) -> Option<u32> {
+    fn rank(&self, state: &Board) -> Option<u32> {
         self.ranking.as_ref()?.rank(state)
     }
 
-    fn state_of(&self, rank: u32) -> Option<Board> {
+    fn state_of_rank(&self, rank: u32) -> Option<Board> {
         self.ranking.as_ref().filter(|ranking| rank < ranking.len()).map(|r| r.unrank(rank))
     }
 
@@ -271,18 +231,18 @@ impl<K: StateKey> Ranks<Board> for Shogi<K> {
         }
     }
 
-    fn moves(&self) -> Option<&dyn RankedMoves> {
+    fn ranked_moves(&self) -> Option<&dyn RankedMoves> {
         self.by_sets.as_ref().map(|moves| moves as _)
     }
-}
 
-impl<K: StateKey> Symmetries<Board> for Shogi<K> {
+    // ---- symmetries ----
+
     #[inline]
-    fn all(&self) -> &Group {
+    fn group(&self) -> &Group {
         &self.group
     }
 
-    fn image_of(&self, state: &Board, symmetry: Symmetry) -> Board {
+    fn transform(&self, state: &Board, symmetry: Symmetry) -> Board {
         if symmetry == 0 {
             return *state;
         }
@@ -294,7 +254,7 @@ impl<K: StateKey> Symmetries<Board> for Shogi<K> {
         image
     }
 
-    fn image_of_action(&self, action: Action, symmetry: Symmetry) -> Action {
+    fn transform_action(&self, action: Action, symmetry: Symmetry) -> Action {
         if symmetry == 0 {
             return action;
         }
@@ -306,22 +266,27 @@ impl<K: StateKey> Symmetries<Board> for Shogi<K> {
             Move::Drop { kind, to } => Move::Drop { kind, to: mirrored(to) },
         })
     }
-}
 
-impl<K: StateKey> Sides<K> for Shogi<K> {
+    // ---- sides in keys ----
+
+    #[inline]
+    fn keeps_sides(&self) -> bool {
+        self.variant.keeps_sides
+    }
+
     #[inline]
     fn tag(&self, key: K, side: Side) -> K {
-        self.packing.tag(key, side)
+        if self.keeps_sides() { self.packing.tag(key, side) } else { key }
     }
 
     #[inline]
     fn side_of(&self, key: K) -> Side {
-        self.packing.side_of(key)
+        if self.keeps_sides() { self.packing.side_of(key) } else { Side::First }
     }
-}
 
-impl<K: StateKey> Ends<Board> for Shogi<K> {
-    fn end_of(&self, state: &Board) -> Option<End> {
+    // ---- ends ----
+
+    fn end(&self, state: &Board) -> Option<End> {
         match self.moves.king_rule(state) {
             // Under adjudication the capture of the king is still to be played.
             Some(true) => {
@@ -336,9 +301,9 @@ impl<K: StateKey> Ends<Board> for Shogi<K> {
         }
     }
 
-    fn words_of(&self, position: &Position<Board>) -> Option<String> {
+    fn end_in_words(&self, position: &Position<Board>) -> Option<String> {
         let state = &position.state;
-        self.end_of(state)?;
+        self.end(state)?;
         let [mover, other] = [position.side, position.side.other()].map(|s| self.side_name(s));
         let king = self.variant.kinds[0].name;
         Some(match self.moves.king_rule(state) {
@@ -350,7 +315,7 @@ impl<K: StateKey> Ends<Board> for Shogi<K> {
                 format!("{mover}'s {king} has been captured")
             }
             Some(false) => format!("{other}'s {king} has reached the last rank"),
-            None if self.variant.ending == Ending::Mate && self.is_check(state) => {
+            None if self.variant.ending == Ending::Mate && self.in_check(state) => {
                 format!("{mover} is mated")
             }
             None => format!("{mover} has no legal move"),
@@ -358,90 +323,90 @@ impl<K: StateKey> Ends<Board> for Shogi<K> {
     }
 
     #[inline]
-    fn is_check(&self, state: &Board) -> bool {
+    fn in_check(&self, state: &Board) -> bool {
         self.moves.in_check(state, Owner::Mover)
     }
-}
 
-impl<K: StateKey> ShogiBoards<Board> for Shogi<K> {
-    fn variant(&self) -> Variant {
-        self.variant
+    // ---- boards for mates ----
+
+    fn shogi_variant(&self) -> Option<Variant> {
+        Some(self.variant)
     }
 
-    fn board_of(&self, state: &Board) -> Board {
-        *state
+    fn shogi_board(&self, state: &Board) -> Option<Board> {
+        Some(*state)
     }
-}
 
-impl<K: StateKey> Planes<Board> for Shogi<K> {
-    fn kinds(&self) -> PlaneKinds {
+    // ---- planes ----
+
+    fn plane_kinds(&self) -> PlaneKinds {
         planes::of(&self.variant)
     }
 
-    fn write(&self, state: &Board, out: &mut [u8]) {
+    fn write_planes(&self, state: &Board, out: &mut [u8]) {
         planes::write(&self.variant, state, out);
     }
 
-    fn read(&self, planes: &[u8]) -> Option<Board> {
+    fn read_planes(&self, planes: &[u8]) -> Option<Board> {
         let board = planes::read(&self.variant, planes)?;
         // A board that differs after packing has too many pieces, or too few kings.
         (self.state(self.key(&board)) == Some(board)).then_some(board)
     }
-}
 
-impl<K: StateKey> Drawing<Board> for Shogi<K> {
-    fn drawn_of(&self, position: &Position<Board>) -> Option<Drawn> {
-        Some(notation::drawn_cells(self, position))
+    // ---- drawing ----
+
+    fn drawn(&self, position: &Position<Board>) -> Drawn {
+        notation::drawn_cells(self, position)
     }
 
-    fn kinds(&self) -> Vec<PieceKind> {
+    fn piece_kinds(&self) -> Vec<PieceKind> {
         notation::piece_kinds(&self.variant)
     }
 
-    fn squares_of(&self, side: Side, action: Action) -> Option<MoveSquares> {
+    fn move_squares(&self, side: Side, action: Action) -> MoveSquares {
         let seen = |square: u8| notation::absolute(&self.variant, side, usize::from(square)) as u16;
-        Some(match self.move_of(action) {
+        match self.move_of(action) {
             Move::Board { from, to, .. } => {
                 MoveSquares { from: Some(seen(from)), to: Some(seen(to)) }
             }
             Move::Drop { to, .. } => MoveSquares { from: None, to: Some(seen(to)) },
-        })
+        }
     }
 
-    fn axes(&self) -> Option<[Vec<String>; 2]> {
+    fn coordinates(&self) -> [Vec<String>; 2] {
         let Variant { rows, columns, .. } = self.variant;
         let letters = ('a'..='z').map(String::from);
-        Some([
+        [
             (1..=columns).rev().map(|column| column.to_string()).collect(),
             letters.take(rows).collect(),
-        ])
+        ]
     }
-}
 
-impl<K: StateKey> Names for Shogi<K> {
+    // ---- names ----
+
     fn title(&self) -> String {
         self.variant.title.to_string()
     }
 
-    fn sides(&self) -> [&'static str; 2] {
+    fn side_names(&self) -> [&'static str; 2] {
         ["Black", "White"]
     }
 
-    fn of_action(&self, side: Side, action: Action) -> String {
+    fn action_name(&self, side: Side, action: Action) -> String {
         notation::usi(self, side, self.move_of(action))
     }
 
     fn conventions(&self) -> Vec<(&'static str, String)> {
         self.packing.conventions(&self.variant)
     }
-}
 
-impl<K: StateKey> Notations<Board> for Shogi<K> {
+    // ---- notation ----
+
     fn written(&self, position: &Position<Board>) -> Vec<(&'static str, String)> {
         vec![("sfen", notation::sfen(self, position))]
     }
 
-    fn read(
+    fn parse_line(
         &self,
         text: &str,
         from: &Position<Board>,

@@ -4,7 +4,7 @@ use super::Shogi;
 use super::board::{Board, Cell, Owner};
 use super::notation::{sfen, square_name};
 use super::variant::{Ending, Promotion, Variant};
-use crate::game::{Game, GameExt, NotationError, Position, Side, StateKey};
+use crate::game::{Game, NotationError, Position, Side, StateKey};
 use crate::hint::Hinted;
 
 fn wrong<T>(what: impl Into<Hinted>) -> Result<T, NotationError> {
@@ -435,7 +435,7 @@ fn check_pawns<K: StateKey>(
     Ok(())
 }
 
-/// Reads the output of [`GameExt::diagram`], followed by the side to move.
+/// Reads the output of [`Game::diagram`], followed by the side to move.
 fn read_diagram<K: StateKey>(
     game: &Shogi<K>,
     text: &str,

@@ -9,7 +9,7 @@ use crate::any::AnyGame;
 #[cfg(target_arch = "x86_64")]
 use crate::game::othello::blocks::Instructions;
 use crate::game::othello::blocks::{Bits, Blocks, Tables};
-use crate::game::{GameExt, Group};
+use crate::game::{Game, Group};
 use crate::graph::view::add_up;
 use crate::parallel::{self, Spare};
 use crate::table::{Memory, TableError};

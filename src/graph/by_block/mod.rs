@@ -26,7 +26,7 @@ use super::census::Census;
 use super::plan::Plan;
 use crate::any::AnyGame;
 use crate::game::othello::blocks::{Bits, Blocks};
-use crate::game::{GameExt, Group, Orientations};
+use crate::game::{Game, Group, Orientations};
 use crate::parallel::{self, Spare};
 use crate::progress::Progress;
 use crate::table::{Buffer, Counts, Draft, Ints, Lengths, Memory, TableError};

@@ -31,8 +31,7 @@ use super::sort::{MAX_SHARDS, Partition, Record, SHARD_RECORDS, Sorter};
 use super::{GraphError, StateKind};
 use crate::any::{AnyGame, AnyPosition};
 use crate::game::{
-    Address, Canonical, Empties, Game, GameExt, Mobility, MoveByKey, Orientations, Side, Standing,
-    StateKey,
+    Address, Canonical, Empties, Game, Mobility, MoveByKey, Orientations, Side, Standing, StateKey,
 };
 use crate::hint::Hinted;
 use crate::parallel::{self, GRAIN, Spare, lock};
@@ -154,7 +153,7 @@ impl<'a, K: StateKey> Builder<'a> for ByKey<'a, K> {
         resumed: Option<(BuildState, Lengths)>,
     ) -> Result<Self, GraphError> {
         let (lengths, is_layered) =
-            (resumed.as_ref().map(|(_, lengths)| lengths), game.layers().is_some());
+            (resumed.as_ref().map(|(_, lengths)| lengths), game.is_layered());
         declare(draft, K::WORDS, Some(has_wide_actions(game)), lengths)?;
         if is_layered {
             Ints::grow(draft, "orientations", has_wide_orientations(game), lengths)?;
@@ -241,7 +240,7 @@ fn task_ranges(states: Range<usize>) -> Vec<Range<usize>> {
 
 /// Returns `true` if actions and the number of a state's moves take two bytes.
 fn has_wide_actions(game: &AnyGame) -> bool {
-    game.layers().is_none() || game.action_count() > 255
+    !game.is_layered() || game.action_count() > 255
 }
 
 impl<K: StateKey> ByKey<'_, K> {
@@ -254,9 +253,10 @@ impl<K: StateKey> ByKey<'_, K> {
                 true => (canonical.key, game.group().root_orientations(root.side, canonical.ties)),
                 false => (game.position_key(root), Orientations(0)),
             };
-            Some(Record { key: K::narrow(key)?, edge: 0, orientations, ply: 0 })
+            let key = K::narrow(key).expect("keys have the width of the game's");
+            Record { key, edge: 0, orientations, ply: 0 }
         };
-        let roots: Vec<_> = self.plan.roots.iter().filter_map(record).collect();
+        let roots: Vec<_> = self.plan.roots.iter().map(record).collect();
         let mut found = self.distinct(&[], vec![vec![(0, roots.clone())]]);
         let mut passed = std::mem::take(&mut found[0].passed);
         self.close(&mut found, &mut passed, &Partition::whole(), 0)?;
@@ -496,6 +496,7 @@ impl<K: StateKey> ByKey<'_, K> {
                 _ => 0,
             }
         };
+        // No state has more moves than the game has actions.
         let most = u32::MAX as usize / self.game.action_count().max(1);
         let is_counted = self.is_layered && layer.rows.len() > most;
         let rows = if is_counted { layer.rows.len() } else { 0 };
@@ -541,12 +542,12 @@ impl<K: StateKey> ByKey<'_, K> {
 
     /// Returns what the rules say of a key without its moves.
     fn standing(&self, key: K) -> Option<Standing> {
-        self.game.standing(Address::Key(key.widen()), Empties::default())
+        self.game.standing(Address::Key(key.widen()), Empties::default(), None)
     }
 
-    /// Returns the kind of a row, and whether its only move is a pass that stays in the layer; calls `each` with
-    /// every edge that is followed, without `follows` only with passes. `None` if the key is invalid. `moves` is
-    /// a buffer.
+    /// Returns the kind of a row, and whether it passes: by a move that stays in the layer or, if its moves are not
+    /// followed, by its only one. Calls `each` with every edge that is followed, without `follows` only with passes.
+    /// `None` if the key is invalid. `moves` is a buffer.
     #[inline(always)]
     fn row(
         &self,
@@ -573,7 +574,9 @@ impl<K: StateKey> ByKey<'_, K> {
                 return Some((kind, passes));
             }
         }
-        game.moves_by_key(Address::Key(key.widen()), moves)?;
+        if !game.moves_by_key(Address::Key(key.widen()), moves) {
+            return None;
+        }
         let mut passes = false;
         for &MoveByKey { key, layer: to, action, ties } in &*moves {
             let key = K::narrow(key)?;

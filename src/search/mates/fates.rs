@@ -2,7 +2,7 @@
 
 use super::{MateOptions, MateResult, MateRules, MateSearch, MateVerdict, Role};
 use crate::game::shogi::{Board, Shogi};
-use crate::game::{Action, Game, GameExt, Outcome, WideKey};
+use crate::game::{Action, Game, Outcome, WideKey};
 
 /// Proven result of a move, for its player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::{Mating, Role};
 use crate::game::shogi::{Board, Cell, Ending, Owner, Shogi, Variant};
-use crate::game::{Action, Game, GameExt, Outcome, WideKey};
+use crate::game::{Action, Game, Outcome, WideKey};
 
 /// Rules of any game of the family: slower than specialized rules, and a check of them.
 #[derive(Clone, Debug)]

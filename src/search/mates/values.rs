@@ -4,7 +4,7 @@ use super::table::UNBOUNDED;
 use super::{MateLine, MateOptions, MateResult, MateRules, MateSearch, MateVerdict, Role};
 use crate::any::{AnyGame, AnyState};
 use crate::game::shogi::{Board, Ending};
-use crate::game::{End, Game, GameExt, MOST_WIN_PLIES, Outcome, SearchLimits, SearchOptions};
+use crate::game::{End, Game, MOST_WIN_PLIES, Outcome, SearchLimits, SearchOptions};
 use crate::search::{MateByChecks, SearchResult, SearchTask, Searcher};
 use crate::solve::{Prospect, Value};
 
@@ -76,7 +76,7 @@ impl Wins<'_> {
 /// Replays the line of a win by the rules of the game, and returns its length with the missing plies; `None` if a move
 /// is illegal or gives no check where it must, or if the line ends without a win.
 fn length(game: &AnyGame, state: &AnyState, options: &MateOptions, line: &MateLine) -> Option<u32> {
-    let mates_end = game.shogi_boards()?.variant().ending == Ending::Mate;
+    let mates_end = game.shogi_variant()?.ending == Ending::Mate;
     let (mut state, mut role) = (*state, options.role);
     for &action in &line.actions {
         if !game.actions(&state).contains(&action) {
@@ -116,7 +116,6 @@ impl Searcher for MateValues {
             let value = Value::exactly(Prospect::of_end(outcome, plies));
             return SearchResult { value, line: Vec::new(), nodes: 0, mate: None };
         }
-        let boards = game.shogi_boards().expect("the searcher is of a game of the shogi family");
         let options = MateOptions {
             nodes: limits.nodes.unwrap_or(u64::MAX),
             threads: self.threads,
@@ -125,7 +124,7 @@ impl Searcher for MateValues {
             ..MateOptions::default()
         };
         let search = MateSearch::new(&self.rules, self.memory);
-        let board = boards.board_of(state);
+        let board = game.shogi_board(state).expect("it is a game of the shogi family");
         let mut wins = Wins { game, state, search, board, options, nodes: 0 };
         let (verdict, mut win) = wins.shortest(Role::Attacks, true, None);
         let line = win.as_ref().map_or(MateLine::default(), |win| win.line.clone());

@@ -80,15 +80,13 @@ pub(super) fn solve(
 ) -> Result<(Vec<Value>, bool), SweepError> {
     // An invalid key that passed its checksum was written wrong; `verify` reports it.
     let end = |row: usize| {
-        let standing = graph.address(row).and_then(|at| game.standing(at, Empties::default()));
+        let standing =
+            graph.address(row).and_then(|at| game.standing(at, Empties::default(), None));
         let end = standing.and_then(|standing| standing.end);
         end.map_or((Outcome::Loss, 0), |end| (end.outcome, end.plies))
     };
-    let sides = game.sides();
-    let is_second = |row: usize| {
-        let side = sides.zip(graph.keys().get(row)).map(|(sides, key)| sides.side_of(key));
-        side == Some(Side::Second)
-    };
+    let is_second =
+        |row: usize| graph.keys().get(row).is_some_and(|key| game.side_of(key) == Side::Second);
     // Every edge needs the sides of both ends: they are found once.
     let rows = if repetition == Repetition::SecondPlayerWins { graph.states() } else { 0 };
     let second: Vec<u8> = parallel::column(rows, |row| u8::from(is_second(row)));

@@ -50,8 +50,8 @@ use self::stored::{StoredRow, Word};
 use self::values::{Discounts, ProofColumns, ProofResult};
 use crate::any::{AnyGame, AnyPosition};
 use crate::game::{
-    Action, Address, Canonical, Game, GameExt, Mobility, MoveByKey, MoveByRank, Orientations,
-    Outcome, Score, Side, Standing, Symmetry,
+    Action, Address, Canonical, Game, Mobility, MoveByKey, MoveByRank, Orientations, Outcome, Side,
+    Standing, Symmetry,
 };
 use crate::graph::{Finder, Graph, Plan, StateKind, ones_of};
 use crate::mmap::prefetch;
@@ -96,7 +96,7 @@ pub fn prove(
     let memory = Memory::new(None, table.dir());
     let proof = Proof {
         game,
-        is_layered: game.layers().is_some(),
+        is_layered: game.is_layered(),
         rows: &rows,
         finder: rows.finder(game),
         max_depth: plan.max_depth.unwrap_or(u32::MAX),
@@ -340,14 +340,15 @@ impl Proof<'_> {
         buffers: &mut Buffers,
     ) -> Result<LayerFindings, String> {
         let (game, layered) = (self.game, self.is_layered);
-        let by_key = self.rows.ranked().is_none();
-        let follows =
-            by_key && ply < self.max_depth && (layer.is_none() || layer != self.cut_layer);
-        let known = address.and_then(|at| {
+        let has_keys = self.rows.ranked().is_none();
+        let is_open = ply < self.max_depth && (layer.is_none() || layer != self.cut_layer);
+        let follows = has_keys && is_open;
+        let empties = self.columns.as_ref().map(|columns| columns.values.empties());
+        let standing = |at| {
             let moves = follows.then_some(&mut buffers.by_key);
-            Some((at, self.standing(at, moves)?))
-        });
-        let (at, standing) = known.ok_or_else(|| self.rows.invalid(row))?;
+            Some((at, game.standing(at, empties.unwrap_or_default(), moves)?))
+        };
+        let (at, standing) = address.and_then(standing).ok_or_else(|| self.rows.invalid(row))?;
         self.rows.check(row, &standing)?;
         if let Some(layer) = layer.filter(|&layer| !layered && layer != ply) {
             return Err(format!("it is in layer {layer}, but reached in {ply} plies"));
@@ -382,7 +383,7 @@ impl Proof<'_> {
         }
         let own = self.rows.orientations(row).unwrap_or_default();
         if made.kind == StateKind::Interior {
-            if !by_key {
+            if !has_keys {
                 game.moves_by_rank(at, false, &mut buffers.by_rank);
             } else if !follows {
                 game.moves_by_key(at, &mut buffers.by_key);
@@ -426,25 +427,6 @@ impl Proof<'_> {
         }
         buffers.moves = made.moves;
         Ok(found)
-    }
-
-    /// Returns what the rules say of a row without its moves. Fills `moves` if they are to be followed: where there
-    /// are some the game is not over, so the position is unpacked once.
-    fn standing(&self, at: Address, moves: Option<&mut Vec<MoveByKey>>) -> Option<Standing> {
-        if let Some(moves) = moves {
-            let (side, layer) = self.game.moves_by_key(at, moves)?;
-            let mobility = match moves[..] {
-                [to] if self.game.is_pass(to.action) => Mobility::Pass,
-                _ => Mobility::Moves(moves.len() as u32),
-            };
-            if !moves.is_empty() {
-                let mobility = self.is_layered.then_some(mobility);
-                let (end, score, rank) = (None, Score(0), None);
-                return Some(Standing { side, layer, mobility, end, score, rank });
-            }
-        }
-        let empties = self.columns.as_ref().map(|columns| columns.values.empties());
-        self.game.standing(at, empties.unwrap_or_default())
     }
 
     /// Follows the moves of a row, which have been made.
@@ -575,7 +557,7 @@ impl Proof<'_> {
         if !roots.iter().copied().eq(manifest.root_ids.iter().map(|&id| Some(id as usize))) {
             return wrong("root_ids differ from the rows of the roots");
         }
-        if self.discounts.is_some() && self.game.layers().is_none() {
+        if self.discounts.is_some() && !self.game.is_layered() {
             return wrong("unexpected discounted values");
         }
         let (Some(solution), Some(columns)) = (&manifest.solution, &self.columns) else {

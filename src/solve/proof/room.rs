@@ -15,8 +15,7 @@ impl Proof<'_> {
         let Some(room) = room else {
             return Some((most, "it exceeds --max-states".to_string()));
         };
-        let last =
-            self.cut_layer.filter(|&ply| self.game.layers().is_none() && ply < self.max_depth)?;
+        let last = self.cut_layer.filter(|&ply| !self.game.is_layered() && ply < self.max_depth)?;
         let rows =
             (0..self.rows.states()).rev().take_while(|&row| self.rows.layer_of(row) == Some(last));
         let begin = rows.last()?;

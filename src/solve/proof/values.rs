@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::ExpectedRow;
 use crate::any::AnyGame;
-use crate::game::{Game, GameExt, Repetition};
+use crate::game::{Game, Repetition};
 use crate::graph::StateKind;
 use crate::solve::RowOrder;
 use crate::solve::columns::Values;
@@ -76,7 +76,7 @@ impl ProofColumns {
         let Some(values) = Values::open(table, false)? else { return Ok(None) };
         let manifest = table.manifest();
         let wrong = |what: &str| Err(table.damaged_manifest(what));
-        let layered = game.layers().is_some();
+        let layered = game.is_layered();
         let named = manifest.solution.as_ref().and_then(|solution| solution.repetition.as_ref());
         if named.is_some() == layered {
             return wrong("value of infinite play missing from the solution, or unexpected");
@@ -84,7 +84,7 @@ impl ProofColumns {
         if values.repetition() == Repetition::SecondPlayerWins && !game.keeps_sides() {
             return wrong("invalid value of infinite play for these states");
         }
-        let max_score = game.scores().map_or(1, |scores| scores.most().0.into());
+        let max_score = game.max_score().map_or(1, |most| most.0.into());
         let bounded = !manifest.complete || values.leaves_distances_out();
         let by_score = (layered && bounded).then_some(max_score);
         Ok(Some(ProofColumns { values, layered, by_score }))

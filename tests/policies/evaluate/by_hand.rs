@@ -4,7 +4,7 @@ use std::sync::Arc;
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::hint::Hinted;
 
-use yomikiri::game::{Game, GameExt, Outcome, Score};
+use yomikiri::game::{Game, Outcome, Score};
 use yomikiri::progress::Silent;
 use yomikiri_measure::judge::{Case, Figures, Key, Piece, Player, Source, Truth, measure};
 use yomikiri_measure::policy::{Answers, Batch, Policy};

@@ -13,7 +13,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use walk::Walk;
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{GameExt, Outcome};
+use yomikiri::game::{Game, Outcome};
 use yomikiri::graph::{Graph, Plan};
 use yomikiri::hint::Hint;
 use yomikiri::progress::Silent;

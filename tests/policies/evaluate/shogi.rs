@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use yomikiri::game::{Game, GameExt, Outcome};
+use yomikiri::game::{Game, Outcome};
 use yomikiri::graph::{Index, Plan, StateKind};
 use yomikiri::solved::Oracle;
 use yomikiri::table::Table;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use yomikiri::game::othello::{Board, Othello};
-use yomikiri::game::{Action, Empties, Game, GameExt, Position};
+use yomikiri::game::{Action, Empties, Game, Position};
 use yomikiri_measure::judge::{Figures, FiguresBySet};
 
 /// Built-in weights of 4×4, in tenths.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Game, GameExt, Position, Side};
+use yomikiri::game::{Game, Position, Side};
 use yomikiri::graph::Graph;
 use yomikiri::input::NpyHeader;
 use yomikiri::output::temporary;

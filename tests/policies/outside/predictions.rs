@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use yomikiri::any::{AnyGame, AnyPosition, AnyState};
-use yomikiri::game::{Game, GameExt};
+use yomikiri::game::Game;
 use yomikiri_measure::policy::{Answers, Batch, ByRule, Greedy, Policy};
 
 use super::{assert_same_figures, floats, report, short_floats, write_npy};

@@ -7,7 +7,7 @@ use proptest::test_runner::FileFailurePersistence;
 use yomikiri::game::shogi::{
     ANIMAL_SHOGI, Board, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi, VARIANTS, Variant,
 };
-use yomikiri::game::{Game, GameExt, Position, StateKey, WideKey};
+use yomikiri::game::{Game, Position, StateKey, WideKey};
 
 fn rules(variant: &Variant) -> Shogi<WideKey> {
     Shogi::new(variant, true)

@@ -1,7 +1,7 @@
 //! Errors for invalid positions: the fault, its place, and the valid form.
 
 use yomikiri::game::shogi::{ANIMAL_SHOGI, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
-use yomikiri::game::{Game, GameExt, StateKey};
+use yomikiri::game::{Game, StateKey};
 use yomikiri::hint::Hint;
 
 use super::{animal_shogi, minishogi, rules, sfen_of};

@@ -79,7 +79,7 @@ pub(super) const HOLES: [Hole; 20] = [
 
 /// Makes every rank of animal shogi on 3x3 reachable in bits and counts; returns the number of ranks.
 fn every_rank(dir: &Path) -> u32 {
-    let ranks = named("animal-shogi-3x3").ranks().unwrap().count();
+    let ranks = named("animal-shogi-3x3").rank_count().unwrap();
     forge(dir, "reachable", |payload| {
         payload.fill(0xff);
         let beyond = payload.len() as u32 * 8 - ranks;

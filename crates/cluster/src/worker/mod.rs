@@ -14,7 +14,7 @@ use crate::spool::{Records, Spool, protocol_error};
 use crate::{ClusterError, Done, Job};
 use backwards::backwards;
 use yomikiri::game::othello::blocks::{Bits, Blocks};
-use yomikiri::game::{GameExt, Group};
+use yomikiri::game::{Game, Group};
 use yomikiri::graph::TaskStates;
 use yomikiri::table::Counts;
 

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 
 use super::{FEATURES, Minishogi, ValueFunction, features};
 use yomikiri::game::shogi::Board;
-use yomikiri::game::{Action, Game, GameExt, Position};
+use yomikiri::game::{Action, Game, Position};
 
 /// Width and depth of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -77,7 +77,7 @@ pub fn append<'a>(
 mod tests {
     use super::super::{rules, sample};
     use super::*;
-    use yomikiri::game::GameExt;
+    use yomikiri::game::Game;
 
     /// Returns the steps (row, column) of a piece as its owner sees the board, and `true` for those it
     /// repeats, written by hand.

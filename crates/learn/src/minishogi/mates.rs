@@ -21,7 +21,7 @@ use rustc_hash::FxHashSet;
 use super::Minishogi;
 use crate::chance::{below, seeded};
 use yomikiri::game::shogi::Board;
-use yomikiri::game::{Game, GameExt, Position};
+use yomikiri::game::{Game, Position};
 use yomikiri::progress::Progress;
 
 /// Number of plies after which a game is abandoned.

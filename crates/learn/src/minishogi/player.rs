@@ -13,7 +13,7 @@ use super::quick::Quick;
 use super::{Minishogi, ValueFunction, rules};
 use yomikiri::any::AnyGame;
 use yomikiri::game::shogi::{Board, MINISHOGI};
-use yomikiri::game::{Game, GameExt, Position};
+use yomikiri::game::{Game, Position};
 use yomikiri::hint::Hinted;
 use yomikiri::search::mates::{Fate, MateRules, fates};
 use yomikiri_measure::policy::card::{Card, file};

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::{FEATURES, Minishogi, ValueFunction};
 use crate::chance::{below, seeded};
 use yomikiri::game::shogi::Board;
-use yomikiri::game::{Game, GameExt, Position};
+use yomikiri::game::{Game, Position};
 
 /// Returns `count` distinct positions of random games that are not over.
 pub(super) fn positions(game: &Minishogi, count: usize) -> Vec<Position<Board>> {

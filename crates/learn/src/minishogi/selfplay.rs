@@ -26,7 +26,7 @@ use super::{Minishogi, ValueFunction, features};
 use crate::chance::{below, seeded};
 use crate::options::{AT_ONCE, KEPT, OPENING, number, share};
 use yomikiri::game::shogi::Board;
-use yomikiri::game::{Game, GameExt, Position, Side};
+use yomikiri::game::{Game, Position, Side};
 use yomikiri::progress::Progress;
 
 /// Purpose of the games' random numbers; others of the same seed have different ones.

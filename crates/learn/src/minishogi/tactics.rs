@@ -15,7 +15,7 @@ use super::mates::GAME_PLIES;
 use super::{Minishogi, rules};
 use crate::chance::{below, seeded};
 use yomikiri::game::shogi::{Board, MINISHOGI};
-use yomikiri::game::{Action, Game, GameExt, Position};
+use yomikiri::game::{Action, Game, Position};
 use yomikiri::hint::Hinted;
 use yomikiri::search::mates::{Fate, MateRules, fates};
 use yomikiri_measure::policy::{Batch, Policy};

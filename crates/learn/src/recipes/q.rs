@@ -24,7 +24,7 @@ use crate::passes::{Gradient, Pass};
 use crate::trainer::Trainer;
 use crate::training::{HistoryRow, Learner};
 use yomikiri::game::encode::{Encoding, Layout};
-use yomikiri::game::{Action, Game, GameExt, Position, Side};
+use yomikiri::game::{Action, Game, Position, Side};
 use yomikiri::hint::Hinted;
 use yomikiri::progress::Progress;
 use yomikiri_measure::policy::{Batch, Policy};

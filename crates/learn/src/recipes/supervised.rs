@@ -20,7 +20,7 @@ use crate::trainer::Trainer;
 use crate::training::{HistoryRow, Learner};
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::game::encode::{Encoding, Layout};
-use yomikiri::game::{Action, Game, GameExt, Position, Side, Splits, Symmetry};
+use yomikiri::game::{Action, Game, Position, Side, Splits, Symmetry};
 use yomikiri::hint::Hinted;
 use yomikiri::progress::Progress;
 use yomikiri_measure::judge::{Case, Truth};

@@ -20,7 +20,7 @@ use crate::passes::{Gradient, Pass, squared_errors};
 use crate::trainer::Trainer;
 use crate::training::{HistoryRow, Learner};
 use yomikiri::game::encode::{Encoding, Layout};
-use yomikiri::game::{Game, GameExt, Outcome, Position, Side};
+use yomikiri::game::{Game, Outcome, Position, Side};
 use yomikiri::hint::Hinted;
 use yomikiri::progress::Progress;
 

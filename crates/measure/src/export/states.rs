@@ -16,7 +16,7 @@ use super::targets::{
 use crate::judge::Example;
 use yomikiri::any::AnyGame;
 use yomikiri::game::encode::Layout;
-use yomikiri::game::{Game, GameExt, Split};
+use yomikiri::game::{Game, Split};
 use yomikiri::graph::{RowPiece, StateKind};
 use yomikiri::progress::Progress;
 use yomikiri::solve::Value;

@@ -203,7 +203,7 @@ fn judge(
     keep: bool,
 ) -> Result<PieceResult, MeasureError> {
     let game = source.game();
-    let has_squares = game.bitboards().is_some();
+    let has_squares = game.has_squares();
     let judged = piece.cases.iter().map(|case| u64::from(case.weight)).sum();
     let (asked, sums) = (piece.batch.len() as u64, Vec::with_capacity(players.len()));
     let (taken, answers) = (Vec::with_capacity(players.len()), Vec::new());

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::policy::chance::{sample, unit};
 use crate::policy::{Batch, Policy};
-use yomikiri::game::{Game, GameExt, Outcome, PlayedGame, Position, Side};
+use yomikiri::game::{Game, Outcome, PlayedGame, Position, Side};
 use yomikiri::hint::Hinted;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
@@ -63,7 +63,7 @@ impl GameTally {
             Outcome::Draw => self.draws += 1,
             Outcome::Loss => self.losses += 1,
         }
-        if game.scores().is_some() {
+        if game.has_scores() {
             *self.score.get_or_insert_default() += score;
         }
     }

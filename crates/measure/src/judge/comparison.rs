@@ -17,7 +17,7 @@ use super::mistakes::{Mistake, MoveLoss};
 use super::positions::Piece;
 use crate::policy::Answers;
 use yomikiri::any::AnyGame;
-use yomikiri::game::{GameExt, Score};
+use yomikiri::game::{Game, Score};
 
 /// Comparison of two policies, or of one policy in an earlier report and in this one, in the same positions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -9,7 +9,7 @@ use super::positions::{Case, Truth};
 use super::values::{FinalScoreFigures, ValueFigures};
 use crate::policy::Answer;
 use yomikiri::any::AnyGame;
-use yomikiri::game::{Action, GameExt, Side};
+use yomikiri::game::{Action, Game, Side};
 
 /// Figures of one policy on some positions, beyond the means.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -6,7 +6,7 @@ use super::figures::Figures;
 use super::positions::Piece;
 use crate::policy::{Answer, Answers};
 use yomikiri::any::AnyGame;
-use yomikiri::game::{Divider, GameExt};
+use yomikiri::game::{Divider, Game};
 
 /// One policy in one position. All values are those of the player to move.
 #[derive(Clone, Debug, PartialEq, Serialize)]

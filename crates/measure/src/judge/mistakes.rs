@@ -9,7 +9,7 @@ use super::play::Play;
 use super::positions::{Piece, Truth};
 use crate::policy::Answers;
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, Drawn, FoldedWords, GameExt, MoveSquares, StateWords};
+use yomikiri::game::{Action, Drawn, FoldedWords, Game, MoveSquares, StateWords};
 use yomikiri::solved::SolvedTable;
 
 /// A position in which a policy loses something; it represents its mirror images too.

@@ -3,7 +3,7 @@
 use super::positions::{Piece, Truth};
 use crate::policy::{Answers, Batch, Policy, Trained, TrainedOn, TrainedSpec, share_best};
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, Divider, GameExt};
+use yomikiri::game::{Action, Divider, Game};
 use yomikiri::hint::Hinted;
 use yomikiri::solved::Oracle;
 

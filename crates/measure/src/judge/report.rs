@@ -14,7 +14,7 @@ use super::metrics::Metrics;
 use super::mistakes::Mistake;
 use super::positions::{JudgedPositions, TableFacts};
 use yomikiri::any::AnyGame;
-use yomikiri::game::{BoardLayout, Game, GameExt, Side, Split};
+use yomikiri::game::{BoardLayout, Game, Side, Split};
 use yomikiri::table::{SweepRecord, TableError};
 
 /// Accuracy of policies on a table; `docs/json.md` describes the JSON.
@@ -73,14 +73,14 @@ pub struct Words {
 impl Words {
     /// Returns the words of a game.
     pub fn of(game: &impl Game) -> Words {
-        let unit = game.scores().map_or("point", |scores| scores.unit());
+        let unit = game.score_unit();
         let sides = Side::ALL.map(|side| game.side_name(side));
         Words {
             sides,
-            layers: game.layers().map_or("plies", |layers| layers.unit()),
+            layers: game.layer_unit().unwrap_or("plies"),
             unit,
             units: format!("{unit}s"),
-            most: game.scores().map(|scores| scores.most().0),
+            most: game.max_score().map(|most| most.0),
             positions_are_keys: game.written(&game.start())[0].0 == "line",
         }
     }
@@ -120,7 +120,7 @@ impl AccuracyReport {
     pub(super) fn weigh(&mut self, sample: Option<&[Draws]>, game: &AnyGame) {
         let part = |policy: &PolicyAccuracy| policy.splits.as_ref()?.held_out();
         let parts: Vec<Option<Split>> = self.policies.iter().map(part).collect();
-        let most = game.scores().map(|scores| scores.most());
+        let most = game.max_score();
         for pair in self.ranking().windows(2) {
             let [above, at] = [pair[0], pair[1]];
             let [better, worse] = [above, at].map(|at| AccuracyReport::merits(&self.policies[at]));

@@ -15,7 +15,7 @@ use super::positions::{JudgedPositions, Piece, TablePositions};
 use super::report::{AccuracyReport, Words};
 use super::unfolded::Unfolded;
 use crate::policy::Answers;
-use yomikiri::game::{Game, GameExt, Repetition, Side};
+use yomikiri::game::{Game, Repetition, Side};
 use yomikiri::hint::{Hint, Hinted};
 use yomikiri::progress::Progress;
 use yomikiri::solved::{Orienting, SolvedTable};
@@ -193,7 +193,7 @@ pub fn compare(
         ComparedFigures { name: names[0], figure: &first, groups: groups(0) },
         ComparedFigures { name: names[1], figure: &second, groups: groups(1) },
     ]);
-    comparison.paired = Some(paired.averaged(game.scores().map(|scores| scores.most())));
+    comparison.paired = Some(paired.averaged(game.max_score()));
     Ok((comparison, report))
 }
 

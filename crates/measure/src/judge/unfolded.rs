@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use yomikiri::any::{AnyGame, AnyPosition, AnyState};
-use yomikiri::game::{Game, GameExt, Orientations, Position, Side, Symmetry};
+use yomikiri::game::{Game, Orientations, Position, Side, Symmetry};
 use yomikiri::hint::Hint;
 use yomikiri::parallel;
 use yomikiri::solved::States;
@@ -48,7 +48,7 @@ impl Unfolded {
         if !states.table().manifest().complete {
             return Err("bounded table: games lead out of it".to_string());
         }
-        let is_layered = states.game().layers().is_some();
+        let is_layered = states.game().is_layered();
         let sets = (0..states.rows()).map(|row| states.orientations(row));
         let (facing, orientations) = match sets.collect::<Option<Vec<_>>>() {
             Some(all) => (Facing::default(), all),

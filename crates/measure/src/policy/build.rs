@@ -7,7 +7,7 @@ use super::{
     ByRule, Exec, Greedy, Lines, Mate, Material, Mcts, Minimax, MonteCarlo, MoveCount, Policy,
     PolicySpec, Predictions, Random, Rule, StaticEvaluation, Weights,
 };
-use yomikiri::game::{Game, GameExt};
+use yomikiri::game::Game;
 use yomikiri::hint::Hinted;
 
 /// Builds a policy that goes by the rules and at most a file of weights. Returns `None` for
@@ -23,9 +23,7 @@ pub fn of_rules<G: Game>(
     }
     let weights = match spec.weights_file() {
         Some(path) => Weights::read(game.shape(), path)?,
-        None if game.bitboards().is_some_and(|board| board.has_square_weights()) => {
-            Weights::of_board(game.shape())
-        }
+        None if game.has_square_weights() => Weights::of_board(game.shape()),
         None => return of_any(spec, Material),
     };
     Ok(match spec {

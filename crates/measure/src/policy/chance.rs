@@ -91,7 +91,7 @@ mod tests {
     use super::super::sample::{animals, answers, four, minishogi, positions};
     use super::super::{Answers, Mcts, MonteCarlo, Policy};
     use super::*;
-    use yomikiri::game::{Game, GameExt};
+    use yomikiri::game::Game;
 
     #[test]
     fn every_position_side_and_seed_has_its_own_random_numbers() {

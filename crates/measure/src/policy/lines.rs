@@ -89,7 +89,7 @@ mod tests {
     };
     use super::super::{Policy, PolicySpec, ReadAhead, Weights, of_rules};
     use super::*;
-    use yomikiri::game::{Game, GameExt};
+    use yomikiri::game::Game;
 
     /// Ends of lines and their evaluation for the player who chooses.
     #[derive(Clone, Copy, Debug)]

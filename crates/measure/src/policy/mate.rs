@@ -19,7 +19,7 @@ impl Mate {
     /// Returns a policy that searches `nodes` positions for its own mate, and as many, in equal shares, for
     /// the opponent's mates after its moves; `None` for games outside the shogi family.
     pub fn new<G: Game>(name: String, nodes: u32, game: &G) -> Option<Mate> {
-        let variant = game.shogi_boards()?.variant();
+        let variant = game.shogi_variant()?;
         Some(Mate {
             name,
             nodes,
@@ -35,8 +35,7 @@ impl<G: Game> Rule<G> for Mate {
     }
 
     fn worths(&self, game: &G, position: &Position<G::State>, actions: &[Action], out: &mut [f64]) {
-        let boards = game.shogi_boards().expect("the policy needs a game with boards");
-        let board = boards.board_of(&position.state);
+        let board = game.shogi_board(&position.state).expect("it is a game of the shogi family");
         let fates = fates(&self.rules, &self.game, &board, actions, self.nodes.into());
         for (out, fate) in out.iter_mut().zip(fates) {
             // Mates have at most 128 plies.
@@ -54,7 +53,7 @@ mod tests {
     use super::super::sample::{animals, answers, four, minishogi, positions};
     use super::super::{ByRule, Policy};
     use super::*;
-    use yomikiri::game::{GameExt, Outcome};
+    use yomikiri::game::{Game, Outcome};
 
     fn mate<G: Game>(game: &G, nodes: u32) -> ByRule<Mate> {
         ByRule(Mate::new(format!("mate:{nodes}"), nodes, game).expect("a game of shogi"))

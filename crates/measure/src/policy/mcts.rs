@@ -181,7 +181,7 @@ mod tests {
 
     use super::super::sample::{animals, answers, four, minishogi, positions, six};
     use super::*;
-    use yomikiri::game::GameExt;
+    use yomikiri::game::Game;
 
     /// Statistics of a line: how often it was followed, the sum of results for the player who moves after it,
     /// and the actions tried there, in order.

@@ -74,7 +74,7 @@ pub use steady::Steady;
 pub use weights::{MICRO, Weights};
 pub use wrapped::{Trained, TrainedOn, TrainedSpec};
 
-use yomikiri::game::{Action, Game, GameExt, Position};
+use yomikiri::game::{Action, Game, Position};
 use yomikiri::hint::Hinted;
 
 /// Chooses moves.

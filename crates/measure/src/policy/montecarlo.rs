@@ -61,7 +61,7 @@ impl<G: Game> Policy<G> for MonteCarlo {
 mod tests {
     use super::super::sample::{answers, four, positions, result};
     use super::*;
-    use yomikiri::game::{Action, GameExt, Outcome, Position};
+    use yomikiri::game::{Action, Game, Outcome, Position};
 
     /// Returns the exact expectation of random play, for the player to move in `root`.
     fn expectation<G: Game>(

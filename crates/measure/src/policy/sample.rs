@@ -6,7 +6,7 @@ use super::chance::Chance;
 use super::{Answers, Batch, Policy};
 use yomikiri::game::othello::Othello;
 use yomikiri::game::shogi::{MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
-use yomikiri::game::{Action, Game, GameExt, Outcome, Position, WideKey};
+use yomikiri::game::{Action, Game, Outcome, Position, WideKey};
 
 pub(super) fn four() -> Othello<u64> {
     Othello::new(4, 4, true)

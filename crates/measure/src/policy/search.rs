@@ -91,7 +91,7 @@ mod tests {
     use super::super::sample::{Glance, animals, discs, four, minishogi, positions, result, six};
     use super::super::{Material, Weights};
     use super::*;
-    use yomikiri::game::{Game, GameExt, Outcome};
+    use yomikiri::game::{Game, Outcome};
 
     /// Value of a line for the player to move at the root: outcome, how soon (for the loser how late), and
     /// evaluation.

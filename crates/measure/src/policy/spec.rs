@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::grammar::{SpecParts, one_of, refused, write_options};
 use super::{NetworkSpec, ReadingSpec};
-use yomikiri::game::{Game, GameExt};
+use yomikiri::game::Game;
 use yomikiri::hint::{Hinted, did_you_mean};
 
 /// Specification of a policy. The text form reads back as the same specification.
@@ -146,16 +146,14 @@ impl PolicySpec {
         );
         let by_file = self.weights_file().is_some();
         let (others, name) = (PolicySpec::EVERYWHERE, game.name());
-        let what = match (self, game.bitboards().is_some()) {
+        let what = match (self, game.has_squares()) {
             (_, has_squares)
-                if by_file && !has_squares
-                    || by_built_in
-                        && !game.bitboards().is_some_and(|board| board.has_square_weights()) =>
+                if by_file && !has_squares || by_built_in && !game.has_square_weights() =>
             {
                 let what = " needs an Othello board";
                 Hinted::new(what, format!("expected for {name}: {others}"))
             }
-            (PolicySpec::Mate(_), _) if game.shogi_boards().is_none() => {
+            (PolicySpec::Mate(_), _) if game.shogi_variant().is_none() => {
                 Hinted::new(" needs a game of shogi", format!("expected for {name}: {others}"))
             }
             (PolicySpec::Network(_), false) if game.plane_kinds().count() == 0 => Hinted::new(

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::{Answers, Batch, Policy, TrainedOn};
-use yomikiri::game::{Game, GameExt};
+use yomikiri::game::Game;
 use yomikiri::hint::{Hinted, Kind};
 
 /// Number of positions of a batch that are asked about again.

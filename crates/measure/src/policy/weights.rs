@@ -11,7 +11,7 @@
 use std::path::Path;
 
 use super::{Rule, StaticEvaluation};
-use yomikiri::game::{Action, Game, GameExt, Position};
+use yomikiri::game::{Action, Game, Position};
 use yomikiri::hint::Hinted;
 use yomikiri::input;
 

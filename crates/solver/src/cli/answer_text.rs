@@ -1,7 +1,7 @@
 //! Answers about positions as text.
 
 use super::colour;
-use yomikiri::game::{Empties, Game, GameExt, Repetition};
+use yomikiri::game::{Empties, Game, Repetition};
 use yomikiri::solved::{Answer, ByChecks, LineEnd, MoveAnswer, Oracle, SearchOracle, Verdict};
 use yomikiri_measure::render::Grid;
 use yomikiri_measure::render::number::{counted, thousands, took};
@@ -12,8 +12,8 @@ use yomikiri_measure::render::verdict::{
 /// Returns the last line of an answer by search: its cost, and the rule for empty squares.
 pub(super) fn search_text(search: &SearchOracle) -> String {
     let (nodes, time) = search.spent();
-    let empties = match (search.game().scores(), search.empties()) {
-        (None, _) => "",
+    let empties = match (search.game().has_scores(), search.empties()) {
+        (false, _) => "",
         (_, Empties::ToWinner) => "; empty squares count for the winner",
         (_, Empties::Uncounted) => "; empty squares count for nobody",
     };
@@ -165,10 +165,7 @@ impl Shown<'_> {
                 let mover = Mover {
                     side: self.answer.mover,
                     in_check: cycles.is_some_and(|cycles| cycles.in_check),
-                    unit: game
-                        .scores()
-                        .filter(|_| self.oracle.has_scores())
-                        .map(|scores| scores.unit()),
+                    unit: self.oracle.has_scores().then(|| game.score_unit()),
                 };
                 let mut text = verdict(mover, value);
                 if self.oracle.has_scores() && value.score().is_none() {
@@ -186,12 +183,12 @@ impl Shown<'_> {
             Some(score) => {
                 let winner = if score.0 > 0 { self.answer.side } else { self.answer.side.other() };
                 let winner = game.side_name(winner);
-                match game.scores().filter(|_| self.oracle.has_scores()) {
-                    Some(scores) => {
+                match self.oracle.has_scores() {
+                    true => {
                         let size = u64::from(score.0.unsigned_abs());
-                        format!("{winner} has won by {}", counted(size, scores.unit()))
+                        format!("{winner} has won by {}", counted(size, game.score_unit()))
                     }
-                    None => format!("{winner} has won"),
+                    false => format!("{winner} has won"),
                 }
             }
             None => "its score is not known".to_string(),

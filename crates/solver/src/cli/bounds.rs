@@ -92,7 +92,7 @@ impl Condition {
             let what = format!("{table} has no scores");
             return missing(&what, "use result_kept, result_lost or points");
         }
-        if figure == "plies_kept" && game.layers().is_some() {
+        if figure == "plies_kept" && game.is_layered() {
             return missing(&format!("plies are not compared on {table}"), "use score_kept");
         }
         if self.is_forced() && measured.complete {

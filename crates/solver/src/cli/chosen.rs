@@ -16,7 +16,7 @@ use super::sampled::policy;
 use super::sizes::Seconds;
 use super::table_args::{WinPlies, is_in_reach, missing, open_whole};
 use yomikiri::any::AnyGame;
-use yomikiri::game::{Game, GameExt, Split, WIN_PLIES};
+use yomikiri::game::{Game, Split, WIN_PLIES};
 use yomikiri::hint::Hinted;
 use yomikiri::search::can_search;
 use yomikiri::solved::{Orienting, SolvedTable, States};
@@ -349,7 +349,7 @@ fn of_file(
     let all = lines::positions(&text, (game, lines::root_of(game, table)?), last, &mut bad);
     let is_whole = |table: &&SolvedTable| table.table().manifest().complete;
     let is_final = |table: &&SolvedTable| is_whole(table) || !can_search(game);
-    if let Some(table) = table.filter(|_| game.layers().is_none()).filter(is_final) {
+    if let Some(table) = table.filter(|_| !game.is_layered()).filter(is_final) {
         let is_missing = |line: &&Line| table.states().find(&line.position).is_none();
         let missing = all.iter().filter(is_missing);
         bad.extend(missing.map(|line| (line.line, lines::missing(&line.position, table))));

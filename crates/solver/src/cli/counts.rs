@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use yomikiri::any::AnyGame;
-use yomikiri::game::{Game, GameExt, Side};
+use yomikiri::game::{Game, Side};
 use yomikiri::solved::LayerValues;
 use yomikiri::table::{Counts, Identity, Manifest, Table};
 use yomikiri_measure::render::Grid;
@@ -210,7 +210,7 @@ pub(super) fn by_layer(
         if unproven(all) > 0 {
             valued.push(("not proven", |values| thousands(unproven(values))));
         }
-        if game.scores().is_some() {
+        if game.has_scores() {
             valued.push(("sum of scores", |values| {
                 let sign = if values.sum_of_scores < 0 { "−" } else { "" };
                 format!("{sign}{}", thousands(values.sum_of_scores.unsigned_abs()))
@@ -222,7 +222,7 @@ pub(super) fn by_layer(
         let values = valued.iter().map(|(_, say)| values.map_or(String::new(), say));
         [name].into_iter().chain(counts).chain(values).collect()
     };
-    let headings = [game.layers().map_or("ply", |layers| layers.unit())].into_iter();
+    let headings = [game.layer_unit().unwrap_or("ply")].into_iter();
     let headings = headings.chain(counted.iter().map(|column| column.0));
     let headings: Vec<&str> = headings.chain(valued.iter().map(|column| column.0)).collect();
     let layers = (manifest.first_layer..).zip(&manifest.layers).map(|(number, counts)| {

@@ -14,7 +14,7 @@ use super::signals::report_resumable;
 use super::sizes::Memory;
 use super::table_args::GameArg;
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Game, GameExt};
+use yomikiri::game::Game;
 use yomikiri::graph::{self, Enumerated, Index, Plan, estimate, read_roots};
 use yomikiri::hint::Hinted;
 use yomikiri::table::{Manifest, Table, free_disk};
@@ -151,9 +151,9 @@ fn is_better_derived(game: &AnyGame, plan: &Plan, context: &Context) -> bool {
 /// Returns the plan of the options.
 fn plan(args: &Args, game: &AnyGame) -> anyhow::Result<Plan> {
     let Args { start, index, force: _, root, roots, max_depth, max_states, .. } = args;
-    let (name, layered) = (game.name(), game.layers().is_some());
+    let (name, layered) = (game.name(), game.is_layered());
     let unfit = [
-        (index.is_some() && layered && game.ranks().is_none(), "--index"),
+        (index.is_some() && layered && game.rank_count().is_none(), "--index"),
         (start.is_some() && !layered, "--start"),
         (args.transitions.is_some() && !layered, "--transitions"),
     ];
@@ -227,8 +227,8 @@ pub(super) fn make(
         guard::with_left(error.into(), &draft)
     })?;
     if let Some(layer) = made.resumed_at {
-        let at = match game.layers() {
-            Some(layers) => format!("{layer} {}", layers.unit()),
+        let at = match game.layer_unit() {
+            Some(unit) => format!("{layer} {unit}"),
             None => format!("ply {layer}"),
         };
         context.remark(format!("{name}: resumed at {at}, where an earlier run ended"));

@@ -11,7 +11,7 @@ use super::lines::{self, Line};
 use super::output;
 use super::sizes::Seconds;
 use super::table_args::{OneTable, WinPlies, is_searched, missing};
-use yomikiri::game::{Game, GameExt, WIN_PLIES};
+use yomikiri::game::{Game, WIN_PLIES};
 use yomikiri::hint::{Hint, Hinted};
 use yomikiri_measure::export::targets::{
     Encoder, Format, LineSink, TargetShape, choose_columns, known_examples, write_blocks,
@@ -80,7 +80,7 @@ pub(super) fn run(
         }
     };
     let (game, table) = (&game, table.as_ref());
-    if format == Format::Obf && game.bitboards().is_none() {
+    if format == Format::Obf && !game.has_squares() {
         let what = format!("OBF is a format of Othello, not of {}", game.name());
         bail!(Hinted::new(what, "choose another extension"));
     }

@@ -18,7 +18,7 @@ const LARGE: f64 = 1e6;
 /// Limits a plan to the room that there is, and reports what a large enumeration will take.
 pub(super) fn planned(game: &AnyGame, plan: Plan, context: &Context) -> Result<Plan, Hinted> {
     let name = plan.table_name(game);
-    let is_known = plan.index == Index::Keys && game.layers().is_some();
+    let is_known = plan.index == Index::Keys && game.is_layered();
     let is_new = is_known && !context.store.place(&name).exists();
     let expected = if is_new { estimate(game, &plan) } else { None };
     let is_whole = plan.is_whole();
@@ -30,7 +30,7 @@ pub(super) fn planned(game: &AnyGame, plan: Plan, context: &Context) -> Result<P
             None => format!("{name} needs"),
         };
         let game_name = game.name();
-        let search = match game.layers().is_some() && is_whole {
+        let search = match game.is_layered() && is_whole {
             true => format!("search it with 'solver solve {game_name}', "),
             false => String::new(),
         };

@@ -11,7 +11,7 @@ use super::enumerate::Output;
 use super::program;
 use super::table_args::OneTable;
 use super::value_iterate::root_texts;
-use yomikiri::game::{Game, GameExt, Outcome};
+use yomikiri::game::{Game, Outcome};
 use yomikiri::solve::ByDistance;
 use yomikiri::solved::{LayerValues, Oracle, SolvedTable, Totals};
 use yomikiri::table::{Manifest, Solution};
@@ -227,7 +227,7 @@ fn page(table: &SolvedTable, totals: &Totals, distances: &ByDistance) -> anyhow:
     text += &format!(
         "\n### By {}\n\n*States* are the rows of the table: positions as the mover sees them, mirror images \
          counted once. Moves are those of the rows; values are the mover's.\n\n{}",
-        game.layers().map_or("ply", |layers| layers.unit()),
+        game.layer_unit().unwrap_or("ply"),
         by_layer(game, manifest, Some((&totals.layers, &totals.all))).to_markdown()
     );
     Ok(text

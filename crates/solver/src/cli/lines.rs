@@ -5,7 +5,7 @@ use std::io::{self, BufRead};
 use std::path::Path;
 
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Game, GameExt};
+use yomikiri::game::Game;
 use yomikiri::hint::Hinted;
 use yomikiri::input;
 use yomikiri::solved::{LONGEST_LINE, SolvedTable, without_remark};

@@ -5,9 +5,9 @@ use serde::Serialize;
 use super::context::Context;
 use super::table_args::GameArg;
 use yomikiri::any::AnyGame;
+use yomikiri::game::Game;
 use yomikiri::game::perft::Finished;
 use yomikiri::game::shogi::{Drops, Ending, Variant};
-use yomikiri::game::{Game, GameExt};
 use yomikiri::hint::Hinted;
 use yomikiri::registry::shogi;
 use yomikiri_measure::render::Grid;
@@ -95,9 +95,9 @@ fn count(game: &AnyGame, args: &Args, context: &mut Context) -> anyhow::Result<(
         None => game.start(),
     };
     // Conventions of each family of games for finished games and depths.
-    let (finished, depth) = match game.layers() {
-        Some(_) => (Finished::Counted, 9),
-        None => (Finished::Dropped, 5),
+    let (finished, depth) = match game.is_layered() {
+        true => (Finished::Counted, 9),
+        false => (Finished::Dropped, 5),
     };
     let count = |depth| game.perft(&root.state, depth, finished);
     let counts: Vec<u64> = (1..=args.depth.unwrap_or(depth)).map(count).collect();

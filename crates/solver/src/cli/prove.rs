@@ -18,7 +18,7 @@ use yomikiri::game::othello::proof::semistrong::make;
 use yomikiri::game::othello::proof::{Header, check_file};
 use yomikiri::game::othello::search::{EngineOptions, built_in};
 use yomikiri::game::othello::{Board, grid_of, packed_of};
-use yomikiri::game::{Empties, Game, GameExt, Position, Side};
+use yomikiri::game::{Empties, Game, Position, Side};
 use yomikiri::hint::{Hint, Hinted, Kind};
 use yomikiri::registry::othello;
 use yomikiri::solve::Value;

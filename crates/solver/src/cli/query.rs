@@ -15,7 +15,7 @@ use super::table_args::{
 };
 use super::tables::{containing, solved_tables};
 use yomikiri::any::AnyGame;
-use yomikiri::game::{Empties, Game, GameExt};
+use yomikiri::game::{Empties, Game};
 use yomikiri::hint::Hinted;
 use yomikiri::input;
 use yomikiri::solved::{Reach, SearchOracle, SolvedTable, Source, Sources};

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::context::Context;
 use super::players::player;
 use yomikiri::any::AnyGame;
-use yomikiri::game::{Game, GameExt, Side};
+use yomikiri::game::{Game, Side};
 use yomikiri::hint::Hinted;
 use yomikiri_measure::judge::{GameTally, Player, Sampling, Words, arena};
 use yomikiri_measure::policy::{Policy, PolicySpec};
@@ -53,7 +53,7 @@ pub(super) fn run(
         policy: players[0].name(),
         opponent: players[1].name(),
         sides: Side::ALL.map(|side| game.side_name(side)),
-        units: game.scores().map(|_| Words::of(game).units),
+        units: game.has_scores().then(|| Words::of(game).units),
         random_plies: sampling.random_plies,
         seed: sampling.seed,
         first,

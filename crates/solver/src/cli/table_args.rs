@@ -120,7 +120,7 @@ impl WinPlies {
 
     /// Returns the number of plies for a game, or the default. Fails for games to which it does not apply.
     pub(super) fn plies(self, game: &AnyGame, default: u32) -> anyhow::Result<u32> {
-        if self.plies.is_some() && game.shogi_boards().is_none() {
+        if self.plies.is_some() && game.shogi_variant().is_none() {
             bail!(Hinted::from(format!(
                 "--plies does not apply to {}, only to shogi",
                 game.name()
@@ -133,7 +133,7 @@ impl WinPlies {
 /// Returns `true` if positions of a game are searched where its table is missing: games that always end, and those of
 /// the shogi family that are too large for a table.
 pub(super) fn is_searched(game: &AnyGame) -> bool {
-    game.layers().is_some() || can_search(game) && !game.facts().is_small
+    game.is_layered() || can_search(game) && !game.facts().is_small
 }
 
 /// Returns a game whose whole table is missing.

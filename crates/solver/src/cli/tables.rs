@@ -7,7 +7,7 @@ use anyhow::bail;
 use super::context::Context;
 use super::table_args::open_whole;
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Game, GameExt};
+use yomikiri::game::Game;
 use yomikiri::hint::{Hint, Hinted};
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::Table;

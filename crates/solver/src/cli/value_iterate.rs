@@ -13,7 +13,7 @@ use super::signals::report_resumable;
 use super::sizes::Memory;
 use super::table_args::OneTable;
 use yomikiri::any::AnyPosition;
-use yomikiri::game::{Empties, Game, GameExt, Repetition};
+use yomikiri::game::{Empties, Game, Repetition};
 use yomikiri::hint::Hinted;
 use yomikiri::solve::{self, RowOrder, Run, SolveOptions};
 use yomikiri::solved::{SolvedTable, States};
@@ -133,7 +133,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
 /// Returns whether a table is solved by retrograde analysis.
 fn is_taken_back(table: &Table, context: &Context) -> anyhow::Result<bool> {
     let by_rank = table.manifest().identity.is_by_rank();
-    Ok(by_rank && context.games.of_table(table)?.layers().is_none())
+    Ok(by_rank && !context.games.of_table(table)?.is_layered())
 }
 
 /// Solves a table after checking that there is room for it.
@@ -232,7 +232,7 @@ pub(super) fn root_text(table: &SolvedTable, root: &AnyPosition, row: u64) -> St
     let mover = Mover {
         side: game.side_name(root.side),
         in_check: game.in_check(&root.state),
-        unit: game.scores().filter(|_| table.has_scores()).map(|scores| scores.unit()),
+        unit: table.has_scores().then(|| game.score_unit()),
     };
     verdict(mover, table.value(row as usize))
 }
@@ -244,7 +244,7 @@ pub(super) fn root_texts(table: &SolvedTable) -> anyhow::Result<Vec<String>> {
     let rows = &table.table().manifest().root_ids;
     let shown = roots.iter().zip(rows).take(MOST_ROOTS).map(|(root, &row)| {
         let value = root_text(table, root, row);
-        match roots.len() == 1 || game.layers().is_some() {
+        match roots.len() == 1 || game.is_layered() {
             true => value,
             false => format!("{}: {value}", game.notation(root)),
         }
@@ -259,7 +259,7 @@ fn result_text(table: &SolvedTable) -> anyhow::Result<String> {
     let (game, manifest) = (table.game(), table.table().manifest());
     let mut text = root_texts(table)?.join("\n") + "\n";
     match &manifest.solution {
-        Some(solution) if game.layers().is_none() || !manifest.complete => {
+        Some(solution) if !game.is_layered() || !manifest.complete => {
             text += &proven_text(manifest, solution);
             text.push('\n');
         }

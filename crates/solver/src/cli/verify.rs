@@ -10,7 +10,7 @@ use super::error::{code, hinted};
 use super::lines::text_of;
 use super::table_args::OneTable;
 use yomikiri::any::AnyGame;
-use yomikiri::game::{GameExt, Side};
+use yomikiri::game::{Game, Side};
 use yomikiri::hint::{Hint, Hinted, Kind};
 use yomikiri::solve;
 use yomikiri_measure::export::{self, read_checksums};

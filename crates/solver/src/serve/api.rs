@@ -15,7 +15,7 @@ use super::players::{Asked, Difference, MOST_MISTAKES, differences_of, refusal};
 use super::reply::{Refusal, json};
 use super::work::Kind;
 use yomikiri::any::{AnyPosition, AnyState};
-use yomikiri::game::{BoardLayout, Drawn, Game, GameExt, NotationError, PlayedGame, Side};
+use yomikiri::game::{BoardLayout, Drawn, Game, NotationError, PlayedGame, Side};
 use yomikiri::hint::{self, Hint, Hinted};
 use yomikiri::solved::{
     Answer, LONGEST_LINE, LayerValues, MoveAnswer, Oracle, SearchOracle, SolvedTable,
@@ -165,8 +165,8 @@ fn line(opened: &Opened, desk: &Desk) -> Line {
         max_states: identity.max_states,
         layout: BoardLayout::of(game),
         has_scores: table.has_scores(),
-        score_unit: game.scores().filter(|_| table.has_scores()).map(|scores| scores.unit()),
-        is_layered: game.layers().is_some(),
+        score_unit: table.has_scores().then(|| game.score_unit()),
+        is_layered: game.is_layered(),
         repetition: table.values().repetition().name(),
         sides: Side::ALL.map(|side| game.side_name(side)),
         roots: identity

@@ -82,7 +82,7 @@ impl Opened {
         let search = || SearchOracle::beside(game.clone(), table.values().empties(), 1, time);
         let in_table = answer.kind != "outside";
         // A search for forced wins would know less of moves into the table.
-        let can_prove = is_open && game.layers().is_some();
+        let can_prove = is_open && game.is_layered();
         (can_prove && reach.contains(game, position, in_table)).then(search).flatten()
     }
 

@@ -15,7 +15,7 @@ use std::ops::Range;
 pub use self::bits::Instructions;
 pub use self::bits::{Bits, LANES, Tables, Work};
 use self::bits::{byte_table, look_up};
-use crate::game::{Action, Game, GameExt, Symmetry};
+use crate::game::{Action, Game, Symmetry};
 
 /// Rules of a board of up to 32 squares, by block.
 pub struct Blocks<B: Bits> {

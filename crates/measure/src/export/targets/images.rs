@@ -2,7 +2,7 @@
 
 use crate::judge::Example;
 use yomikiri::any::AnyGame;
-use yomikiri::game::{GameExt, Orientations, Symmetry};
+use yomikiri::game::{Game, Orientations, Symmetry};
 
 /// Images of a row to export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

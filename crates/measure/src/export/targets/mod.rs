@@ -37,7 +37,7 @@ use super::ExportError;
 use crate::judge::{Example, KnownValues, MeasureError};
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::encode::{Encoding, Layout};
-use yomikiri::game::{FoldedWords, Game, GameExt, Split, Splits, name_word};
+use yomikiri::game::{FoldedWords, Game, Split, Splits, name_word};
 use yomikiri::progress::Progress;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::{Table, TableError};
@@ -82,7 +82,7 @@ impl Targets {
     /// Returns an error if the request is invalid for the game.
     fn refuse(&self, table: &SolvedTable) -> Option<Hinted> {
         let game = table.game();
-        let bitboards = game.bitboards().is_some();
+        let bitboards = game.has_squares();
         let Selection { decisive, per_layer, .. } = self.selection;
         let spec = game.name();
         let whole_group = game.folded().group().order();

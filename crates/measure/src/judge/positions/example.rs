@@ -3,7 +3,7 @@
 use super::piece::JudgedCase;
 use super::{Case, Truth};
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, Empties, Game, GameExt, Orientations, Side, Symmetry};
+use yomikiri::game::{Action, Empties, Game, Orientations, Side, Symmetry};
 use yomikiri::graph::StateKind;
 use yomikiri::solve::{Prospect, Value};
 use yomikiri::solved::{Oracle, SolvedTable};
@@ -89,7 +89,7 @@ impl Example {
         let lower = moves.iter().map(|(_, value)| value.lower).max();
         let upper = moves.iter().map(|(_, value)| value.upper).max();
         let best = lower.zip(upper).map(|(lower, upper)| Value { lower, upper });
-        let at_end = || match game.end(&position.state).filter(|_| game.layers().is_none()) {
+        let at_end = || match game.end(&position.state).filter(|_| !game.is_layered()) {
             Some(end) => Value::exactly(Prospect::of_end(end.outcome, end.plies)),
             None => {
                 let score = game.score(&position.state, empties);
@@ -99,10 +99,10 @@ impl Example {
         Example {
             row: u32::MAX,
             position: *position,
-            layer: game.layers().map(|layers| layers.layer_of(&position.state)),
+            layer: game.is_layered().then(|| game.layer(&position.state)),
             kind: if best.is_some() { StateKind::Interior } else { StateKind::Terminal },
             value: best.unwrap_or_else(at_end),
-            scored: game.scores().is_some(),
+            scored: game.has_scores(),
             moves: moves.to_vec(),
             orientations: None,
             weight: 1.0,

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::LeftOut;
 use yomikiri::any::AnyGame;
-use yomikiri::game::{Empties, Game, GameExt, Outcome, Side};
+use yomikiri::game::{Empties, Game, Outcome, Side};
 use yomikiri::hint::Hint;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::TableError;
@@ -138,7 +138,7 @@ impl TableFacts {
         positions: u64,
     ) -> TableFacts {
         let mut name = format!("{} by search", game.name());
-        if game.layers().is_none() {
+        if !game.is_layered() {
             name += &format!(": wins by checks, and any within {win_plies} plies after a move");
         }
         TableFacts {
@@ -147,11 +147,11 @@ impl TableFacts {
             source: "given",
             taken: None,
             game: game.name(),
-            complete: game.layers().is_some(),
+            complete: game.is_layered(),
             symmetry_order: 1,
             keeps_sides: true,
-            empties: game.scores().map(|_| empties.name().to_string()),
-            repetition: game.layers().is_none().then(|| game.repetition().name().to_string()),
+            empties: game.has_scores().then(|| empties.name().to_string()),
+            repetition: (!game.is_layered()).then(|| game.repetition().name().to_string()),
             rows: positions,
             reachable_states: None,
             terminal_states: 0,

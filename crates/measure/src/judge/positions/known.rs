@@ -7,7 +7,7 @@ use super::labels::LabelSettings;
 use super::{Example, Labels, SearchCost};
 use crate::judge::error::MeasureError;
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Empties, Game, GameExt, MOST_WIN_PLIES};
+use yomikiri::game::{Empties, Game, MOST_WIN_PLIES};
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
 use yomikiri::search::can_search;
@@ -49,7 +49,7 @@ impl<'a> KnownValues<'a> {
         let is_complete = self.table.is_some_and(|table| table.table().manifest().complete);
         let is_known = |position: &AnyPosition| match self.table {
             None => false,
-            Some(table) if is_complete || self.game.layers().is_none() => {
+            Some(table) if is_complete || !self.game.is_layered() => {
                 table.states().find(position).is_some()
             }
             Some(table) => {
@@ -108,7 +108,7 @@ impl<'a> KnownValues<'a> {
     ) -> Result<Option<Example>, MeasureError> {
         let known = self.table.and_then(|table| Example::look_up(table, position, with_moves));
         // Whether a search knew more would depend on what was searched before.
-        let is_final = |known: &Example| known.is_settled() || self.game.layers().is_none();
+        let is_final = |known: &Example| known.is_settled() || !self.game.is_layered();
         if known.as_ref().is_some_and(is_final) {
             return Ok(known);
         }

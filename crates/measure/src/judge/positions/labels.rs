@@ -17,7 +17,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::judge::error::MeasureError;
 use yomikiri::any::{AnyGame, AnyPosition, AnyState};
-use yomikiri::game::{Action, Empties, Game, GameExt, Score, SearchLimits, SearchOptions, WideKey};
+use yomikiri::game::{Action, Empties, Game, Score, SearchLimits, SearchOptions, WideKey};
 use yomikiri::hint::{Hinted, Kind};
 use yomikiri::output::{NotOurs, is_foreign, is_full, kept};
 use yomikiri::parallel;
@@ -88,9 +88,9 @@ pub(super) struct LabelSettings {
 impl LabelSettings {
     /// Returns the name of the settings on which the values of a game depend.
     fn name(self, game: &AnyGame) -> String {
-        match game.layers() {
-            Some(_) => self.empties.name().to_string(),
-            None => format!("plies{}", self.win_plies),
+        match game.is_layered() {
+            true => self.empties.name().to_string(),
+            false => format!("plies{}", self.win_plies),
         }
     }
 }
@@ -165,8 +165,7 @@ impl Labels {
         };
         let mut wanted: Vec<AnyState> =
             positions.iter().filter(&mut is_new).map(|position| position.state).collect();
-        wanted
-            .sort_by_key(|state| self.game.layers().map(|layers| Reverse(layers.layer_of(state))));
+        wanted.sort_by_key(|state| Reverse(self.game.layer(state)));
         if wanted.is_empty() {
             return Ok(());
         }
@@ -175,7 +174,7 @@ impl Labels {
             empties: self.settings.empties,
             win_plies: self.settings.win_plies,
             // An upper limit: tables of scores grow only as large as a search can use.
-            memory: if self.game.layers().is_some() { MEMORY / threads } else { WIN_MEMORY },
+            memory: if self.game.is_layered() { MEMORY / threads } else { WIN_MEMORY },
             ..SearchOptions::default()
         };
         let searchers: Option<Vec<_>> =
@@ -285,7 +284,7 @@ fn records(
     bytes: &[u8],
     game: &AnyGame,
 ) -> Result<(FxHashMap<WideKey, Vec<Value>>, usize), String> {
-    let most = game.scores().map_or(1, |scores| scores.most().0);
+    let most = game.max_score().map_or(1, |most| most.0);
     let mut known = FxHashMap::default();
     let mut at = HEAD;
     while let Some(frame) = bytes.get(at..at + 18) {
@@ -330,7 +329,7 @@ fn values(
     deadline: Option<Instant>,
     state: &AnyState,
 ) -> Option<Vec<Value>> {
-    let is_layered = game.layers().is_some();
+    let is_layered = game.is_layered();
     let nodes = (!is_layered).then_some(WIN_NODES);
     let limits = SearchLimits { nodes, deadline, ..SearchLimits::default() };
     let (mut values, mut is_done) = (Vec::new(), true);

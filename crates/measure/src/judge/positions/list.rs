@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use rustc_hash::FxHashMap;
 
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Game, GameExt};
+use yomikiri::game::Game;
 use yomikiri::hint::Hinted;
 
 use super::table::JudgedPart;
@@ -104,7 +104,7 @@ impl PositionList {
 /// Counts the squares of a board whose layers count discs; fails for games without empty squares.
 pub(super) fn squares_of_discs(game: &AnyGame) -> Result<u32, Hinted> {
     let (rows, columns) = game.shape();
-    let has_discs = game.layers().is_some_and(|layers| layers.unit() == "discs");
+    let has_discs = game.layer_unit() == Some("discs");
     if !has_discs || rows * columns == 0 {
         let what = format!("positions of {} cannot be sampled by empty squares", game.name());
         return Err(Hinted::new(

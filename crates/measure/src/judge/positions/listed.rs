@@ -11,7 +11,7 @@ use super::{
 };
 use crate::judge::error::MeasureError;
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Empties, Game, GameExt};
+use yomikiri::game::{Empties, Game};
 use yomikiri::hint::Hinted;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
@@ -61,7 +61,7 @@ impl<'a> LookedUp<'a> {
         let known = in_parts(&list.positions, &|position| values.of(position, true))?;
         let game = list.game;
         let is_whole = table.is_some_and(|table| table.table().manifest().complete);
-        let is_layered = game.layers().is_some();
+        let is_layered = game.is_layered();
         let (mut searched_states, mut left_out) = (0, LeftOut::default());
         let (mut parts, mut forced_parts) = (Vec::new(), Vec::new());
         for (number, (&(position, weight), known)) in list.positions.iter().zip(known).enumerate() {
@@ -237,7 +237,7 @@ impl JudgedPositions for ListedPositions {
     fn forced(&self) -> Option<Box<dyn Source + '_>> {
         let is_whole = self.table.as_ref().is_some_and(|(facts, _)| facts.complete);
         let pieces = || Pieces { game: self.game.clone(), parts: self.forced.parts.clone() };
-        (self.game.layers().is_none() && !is_whole).then(|| Box::new(pieces()) as _)
+        (!self.game.is_layered() && !is_whole).then(|| Box::new(pieces()) as _)
     }
 
     fn is_sample(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::policy::Batch;
 use yomikiri::any::{AnyGame, AnyPosition, AnyState};
-use yomikiri::game::{Action, GameExt, Orientations, Outcome, Position, Score};
+use yomikiri::game::{Action, Game, Orientations, Outcome, Position, Score};
 use yomikiri::solve::Value;
 use yomikiri::solved::Orienting;
 

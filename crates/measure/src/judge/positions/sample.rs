@@ -8,7 +8,7 @@ use super::{Origin, PositionList};
 use crate::judge::arena::{Sampling, record};
 use crate::policy::Policy;
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Game, GameExt, Side, mix};
+use yomikiri::game::{Game, Side, mix};
 use yomikiri::graph::RowPiece;
 use yomikiri::hint::Hinted;
 use yomikiri::parallel;

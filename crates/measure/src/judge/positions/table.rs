@@ -15,7 +15,7 @@ use crate::judge::player::Player;
 use crate::judge::unfolded::Unfolded;
 use crate::policy::TrainedSpec;
 use yomikiri::any::{AnyGame, AnyState};
-use yomikiri::game::{Divider, Division, GameExt, Position, Side, Split, Splits};
+use yomikiri::game::{Divider, Division, Game, Position, Side, Split, Splits};
 use yomikiri::hint::Hinted;
 use yomikiri::solved::{Orienting, SolvedTable};
 use yomikiri::table::{SweepRecord, TableError};

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
     use crate::policy::sample::{four, positions};
     use crate::policy::{Batch, NetworkSpec};
-    use yomikiri::game::GameExt;
+    use yomikiri::game::Game;
 
     /// Narrows a tensor to 16-bit floats, in one of the two encodings of files.
     fn narrow(tensor: &mut Tensor, as_integers: bool) {

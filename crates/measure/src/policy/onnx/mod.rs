@@ -25,7 +25,7 @@ use super::network_spec::NetworkSpec;
 use super::reader::with_next;
 use super::{Batch, OutputRows, Outside, Policy, PolicySpec, ReadingSpec, Source};
 use yomikiri::game::encode::{Encoding, Layout, Plane};
-use yomikiri::game::{Game, GameExt, Position};
+use yomikiri::game::{Game, Position};
 use yomikiri::hint::Hinted;
 
 /// A network in an ONNX file as a policy.

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::process::{Process, excerpt};
 use crate::policy::reader::is_value;
 use crate::policy::{OutputRows, Outside, ReadingSpec, Source};
-use yomikiri::game::{Action, Game, GameExt, Position, Side};
+use yomikiri::game::{Action, Game, Position, Side};
 use yomikiri::hint::{Hinted, Kind};
 
 /// Value of `schema` in every line sent to the program.

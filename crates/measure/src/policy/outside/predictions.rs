@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::npy::NpyArray;
 use crate::policy::{OutputRows, Outside, ReadingSpec, Source};
-use yomikiri::game::{Game, GameExt, Position, Side, StateKey};
+use yomikiri::game::{Game, Position, Side, StateKey};
 use yomikiri::hint::Hinted;
 use yomikiri::input;
 

@@ -6,7 +6,7 @@ use super::heads::Heads;
 use super::numbers::PolicyHead;
 use super::{OutputRows, Outside, Source, in_position, same_outputs, widths};
 use crate::policy::{Answers, Batch, share_best};
-use yomikiri::game::{Action, Game, GameExt, Outcome, Position, Symmetry};
+use yomikiri::game::{Action, Game, Outcome, Position, Symmetry};
 use yomikiri::hint::Hinted;
 
 /// Number of positions searched at a time, which bounds memory.

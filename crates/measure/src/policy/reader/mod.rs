@@ -23,7 +23,7 @@ pub use spec::{MoveChoice, ReadingSpec, Softmax, ValueRange};
 
 use super::card::{self, Card};
 use super::{Answers, Batch, Policy, TrainedOn};
-use yomikiri::game::{Action, Game, GameExt, Position};
+use yomikiri::game::{Action, Game, Position};
 use yomikiri::hint::Hinted;
 
 /// Numbers of one output for some positions.

@@ -2,7 +2,7 @@
 
 use super::spec::{MoveChoice, ValueRange};
 use crate::policy::share_best;
-use yomikiri::game::{Action, Empties, Game, GameExt, Outcome, Side};
+use yomikiri::game::{Action, Empties, Game, Outcome, Side};
 use yomikiri::hint::Hinted;
 
 /// Tolerance of sums of single-precision numbers.

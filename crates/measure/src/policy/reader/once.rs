@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::{Outside, Source};
 use crate::policy::{Answers, Batch, share_best};
-use yomikiri::game::{Game, GameExt, Position};
+use yomikiri::game::{Game, Position};
 use yomikiri::hint::Hinted;
 
 /// Asks about the canonical image of each position of a batch, once each, and maps the answers back.

@@ -76,7 +76,7 @@ pub(in crate::cli) fn run(args: Args, context: &mut Context) -> anyhow::Result<(
         false => None,
     };
     // In other games the number of plies to the end, which decides how long a search takes, is unknown.
-    let has_discs = game.layers().is_some_and(|layers| layers.unit() == "discs");
+    let has_discs = game.layer_unit() == Some("discs");
     let empties = table.as_ref().map_or(Empties::default(), |table| table.values().empties());
     let search = has_discs.then(|| SearchOracle::beside(game.clone(), empties, 1, SEARCH));
     let sources = Sources::new(&game, Vec::from_iter(table), search.flatten(), Reach::Quick);

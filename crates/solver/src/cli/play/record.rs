@@ -10,7 +10,7 @@ use anyhow::bail;
 use super::super::lines::text_of;
 use super::super::output;
 use yomikiri::any::{AnyGame, AnyState};
-use yomikiri::game::{Game, GameExt, NotationError, PlayedGame};
+use yomikiri::game::{Game, NotationError, PlayedGame};
 use yomikiri::hint::Hinted;
 
 /// Writes a game to a file, which is whole at any time.

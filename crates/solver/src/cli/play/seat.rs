@@ -6,7 +6,7 @@ use super::super::context::Context;
 use super::super::players::player;
 use super::super::table_args::TableArgs;
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, GameExt};
+use yomikiri::game::{Action, Game};
 use yomikiri::hint::Hinted;
 use yomikiri::solved::Oracle;
 use yomikiri_measure::judge::Player;

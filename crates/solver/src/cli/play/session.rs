@@ -10,7 +10,7 @@ use super::super::lines::next_line;
 use super::record;
 use super::seat::{Chosen, Seat, choose};
 use yomikiri::any::{AnyGame, AnyPosition, AnyState};
-use yomikiri::game::{Action, Game, GameExt, Outcome, PlayedGame, Side};
+use yomikiri::game::{Action, Game, Outcome, PlayedGame, Side};
 use yomikiri::hint::{Hint, Hinted};
 use yomikiri::output::is_stream;
 use yomikiri::solve::Value;
@@ -376,7 +376,7 @@ impl Session<'_> {
         match (best.outcome(), found.outcome()) {
             (Some(_), Some(_)) if same => self.context.line("No move is better."),
             (Some(could), Some(did)) => {
-                let scores = match self.game().scores().is_some() && best.score() != found.score() {
+                let scores = match self.game().has_scores() && best.score() != found.score() {
                     true => format!(", {} instead of {}", score_cell(found), score_cell(best)),
                     false => String::new(),
                 };

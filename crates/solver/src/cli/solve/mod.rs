@@ -17,7 +17,7 @@ use super::table_args::{Meant, TableOption, WinPlies, is_in_reach, unknown_table
 use super::tables::solved_tables;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::othello::search::Evaluation;
-use yomikiri::game::{Empties, Game, GameExt, SearchOptions, SearchWeights};
+use yomikiri::game::{Empties, Game, SearchOptions, SearchWeights};
 use yomikiri::hint::Hinted;
 use yomikiri::search::usual_memory;
 use yomikiri::solved::{
@@ -112,13 +112,13 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let (game, table) = subject(&args, &mut words, context)?;
     let text = words.join(" ");
     let (game, question) = question(game, &text, context)?;
-    if args.empties.is_some() && game.scores().is_none() {
+    if args.empties.is_some() && !game.has_scores() {
         bail!(Hinted::from(format!(
             "--empties does not apply to {}: it has no scores",
             game.name()
         )));
     }
-    if args.outcome_only && game.layers().is_none() {
+    if args.outcome_only && !game.is_layered() {
         bail!(Hinted::from(format!("--outcome-only does not apply to {}", game.name())));
     }
     let is_named = table.is_some();

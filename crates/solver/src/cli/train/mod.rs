@@ -71,7 +71,7 @@ impl SizeArg {
     fn game(&self, context: &Context) -> anyhow::Result<AnyGame> {
         let word = self.word.as_ref().or(self.size.as_ref()).map_or("othello-4x4", String::as_str);
         let game = context.games.meant(word)?;
-        if game.bitboards().is_none() {
+        if !game.has_squares() {
             bail!(Hinted::new(
                 format!("`{word}` is not a board of Othello"),
                 "give a size such as 4x5"

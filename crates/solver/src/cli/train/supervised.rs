@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::super::context::Context;
 use super::super::made::solved;
 use super::{Common, Plan, SizeArg, draw, figures, place};
-use yomikiri::game::{Game, GameExt, Split};
+use yomikiri::game::{Game, Split};
 use yomikiri::hint::Hinted;
 use yomikiri::progress::Silent;
 use yomikiri::solved::Orienting;

@@ -10,7 +10,7 @@ use super::super::context::Context;
 use super::super::made::solved;
 use super::super::players::policies_dir;
 use super::{SizeArg, check_free};
-use yomikiri::game::{Game, GameExt, Orientations, Outcome};
+use yomikiri::game::{Game, Orientations, Outcome};
 use yomikiri::graph::StateKind;
 use yomikiri::hint::Hinted;
 use yomikiri::parallel;

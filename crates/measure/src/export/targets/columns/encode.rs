@@ -4,7 +4,7 @@ use super::{Content, MISSING, RowBlock, TargetColumn, TargetShape};
 use crate::judge::Example;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::encode::{Encoding, Layout};
-use yomikiri::game::{Game, GameExt, Score, Split};
+use yomikiri::game::{Game, Score, Split};
 use yomikiri::solve::Value;
 
 /// Encodes examples into the columns of blocks.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::judge::Example;
 use yomikiri::any::AnyGame;
 use yomikiri::game::encode::{Encoding, Layout, Plane};
-use yomikiri::game::{Game, GameExt, Side, Split};
+use yomikiri::game::{Game, Side, Split};
 use yomikiri::solve::Value;
 use yomikiri::solved::SolvedTable;
 
@@ -187,10 +187,10 @@ pub struct TargetShape {
 impl TargetShape {
     /// Returns the shape of what is known of positions: by a table, or else by search.
     pub fn of(game: &AnyGame, table: Option<&SolvedTable>) -> TargetShape {
-        let is_layered = game.layers().is_some();
+        let is_layered = game.is_layered();
         TargetShape {
             layout: Layout::Nchw,
-            scores: table.map_or(game.scores().is_some(), SolvedTable::has_scores),
+            scores: table.map_or(game.has_scores(), SolvedTable::has_scores),
             layers: table.map_or(is_layered, |table| table.states().has_layers()),
             rows: table.is_some(),
             bounds: table.map_or(!is_layered, |table| !table.table().manifest().complete),
@@ -263,7 +263,7 @@ impl List<'_> {
             let words = key.0.iter().take(encoder.game.facts().key_words);
             words.for_each(|word| out.extend(word.to_le_bytes()));
         });
-        let bitboards = game.bitboards().is_some();
+        let bitboards = game.has_squares();
         if bitboards {
             let about = format!(
                 "the mover's squares: bit row * {columns} + column, a1 at the top left being bit 0"
@@ -294,8 +294,8 @@ impl List<'_> {
             out.push(example.position.side.index() as u8);
         });
         if self.shape.layers {
-            let about = match game.layers() {
-                Some(layers) => format!("the number of {}", layers.unit()),
+            let about = match game.layer_unit() {
+                Some(unit) => format!("the number of {unit}"),
                 None => "plies from the nearest root".to_string(),
             };
             self.add("layer", (U16, &[]), about, |_, example, _, out| {

@@ -2,7 +2,6 @@
 //!
 //! A position is its key in hexadecimal and the side to move: `1b0 First`.
 
-use super::GameExt;
 use crate::game::{Action, Game, NotationError, Position, Side, StateKey, WideKey};
 use crate::hint::Hinted;
 

@@ -3,7 +3,6 @@
 //! Squares are numbered row by row from the top left as the first player sees the board, whichever side is to
 //! move: the numbers are the same for both sides, unlike those of actions.
 
-use super::GameExt;
 use crate::game::{Game, Position, Side};
 
 /// Position, ready to be drawn.
