@@ -32,7 +32,7 @@ fn main() {
 fn generate(game: &Othello<u64>, boards: &[Board]) -> (u64, u64) {
     let (mut count, mut digest) = (0, 0);
     for board in boards {
-        game.for_each_successor(board, |action, successor| {
+        game.moves(board, |action, successor| {
             if !game.is_pass(action) {
                 count += 1;
                 digest ^= game.canonical(&successor).key;

@@ -46,7 +46,7 @@ fn states(board: usize) -> (Othello<u64>, Vec<Board>) {
 fn successors(game: &Othello<u64>, boards: &[Board]) -> Vec<u64> {
     let mut keys = Vec::new();
     for board in boards {
-        game.for_each_successor(board, |action, successor| {
+        game.moves(board, |action, successor| {
             if !game.is_pass(action) {
                 keys.push(game.canonical(&successor).key);
             }
@@ -72,7 +72,7 @@ fn successor_boards(bencher: Bencher, board: usize) {
     bencher.counter(ItemsCount::new(moves)).bench_local(|| {
         let mut count = 0;
         for board in &boards {
-            game.for_each_successor(board, |action, successor| {
+            game.moves(board, |action, successor| {
                 black_box(successor);
                 count += u64::from(!game.is_pass(action));
             });

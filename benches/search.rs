@@ -156,7 +156,7 @@ fn random(empties: usize, count: usize, moves: bool, weights: &SearchWeights) {
         let found = exact(&position.state);
         nodes += found.nodes;
         let mut best = None;
-        game.for_each_successor(&position.state, |_, after| {
+        game.moves(&position.state, |_, after| {
             if moves {
                 let after = exact(&after);
                 nodes += after.nodes;

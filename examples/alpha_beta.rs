@@ -49,7 +49,7 @@ impl Search<'_> {
             return if least >= high { least } else { most };
         }
         let mut after = Vec::new();
-        self.game.for_each_successor(board, |_, next| {
+        self.game.moves(board, |_, next| {
             after.push((self.game.placements(&next).count_ones(), next));
         });
         // Moves that leave few replies come first: they are the most likely cut-offs.

@@ -115,15 +115,13 @@ impl Game for ConnectFour {
     fn action_count(&self) -> usize {
         self.columns
     }
-    fn for_each_action(&self, state: &Board, visit: impl FnMut(Action)) {
+    fn moves(&self, state: &Board, mut each: impl FnMut(Action, Board)) {
+        let (&(mine, theirs), occupied) = (state, state.0 | state.1);
         let columns = if self.result(state).is_some() { 0 } else { self.columns };
-        let free = |&column: &usize| (state.0 | state.1) >> column & 1 == 0;
-        (0..columns).filter(free).map(|column| Action(column as u16)).for_each(visit);
-    }
-    fn play(&self, &(mine, theirs): &Board, action: Action) -> Board {
-        let (column, occupied) = (usize::from(action.0), mine | theirs);
-        let fallen = self.lowest(column, self.height(column, occupied) + 1) & !occupied;
-        (theirs, mine | fallen)
+        for column in (0..columns).filter(|column| occupied >> column & 1 == 0) {
+            let fallen = self.lowest(column, self.height(column, occupied) + 1) & !occupied;
+            each(Action(column as u16), (theirs, mine | fallen));
+        }
     }
     fn result(&self, &(mine, theirs): &Board) -> Option<Outcome> {
         let lost = self.lines.iter().any(|line| theirs & line == *line);

@@ -298,7 +298,7 @@ impl Known {
         let mut states = FxHashSet::default();
         for board in &self.states {
             if game.placements(board) != 0 {
-                game.for_each_successor(board, |_, next| _ = states.insert(next));
+                game.moves(board, |_, next| _ = states.insert(next));
             }
         }
         let passes =

@@ -57,7 +57,7 @@ impl Endless {
         while let Some(&board) = boards.get(after.len()) {
             values.push(game.end(&board).map(|end| end.outcome.value()));
             let mut own = Vec::new();
-            game.for_each_successor(&board, |_, next| {
+            game.moves(&board, |_, next| {
                 let row = *rows.entry(next).or_insert_with(|| {
                     boards.push(next);
                     boards.len() as u32 - 1

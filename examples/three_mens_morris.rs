@@ -57,20 +57,21 @@ impl Game for ThreeMensMorris {
     fn action_count(&self) -> usize {
         81
     }
-    fn for_each_action(&self, state: &Men, mut visit: impl FnMut(Action)) {
-        let (mine, free) = (state.0, 0o777 & !(state.0 | state.1));
+    fn moves(&self, state: &Men, mut each: impl FnMut(Action, Men)) {
+        let &(mine, theirs) = state;
+        let free = 0o777 & !(mine | theirs);
+        let mut visit = |action: u16| {
+            each(Action(action), (theirs, mine & !(1 << (action / 9)) | 1 << (action % 9)));
+        };
         if self.result(state).is_some() {
         } else if mine.count_ones() < 3 {
             let barred = if free == 0o777 && self.centre_barred { 0o020 } else { 0 };
-            points(free & !barred).for_each(|to| visit(Action(10 * to)));
+            points(free & !barred).for_each(|to| visit(10 * to));
         } else {
             let moves =
                 points(mine).flat_map(|i| points(NEXT[i as usize] & free).map(move |j| (i, j)));
-            moves.for_each(|(from, to)| visit(Action(9 * from + to)));
+            moves.for_each(|(from, to)| visit(9 * from + to));
         }
-    }
-    fn play(&self, &(mine, theirs): &Men, action: Action) -> Men {
-        (theirs, mine & !(1 << (action.0 / 9)) | 1 << (action.0 % 9))
     }
     fn result(&self, &(_, theirs): &Men) -> Option<Outcome> {
         LINES.iter().any(|line| theirs & line == *line).then_some(Outcome::Loss)
@@ -84,7 +85,7 @@ impl Game for ThreeMensMorris {
         let in_turn = others <= 3 && (others == men || others == men + 1);
         (key >> 18 == 0 && mine & theirs == 0 && in_turn).then_some((mine, theirs))
     }
-    // Optional capabilities: symmetries, and a drawing of the board.
+    // What follows is optional: symmetries, and a drawing of the board.
     fn facts(&self) -> Facts {
         Facts { shape: (3, 3), ..Facts::of_keys::<u64>() }
     }

@@ -28,12 +28,10 @@ impl Game for TicTacToe {
     fn action_count(&self) -> usize {
         9
     }
-    fn for_each_action(&self, state: &Board, visit: impl FnMut(Action)) {
-        let free = if self.result(state).is_some() { 0 } else { !(state.0 | state.1) };
-        (0..9).filter(|i| free >> i & 1 == 1).map(Action).for_each(visit);
-    }
-    fn play(&self, &(mine, theirs): &Board, action: Action) -> Board {
-        (theirs, mine | 1 << action.0)
+    fn moves(&self, state: &Board, mut each: impl FnMut(Action, Board)) {
+        let (&(mine, theirs), is_over) = (state, self.result(state).is_some());
+        let free = (0..9).filter(|square| !is_over && (mine | theirs) >> square & 1 == 0);
+        free.for_each(|square| each(Action(square), (theirs, mine | 1 << square)));
     }
     fn result(&self, &(mine, theirs): &Board) -> Option<Outcome> {
         let lost = LINES.iter().any(|line| theirs & line == *line);

@@ -177,7 +177,7 @@ macro_rules! rules {
                 self.rules.visit_actions(state, &mut visit);
             }
 
-            fn for_each_successor(&self, state: &AnyState, mut visit: impl FnMut(Action, AnyState)) {
+            fn moves(&self, state: &AnyState, mut visit: impl FnMut(Action, AnyState)) {
                 self.rules.visit_successors(state, &mut visit);
             }
 
@@ -299,7 +299,7 @@ rules! {
         }
         fn visit_successors(state: &AnyState, visit: &mut dyn FnMut(Action, AnyState)) -> () {
             let state = erased.typed(state);
-            game.for_each_successor(&state, |action, after| visit(action, erased.any(&after)))
+            game.moves(&state, |action, after| visit(action, erased.any(&after)))
         }
         fn position_at(at: Address) -> Option<AnyPosition> {
             erased.position(at).map(|position| erased.any_position(&position))

@@ -113,7 +113,7 @@ fn moves_conform<G: Game>(game: &G, state: &G::State) {
     }
 
     let mut visited = Vec::new();
-    game.for_each_successor(state, |action, after| {
+    game.moves(state, |action, after| {
         visited.push(action);
         assert_eq!(game.play(state, action), after, "{action:?} of {state:?}");
         assert!((action.0 as usize) < game.action_count(), "{action:?} of {state:?} is too high");
@@ -181,7 +181,7 @@ fn symmetries_conform<G: Game>(game: &G, state: &G::State) {
 }
 
 fn layers_conform<G: Game>(game: &G, state: &G::State) {
-    game.for_each_successor(state, |action, after| {
+    game.moves(state, |action, after| {
         let (layer, before) = (game.layer(&after), game.layer(state));
         match (game.is_layered(), game.is_pass(action)) {
             (false, _) => {}
@@ -352,7 +352,7 @@ fn ranked_moves_conform<G: Game>(game: &G, rank: u32) {
     let moves_of = |rank: u32| {
         let state = game.state_of_rank(rank).unwrap_or_else(|| panic!("{rank} has no state"));
         let (mut moves, mut ends) = (Vec::new(), Vec::new());
-        game.for_each_successor(&state, |_, next| {
+        game.moves(&state, |_, next| {
             moves.push(game.rank(&next));
             ends.push((game.rank(&next), place(game.end(&next))));
         });
@@ -475,7 +475,7 @@ fn folded_step<G: Game>(game: &G, folded: &Folded<G::Key>) -> Folded<G::Key> {
         let state = game
             .state(key)
             .unwrap_or_else(|| panic!("invalid key {key:?}: expected that of a state"));
-        game.for_each_successor(&state, |_, after| {
+        game.moves(&state, |_, after| {
             let canonical = game.canonical(&after);
             let passed_on = game.group().successor_orientations(from, canonical.ties);
             next.entry(canonical.key).or_default().0 |= passed_on.0;

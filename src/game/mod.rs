@@ -1,7 +1,7 @@
 //! Rules of games: the [`Game`] trait and the built-in games. This module does not depend on tables or files.
 //!
 //! A [`Game`] describes positions as their *mover* sees them: a state holds "mine" and "theirs", so that one
-//! value serves both sides. Eight methods are required (moves, successors, results, packing); all others have
+//! value serves both sides. Seven methods are required (moves, results, packing); all others have
 //! defaults. A game has [layers](Game::layer_unit) if every move leads to a later one; in any other game play may
 //! repeat positions. Tables and all that is made of them use an [`AnyGame`](crate::any::AnyGame), a game
 //! with its type erased, whose [`Rules`] answer loops about a whole position at a time.
@@ -248,7 +248,7 @@ impl Facts {
 
 /// Rules of a two-player, zero-sum game of perfect information.
 ///
-/// Eight methods are required. All others have defaults, which fit a game without the feature; those in a group of
+/// Seven methods are required. All others have defaults, which fit a game without the feature; those in a group of
 /// their own say which methods belong together. `docs/your-own-game.md` walks through an example.
 pub trait Game: Sized + Send + Sync + 'static {
     /// Position without its side to move, as the mover sees it.
@@ -265,11 +265,9 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// Returns the number of action indices; every [`Action`] is below it.
     fn action_count(&self) -> usize;
 
-    /// Calls `visit` with every legal action, in ascending order; not at all if the game is over.
-    fn for_each_action(&self, state: &Self::State, visit: impl FnMut(Action));
-
-    /// Returns the state after a legal action, as its new mover sees it.
-    fn play(&self, state: &Self::State, action: Action) -> Self::State;
+    /// Calls `each` with every legal action, in ascending order, and the state after it, as its new mover sees it;
+    /// not at all if the game is over.
+    fn moves(&self, state: &Self::State, each: impl FnMut(Action, Self::State));
 
     /// Returns the outcome for the mover, or `None` while the game goes on. A state has a result exactly when
     /// it has no action.
@@ -307,10 +305,21 @@ pub trait Game: Sized + Send + Sync + 'static {
         None
     }
 
-    /// Calls `visit` with every legal action and its successor.
+    /// Calls `each` with every legal action, in ascending order; not at all if the game is over.
     #[inline]
-    fn for_each_successor(&self, state: &Self::State, mut visit: impl FnMut(Action, Self::State)) {
-        self.for_each_action(state, |action| visit(action, self.play(state, action)));
+    fn for_each_action(&self, state: &Self::State, mut each: impl FnMut(Action)) {
+        self.moves(state, |action, _| each(action));
+    }
+
+    /// Returns the state after a legal action, as its new mover sees it.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the action is illegal, unless the game overrides this method.
+    fn play(&self, state: &Self::State, action: Action) -> Self::State {
+        let mut after = None;
+        self.moves(state, |made, next| after = after.or(Some(next).filter(|_| made == action)));
+        after.expect("a legal action")
     }
 
     /// Counts the mover's actions without listing them.

@@ -37,7 +37,7 @@ pub fn perft<G: Game>(game: &G, state: &G::State, depth: u32, finished: Finished
         return if actions == 0 { finished.lines() } else { actions };
     }
     let mut successors = Vec::with_capacity(16);
-    game.for_each_successor(state, |_, successor| successors.push(successor));
+    game.moves(state, |_, successor| successors.push(successor));
     if successors.is_empty() {
         return finished.lines();
     }
@@ -68,7 +68,7 @@ fn shared<G: Game>(
         return *known;
     }
     let mut successors = Vec::new();
-    game.for_each_successor(state, |_, successor| successors.push(successor));
+    game.moves(state, |_, successor| successors.push(successor));
     let below = |successor: &G::State| shared(game, successor, depth - 1, finished, memo);
     let count = if successors.is_empty() {
         finished.lines()

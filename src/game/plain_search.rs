@@ -179,7 +179,7 @@ impl<G: Game> PlainRun<'_, G> {
     /// Returns the moves and the states after them, in the order in which they are tried.
     fn moves(&self, state: &G::State, first: Option<Action>) -> Vec<(Action, G::State)> {
         let mut moves = Vec::new();
-        self.game.for_each_successor(state, |action, after| {
+        self.game.moves(state, |action, after| {
             let replies = match self.game.mobility(&after) {
                 Mobility::Over | Mobility::Pass => 0,
                 Mobility::Moves(count) => count + 1,

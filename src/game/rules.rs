@@ -114,7 +114,7 @@ impl<G: Game> Typed<G> {
         let (game, side) = (&self.game, position.side.other());
         // Keys of layered games do not contain the side: orientations do.
         let is_tagged = game.keeps_sides() && !game.is_layered();
-        game.for_each_successor(&position.state, |action, after| {
+        game.moves(&position.state, |action, after| {
             let Canonical { key, ties } = game.canonical(&after);
             let key = if is_tagged { game.tag(key, side) } else { key }.widen();
             moves.push(MoveByKey { key, layer: game.layer(&after), action, ties });
@@ -146,7 +146,7 @@ impl<G: Game> Rules for Typed<G> {
         moves.clear();
         let (game, position) = (&self.game, self.position(at));
         let Some(position) = position.filter(|_| game.rank_count().is_some()) else { return false };
-        game.for_each_successor(&position.state, |action, after| {
+        game.moves(&position.state, |action, after| {
             let end = if with_ends { game.end(&after) } else { None };
             moves.push(MoveByRank { action, rank: game.rank(&after), end });
         });

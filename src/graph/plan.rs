@@ -166,7 +166,7 @@ impl Plan {
         let mut keys = BTreeSet::new();
         for root in &self.roots {
             keys.insert(game.position_key(root));
-            game.for_each_successor(&root.state, |action, state| {
+            game.moves(&root.state, |action, state| {
                 if game.is_pass(action) {
                     keys.insert(game.position_key(&Position { state, side: root.side.other() }));
                 }

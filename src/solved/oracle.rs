@@ -122,7 +122,7 @@ pub trait Oracle: Send + Sync {
     fn look_ahead(&self, position: &AnyPosition) -> Vec<(Action, Option<Value>)> {
         let mut moves = Vec::new();
         let side = position.side.other();
-        self.game().for_each_successor(&position.state, |action, state| {
+        self.game().moves(&position.state, |action, state| {
             let value = self.known_value(&AnyPosition { state, side });
             moves.push((action, value.map(Value::before)));
         });
@@ -170,7 +170,7 @@ pub trait Oracle: Send + Sync {
         };
         let mut first = None;
         if value.lower == value.upper {
-            self.game().for_each_successor(&position.state, |action, state| {
+            self.game().moves(&position.state, |action, state| {
                 if first.is_none() && keeps(state) {
                     first = Some(action);
                 }

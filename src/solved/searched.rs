@@ -269,7 +269,7 @@ impl Oracle for SearchOracle {
         let proven = value.filter(|&value| self.is_proven(value));
         let best = proven.and_then(|value| self.best_move(position, value));
         let mut moves = Vec::new();
-        self.game.for_each_successor(&position.state, |action, state| {
+        self.game.moves(&position.state, |action, state| {
             let after = AnyPosition { state, side: position.side.other() };
             if self.wanted.all_moves {
                 moves.push((action, self.value_of(&after).map(|value| self.turned(value))));

@@ -49,13 +49,10 @@ impl Game for Listed {
         let claims = self.nodes.iter().filter_map(|node| node.claims);
         claims.fold(401, u32::max) as usize
     }
-    fn for_each_action(&self, &state: &u32, visit: impl FnMut(Action)) {
+    fn moves(&self, &state: &u32, mut each: impl FnMut(Action, u32)) {
         let Node { moves, pass, .. } = self.node(state);
-        (0..moves.len() as u16).map(Action).chain(pass.map(|_| PASS)).for_each(visit);
-    }
-    fn play(&self, &state: &u32, action: Action) -> u32 {
-        let Node { moves, pass, .. } = self.node(state);
-        pass.unwrap_or_else(|| moves[usize::from(action.0)])
+        moves.iter().zip(0..).for_each(|(&after, action)| each(Action(action), after));
+        pass.iter().for_each(|&after| each(PASS, after));
     }
     fn result(&self, &state: &u32) -> Option<Outcome> {
         self.node(state).end

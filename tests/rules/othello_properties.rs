@@ -65,7 +65,7 @@ fn same_rules<K: StateKey>(game: &Othello<K>, plain: &Plain) -> Result<(), TestC
     let actions: Vec<_> = expected.iter().map(|&(action, _)| action).collect();
     prop_assert_eq!(game.actions(&board), actions);
     let mut successors = Vec::new();
-    game.for_each_successor(&board, |action, after| successors.push((action, after)));
+    game.moves(&board, |action, after| successors.push((action, after)));
     prop_assert_eq!(&successors, &expected);
     for &(action, after) in &expected {
         prop_assert_eq!(game.play(&board, action), after);

@@ -24,7 +24,7 @@ impl Recursion {
             return known;
         }
         let mut best = None;
-        self.game.for_each_successor(&position.state, |_, state| {
+        self.game.moves(&position.state, |_, state| {
             let after = Position { state, side: position.side.other() };
             best = best.max(Some(self.prospect(&after).before()));
         });

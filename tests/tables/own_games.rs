@@ -404,7 +404,7 @@ impl RankedMorris {
         let mut next = 0;
         while let Some(&key) = states.get(next) {
             next += 1;
-            rules.for_each_successor(&rules.state(key).unwrap(), |_, after| {
+            rules.moves(&rules.state(key).unwrap(), |_, after| {
                 let key = rules.canonical(&after).key;
                 if !states.contains(&key) {
                     states.push(key);
@@ -431,11 +431,8 @@ impl Game for RankedMorris {
     fn action_count(&self) -> usize {
         self.rules.action_count()
     }
-    fn for_each_action(&self, state: &Board, visit: impl FnMut(Action)) {
-        self.rules.for_each_action(state, visit);
-    }
-    fn play(&self, state: &Board, action: Action) -> Board {
-        self.rules.play(state, action)
+    fn moves(&self, state: &Board, each: impl FnMut(Action, Board)) {
+        self.rules.moves(state, each);
     }
     fn result(&self, state: &Board) -> Option<Outcome> {
         self.rules.result(state)

@@ -35,12 +35,8 @@ impl Game for Plainly {
         self.0.action_count()
     }
 
-    fn for_each_action(&self, state: &Self::State, visit: impl FnMut(Action)) {
-        self.0.for_each_action(state, visit);
-    }
-
-    fn play(&self, state: &Self::State, action: Action) -> Self::State {
-        self.0.play(state, action)
+    fn moves(&self, state: &Self::State, each: impl FnMut(Action, Self::State)) {
+        self.0.moves(state, each);
     }
 
     fn result(&self, state: &Self::State) -> Option<Outcome> {

@@ -297,7 +297,7 @@ fn every_row_is_found_and_every_edge_is_a_move() {
         let moves: Vec<_> = moves.collect();
         if !moves.is_empty() {
             let mut legal = Vec::new();
-            game.for_each_successor(&position.state, |action, state| {
+            game.moves(&position.state, |action, state| {
                 legal.push((action, game.canonical(&state).key));
             });
             assert_eq!(moves, legal, "row {row}");

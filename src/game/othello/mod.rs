@@ -212,7 +212,7 @@ impl<K: StateKey> Game for Othello<K> {
     }
 
     #[inline]
-    fn for_each_successor(&self, state: &Board, mut visit: impl FnMut(Action, Board)) {
+    fn moves(&self, state: &Board, mut visit: impl FnMut(Action, Board)) {
         let mut rest = self.lines.placements(state);
         if rest == 0 {
             let swapped = state.swapped();

@@ -157,7 +157,7 @@ impl<K: StateKey> Game for Shogi<K> {
     }
 
     #[inline]
-    fn for_each_successor(&self, state: &Board, mut visit: impl FnMut(Action, Board)) {
+    fn moves(&self, state: &Board, mut visit: impl FnMut(Action, Board)) {
         self.moves.visit(state, |played| {
             visit(self.action(played), self.moves.play(state, played));
             false

@@ -51,7 +51,7 @@ impl Mating for PlainMates {
         mut visit: impl FnMut(Action, Seen),
     ) {
         let mates_end = self.0.variant().ending == Ending::Mate;
-        self.0.for_each_successor(&node.board, |action, board| {
+        self.0.moves(&node.board, |action, board| {
             // A lion that reaches the last rank counts as a check; a stalemate does not.
             let reaches = || !mates_end && self.0.result(&board) == Some(Outcome::Loss);
             if !checks_only || self.0.in_check(&board) || reaches() {

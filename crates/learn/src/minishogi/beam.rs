@@ -108,7 +108,7 @@ impl BeamTree<'_> {
     /// Returns the successors of a position, which are `depth` plies from the root.
     fn successors(&self, position: &Position<Board>, depth: usize) -> Vec<Successor> {
         let (mut after, mut rows) = (Vec::new(), Vec::new());
-        self.game.for_each_successor(&position.state, |action, state| {
+        self.game.moves(&position.state, |action, state| {
             let position = Position { state, side: position.side.other() };
             let ended = self.game.is_terminal(&state);
             after.push(Successor { action, position, value: loss_in(depth), ended });

@@ -138,7 +138,7 @@ fn play_one(
     // Result for the last position's mover, if any.
     let result = loop {
         let mut after = Vec::new();
-        game.for_each_successor(&last.state, |_, state| {
+        game.moves(&last.state, |_, state| {
             after.push(Position { state, side: last.side.other() });
         });
         if after.is_empty() {

@@ -129,7 +129,7 @@ impl<G: Game> Td<G> {
         let (mut inputs, mut nexts, mut ends) = (Vec::new(), Vec::new(), Vec::new());
         for lane in lanes.iter() {
             if lane.wait == 0 && !lane.over {
-                game.for_each_successor(&lane.position.state, |_, state| {
+                game.moves(&lane.position.state, |_, state| {
                     let next = Position { state, side: lane.position.side.other() };
                     inputs.resize(inputs.len() + width, 0.0);
                     let own = &mut inputs[nexts.len() * width..];

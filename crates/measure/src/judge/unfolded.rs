@@ -128,7 +128,7 @@ impl Unfolded {
                 let state = game.transform(&position.state, symmetry);
                 let inverse = game.group().inverse(symmetry);
                 let mut inconsistent = false;
-                game.for_each_successor(&state, |action, after| {
+                game.moves(&state, |action, after| {
                     let canonical = game.transform_action(action, inverse);
                     let target = moves.iter().find(|(action, _)| *action == canonical);
                     let target = target.and_then(|(_, target)| *target);

@@ -48,7 +48,7 @@ impl<E> Lines<E> {
     {
         let (mut sum, mut moves) = (0, 0);
         if plies > 0 {
-            game.for_each_successor(state, |action, after| {
+            game.moves(state, |action, after| {
                 if !game.is_pass(action) {
                     sum -= self.mean(game, &after, plies - 1);
                     moves += 1;

@@ -333,7 +333,7 @@ fn values(
     let nodes = (!is_layered).then_some(WIN_NODES);
     let limits = SearchLimits { nodes, deadline, ..SearchLimits::default() };
     let (mut values, mut is_done) = (Vec::new(), true);
-    game.for_each_successor(state, |_, after| {
+    game.moves(state, |_, after| {
         is_done &= !limits.are_reached(0);
         if !is_done {
             return;

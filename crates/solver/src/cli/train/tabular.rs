@@ -186,7 +186,7 @@ mod tests {
     /// Returns the mover's expected outcome of random play, by the rules alone.
     fn expectation(game: &AnyGame, state: &AnyState) -> f64 {
         let (mut sum, mut moves) = (0.0, 0);
-        game.for_each_successor(state, |_, after| {
+        game.moves(state, |_, after| {
             sum -= expectation(game, &after);
             moves += 1;
         });
