@@ -138,7 +138,7 @@ impl Game for ConnectFour {
         let in_turn = theirs.count_ones().wrapping_sub(mine.count_ones()) <= 1;
         (mine & theirs == 0 && mine | theirs == occupied && in_turn).then_some((mine, theirs))
     }
-    // What follows is optional.
+    // The rest is optional.
     fn facts(&self) -> Facts {
         Facts { shape: (self.rows, self.columns), ..Facts::of_keys::<u64>() }
     }

@@ -85,7 +85,7 @@ impl Game for ThreeMensMorris {
         let in_turn = others <= 3 && (others == men || others == men + 1);
         (key >> 18 == 0 && mine & theirs == 0 && in_turn).then_some((mine, theirs))
     }
-    // What follows is optional: symmetries, and a drawing of the board.
+    // The rest is optional: symmetries, and a drawing of the board.
     fn facts(&self) -> Facts {
         Facts { shape: (3, 3), ..Facts::of_keys::<u64>() }
     }

@@ -46,7 +46,7 @@ impl Game for TicTacToe {
         let in_turn = theirs.count_ones().wrapping_sub(mine.count_ones()) <= 1;
         (key >> 18 == 0 && mine & theirs == 0 && in_turn).then_some((mine, theirs))
     }
-    // What follows is optional: layers, symmetries, and a drawing of the board.
+    // The rest is optional: layers, symmetries, and a drawing of the board.
 
     // ---- layers ----
     fn layer_unit(&self) -> Option<&'static str> {

@@ -6,7 +6,7 @@
 //! planes for the mover's hand and for the opponent's follow, one for each kind, with the number held on
 //! every square.
 
-/// Kinds of pieces that have [`Planes`](super::Planes).
+/// Kinds of pieces that have planes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlaneKinds {
     /// Kinds of pieces that stand on the board.

@@ -43,7 +43,7 @@ pub struct MoveByRank {
     pub end: Option<End>,
 }
 
-/// What the rules say of a position without its moves.
+/// Answer of the rules about a position, without its moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// Side to move; the first player if the address does not contain it.
