@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use yomikiri::any::AnyGame;
 use yomikiri::game::othello::{Board, Othello};
-use yomikiri::game::{Game, Position, Side};
+use yomikiri::game::{Game, Position, Side, StateKey};
 use yomikiri::graph::Graph;
 use yomikiri::solve::RowOrder;
 use yomikiri_measure::policy::{Batch, PolicySpec, of_rules};
@@ -140,19 +140,20 @@ const RULES: [(&str, usize); 6] = [
 fn policy(bencher: Bencher, rule: usize) {
     let (name, wanted) = RULES[rule];
     let (game, boards) = states(0);
-    let mut batch = Batch::default();
+    let (any, mut batch) = (AnyGame::new(game.clone()), Batch::default());
     for board in &boards {
         for symmetry in 0..8 {
-            let state = game.transform(board, symmetry);
-            if !game.is_terminal(&state) {
-                batch.push(Position { state, side: Side::First }, game.actions(&state));
+            let state =
+                any.state(game.key(&game.transform(board, symmetry)).widen()).expect("a key");
+            if !any.is_terminal(&state) {
+                batch.push(Position { state, side: Side::First }, any.actions(&state));
             }
         }
     }
     let spec: PolicySpec = name.parse().expect("it is known");
-    let policy = of_rules(&spec, &game).expect("it needs no file").expect("it is a rule");
+    let policy = of_rules(&spec, &any).expect("it needs no file").expect("it is a rule");
     bencher.counter(ItemsCount::new(batch.len())).bench_local(|| {
-        let answers = policy.answer(&game, &batch).expect("rules have answers");
+        let answers = policy.answer(&any, &batch).expect("rules have answers");
         assert_eq!(answers.probabilities.iter().filter(|&&p| p > 0.0).count(), wanted, "{name}");
     });
 }

@@ -17,11 +17,11 @@ use std::str::from_utf8;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use yomikiri::any::{AnyGame, AnyState};
+use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::encode::Layout;
 use yomikiri::game::othello::proof::check::{BoardRules, CheckLimits};
 use yomikiri::game::othello::proof::{Header, check_file};
-use yomikiri::game::{Game, Group, Position, Side, Splits, WideKey};
+use yomikiri::game::{Game, Group, Side, Splits};
 use yomikiri::graph::{pack, read_roots};
 use yomikiri::hint::Hinted;
 use yomikiri::progress::Silent;
@@ -118,7 +118,7 @@ fn headed(data: &[u8]) -> Option<(&str, &[u8])> {
 }
 
 /// Splits an input of text into the game that its first line names, and the rest.
-fn of_game(data: &[u8]) -> Option<(AnyGame, &str)> {
+fn game_named_in(data: &[u8]) -> Option<(AnyGame, &str)> {
     let (name, text) = headed(data)?;
     Some((game(name)?, from_utf8(text).ok()?))
 }
@@ -165,7 +165,7 @@ fn owned<'a>(files: &[(&'a str, &[u8])]) -> Vec<(Cow<'a, str>, Vec<u8>)> {
 }
 
 /// Returns the start and the positions after it.
-fn first_positions(game: &AnyGame) -> Batch<AnyState> {
+fn first_positions(game: &AnyGame) -> Batch {
     let start = game.start();
     let mut batch = Batch::default();
     let after = game.actions(&start.state).into_iter().map(|action| game.advance(&start, action));
@@ -176,14 +176,14 @@ fn first_positions(game: &AnyGame) -> Batch<AnyState> {
 }
 
 /// Checks that a policy's answers for the first positions are valid or refused.
-fn ask(policy: &dyn Policy<AnyGame>, game: &AnyGame) -> Read {
+fn ask(policy: &dyn Policy, game: &AnyGame) -> Read {
     let batch = first_positions(game);
     Ok(policy.answer(game, &batch)?.check(&batch)?)
 }
 
 /// Target: a game's name and a position or moves.
 fn notation(data: &[u8]) {
-    let Some((game, text)) = of_game(data) else { return };
+    let Some((game, text)) = game_named_in(data) else { return };
     let Ok(line) = game.parse_line(text, &game.start()) else { return };
     let position = *line.last().expect("a line is never empty");
     for (name, text) in game.written(&position) {
@@ -204,7 +204,7 @@ fn notation(data: &[u8]) {
 
 /// Target: a game's name and a file of roots.
 fn roots(data: &[u8]) {
-    let Some((game, text)) = of_game(data) else { return };
+    let Some((game, text)) = game_named_in(data) else { return };
     let Ok(found) = read_roots(&game, text) else { return };
     let text: Vec<String> = found.iter().map(|root| game.notation(root)).collect();
     assert_eq!(read_roots(&game, &text.join("\n")), Ok(found));
@@ -273,8 +273,8 @@ fn exec(data: &[u8]) {
 /// A program that always answers this line.
 struct Line<'a>(&'a [u8]);
 
-impl<G: Game> Source<G> for Line<'_> {
-    fn rows(&self, game: &G, positions: &[Position<G::State>]) -> Result<Vec<OutputRows>, Hinted> {
+impl Source for Line<'_> {
+    fn rows(&self, game: &AnyGame, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Hinted> {
         Exec::read_line(game, positions, self.0)
     }
 }
@@ -285,7 +285,7 @@ fn predictions(data: &[u8]) {
     let Some(game) = game(name) else { return };
     with_files(&PLACE.join("predictions"), &owned(&files), |dir| {
         let (name, reading) = ("predictions".to_string(), ReadingSpec::default());
-        ask(&Predictions::<WideKey>::read(&game, name, dir, &reading)?, &game)
+        ask(&Predictions::read(&game, name, dir, &reading)?, &game)
     });
 }
 
@@ -325,7 +325,7 @@ fn onnx(data: &[u8]) {
     with_files(&PLACE.join("onnx"), &[("model.onnx", model.to_vec())], |dir| {
         let path = dir.join("model.onnx");
         let spec = NetworkSpec::onnx(&format!("{}?{options}", path.display()))?;
-        let policy: Box<dyn Policy<AnyGame>> = spec.load("onnx".to_string(), &game)?;
+        let policy: Box<dyn Policy> = spec.load("onnx".to_string(), &game)?;
         ask(&*policy, &game)
     });
 }

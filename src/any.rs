@@ -17,7 +17,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::any::Any;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -27,7 +26,7 @@ use crate::game::{
     Action, Address, Canonical, Drawn, Empties, End, ExpectedStates, Facts, Game, Group, Mobility,
     MoveSquares, NotationError, Outcome, PieceKind, PlainSearch, PlaneKinds, Position, RankedMoves,
     RepetitionRule, Rules, Score, ScoreBounds, ScoreSearch, SearchLimits, SearchOptions, Side,
-    StateKey, Symmetry, Typed, WideKey,
+    StateKey, Symmetry, Typed, Walk, WideKey,
 };
 
 /// State of some game, stored as its key; only that game makes it.
@@ -71,10 +70,13 @@ impl AnyGame {
         self.rules.position_at(at)
     }
 
-    /// Returns the game with its type, for loops worth compiling for it; `None` if `G` is not its type.
-    pub fn of_type<G: Game>(&self) -> Option<OfType<G>> {
-        let rules: Arc<dyn Any + Send + Sync> = self.rules.clone();
-        rules.downcast().ok().map(OfType)
+    /// Begins a [`Walk`] in a state.
+    ///
+    /// # Panics
+    ///
+    /// If the state belongs to another game.
+    pub fn walk_from(&self, state: &AnyState) -> Box<dyn Walk + '_> {
+        self.rules.walk(Address::Key(state.0)).expect("a state belongs to the game that made it")
     }
 
     /// Counts the lines of `depth` plies from a state.
@@ -307,25 +309,6 @@ rules! {
         fn perft(state: &AnyState, depth: u32, finished: Finished) -> u64 {
             perft_shared(game, &erased.typed(state), depth, finished)
         }
-    }
-}
-
-/// Game whose type is known, and conversion of its positions.
-pub struct OfType<G: Game>(Arc<Typed<G>>);
-
-impl<G: Game> OfType<G> {
-    /// Returns the rules.
-    pub fn rules(&self) -> &G {
-        &self.0.game
-    }
-
-    /// Converts a position to the game's type.
-    ///
-    /// # Panics
-    ///
-    /// If the position belongs to another game.
-    pub fn position(&self, position: &AnyPosition) -> Position<G::State> {
-        self.0.typed_position(position)
     }
 }
 

@@ -511,7 +511,7 @@ pub(crate) fn encoding(
     let listed = listed.map_err(|bad| {
         format!("invalid planes `{bad}`: expected {}, joined by +", Plane::names())
     })?;
-    Encoding::of_game(game, known, listed.as_deref())
+    Encoding::of_rules(game, known, listed.as_deref())
 }
 
 /// Draws a textual board as SVG.

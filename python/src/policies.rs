@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use yomikiri::any::{AnyGame, AnyPosition, AnyState};
+use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::Game as _;
 use yomikiri::game::encode::Encoding;
 use yomikiri::hint::{Hint as _, Hinted};
@@ -132,16 +132,16 @@ pub(crate) fn is_search(spec: &PolicySpec) -> bool {
 
 /// A search that ends between two positions if the work is cancelled.
 struct Interruptible {
-    policy: Box<dyn Policy<AnyGame>>,
+    policy: Box<dyn Policy>,
     state: Arc<WorkState>,
 }
 
-impl Policy<AnyGame> for Interruptible {
+impl Policy for Interruptible {
     fn name(&self) -> String {
         self.policy.name()
     }
 
-    fn answer(&self, game: &AnyGame, batch: &Batch<AnyState>) -> Result<Answers, Hinted> {
+    fn answer(&self, game: &AnyGame, batch: &Batch) -> Result<Answers, Hinted> {
         let (mut answers, mut begin, mut size) = (Answers::default(), 0, 1);
         while begin < batch.len() {
             let places: Vec<usize> = (begin..batch.len().min(begin + size)).collect();
@@ -190,7 +190,7 @@ struct Callable {
     asks: Asks,
 }
 
-impl Source<AnyGame> for Callable {
+impl Source for Callable {
     const MOST: usize = 2048;
 
     fn rows(&self, game: &AnyGame, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Hinted> {

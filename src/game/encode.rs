@@ -320,7 +320,7 @@ impl Encoding {
 
     /// Returns the usual encoding of a game's positions in a layout. A game whose squares alone do not
     /// determine a state uses its own planes. Fails if the game or the layout has no such planes.
-    pub fn of_game<G: Game>(
+    pub fn of_rules<G: Game>(
         game: &G,
         layout: Layout,
         planes: Option<&[Plane]>,

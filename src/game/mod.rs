@@ -55,7 +55,7 @@ pub(crate) use plain_search::PlainSearch;
 pub use planes::PlaneKinds;
 pub use played::{EndReason, PlayedEnd, PlayedGame, RepetitionRule};
 pub(crate) use rules::Typed;
-pub use rules::{Address, MoveByKey, MoveByRank, Rules, Standing};
+pub use rules::{Address, MoveByKey, MoveByRank, Rules, Standing, Walk};
 pub use search::{
     MOST_WIN_PLIES, ScoreBounds, ScoreSearch, SearchLimits, SearchOptions, SearchWeights, WIN_PLIES,
 };

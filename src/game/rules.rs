@@ -7,7 +7,8 @@
 use std::any::Any;
 
 use super::{
-    Action, Canonical, Empties, End, Game, Mobility, Position, Score, Side, StateKey, WideKey,
+    Action, Canonical, Empties, End, Game, Mobility, Outcome, Position, Score, Side, StateKey,
+    WideKey,
 };
 
 /// Number under which a table finds a position.
@@ -73,6 +74,9 @@ pub trait Rules: Any + Send + Sync {
     /// the game after them too. Returns `false` if the address is invalid or the game has no ranks.
     fn moves_by_rank(&self, at: Address, with_ends: bool, moves: &mut Vec<MoveByRank>) -> bool;
 
+    /// Begins a walk in a position.
+    fn walk(&self, at: Address) -> Option<Box<dyn Walk + '_>>;
+
     /// Counts the mover's actions.
     fn mobility_at(&self, at: Address) -> Option<Mobility>;
 
@@ -88,6 +92,72 @@ pub trait Rules: Any + Send + Sync {
     /// Returns the folded key of a state; if `swapped`, that of the board with the other side to move, or `None`
     /// if the game has no such state.
     fn canonical_at(&self, at: Address, swapped: bool) -> Option<Canonical<WideKey>>;
+}
+
+/// A position in which moves are made and taken back, on the game's own states: recursion on it costs little more
+/// than in code compiled for the game, while states of an [`AnyGame`](crate::any::AnyGame) would be unpacked and packed
+/// at each step.
+pub trait Walk {
+    /// Fills `actions` with the legal actions, in ascending order.
+    fn actions(&self, actions: &mut Vec<Action>);
+
+    /// Plays a legal action.
+    fn push(&mut self, action: Action);
+
+    /// Takes the last action back; does nothing at the position where the walk began.
+    fn pop(&mut self);
+
+    /// Returns the outcome for the mover, or `None` while the game goes on.
+    fn result(&self) -> Option<Outcome>;
+
+    /// Counts the mover's actions.
+    fn mobility(&self) -> Mobility;
+
+    /// Returns the mover's material minus the opponent's.
+    fn material(&self) -> i32;
+
+    /// Returns the squares of the mover and of the opponent; `None` if squares alone do not determine a state.
+    fn squares(&self) -> Option<(u64, u64)>;
+}
+
+/// A [`Walk`] in a type of games.
+struct TypedWalk<'a, G: Game> {
+    game: &'a G,
+    state: G::State,
+    /// States before it, from the first.
+    before: Vec<G::State>,
+}
+
+impl<G: Game> Walk for TypedWalk<'_, G> {
+    fn actions(&self, actions: &mut Vec<Action>) {
+        actions.clear();
+        self.game.for_each_action(&self.state, |action| actions.push(action));
+    }
+
+    fn push(&mut self, action: Action) {
+        self.before.push(self.state);
+        self.state = self.game.play(&self.state, action);
+    }
+
+    fn pop(&mut self) {
+        self.state = self.before.pop().unwrap_or(self.state);
+    }
+
+    fn result(&self) -> Option<Outcome> {
+        self.game.result(&self.state)
+    }
+
+    fn mobility(&self) -> Mobility {
+        self.game.mobility(&self.state)
+    }
+
+    fn material(&self) -> i32 {
+        self.game.material(&self.state)
+    }
+
+    fn squares(&self) -> Option<(u64, u64)> {
+        self.game.squares(&self.state)
+    }
 }
 
 /// A game as [`Rules`]: compiled for each type of games.
@@ -151,6 +221,11 @@ impl<G: Game> Rules for Typed<G> {
             moves.push(MoveByRank { action, rank: game.rank(&after), end });
         });
         true
+    }
+
+    fn walk(&self, at: Address) -> Option<Box<dyn Walk + '_>> {
+        let state = self.position(at)?.state;
+        Some(Box::new(TypedWalk { game: &self.game, state, before: Vec::new() }))
     }
 
     fn mobility_at(&self, at: Address) -> Option<Mobility> {

@@ -128,7 +128,7 @@ impl Graph {
     }
 
     /// Returns a policy's probabilities in every position; none in terminal ones.
-    fn ask(&self, game: &AnyGame, policy: &dyn Policy<AnyGame>) -> Vec<Vec<f64>> {
+    fn ask(&self, game: &AnyGame, policy: &dyn Policy) -> Vec<Vec<f64>> {
         let of = |position: &AnyPosition| match game.is_terminal(&position.state) {
             true => Vec::new(),
             false => {
@@ -182,7 +182,7 @@ fn assert_as_by_the_rules(opened: &Opened, endless: f64, places: &[usize]) {
         let targets = targets.map(|to| opened.unfolded.position(states, to).unwrap());
         assert_eq!(targets.map(|to| graph.known[&to]).collect::<Vec<_>>(), graph.after[at]);
     }
-    let policies: [&dyn Policy<AnyGame>; 2] = [&ByRule(Random), &ByRule(Greedy)];
+    let policies: [&dyn Policy; 2] = [&ByRule(Random), &ByRule(Greedy)];
     let policies = policies.map(|policy| graph.ask(game, policy));
     let mean = |p: &[f64], values: &mut dyn Iterator<Item = f64>| -> f64 {
         p.iter().zip(values).map(|(p, value)| p * value).sum()

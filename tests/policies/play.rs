@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 use tempfile::TempDir;
-use yomikiri::game::othello::{Board, Othello};
-use yomikiri::game::{Empties, Game, Outcome, Position, Side};
+use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri::game::{Empties, Game, Outcome, Side};
 use yomikiri::progress::Silent;
 use yomikiri::solved::SolvedTable;
 use yomikiri_measure::judge::{
@@ -83,13 +83,13 @@ fn every_actual_position_is_unfolded_once() {
 
 /// Expected results by recursion over the rules, without a table.
 struct Recursion<'a> {
-    game: Othello<u64>,
-    players: [&'a dyn Policy<Othello<u64>>; 2],
-    known: HashMap<Position<Board>, Expected>,
+    game: AnyGame,
+    players: [&'a dyn Policy; 2],
+    known: HashMap<AnyPosition, Expected>,
 }
 
 impl Recursion<'_> {
-    fn of(&mut self, position: Position<Board>) -> Expected {
+    fn of(&mut self, position: AnyPosition) -> Expected {
         if let Some(known) = self.known.get(&position) {
             return *known;
         }
@@ -123,11 +123,11 @@ impl Recursion<'_> {
 fn games_agree_with_a_recursion_over_the_rules() {
     let opened = folded();
     let weights = ByRule(Weights::of_board((4, 4)));
-    let players: [&dyn Policy<Othello<u64>>; 3] = [&ByRule(Random), &ByRule(Greedy), &weights];
+    let players: [&dyn Policy; 3] = [&ByRule(Random), &ByRule(Greedy), &weights];
     for first in 0..3 {
         for second in 0..3 {
             let mut recursion = Recursion {
-                game: Othello::new(4, 4, false),
+                game: board_4x4(false),
                 players: [players[first], players[second]],
                 known: HashMap::new(),
             };

@@ -131,7 +131,7 @@ impl MateRules {
     }
 
     /// Returns the rules of a game; `None` for games outside the shogi family.
-    pub fn of_game<G: Game>(game: &G) -> Option<MateRules> {
+    pub fn of_rules<G: Game>(game: &G) -> Option<MateRules> {
         Some(MateRules::of(&game.shogi_variant()?))
     }
 }

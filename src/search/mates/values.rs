@@ -104,7 +104,7 @@ impl MateValues {
     pub(in crate::search) fn new(game: &AnyGame, options: &SearchOptions) -> Option<MateValues> {
         let SearchOptions { memory, threads, win_plies, .. } = *options;
         let win_plies = win_plies.min(MOST_WIN_PLIES);
-        let (rules, game) = (MateRules::of_game(game)?, game.clone());
+        let (rules, game) = (MateRules::of_rules(game)?, game.clone());
         Some(MateValues { game, rules, memory, threads, win_plies })
     }
 }

@@ -1,7 +1,7 @@
 //! Figures of a hand-made policy on hand-made values, computed by hand.
 
 use std::sync::Arc;
-use yomikiri::any::{AnyGame, AnyState};
+use yomikiri::any::AnyGame;
 use yomikiri::hint::Hinted;
 
 use yomikiri::game::{Game, Outcome, Score};
@@ -66,12 +66,12 @@ impl Source for Invented {
 
 struct Told;
 
-impl Policy<AnyGame> for Told {
+impl Policy for Told {
     fn name(&self) -> String {
         "told".to_string()
     }
 
-    fn answer(&self, _game: &AnyGame, batch: &Batch<AnyState>) -> Result<Answers, Hinted> {
+    fn answer(&self, _game: &AnyGame, batch: &Batch) -> Result<Answers, Hinted> {
         assert_eq!(batch.len(), 2);
         let probabilities = vec![0.5, 0.25, 0.125, 0.125, 0.25, 0.25, 0.5];
         let scores = vec![3.0, 4.0, 2.0, 1.0, 0.0, 0.0, 1.0];

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use yomikiri::any::{AnyGame, AnyPosition, AnyState};
+use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::Game;
 use yomikiri_measure::policy::{Answers, Batch, ByRule, Greedy, Policy};
 
@@ -18,7 +18,7 @@ struct Greedily {
     game: AnyGame,
     dir: PathBuf,
     positions: Vec<AnyPosition>,
-    batch: Batch<AnyState>,
+    batch: Batch,
     answers: Answers,
 }
 

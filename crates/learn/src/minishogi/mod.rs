@@ -25,8 +25,9 @@ pub mod tactics;
 
 pub use features::FEATURES;
 
-use yomikiri::game::WideKey;
-use yomikiri::game::shogi::{MINISHOGI, Shogi};
+use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri::game::shogi::{Board, MINISHOGI, Shogi};
+use yomikiri::game::{Game, Position, WideKey};
 
 /// Rules of minishogi with the key type of this module.
 pub type Minishogi = Shogi<WideKey>;
@@ -34,6 +35,12 @@ pub type Minishogi = Shogi<WideKey>;
 /// Returns the rules; left-right mirror images have the same canonical key.
 pub fn rules() -> Minishogi {
     Shogi::new(&MINISHOGI, true)
+}
+
+/// Converts a position to the form in which policies take it.
+fn erased(game: &AnyGame, position: &Position<Board>) -> AnyPosition {
+    let state = game.state(rules().key(&position.state)).expect("a key of minishogi");
+    Position { state, side: position.side }
 }
 
 /// A value network.

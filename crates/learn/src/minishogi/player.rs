@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::beam::{Beam, RootMove, loss_in};
 use super::quick::Quick;
 use super::{Minishogi, ValueFunction, rules};
-use yomikiri::any::AnyGame;
+use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::shogi::{Board, MINISHOGI};
 use yomikiri::game::{Game, Position};
 use yomikiri::hint::Hinted;
@@ -119,12 +119,12 @@ fn settle(judged: &mut [RootMove], fates: impl Iterator<Item = Fate> + Clone) {
     }
 }
 
-impl<G: Game, V: ValueFunction> Policy<G> for MinishogiPlayer<V> {
+impl<V: ValueFunction> Policy for MinishogiPlayer<V> {
     fn name(&self) -> String {
         self.name.clone()
     }
 
-    fn answer(&self, game: &G, batch: &Batch<G::State>) -> Result<Answers, Hinted> {
+    fn answer(&self, game: &AnyGame, batch: &Batch) -> Result<Answers, Hinted> {
         if game.name() != self.game.name() {
             return Err(Hinted::from(format!(
                 "policy '{}' plays {}, not {}",
@@ -133,15 +133,11 @@ impl<G: Game, V: ValueFunction> Policy<G> for MinishogiPlayer<V> {
                 game.name()
             )));
         }
-        let planes = game.plane_kinds().count() * self.game.variant().squares();
-        // Planes are the same whatever key type the caller's rules have.
-        let own = |position: &Position<G::State>| {
-            let mut written = vec![0; planes];
-            game.write_planes(&position.state, &mut written);
-            let state = self.game.read_planes(&written).expect("planes of one position");
+        let own = |position: &AnyPosition| {
+            let state = game.shogi_board(&position.state).expect("minishogi has boards");
             Position { state, side: position.side }
         };
-        let judge = |position: &Position<G::State>| self.judge(&own(position));
+        let judge = |position: &AnyPosition| self.judge(&own(position));
         let judged: Vec<Vec<RootMove>> = batch.positions().par_iter().map(judge).collect();
         let mut answers = Answers::default();
         answers.probabilities.resize(batch.actions().len(), 0.0);
@@ -160,6 +156,7 @@ impl<G: Game, V: ValueFunction> Policy<G> for MinishogiPlayer<V> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::erased;
     use super::super::sample::{Bumpy, position, positions};
     use super::*;
     use yomikiri_measure::policy::ask;
@@ -170,9 +167,8 @@ mod tests {
     }
 
     fn answers(player: &MinishogiPlayer<Bumpy>, positions: &[Position<Board>]) -> Answers {
-        let game = rules();
-        let mut batch = Batch::default();
-        positions.iter().for_each(|p| batch.push(*p, game.actions(&p.state)));
+        let (game, mut batch) = (AnyGame::new(rules()), Batch::default());
+        positions.iter().for_each(|p| batch.push(erased(&game, p), rules().actions(&p.state)));
         let answers = player.answer(&game, &batch).unwrap();
         answers.check(&batch).unwrap();
         answers
@@ -201,7 +197,8 @@ mod tests {
         // Mate in 3 by either drop, which the values do not show at one ply.
         let won = position(&game, "2k1S/4p/1gS2/4b/1KR2 b RGPb 1");
         let player = player(1, 4_000);
-        let chosen = ask(&player, &game, &won).unwrap();
+        let any = AnyGame::new(rules());
+        let chosen = ask(&player, &any, &erased(&any, &won)).unwrap();
         let chosen = chosen.iter().filter(|(_, p)| *p > 0.0);
         for (action, _) in chosen {
             let name = game.action_name(won.side, *action);
@@ -216,7 +213,7 @@ mod tests {
             if fates.iter().all(|fate| loses(*fate)) {
                 continue;
             }
-            let answers = ask(&player, &game, root).unwrap();
+            let answers = ask(&player, &any, &erased(&any, root)).unwrap();
             for (fate, (_, probability)) in fates.iter().zip(answers) {
                 assert!(!loses(*fate) || probability == 0.0);
                 avoided += u32::from(loses(*fate));
@@ -227,8 +224,7 @@ mod tests {
 
     #[test]
     fn another_game_is_refused() {
-        let animals =
-            yomikiri::game::shogi::Shogi::<u64>::new(&yomikiri::game::shogi::ANIMAL_SHOGI, true);
+        let animals = yomikiri::registry::shogi(&yomikiri::game::shogi::ANIMAL_SHOGI);
         let start = animals.start();
         let error = ask(&player(1, 0), &animals, &start).unwrap_err().to_string();
         assert!(error.contains("plays minishogi, not animal-shogi"), "{error}");

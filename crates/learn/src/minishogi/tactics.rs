@@ -12,8 +12,9 @@
 use rayon::prelude::*;
 
 use super::mates::GAME_PLIES;
-use super::{Minishogi, rules};
+use super::{Minishogi, erased, rules};
 use crate::chance::{below, seeded};
+use yomikiri::any::AnyGame;
 use yomikiri::game::shogi::{Board, MINISHOGI};
 use yomikiri::game::{Action, Game, Position};
 use yomikiri::hint::Hinted;
@@ -123,7 +124,7 @@ impl TestSet {
     }
 
     /// Measures a player; `None` if there are no positions of a kind.
-    pub fn measure(&self, player: &dyn Policy<Minishogi>) -> Result<Option<Shares>, Hinted> {
+    pub fn measure(&self, player: &dyn Policy) -> Result<Option<Shares>, Hinted> {
         let wins = |fate: Fate| matches!(fate, Fate::Wins(_));
         let kept = share(&self.won, player, wins)?;
         let lost = share(&self.at_risk, player, loses)?;
@@ -138,14 +139,14 @@ fn loses(fate: Fate) -> bool {
 /// Returns the mean probability of moves whose fate counts; `None` without positions.
 fn share(
     positions: &[JudgedPosition],
-    player: &dyn Policy<Minishogi>,
+    player: &dyn Policy,
     counts: impl Fn(Fate) -> bool,
 ) -> Result<Option<f64>, Hinted> {
-    let mut batch = Batch::default();
+    let (game, mut batch) = (AnyGame::new(rules()), Batch::default());
     for (position, moves) in positions {
-        batch.push(*position, moves.iter().map(|(action, _)| *action));
+        batch.push(erased(&game, position), moves.iter().map(|(action, _)| *action));
     }
-    let answers = player.answer(&rules(), &batch)?;
+    let answers = player.answer(&game, &batch)?;
     answers.check(&batch)?;
     let fates = positions.iter().flat_map(|(_, moves)| moves);
     let chosen = fates.zip(&answers.probabilities).filter(|((_, fate), _)| counts(*fate));

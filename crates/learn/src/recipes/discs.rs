@@ -14,6 +14,7 @@ use crate::options::{AT_ONCE, COUNT, KEPT, OPENING, UNITS, number, rate};
 use crate::passes::{Pass, squared_errors};
 use crate::trainer::Trainer;
 use crate::training::{HistoryRow, Learner};
+use yomikiri::any::AnyGame;
 use yomikiri::game::Game;
 use yomikiri::game::encode::{Encoding, Layout, Plane};
 use yomikiri::hint::Hinted;
@@ -103,10 +104,10 @@ const TEST_ONE_IN: usize = 10;
 
 impl Discs {
     /// Plays the games between `players`, which are those of the settings.
-    pub fn new<G: Game>(
-        game: &G,
+    pub fn new(
+        game: &AnyGame,
         settings: Settings,
-        players: &[Box<dyn Policy<G>>],
+        players: &[Box<dyn Policy>],
         progress: &dyn Progress,
     ) -> Result<Discs, Hinted> {
         let squares = game.action_count() - 1;

@@ -23,8 +23,9 @@ use crate::options::{AT_ONCE, COUNT, KEPT, number, rate, share};
 use crate::passes::{Gradient, Pass};
 use crate::trainer::Trainer;
 use crate::training::{HistoryRow, Learner};
+use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::game::encode::{Encoding, Layout};
-use yomikiri::game::{Action, Game, Position, Side};
+use yomikiri::game::{Action, Game, Side};
 use yomikiri::hint::Hinted;
 use yomikiri::progress::Progress;
 use yomikiri_measure::policy::{Batch, Policy};
@@ -136,8 +137,8 @@ const PARTS: usize = 2;
 const LANES: usize = 64;
 
 /// A game in progress.
-struct Lane<S> {
-    position: Position<S>,
+struct Lane {
+    position: AnyPosition,
     random: Xoshiro256PlusPlus,
     /// Opponent and learner's side; `None` if the learner plays both sides.
     opponent: Option<(usize, Side)>,
@@ -158,19 +159,19 @@ struct Results {
 }
 
 /// Q-learning.
-pub struct QLearning<G: Game> {
-    game: G,
+pub struct QLearning {
+    game: AnyGame,
     encoding: Encoding,
     settings: Settings,
-    opponents: Vec<Box<dyn Policy<G>>>,
+    opponents: Vec<Box<dyn Policy>>,
     trainer: Trainer,
     target: Network,
     replay: Replay,
 }
 
-impl<G: Game> QLearning<G> {
+impl QLearning {
     /// Returns the state before the first game; `opponents` are those of the settings.
-    pub fn new(game: G, settings: Settings, opponents: Vec<Box<dyn Policy<G>>>) -> QLearning<G> {
+    pub fn new(game: AnyGame, settings: Settings, opponents: Vec<Box<dyn Policy>>) -> QLearning {
         let network = Network::new(settings.architecture(game.shape()), settings.fit.seed);
         let encoding = settings.encoding(game.shape());
         let (target, replay) = (network.clone(), Replay::new(settings.fit.replay));
@@ -178,7 +179,7 @@ impl<G: Game> QLearning<G> {
         QLearning { game, encoding, settings, opponents, trainer, target, replay }
     }
 
-    fn lanes(&self, iteration: u64) -> Vec<Lane<G::State>> {
+    fn lanes(&self, iteration: u64) -> Vec<Lane> {
         let count = self.opponents.len();
         let sides = (0..count).flat_map(|at| Side::ALL.map(|side| Some((at, side))));
         let kinds: Vec<_> = if count == 0 { vec![None] } else { sides.collect() };
@@ -194,7 +195,7 @@ impl<G: Game> QLearning<G> {
     }
 
     /// Returns the board of a state in the form of the replay buffer.
-    fn board(&self, state: &G::State) -> [u64; 2] {
+    fn board(&self, state: &AnyState) -> [u64; 2] {
         let (own, other) = self.game.squares(state).unwrap_or_default();
         [own, other]
     }
@@ -202,13 +203,13 @@ impl<G: Game> QLearning<G> {
     /// Plays games to their end, stores their decisions and adds to the results against each opponent.
     fn play(
         &mut self,
-        lanes: &mut [Lane<G::State>],
+        lanes: &mut [Lane],
         epsilon: f64,
         results: &mut [Results],
     ) -> Result<(), Hinted> {
         while lanes.iter().any(|lane| !lane.over) {
             let mut own = Vec::new();
-            let mut theirs: Vec<(Batch<G::State>, Vec<usize>)> =
+            let mut theirs: Vec<(Batch, Vec<usize>)> =
                 self.opponents.iter().map(|_| Default::default()).collect();
             for (at, lane) in lanes.iter_mut().enumerate().filter(|(_, lane)| !lane.over) {
                 let actions = self.game.actions(&lane.position.state);
@@ -245,12 +246,7 @@ impl<G: Game> QLearning<G> {
     }
 
     /// Chooses moves in some lanes, given with their legal actions.
-    fn decide(
-        &mut self,
-        lanes: &mut [Lane<G::State>],
-        choices: Vec<(usize, Vec<Action>)>,
-        epsilon: f64,
-    ) {
+    fn decide(&mut self, lanes: &mut [Lane], choices: Vec<(usize, Vec<Action>)>, epsilon: f64) {
         if choices.is_empty() {
             return;
         }
@@ -284,7 +280,7 @@ impl<G: Game> QLearning<G> {
     }
 
     /// Ends a lane's game if it is over, and rewards its pending decisions.
-    fn end(&mut self, lane: &mut Lane<G::State>, results: &mut [Results]) {
+    fn end(&mut self, lane: &mut Lane, results: &mut [Results]) {
         let state = &lane.position.state;
         if !self.game.is_terminal(state) {
             return;
@@ -379,7 +375,7 @@ fn gradient(
     pass.backward(loss, vec![errors])
 }
 
-impl<G: Game> Learner for QLearning<G> {
+impl Learner for QLearning {
     fn iterations(&self) -> u64 {
         self.settings.iterations
     }

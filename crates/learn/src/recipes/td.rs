@@ -19,6 +19,7 @@ use crate::options::{AT_ONCE, COUNT, UNITS, number, rate, share};
 use crate::passes::{Gradient, Pass, squared_errors};
 use crate::trainer::Trainer;
 use crate::training::{HistoryRow, Learner};
+use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::encode::{Encoding, Layout};
 use yomikiri::game::{Game, Outcome, Position, Side};
 use yomikiri::hint::Hinted;
@@ -80,8 +81,8 @@ impl Settings {
 const PARTS: usize = 4;
 
 /// A game in progress.
-struct Lane<S> {
-    position: Position<S>,
+struct Lane {
+    position: AnyPosition,
     random: Xoshiro256PlusPlus,
     /// Network input of the position after the last move; empty before the first.
     last: Vec<f32>,
@@ -98,16 +99,16 @@ struct TdErrors {
 }
 
 /// Temporal-difference learning.
-pub struct Td<G: Game> {
-    game: G,
+pub struct Td {
+    game: AnyGame,
     encoding: Encoding,
     settings: Settings,
     trainer: Trainer,
 }
 
-impl<G: Game> Td<G> {
+impl Td {
     /// Returns the state before the first game.
-    pub fn new(game: G, settings: Settings) -> Td<G> {
+    pub fn new(game: AnyGame, settings: Settings) -> Td {
         // Small weights of both signs: with only positive ones, as in the source's program, all hidden
         // units behave alike.
         let architecture = settings.architecture(game.shape());
@@ -117,13 +118,13 @@ impl<G: Game> Td<G> {
         Td { game, encoding, settings, trainer }
     }
 
-    fn lane(&self, iteration: u64, number: u64, wait: usize) -> Lane<G::State> {
+    fn lane(&self, iteration: u64, number: u64, wait: usize) -> Lane {
         let random = seeded(self.settings.seed, &[iteration, number]);
         Lane { position: self.game.start(), random, last: Vec::new(), wait, over: false }
     }
 
     /// Makes a move in each game and returns the resulting inputs and targets.
-    fn moves(&self, lanes: &mut [Lane<G::State>]) -> TdErrors {
+    fn moves(&self, lanes: &mut [Lane]) -> TdErrors {
         let game = &self.game;
         let width = self.encoding.len();
         let (mut inputs, mut nexts, mut ends) = (Vec::new(), Vec::new(), Vec::new());
@@ -183,7 +184,7 @@ impl<G: Game> Td<G> {
 }
 
 /// Returns the result of a finished game, 1 for the winner; `None` while it goes on.
-fn result<G: Game>(game: &G, position: &Position<G::State>) -> Option<[f32; 2]> {
+fn result(game: &AnyGame, position: &AnyPosition) -> Option<[f32; 2]> {
     if !game.is_terminal(&position.state) {
         return None;
     }
@@ -205,7 +206,7 @@ fn gradient(network: &Network, errors: TdErrors, count: usize) -> Gradient {
     pass.backward(loss, vec![errors])
 }
 
-impl<G: Game> Learner for Td<G> {
+impl Learner for Td {
     fn iterations(&self) -> u64 {
         self.settings.games.div_ceil(self.settings.games_per_iteration)
     }
@@ -224,9 +225,8 @@ impl<G: Game> Learner for Td<G> {
         let count = (self.settings.parallel_games as u64).min(games);
         let wait = |at: u64| at as usize * plies / count as usize;
         let mut begun = count;
-        let lanes: Vec<Lane<G::State>> =
-            (0..count).map(|at| self.lane(iteration, at, wait(at))).collect();
-        let mut parts: Vec<Vec<Lane<G::State>>> = Vec::new();
+        let lanes: Vec<Lane> = (0..count).map(|at| self.lane(iteration, at, wait(at))).collect();
+        let mut parts: Vec<Vec<Lane>> = Vec::new();
         let size = lanes.len().div_ceil(PARTS);
         let mut rest = lanes.into_iter().peekable();
         while rest.peek().is_some() {

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::policy::chance::{sample, unit};
 use crate::policy::{Batch, Policy};
+use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::game::{Game, Outcome, PlayedGame, Position, Side};
 use yomikiri::hint::Hinted;
 use yomikiri::parallel;
@@ -53,7 +54,7 @@ impl GameTally {
     }
 
     /// Counts a finished game for the policy that played `side`.
-    fn count<G: Game>(&mut self, game: &G, played: &PlayedGame<G::State>, side: Side) {
+    fn count(&mut self, game: &AnyGame, played: &PlayedGame<AnyState>, side: Side) {
         let Position { state, side: mover } = played.position();
         let outcome = played.end(game).map_or(Outcome::Draw, |end| end.outcome);
         let score = i64::from(game.material(state));
@@ -86,10 +87,10 @@ const LANES: u64 = 64;
 
 /// Plays games of `one` against `other`, first with `one` as the first player, then as the second. A game
 /// depends on its number and the seed, not on the number of threads.
-pub fn arena<G: Game>(
-    game: &G,
-    one: &dyn Policy<G>,
-    other: &dyn Policy<G>,
+pub fn arena(
+    game: &AnyGame,
+    one: &dyn Policy,
+    other: &dyn Policy,
     sampling: Sampling,
     progress: &dyn Progress,
 ) -> Result<[GameTally; 2], Hinted> {
@@ -108,12 +109,12 @@ pub fn arena<G: Game>(
 }
 
 /// Plays games of a first player against a second one and returns them.
-pub fn record<G: Game>(
-    game: &G,
-    players: [&dyn Policy<G>; 2],
+pub fn record(
+    game: &AnyGame,
+    players: [&dyn Policy; 2],
     sampling: Sampling,
     progress: &dyn Progress,
-) -> Result<Vec<PlayedGame<G::State>>, Hinted> {
+) -> Result<Vec<PlayedGame<AnyState>>, Hinted> {
     let tasks = sampling.games.div_ceil(LANES) as usize;
     let parts = parallel::try_map(tasks, &|task| {
         let begin = task as u64 * LANES;
@@ -131,19 +132,19 @@ struct Lane<S> {
 }
 
 /// Plays the games of these numbers and returns them in order.
-fn play<G: Game>(
-    game: &G,
-    players: [&dyn Policy<G>; 2],
+fn play(
+    game: &AnyGame,
+    players: [&dyn Policy; 2],
     sampling: Sampling,
     numbers: std::ops::Range<u64>,
-) -> Result<Vec<PlayedGame<G::State>>, Hinted> {
+) -> Result<Vec<PlayedGame<AnyState>>, Hinted> {
     let begin = |number: u64| {
         let seed = sampling.seed ^ number.wrapping_mul(0xd134_2543_de82_ef95);
         let mut random = SplitMix64::seed_from_u64(seed);
         unit(&mut random);
         Lane { played: PlayedGame::new(game.start()), random }
     };
-    let mut lanes: Vec<Lane<G::State>> = numbers.map(begin).collect();
+    let mut lanes: Vec<Lane<AnyState>> = numbers.map(begin).collect();
     loop {
         let mut batches = [Batch::default(), Batch::default()];
         let mut choosing: [Vec<usize>; 2] = [Vec::new(), Vec::new()];

@@ -102,7 +102,7 @@ use yomikiri::hint::Hinted;
 pub fn build(spec: &PolicySpec, game: &AnyGame) -> Result<Player, Hinted> {
     let policy = match policy::of_outside(spec, game)? {
         Some(policy) => Some(policy),
-        None => policy::of_game(spec, game)?,
+        None => policy::of_rules(spec, game)?,
     };
     Ok(policy.map_or(Player::Perfect, Player::Policy))
 }

@@ -10,7 +10,7 @@ use yomikiri::solved::Oracle;
 /// A player to be judged.
 pub enum Player {
     /// A policy that goes by the position.
-    Policy(Box<dyn Policy<AnyGame>>),
+    Policy(Box<dyn Policy>),
     /// The table's best moves, by their exact values. It plays for the score, then for the shortest game when
     /// winning or drawn and for the longest when losing; equally good moves share the probability.
     Perfect,
@@ -29,7 +29,7 @@ impl Player {
     }
 
     /// Returns the policy of a player that needs no table.
-    pub fn policy(&self) -> Option<&dyn Policy<AnyGame>> {
+    pub fn policy(&self) -> Option<&dyn Policy> {
         match self {
             Player::Policy(policy) => Some(policy.as_ref()),
             Player::Perfect => None,

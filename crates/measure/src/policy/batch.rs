@@ -2,46 +2,40 @@
 
 use std::ops::Range;
 
-use yomikiri::game::{Action, Position};
+use yomikiri::any::AnyPosition;
+use yomikiri::game::Action;
 use yomikiri::hint::Hinted;
 
 /// Positions in which a policy chooses a move, with their legal actions.
 #[derive(Clone, Debug)]
-pub struct Batch<S> {
-    positions: Vec<Position<S>>,
+pub struct Batch {
+    positions: Vec<AnyPosition>,
     /// Start of each position's actions, followed by the number of actions.
     offsets: Vec<usize>,
     actions: Vec<Action>,
 }
 
-impl<S> Default for Batch<S> {
-    fn default() -> Batch<S> {
+impl Default for Batch {
+    fn default() -> Batch {
         Batch { positions: Vec::new(), offsets: vec![0], actions: Vec::new() }
     }
 }
 
-impl<S> Batch<S> {
+impl Batch {
     /// Adds a nonterminal position with its legal actions in ascending order.
-    pub fn push(&mut self, position: Position<S>, actions: impl IntoIterator<Item = Action>) {
+    pub fn push(&mut self, position: AnyPosition, actions: impl IntoIterator<Item = Action>) {
         self.positions.push(position);
         self.actions.extend(actions);
         self.offsets.push(self.actions.len());
     }
 
-    /// Returns the batch with every position converted.
-    pub fn map<T>(&self, position: impl Fn(&Position<S>) -> Position<T>) -> Batch<T> {
-        Batch {
-            positions: self.positions.iter().map(position).collect(),
-            offsets: self.offsets.clone(),
-            actions: self.actions.clone(),
-        }
+    /// Replaces every position, keeping the actions.
+    pub fn replace(&mut self, position: impl Fn(&AnyPosition) -> AnyPosition) {
+        self.positions.iter_mut().for_each(|old| *old = position(old));
     }
 
     /// Returns a batch of the positions at the given indices.
-    pub fn of(&self, places: &[usize]) -> Batch<S>
-    where
-        S: Copy,
-    {
+    pub fn of(&self, places: &[usize]) -> Batch {
         let mut batch = Batch::default();
         for &at in places {
             batch.push(self.positions[at], self.actions[self.range(at)].iter().copied());
@@ -60,7 +54,7 @@ impl<S> Batch<S> {
     }
 
     /// Returns the positions.
-    pub fn positions(&self) -> &[Position<S>] {
+    pub fn positions(&self) -> &[AnyPosition] {
         &self.positions
     }
 
@@ -132,7 +126,7 @@ impl Answers {
     }
 
     /// Checks that the answers have the lengths of the batch, and that all numbers are valid.
-    pub fn check<S>(&self, batch: &Batch<S>) -> Result<(), Hinted> {
+    pub fn check(&self, batch: &Batch) -> Result<(), Hinted> {
         let (actions, positions) = (batch.actions().len(), batch.len());
         let wrong = |what: &str| Err(Hinted::from(what));
         if self.probabilities.len() != actions {
@@ -171,14 +165,15 @@ impl Answers {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sample::four;
     use super::*;
-    use yomikiri::game::Side;
+    use yomikiri::game::Game;
 
     #[test]
     fn answers_must_fit_the_batch() {
-        let mut batch = Batch::default();
-        batch.push(Position { state: 0u8, side: Side::First }, [Action(1), Action(4)]);
-        batch.push(Position { state: 1u8, side: Side::Second }, [Action(2)]);
+        let (start, mut batch) = (four().start(), Batch::default());
+        batch.push(start, [Action(1), Action(4)]);
+        batch.push(start, [Action(2)]);
         assert_eq!((batch.len(), batch.range(0), batch.range(1)), (2, 0..2, 2..3));
         let good = Answers {
             probabilities: vec![0.25, 0.75, 1.0],

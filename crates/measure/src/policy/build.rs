@@ -7,16 +7,14 @@ use super::{
     ByRule, Exec, Greedy, Lines, Mate, Material, Mcts, Minimax, MonteCarlo, MoveCount, Policy,
     PolicySpec, Predictions, Random, Rule, StaticEvaluation, Weights,
 };
+use yomikiri::any::AnyGame;
 use yomikiri::game::Game;
 use yomikiri::hint::Hinted;
 
 /// Builds a policy that goes by the rules and at most a file of weights. Returns `None` for
 /// [`PolicySpec::Perfect`], which needs a solved table. Fails if the policy does not suit the game, if the
 /// file is invalid, or for networks and external policies.
-pub fn of_rules<G: Game>(
-    spec: &PolicySpec,
-    game: &G,
-) -> Result<Option<Box<dyn Policy<G>>>, Hinted> {
+pub fn of_rules(spec: &PolicySpec, game: &AnyGame) -> Result<Option<Box<dyn Policy>>, Hinted> {
     spec.check(game)?;
     if let PolicySpec::Mate(nodes) = *spec {
         return Ok(Mate::new(spec.to_string(), nodes, game).and_then(by_rule));
@@ -33,10 +31,7 @@ pub fn of_rules<G: Game>(
 }
 
 /// Builds a policy of files, a model or a program; returns `None` for all others.
-pub fn of_outside<G: Game>(
-    spec: &PolicySpec,
-    game: &G,
-) -> Result<Option<Box<dyn Policy<G>>>, Hinted> {
+pub fn of_outside(spec: &PolicySpec, game: &AnyGame) -> Result<Option<Box<dyn Policy>>, Hinted> {
     Ok(match spec {
         PolicySpec::Predictions(dir, reading) => {
             Some(Box::new(Predictions::read(game, spec.to_string(), dir, reading)?))
@@ -54,10 +49,10 @@ pub fn of_outside<G: Game>(
 }
 
 /// Builds a policy that goes by the rules alone; searches use `evaluation`.
-fn of_any<G: Game>(
+fn of_any(
     spec: &PolicySpec,
-    evaluation: impl StaticEvaluation<G> + 'static,
-) -> Result<Option<Box<dyn Policy<G>>>, Hinted> {
+    evaluation: impl StaticEvaluation + 'static,
+) -> Result<Option<Box<dyn Policy>>, Hinted> {
     let name = spec.to_string();
     Ok(match *spec {
         PolicySpec::Random => by_rule(Random),
@@ -86,8 +81,8 @@ fn of_any<G: Game>(
 }
 
 /// Returns the policy of a rule, which is boxed so that policies are compiled once for all rules.
-fn by_rule<G: Game>(rule: impl Rule<G> + 'static) -> Option<Box<dyn Policy<G>>> {
-    Some(Box::new(ByRule(Box::new(rule) as Box<dyn Rule<G>>)))
+fn by_rule(rule: impl Rule + 'static) -> Option<Box<dyn Policy>> {
+    Some(Box::new(ByRule(Box::new(rule) as Box<dyn Rule>)))
 }
 
 impl NetworkSpec {
@@ -95,21 +90,13 @@ impl NetworkSpec {
     ///
     /// The error is one line that names the file, its fault and a remedy.
     #[cfg(feature = "onnx")]
-    pub fn load<'a, G: Game>(
-        &self,
-        name: String,
-        game: &G,
-    ) -> Result<Box<dyn Policy<G> + 'a>, Hinted> {
+    pub fn load<'a>(&self, name: String, game: &AnyGame) -> Result<Box<dyn Policy + 'a>, Hinted> {
         Ok(Box::new(super::Steady::model(super::Onnx::load(self, name, game)?)))
     }
 
     /// Fails: this build cannot read models.
     #[cfg(not(feature = "onnx"))]
-    pub fn load<'a, G: Game>(
-        &self,
-        name: String,
-        _game: &G,
-    ) -> Result<Box<dyn Policy<G> + 'a>, Hinted> {
+    pub fn load<'a>(&self, name: String, _game: &AnyGame) -> Result<Box<dyn Policy + 'a>, Hinted> {
         let (what, hint) = NetworkSpec::NOT_BUILT_IN;
         Err(Hinted::from(format!("{name}: {what}")).with_hint(hint))
     }

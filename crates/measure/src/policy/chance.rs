@@ -7,7 +7,8 @@
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 
-use yomikiri::game::{Action, Game, Outcome, Position, StateWords};
+use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri::game::{Action, Outcome, StateWords, Walk};
 
 /// Number of plies after which a playout is stopped and counts as a draw. No game of Othello is as long; in
 /// minishogi about 2 of 100 random games are.
@@ -52,7 +53,7 @@ pub(super) struct Chance {
 }
 
 impl Chance {
-    pub(super) fn new<G: Game>(game: &G, seed: u64, position: &Position<G::State>) -> Chance {
+    pub(super) fn new(game: &AnyGame, seed: u64, position: &AnyPosition) -> Chance {
         let words = StateWords::of(game, &position.state);
         let purpose = [words.as_slice(), &[position.side.index() as u64]].concat();
         Chance { numbers: seeded(seed, &purpose), actions: Vec::new() }
@@ -63,21 +64,22 @@ impl Chance {
         below(&mut self.numbers, count)
     }
 
-    /// Plays uniformly random moves of both sides from a state and returns the result for its mover: 1 a win,
-    /// 0 a draw, −1 a loss.
-    pub(super) fn playout<G: Game>(&mut self, game: &G, state: &G::State) -> i64 {
-        let (mut state, mut sign) = (*state, 1);
-        for _ in 0..PLAYOUT_PLIES {
-            self.actions.clear();
-            game.for_each_action(&state, |action| self.actions.push(action));
+    /// Plays uniformly random moves of both sides and returns the result for the player to move before them: 1 a
+    /// win, 0 a draw, −1 a loss. Takes the moves back.
+    pub(super) fn playout(&mut self, walk: &mut dyn Walk) -> i64 {
+        let (mut plies, mut sign) = (0, 1);
+        while plies < PLAYOUT_PLIES {
+            walk.actions(&mut self.actions);
             if self.actions.is_empty() {
                 break;
             }
             let chosen = self.below(self.actions.len());
-            state = game.play(&state, self.actions[chosen]);
-            sign = -sign;
+            walk.push(self.actions[chosen]);
+            (plies, sign) = (plies + 1, -sign);
         }
-        game.result(&state).map_or(0, |outcome| sign * value(outcome))
+        let result = walk.result().map_or(0, |outcome| sign * value(outcome));
+        (0..plies).for_each(|_| walk.pop());
+        result
     }
 }
 
@@ -101,7 +103,7 @@ mod tests {
         for &position in &positions {
             for side in [position.side, position.side.other()] {
                 for seed in [0, 1, u64::MAX] {
-                    let mut chance = Chance::new(&game, seed, &Position { side, ..position });
+                    let mut chance = Chance::new(&game, seed, &AnyPosition { side, ..position });
                     first.insert(chance.numbers.next_u64());
                 }
             }
@@ -125,16 +127,17 @@ mod tests {
         let game = minishogi();
         let kings = game.parse_position("k4/5/5/5/4K b - 1", &game.start()).unwrap();
         let mut chance = Chance::new(&game, 0, &kings);
-        assert!((0..20).all(|_| chance.playout(&game, &kings.state) == 0));
+        let mut walk = game.walk_from(&kings.state);
+        assert!((0..20).all(|_| chance.playout(&mut *walk) == 0));
         let drawn = answers(&MonteCarlo::new(3, 0), &game, &[kings]);
         assert_eq!((drawn.scores, drawn.values), (vec![0.0; 3], vec![0.0]));
         assert_eq!(answers(&Mcts::new(30, 0), &game, &[kings]).values, [0.0]);
     }
 
-    fn depends_on_the_position_alone<G: Game>(game: &G, count: usize, policy: &dyn Policy<G>) {
+    fn depends_on_the_position_alone(game: &AnyGame, count: usize, policy: &dyn Policy) {
         let mut positions = positions(game, count);
         let together = answers(policy, game, &positions);
-        let one_by_one = |positions: &[Position<G::State>]| {
+        let one_by_one = |positions: &[AnyPosition]| {
             let mut all = Answers::default();
             for position in positions {
                 let one = answers(policy, game, &[*position]);

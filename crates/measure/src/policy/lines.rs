@@ -22,7 +22,8 @@
 //! more best moves and takes the first of two, whereas here all best moves are equally likely.
 
 use super::{Rule, StaticEvaluation};
-use yomikiri::game::{Action, Game, Position};
+use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri::game::{Action, Game, Walk};
 
 /// Maximises the expected evaluation at the ends of lines of random moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,24 +40,25 @@ impl<E> Lines<E> {
         Lines { name, plies, evaluation }
     }
 
-    /// Returns the mover's expected evaluation after `plies` random moves from a state, in units of
+    /// Returns the mover's expected evaluation after as many random moves as `spare` has buffers, in units of
     /// 2^−[`FRACTION`]. Integers make sums independent of the order of moves, which differs between mirror
     /// images.
-    fn mean<G: Game>(&self, game: &G, state: &G::State, plies: u32) -> i128
+    fn mean(&self, game: &AnyGame, walk: &mut dyn Walk, spare: &mut [Vec<Action>]) -> i128
     where
-        E: StaticEvaluation<G>,
+        E: StaticEvaluation,
     {
         let (mut sum, mut moves) = (0, 0);
-        if plies > 0 {
-            game.moves(state, |action, after| {
-                if !game.is_pass(action) {
-                    sum -= self.mean(game, &after, plies - 1);
-                    moves += 1;
-                }
-            });
+        if let Some((actions, spare)) = spare.split_first_mut() {
+            walk.actions(actions);
+            for &action in actions.iter().filter(|action| !game.is_pass(**action)) {
+                walk.push(action);
+                sum -= self.mean(game, walk, spare);
+                walk.pop();
+                moves += 1;
+            }
         }
         match moves {
-            0 => i128::from(self.evaluation.of(game, state)) << FRACTION,
+            0 => i128::from(self.evaluation.of(walk)) << FRACTION,
             _ => sum / moves,
         }
     }
@@ -67,15 +69,18 @@ const FRACTION: u32 = 60;
 /// Fractional bits that are kept, so that equal means tie.
 const KEPT: u32 = 30;
 
-impl<G: Game, E: StaticEvaluation<G>> Rule<G> for Lines<E> {
+impl<E: StaticEvaluation> Rule for Lines<E> {
     fn name(&self) -> String {
         self.name.clone()
     }
 
-    fn worths(&self, game: &G, position: &Position<G::State>, actions: &[Action], out: &mut [f64]) {
+    fn worths(&self, game: &AnyGame, position: &AnyPosition, actions: &[Action], out: &mut [f64]) {
+        let mut walk = game.walk_from(&position.state);
+        let mut spare = vec![Vec::new(); self.plies.saturating_sub(1) as usize];
         for (out, &action) in out.iter_mut().zip(actions) {
-            let after = game.play(&position.state, action);
-            let mean = -self.mean(game, &after, self.plies.saturating_sub(1));
+            walk.push(action);
+            let mean = -self.mean(game, &mut *walk, &mut spare);
+            walk.pop();
             let rounded = (mean + (1 << (FRACTION - KEPT - 1))) >> (FRACTION - KEPT);
             *out = rounded as f64 / f64::from(1 << KEPT);
         }
@@ -112,26 +117,26 @@ mod tests {
 
     /// Mean over random play as a fraction, from a list of all lines weighted by the number of choices along
     /// each.
-    fn reference<G: Game>(
-        game: &G,
-        root: &Position<G::State>,
+    fn reference(
+        game: &AnyGame,
+        root: &AnyPosition,
         action: Action,
         reference: Reference,
-        worth: Glance<'_, G::State>,
+        worth: Glance<'_>,
     ) -> (i128, i128) {
-        let choices = |last: &Position<G::State>| {
+        let choices = |last: &AnyPosition| {
             game.actions(&last.state).iter().filter(|&&a| !game.is_pass(a)).count() as i64
         };
         // A player's n-th turn comes after n of his moves in the line, or n − 1 if the other began it.
         let moves = |own: bool, line: usize| if own { line.div_ceil(2) } else { line / 2 };
-        let at_turn = |length: usize, last: &Position<G::State>| match reference {
+        let at_turn = |length: usize, last: &AnyPosition| match reference {
             Reference::Material(n) | Reference::Squares(n) => length == n,
             Reference::Least(n) => last.side != root.side && moves(false, length) == n - 1,
             Reference::Most(n) => last.side == root.side && moves(true, length) == n,
         };
         let goes_on = |length: usize, last: &_| !at_turn(length, last) && choices(last) > 0;
         let all = lines(game, root, action, goes_on);
-        let read = |last: &Position<G::State>| match reference {
+        let read = |last: &AnyPosition| match reference {
             Reference::Material(_) | Reference::Squares(_) => worth(root, last),
             Reference::Least(_) => -choices(last),
             Reference::Most(_) => choices(last),
@@ -141,8 +146,7 @@ mod tests {
             let (mut position, mut share) = (*root, 1i128);
             for (ply, &action) in line.iter().enumerate() {
                 share *= if ply == 0 { 1 } else { i128::from(choices(&position)) };
-                let state = game.play(&position.state, action);
-                position = Position { state, side: position.side.other() };
+                position = game.advance(&position, action);
             }
             // sum / whole + read / share in lowest terms.
             let common = gcd(whole, share);
@@ -158,12 +162,12 @@ mod tests {
         if b == 0 { a.abs().max(1) } else { gcd(b, a % b) }
     }
 
-    fn agrees<G: Game>(
-        game: &G,
+    fn agrees(
+        game: &AnyGame,
         count: usize,
-        policy: &dyn Policy<G>,
+        policy: &dyn Policy,
         kind: Reference,
-        worth: Glance<'_, G::State>,
+        worth: Glance<'_>,
     ) {
         let positions = positions(game, count);
         let answers = answers(policy, game, &positions);
@@ -193,7 +197,7 @@ mod tests {
         }
     }
 
-    fn agrees_in_othello<G: Game>(game: &G, count: usize, kind: Reference) {
+    fn agrees_in_othello(game: &AnyGame, count: usize, kind: Reference) {
         let weights = Weights::of_board(game.shape());
         let squares = |root: &_, last: &_| {
             let discs = discs(game, root, last);
@@ -207,8 +211,8 @@ mod tests {
         }
     }
 
-    fn agrees_in_shogi<G: Game>(game: &G, count: usize, kind: Reference) {
-        let material = |root: &Position<G::State>, last: &Position<G::State>| {
+    fn agrees_in_shogi(game: &AnyGame, count: usize, kind: Reference) {
+        let material = |root: &AnyPosition, last: &AnyPosition| {
             let own = i64::from(game.material(&last.state));
             if last.side == root.side { own } else { -own }
         };

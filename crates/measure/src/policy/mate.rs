@@ -1,8 +1,9 @@
 //! Mates by checks: played if there is one, and avoided if the opponent has one.
 
 use super::Rule;
+use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::shogi::Shogi;
-use yomikiri::game::{Action, Game, Position, WideKey};
+use yomikiri::game::{Action, Game, WideKey};
 use yomikiri::search::mates::{Fate, MateRules, fates};
 
 /// Plays a mate by checks, and avoids moves that allow one; the other moves are equally likely. If every move
@@ -18,7 +19,7 @@ pub struct Mate {
 impl Mate {
     /// Returns a policy that searches `nodes` positions for its own mate, and as many, in equal shares, for
     /// the opponent's mates after its moves; `None` for games outside the shogi family.
-    pub fn new<G: Game>(name: String, nodes: u32, game: &G) -> Option<Mate> {
+    pub fn new(name: String, nodes: u32, game: &AnyGame) -> Option<Mate> {
         let variant = game.shogi_variant()?;
         Some(Mate {
             name,
@@ -29,12 +30,12 @@ impl Mate {
     }
 }
 
-impl<G: Game> Rule<G> for Mate {
+impl Rule for Mate {
     fn name(&self) -> String {
         self.name.clone()
     }
 
-    fn worths(&self, game: &G, position: &Position<G::State>, actions: &[Action], out: &mut [f64]) {
+    fn worths(&self, game: &AnyGame, position: &AnyPosition, actions: &[Action], out: &mut [f64]) {
         let board = game.shogi_board(&position.state).expect("it is a game of the shogi family");
         let fates = fates(&self.rules, &self.game, &board, actions, self.nodes.into());
         for (out, fate) in out.iter_mut().zip(fates) {
@@ -53,18 +54,15 @@ mod tests {
     use super::super::sample::{animals, answers, four, minishogi, positions};
     use super::super::{ByRule, Policy};
     use super::*;
+    use yomikiri::any::AnyState;
     use yomikiri::game::{Game, Outcome};
 
-    fn mate<G: Game>(game: &G, nodes: u32) -> ByRule<Mate> {
+    fn mate(game: &AnyGame, nodes: u32) -> ByRule<Mate> {
         ByRule(Mate::new(format!("mate:{nodes}"), nodes, game).expect("a game of shogi"))
     }
 
     /// Returns the moves played in a position.
-    fn played<G: Game>(
-        policy: &dyn Policy<G>,
-        game: &G,
-        position: &Position<G::State>,
-    ) -> Vec<Action> {
+    fn played(policy: &dyn Policy, game: &AnyGame, position: &AnyPosition) -> Vec<Action> {
         let probabilities = answers(policy, game, &[*position]).probabilities;
         let actions = game.actions(&position.state).into_iter().zip(probabilities);
         actions.filter(|(_, p)| *p > 0.0).map(|(action, _)| action).collect()
@@ -92,12 +90,12 @@ mod tests {
 
     #[test]
     fn moves_that_allow_a_mate_in_one_are_avoided() {
-        fn avoided<G: Game>(game: &G) -> (usize, usize) {
+        fn avoided(game: &AnyGame) -> (usize, usize) {
             let policy = mate(game, 20_000);
-            let wins = |state: &G::State, action| {
+            let wins = |state: &AnyState, action| {
                 game.result(&game.play(state, action)) == Some(Outcome::Loss)
             };
-            let ends = |state: &G::State| {
+            let ends = |state: &AnyState| {
                 game.result(state) == Some(Outcome::Win)
                     || game.actions(state).into_iter().any(|action| wins(state, action))
             };

@@ -13,7 +13,8 @@
 
 use super::chance::Chance;
 use super::{Answers, Batch, PlayOn, Policy, PolicySpec, share_best};
-use yomikiri::game::{Action, Game, Position};
+use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri::game::{Action, Mobility, Walk};
 use yomikiri::hint::Hinted;
 
 /// Plays the move that UCT visits most. Scores are visits; the value of a position is the mean result of all
@@ -35,12 +36,12 @@ impl Mcts {
     }
 }
 
-impl<G: Game> Policy<G> for Mcts {
+impl Policy for Mcts {
     fn name(&self) -> String {
         PolicySpec::Plays(PlayOn::Mcts, self.simulations, self.seed).to_string()
     }
 
-    fn answer(&self, game: &G, batch: &Batch<G::State>) -> Result<Answers, Hinted> {
+    fn answer(&self, game: &AnyGame, batch: &Batch) -> Result<Answers, Hinted> {
         let mut answers = Answers::default();
         answers.scores.resize(batch.actions().len(), 0.0);
         answers.probabilities.resize(batch.actions().len(), 0.0);
@@ -64,9 +65,8 @@ impl<G: Game> Policy<G> for Mcts {
 
 const ROOT: usize = 0;
 
-/// A state in the tree. The root is nobody's child, so index 0 means `None`.
-struct Node<S> {
-    state: S,
+/// A position in the tree. The root is nobody's child, so index 0 means `None`.
+struct Node {
     /// Action that led here.
     action: Action,
     visits: u32,
@@ -80,35 +80,41 @@ struct Node<S> {
     next_sibling: usize,
 }
 
-struct Tree<'a, G: Game> {
-    game: &'a G,
+struct Tree<'a> {
+    /// The position of the node at hand.
+    walk: Box<dyn Walk + 'a>,
     logarithms: &'a [f64],
     chance: Chance,
-    nodes: Vec<Node<G::State>>,
+    nodes: Vec<Node>,
     /// Reused buffers: the nodes of a simulation, and the untried actions.
     path: Vec<usize>,
     untried: Vec<Action>,
 }
 
-impl<'a, G: Game> Tree<'a, G> {
+impl<'a> Tree<'a> {
     fn new(
-        game: &'a G,
+        game: &'a AnyGame,
         logarithms: &'a [f64],
         seed: u64,
-        position: &Position<G::State>,
-    ) -> Tree<'a, G> {
+        position: &AnyPosition,
+    ) -> Tree<'a> {
         let chance = Chance::new(game, seed, position);
         let (path, untried) = (Vec::new(), Vec::new());
-        let mut tree = Tree { game, logarithms, chance, nodes: Vec::new(), path, untried };
-        tree.add(position.state, Action(0));
+        let walk = game.walk_from(&position.state);
+        let mut tree = Tree { walk, logarithms, chance, nodes: Vec::new(), path, untried };
+        tree.add(Action(0));
         tree
     }
 
-    fn add(&mut self, state: G::State, action: Action) -> usize {
-        let mut untried = 0;
-        self.game.for_each_action(&state, |_| untried += 1);
+    /// Adds a node of the position at hand, to which an action led.
+    fn add(&mut self, action: Action) -> usize {
+        let untried = match self.walk.mobility() {
+            Mobility::Over => 0,
+            Mobility::Pass => 1,
+            Mobility::Moves(count) => count,
+        };
         let (visits, sum, first_child, next_sibling) = (0, 0, 0, 0);
-        self.nodes.push(Node { state, action, visits, sum, untried, first_child, next_sibling });
+        self.nodes.push(Node { action, visits, sum, untried, first_child, next_sibling });
         self.nodes.len() - 1
     }
 
@@ -126,17 +132,20 @@ impl<'a, G: Game> Tree<'a, G> {
         self.path.push(at);
         while self.nodes[at].untried == 0 && self.nodes[at].first_child != 0 {
             at = self.most_promising(at);
+            self.walk.push(self.nodes[at].action);
             self.path.push(at);
         }
         if self.nodes[at].untried > 0 {
             at = self.expand(at);
             self.path.push(at);
         }
-        let mut result = -self.chance.playout(self.game, &self.nodes[at].state);
+        let mut result = -self.chance.playout(&mut *self.walk);
         for &at in self.path.iter().rev() {
             self.nodes[at].visits += 1;
             self.nodes[at].sum += result;
             result = -result;
+            // Nothing led to the root.
+            self.walk.pop();
         }
     }
 
@@ -155,19 +164,18 @@ impl<'a, G: Game> Tree<'a, G> {
         best
     }
 
-    /// Adds a child for one of the untried actions, drawn uniformly, and returns it.
+    /// Plays one of the untried actions, drawn uniformly, adds its child and returns it.
     fn expand(&mut self, parent: usize) -> usize {
-        let state = self.nodes[parent].state;
         let mut untried = std::mem::take(&mut self.untried);
-        untried.clear();
-        self.game.for_each_action(&state, |action| {
-            if self.children(parent).all(|child| self.nodes[child].action != action) {
-                untried.push(action);
-            }
-        });
+        self.walk.actions(&mut untried);
+        let is_tried = |action: &Action| {
+            self.children(parent).any(|child| self.nodes[child].action == *action)
+        };
+        untried.retain(|action| !is_tried(action));
         let action = untried[self.chance.below(untried.len())];
         self.untried = untried;
-        let child = self.add(self.game.play(&state, action), action);
+        self.walk.push(action);
+        let child = self.add(action);
         self.nodes[child].next_sibling = self.nodes[parent].first_child;
         self.nodes[parent].first_child = child;
         self.nodes[parent].untried -= 1;
@@ -193,17 +201,17 @@ mod tests {
     }
 
     /// A reference search that finds nodes by their line and descends by recursion.
-    struct Plain<'a, G: Game> {
-        game: &'a G,
+    struct Plain<'a> {
+        game: &'a AnyGame,
         chance: Chance,
         lines: HashMap<Vec<Action>, Followed>,
     }
 
-    impl<G: Game> Plain<'_, G> {
-        fn follow(&mut self, line: &[Action], position: &Position<G::State>, new: bool) -> f64 {
+    impl Plain<'_> {
+        fn follow(&mut self, line: &[Action], position: &AnyPosition, new: bool) -> f64 {
             let actions = self.game.actions(&position.state);
             let result = if new || actions.is_empty() {
-                self.chance.playout(self.game, &position.state) as f64
+                self.chance.playout(&mut *self.game.walk_from(&position.state)) as f64
             } else {
                 let known = self.lines.entry(line.to_vec()).or_default();
                 let mut rest = actions;
@@ -240,7 +248,7 @@ mod tests {
         }
     }
 
-    fn agrees<G: Game>(game: &G, count: usize, simulations: u32) {
+    fn agrees(game: &AnyGame, count: usize, simulations: u32) {
         let positions = positions(game, count);
         let answers = answers(&Mcts::new(simulations, 5), game, &positions);
         let mut visits = answers.scores.iter();

@@ -39,7 +39,6 @@ mod mate;
 mod mcts;
 mod montecarlo;
 mod network_spec;
-mod of_game;
 #[cfg(feature = "onnx")]
 pub mod onnx;
 mod outside;
@@ -62,7 +61,6 @@ pub use mate::Mate;
 pub use mcts::Mcts;
 pub use montecarlo::MonteCarlo;
 pub use network_spec::NetworkSpec;
-pub use of_game::of_game;
 #[cfg(feature = "onnx")]
 pub use onnx::Onnx;
 pub use outside::{Exec, PROTOCOL, PROTOCOL_VERSION, Predictions};
@@ -74,18 +72,19 @@ pub use steady::Steady;
 pub use weights::{MICRO, Weights};
 pub use wrapped::{Trained, TrainedOn, TrainedSpec};
 
-use yomikiri::game::{Action, Game, Position};
+use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri::game::{Action, Game};
 use yomikiri::hint::Hinted;
 
 /// Chooses moves.
-pub trait Policy<G: Game>: Send + Sync {
+pub trait Policy: Send + Sync {
     /// Returns the name shown in reports.
     fn name(&self) -> String;
 
     /// Answers for every position of a batch.
     ///
     /// The answer for a position must not depend on the rest of the batch.
-    fn answer(&self, game: &G, batch: &Batch<G::State>) -> Result<Answers, Hinted>;
+    fn answer(&self, game: &AnyGame, batch: &Batch) -> Result<Answers, Hinted>;
 
     /// Returns the positions whose exact values it was trained on.
     fn learned_from(&self) -> TrainedOn {
@@ -99,7 +98,7 @@ pub trait Policy<G: Game>: Send + Sync {
 }
 
 /// A policy that rates the actions of one position and plays the best.
-pub trait Rule<G: Game>: Send + Sync {
+pub trait Rule: Send + Sync {
     /// Returns the name shown in reports.
     fn name(&self) -> String;
 
@@ -107,15 +106,15 @@ pub trait Rule<G: Game>: Send + Sync {
     ///
     /// `actions` are all legal actions of the position, at least two. Actions of the same worth are equally
     /// likely, so worths should be exact (sums of integers, for example).
-    fn worths(&self, game: &G, position: &Position<G::State>, actions: &[Action], out: &mut [f64]);
+    fn worths(&self, game: &AnyGame, position: &AnyPosition, actions: &[Action], out: &mut [f64]);
 }
 
-impl<G: Game> Rule<G> for Box<dyn Rule<G>> {
+impl Rule for Box<dyn Rule> {
     fn name(&self) -> String {
         (**self).name()
     }
 
-    fn worths(&self, game: &G, position: &Position<G::State>, actions: &[Action], out: &mut [f64]) {
+    fn worths(&self, game: &AnyGame, position: &AnyPosition, actions: &[Action], out: &mut [f64]) {
         (**self).worths(game, position, actions, out);
     }
 }
@@ -124,12 +123,12 @@ impl<G: Game> Rule<G> for Box<dyn Rule<G>> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ByRule<R>(pub R);
 
-impl<G: Game, R: Rule<G>> Policy<G> for ByRule<R> {
+impl<R: Rule> Policy for ByRule<R> {
     fn name(&self) -> String {
         self.0.name()
     }
 
-    fn answer(&self, game: &G, batch: &Batch<G::State>) -> Result<Answers, Hinted> {
+    fn answer(&self, game: &AnyGame, batch: &Batch) -> Result<Answers, Hinted> {
         let (count, mut answers) = (batch.actions().len(), Answers::default());
         answers.scores.resize(count, 0.0);
         answers.probabilities.resize(count, 0.0);
@@ -147,10 +146,10 @@ impl<G: Game, R: Rule<G>> Policy<G> for ByRule<R> {
 }
 
 /// Returns the legal actions of a position with the policy's probabilities.
-pub fn ask<G: Game>(
-    policy: &dyn Policy<G>,
-    game: &G,
-    position: &Position<G::State>,
+pub fn ask(
+    policy: &dyn Policy,
+    game: &AnyGame,
+    position: &AnyPosition,
 ) -> Result<Vec<(Action, f64)>, Hinted> {
     let mut batch = Batch::default();
     batch.push(*position, game.actions(&position.state));

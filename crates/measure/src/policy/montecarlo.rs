@@ -6,7 +6,8 @@
 
 use super::chance::{Chance, value};
 use super::{Answers, Batch, PlayOn, Policy, PolicySpec, share_best};
-use yomikiri::game::Game;
+use yomikiri::any::AnyGame;
+use yomikiri::game::Walk;
 use yomikiri::hint::Hinted;
 
 /// Maximises the mean result of random playouts after the move; a win is 1, a draw 0, a loss −1.
@@ -24,28 +25,31 @@ impl MonteCarlo {
         MonteCarlo { playouts: playouts.max(1), seed }
     }
 
-    /// Returns the sum of the results of playouts from a state, for its mover.
-    fn sum<G: Game>(&self, game: &G, state: &G::State, chance: &mut Chance) -> i64 {
-        match game.result(state) {
+    /// Returns the sum of the results of playouts from a position, for its mover.
+    fn sum(&self, walk: &mut dyn Walk, chance: &mut Chance) -> i64 {
+        match walk.result() {
             Some(outcome) => value(outcome) * i64::from(self.playouts),
-            None => (0..self.playouts).map(|_| chance.playout(game, state)).sum(),
+            None => (0..self.playouts).map(|_| chance.playout(walk)).sum(),
         }
     }
 }
 
-impl<G: Game> Policy<G> for MonteCarlo {
+impl Policy for MonteCarlo {
     fn name(&self) -> String {
         PolicySpec::Plays(PlayOn::MonteCarlo, self.playouts, self.seed).to_string()
     }
 
-    fn answer(&self, game: &G, batch: &Batch<G::State>) -> Result<Answers, Hinted> {
+    fn answer(&self, game: &AnyGame, batch: &Batch) -> Result<Answers, Hinted> {
         let mut answers = Answers::default();
         answers.probabilities.resize(batch.actions().len(), 0.0);
         for (at, position) in batch.positions().iter().enumerate() {
             let range = batch.range(at);
             let mut chance = Chance::new(game, self.seed, position);
+            let mut walk = game.walk_from(&position.state);
             for &action in &batch.actions()[range.clone()] {
-                let theirs = self.sum(game, &game.play(&position.state, action), &mut chance);
+                walk.push(action);
+                let theirs = self.sum(&mut *walk, &mut chance);
+                walk.pop();
                 // Exact integer sums over the same count, so equal moves tie.
                 answers.scores.push(-theirs as f64 / f64::from(self.playouts));
             }
@@ -61,14 +65,11 @@ impl<G: Game> Policy<G> for MonteCarlo {
 mod tests {
     use super::super::sample::{answers, four, positions, result};
     use super::*;
-    use yomikiri::game::{Action, Game, Outcome, Position};
+    use yomikiri::any::AnyPosition;
+    use yomikiri::game::{Action, Game, Outcome};
 
     /// Returns the exact expectation of random play, for the player to move in `root`.
-    fn expectation<G: Game>(
-        game: &G,
-        root: &Position<G::State>,
-        position: &Position<G::State>,
-    ) -> f64 {
+    fn expectation(game: &AnyGame, root: &AnyPosition, position: &AnyPosition) -> f64 {
         match result(game, root, position) {
             Some(Outcome::Win) => 1.0,
             Some(Outcome::Draw) => 0.0,
@@ -86,7 +87,7 @@ mod tests {
     fn means_come_near_the_expectation() {
         let game = four();
         let mut late = positions(&game, 300);
-        late.retain(|position| position.state.discs() >= 11);
+        late.retain(|position| game.layer(&position.state) >= 11);
         assert!(late.len() > 50);
         let playouts = 2_000;
         let answers = answers(&MonteCarlo::new(playouts, 0), &game, &late);

@@ -1,21 +1,22 @@
 //! The simplest rules, and evaluations of positions for rules that search.
 
 use super::Rule;
-use yomikiri::game::{Action, Game, Mobility, Position};
+use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri::game::{Action, Mobility, Walk};
 
 /// The uniform policy: the baseline for all others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Random;
 
-impl<G: Game> Rule<G> for Random {
+impl Rule for Random {
     fn name(&self) -> String {
         "random".to_string()
     }
 
     fn worths(
         &self,
-        _game: &G,
-        _position: &Position<G::State>,
+        _game: &AnyGame,
+        _position: &AnyPosition,
         _actions: &[Action],
         out: &mut [f64],
     ) {
@@ -28,32 +29,35 @@ impl<G: Game> Rule<G> for Random {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Greedy;
 
-impl<G: Game> Rule<G> for Greedy {
+impl Rule for Greedy {
     fn name(&self) -> String {
         "greedy".to_string()
     }
 
-    fn worths(&self, game: &G, position: &Position<G::State>, actions: &[Action], out: &mut [f64]) {
-        // The successor's material is the opponent's, so it is negated.
+    fn worths(&self, game: &AnyGame, position: &AnyPosition, actions: &[Action], out: &mut [f64]) {
+        let mut walk = game.walk_from(&position.state);
         for (out, &action) in out.iter_mut().zip(actions) {
-            *out = f64::from(-game.material(&game.play(&position.state, action)));
+            walk.push(action);
+            // The successor's material is the opponent's, so it is negated.
+            *out = f64::from(-walk.material());
+            walk.pop();
         }
     }
 }
 
 /// A static evaluation of positions.
-pub trait StaticEvaluation<G: Game>: Send + Sync {
+pub trait StaticEvaluation: Send + Sync {
     /// Returns the value of a position for its mover, on any scale; less than 2⁵⁰ in size.
-    fn of(&self, game: &G, state: &G::State) -> i64;
+    fn of(&self, position: &dyn Walk) -> i64;
 }
 
 /// Material of the mover minus the opponent's: discs in Othello, values of pieces in shogi.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Material;
 
-impl<G: Game> StaticEvaluation<G> for Material {
-    fn of(&self, game: &G, state: &G::State) -> i64 {
-        i64::from(game.material(state))
+impl StaticEvaluation for Material {
+    fn of(&self, position: &dyn Walk) -> i64 {
+        i64::from(position.material())
     }
 }
 
@@ -61,9 +65,9 @@ impl<G: Game> StaticEvaluation<G> for Material {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MoveCount;
 
-impl<G: Game> StaticEvaluation<G> for MoveCount {
-    fn of(&self, game: &G, state: &G::State) -> i64 {
-        match game.mobility(state) {
+impl StaticEvaluation for MoveCount {
+    fn of(&self, position: &dyn Walk) -> i64 {
+        match position.mobility() {
             Mobility::Moves(moves) => i64::from(moves),
             Mobility::Pass | Mobility::Over => 0,
         }

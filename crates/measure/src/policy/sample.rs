@@ -4,28 +4,32 @@ use std::collections::HashSet;
 
 use super::chance::Chance;
 use super::{Answers, Batch, Policy};
-use yomikiri::game::othello::Othello;
-use yomikiri::game::shogi::{MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
-use yomikiri::game::{Action, Game, Outcome, Position, WideKey};
+use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri::game::{Action, Game, Outcome};
+use yomikiri::registry::Games;
 
-pub(super) fn four() -> Othello<u64> {
-    Othello::new(4, 4, true)
+fn named(name: &str) -> AnyGame {
+    Games::default().named(name).unwrap()
 }
 
-pub(super) fn six() -> Othello<WideKey> {
-    Othello::new(6, 6, true)
+pub(super) fn four() -> AnyGame {
+    named("othello-4x4")
 }
 
-pub(super) fn minishogi() -> Shogi<WideKey> {
-    Shogi::new(&MINISHOGI, true)
+pub(super) fn six() -> AnyGame {
+    named("othello-6x6")
 }
 
-pub(super) fn animals() -> Shogi<u64> {
-    Shogi::new(&SMALL_ANIMAL_SHOGI, true)
+pub(super) fn minishogi() -> AnyGame {
+    named("minishogi")
+}
+
+pub(super) fn animals() -> AnyGame {
+    named("animal-shogi-3x3")
 }
 
 /// Returns `count` distinct nonterminal positions of random games from the start.
-pub(super) fn positions<G: Game>(game: &G, count: usize) -> Vec<Position<G::State>> {
+pub(super) fn positions(game: &AnyGame, count: usize) -> Vec<AnyPosition> {
     let mut known = HashSet::new();
     let mut found = Vec::new();
     for seed in 0.. {
@@ -49,17 +53,13 @@ pub(super) fn positions<G: Game>(game: &G, count: usize) -> Vec<Position<G::Stat
 }
 
 /// Returns a batch of the positions with their actions.
-pub(super) fn batch<G: Game>(game: &G, positions: &[Position<G::State>]) -> Batch<G::State> {
+pub(super) fn batch(game: &AnyGame, positions: &[AnyPosition]) -> Batch {
     let mut batch = Batch::default();
     positions.iter().for_each(|p| batch.push(*p, game.actions(&p.state)));
     batch
 }
 
-pub(super) fn answers<G: Game>(
-    policy: &dyn Policy<G>,
-    game: &G,
-    positions: &[Position<G::State>],
-) -> Answers {
+pub(super) fn answers(policy: &dyn Policy, game: &AnyGame, positions: &[AnyPosition]) -> Answers {
     let batch = batch(game, positions);
     let answers = policy.answer(game, &batch).unwrap();
     answers.check(&batch).unwrap();
@@ -67,17 +67,17 @@ pub(super) fn answers<G: Game>(
 }
 
 /// A line of play and its last position.
-pub(super) type Line<S> = (Vec<Action>, Position<S>);
+pub(super) type Line = (Vec<Action>, AnyPosition);
 
 /// Returns all lines that begin with an action and continue while the game does and `goes_on` returns `true`
 /// for the line's length and last position.
-pub(super) fn lines<G: Game>(
-    game: &G,
-    root: &Position<G::State>,
+pub(super) fn lines(
+    game: &AnyGame,
+    root: &AnyPosition,
     action: Action,
-    goes_on: impl Fn(usize, &Position<G::State>) -> bool,
-) -> Vec<Line<G::State>> {
-    let mut open: Vec<Line<G::State>> = vec![(vec![action], game.advance(root, action))];
+    goes_on: impl Fn(usize, &AnyPosition) -> bool,
+) -> Vec<Line> {
+    let mut open: Vec<Line> = vec![(vec![action], game.advance(root, action))];
     let mut done = Vec::new();
     while let Some((line, last)) = open.pop() {
         let actions = game.actions(&last.state);
@@ -93,15 +93,11 @@ pub(super) fn lines<G: Game>(
 }
 
 /// Evaluates a position (the second) for the player to move in another (the first).
-pub(super) type Glance<'a, S> = &'a dyn Fn(&Position<S>, &Position<S>) -> i64;
+pub(super) type Glance<'a> = &'a dyn Fn(&AnyPosition, &AnyPosition) -> i64;
 
 /// Reads the discs from an Othello board's text, row by row: 1 for those of the player to move in `root`, −1
 /// for the other's.
-pub(super) fn discs<G: Game>(
-    game: &G,
-    root: &Position<G::State>,
-    position: &Position<G::State>,
-) -> Vec<i64> {
+pub(super) fn discs(game: &AnyGame, root: &AnyPosition, position: &AnyPosition) -> Vec<i64> {
     let text = game.diagram(position);
     let rows = text.lines().skip(1).take(game.shape().0);
     let sign = [1, -1][root.side.index()];
@@ -114,10 +110,10 @@ pub(super) fn discs<G: Game>(
 }
 
 /// Returns the result for the player to move in `root`; `None` while the game goes on.
-pub(super) fn result<G: Game>(
-    game: &G,
-    root: &Position<G::State>,
-    position: &Position<G::State>,
+pub(super) fn result(
+    game: &AnyGame,
+    root: &AnyPosition,
+    position: &AnyPosition,
 ) -> Option<Outcome> {
     let own = game.result(&position.state)?;
     Some(if position.side == root.side { own } else { -own })

@@ -9,7 +9,8 @@
 //! worths, not only the best, are bit-identical to those of minimax; the two differ in time alone.
 
 use super::{Rule, StaticEvaluation};
-use yomikiri::game::{Action, Game, Position};
+use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri::game::{Action, Walk};
 
 /// Value of a win in no plies; exact as a float, as are all values below it.
 const WIN: i64 = 1 << 50;
@@ -37,50 +38,57 @@ impl<E> Minimax<E> {
         Minimax { name, plies, evaluation, prunes: true }
     }
 
-    /// Returns the value of a state for its mover, `ply` plies after the root, if it lies between `alpha` and
-    /// `beta`; otherwise a bound of it on the same side of both.
-    fn value<G: Game>(&self, game: &G, state: &G::State, ply: u32, (alpha, beta): (i64, i64)) -> i64
+    /// Returns the value of a position for its mover, `ply` plies after the root, if it lies between `alpha` and
+    /// `beta`; otherwise a bound of it on the same side of both. `spare` has a buffer for each ply.
+    fn value(
+        &self,
+        walk: &mut dyn Walk,
+        ply: u32,
+        (alpha, beta): (i64, i64),
+        spare: &mut [Vec<Action>],
+    ) -> i64
     where
-        E: StaticEvaluation<G>,
+        E: StaticEvaluation,
     {
         let mut best = -BEYOND;
-        if ply < self.plies {
-            game.for_each_action(state, |action| {
-                if best < beta {
-                    let window =
-                        if self.prunes { (-beta, -best.max(alpha)) } else { (-BEYOND, BEYOND) };
-                    let after = game.play(state, action);
-                    best = best.max(-self.value(game, &after, ply + 1, window));
+        if let Some((actions, spare)) = spare.split_first_mut() {
+            walk.actions(actions);
+            for &action in &*actions {
+                if best >= beta {
+                    break;
                 }
-            });
+                let window =
+                    if self.prunes { (-beta, -best.max(alpha)) } else { (-BEYOND, BEYOND) };
+                walk.push(action);
+                best = best.max(-self.value(walk, ply + 1, window, spare));
+                walk.pop();
+            }
         }
-        if best == -BEYOND { at_the_end(&self.evaluation, game, state, ply) } else { best }
+        if best == -BEYOND { at_the_end(&self.evaluation, walk, ply) } else { best }
     }
 }
 
-impl<G: Game, E: StaticEvaluation<G>> Rule<G> for Minimax<E> {
+impl<E: StaticEvaluation> Rule for Minimax<E> {
     fn name(&self) -> String {
         self.name.clone()
     }
 
-    fn worths(&self, game: &G, position: &Position<G::State>, actions: &[Action], out: &mut [f64]) {
+    fn worths(&self, game: &AnyGame, position: &AnyPosition, actions: &[Action], out: &mut [f64]) {
+        let mut walk = game.walk_from(&position.state);
+        let mut spare = vec![Vec::new(); self.plies.saturating_sub(1) as usize];
         for (out, &action) in out.iter_mut().zip(actions) {
-            let after = game.play(&position.state, action);
-            *out = -self.value(game, &after, 1, (-BEYOND, BEYOND)) as f64;
+            walk.push(action);
+            *out = -self.value(&mut *walk, 1, (-BEYOND, BEYOND), &mut spare) as f64;
+            walk.pop();
         }
     }
 }
 
-/// Returns the value of the last state of a line for its mover, `ply` plies after the root.
-fn at_the_end<G: Game>(
-    evaluation: &impl StaticEvaluation<G>,
-    game: &G,
-    state: &G::State,
-    ply: u32,
-) -> i64 {
-    match game.result(state) {
+/// Returns the value of the last position of a line for its mover, `ply` plies after the root.
+fn at_the_end(evaluation: &impl StaticEvaluation, walk: &dyn Walk, ply: u32) -> i64 {
+    match walk.result() {
         Some(outcome) => i64::from(outcome.value()) * (WIN - i64::from(ply)),
-        None => evaluation.of(game, state),
+        None => evaluation.of(walk),
     }
 }
 
@@ -99,12 +107,12 @@ mod tests {
 
     /// Returns the value of an action by propagating values back through levels of positions: the root's
     /// player takes the largest, the other the smallest.
-    fn reference<G: Game>(
-        game: &G,
-        root: &Position<G::State>,
+    fn reference(
+        game: &AnyGame,
+        root: &AnyPosition,
         action: Action,
         plies: u32,
-        glance: Glance<'_, G::State>,
+        glance: Glance<'_>,
     ) -> Worth {
         let mut levels = vec![vec![(0, game.advance(root, action))]];
         for _ in 1..plies {
@@ -119,7 +127,7 @@ mod tests {
         let mut below: Vec<(usize, Worth)> = Vec::new();
         for (place, level) in levels.iter().enumerate().rev() {
             let ply = place as i64 + 1;
-            let worth = |(at, (parent, position)): (usize, &(usize, Position<G::State>))| {
+            let worth = |(at, (parent, position)): (usize, &(usize, AnyPosition))| {
                 let after = below.iter().filter(|(of, _)| *of == at).map(|&(_, worth)| worth);
                 let best = if position.side == root.side { after.max() } else { after.min() };
                 let here = || match result(game, root, position) {
@@ -135,11 +143,11 @@ mod tests {
         below[0].1
     }
 
-    fn agrees<G: Game, E: StaticEvaluation<G> + Clone>(
-        game: &G,
+    fn agrees<E: StaticEvaluation + Clone>(
+        game: &AnyGame,
         (count, plies): (usize, u32),
         evaluation: E,
-        glance: Glance<'_, G::State>,
+        glance: Glance<'_>,
     ) {
         let minimax = Minimax::new(String::new(), plies, evaluation);
         let mut decided = 0;
@@ -165,7 +173,7 @@ mod tests {
         assert!(decided > 0, "no line of {plies} plies came to an end");
     }
 
-    fn by_squares<G: Game>(game: &G, size: (usize, u32)) {
+    fn by_squares(game: &AnyGame, size: (usize, u32)) {
         let weights = Weights::of_board(game.shape());
         let glance = |root: &_, position: &_| {
             let discs = discs(game, root, position);
@@ -174,8 +182,8 @@ mod tests {
         agrees(game, size, weights.clone(), &glance);
     }
 
-    fn by_material<G: Game>(game: &G, size: (usize, u32)) {
-        let glance = |root: &Position<G::State>, position: &Position<G::State>| {
+    fn by_material(game: &AnyGame, size: (usize, u32)) {
+        let glance = |root: &AnyPosition, position: &AnyPosition| {
             let own = i64::from(game.material(&position.state));
             if position.side == root.side { own } else { -own }
         };
@@ -198,17 +206,17 @@ mod tests {
     #[derive(Default)]
     struct Counting<E>(E, AtomicU64);
 
-    impl<G: Game, E: StaticEvaluation<G>> StaticEvaluation<G> for Counting<E> {
-        fn of(&self, game: &G, state: &G::State) -> i64 {
+    impl<E: StaticEvaluation> StaticEvaluation for Counting<E> {
+        fn of(&self, position: &dyn Walk) -> i64 {
             self.1.fetch_add(1, Ordering::Relaxed);
-            self.0.of(game, state)
+            self.0.of(position)
         }
     }
 
-    fn the_same<G: Game>(
-        game: &G,
+    fn the_same(
+        game: &AnyGame,
         (count, plies): (usize, u32),
-        evaluation: impl StaticEvaluation<G> + Clone,
+        evaluation: impl StaticEvaluation + Clone,
     ) {
         let counting = || Counting(evaluation.clone(), AtomicU64::new(0));
         let minimax = Minimax::new(String::new(), plies, counting());

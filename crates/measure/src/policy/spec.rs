@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::grammar::{SpecParts, one_of, refused, write_options};
 use super::{NetworkSpec, ReadingSpec};
+use yomikiri::any::AnyGame;
 use yomikiri::game::Game;
 use yomikiri::hint::{Hinted, did_you_mean};
 
@@ -113,7 +114,7 @@ impl PolicySpec {
     }
 
     /// Returns the policies measured on a game by default.
-    pub fn defaults<G: Game>(game: &G) -> Vec<PolicySpec> {
+    pub fn defaults(game: &AnyGame) -> Vec<PolicySpec> {
         let all =
             [PolicySpec::Random, PolicySpec::Greedy, PolicySpec::Weights, PolicySpec::Perfect];
         all.into_iter().filter(|spec| spec.check(game).is_ok()).collect()
@@ -139,7 +140,7 @@ impl PolicySpec {
     }
 
     /// Checks that the policy suits a game; only Othello has square weights, for example.
-    pub fn check<G: Game>(&self, game: &G) -> Result<(), Hinted> {
+    pub fn check(&self, game: &AnyGame) -> Result<(), Hinted> {
         let by_built_in = matches!(
             self,
             PolicySpec::Weights | PolicySpec::Reads(ReadAhead::NHandCustom, _, None)
@@ -362,10 +363,9 @@ impl SpecParts<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sample::{four, minishogi};
     use super::*;
-    use yomikiri::game::WideKey;
-    use yomikiri::game::othello::Othello;
-    use yomikiri::game::shogi::{MINISHOGI, Shogi};
+
     use yomikiri::hint::Hint as _;
 
     #[test]
@@ -489,8 +489,8 @@ mod tests {
 
     #[test]
     fn squares_are_worth_something_in_othello_only() {
-        let shogi = &Shogi::<WideKey>::new(&MINISHOGI, true);
-        let othello = &Othello::<u64>::new(4, 4, true);
+        let shogi = &minishogi();
+        let othello = &four();
         let names = |all: Vec<PolicySpec>| -> Vec<String> {
             all.iter().map(PolicySpec::to_string).collect()
         };

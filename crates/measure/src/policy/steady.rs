@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::{Answers, Batch, Policy, TrainedOn};
+use yomikiri::any::AnyGame;
 use yomikiri::game::Game;
 use yomikiri::hint::{Hinted, Kind};
 
@@ -70,11 +71,11 @@ impl<P> Steady<P> {
     }
 
     /// Compares the answers for one position in two batches, each given with its index there.
-    fn compare<S>(
+    fn compare(
         &self,
         rounding: f64,
-        (batch, answers, at): (&Batch<S>, &Answers, usize),
-        (other_batch, others, other): (&Batch<S>, &Answers, usize),
+        (batch, answers, at): (&Batch, &Answers, usize),
+        (other_batch, others, other): (&Batch, &Answers, usize),
     ) -> Result<Option<AnswerDifference>, Hinted> {
         let lengths = |a: &Answers| [&a.scores, &a.values, &a.final_scores].map(Vec::is_empty);
         if lengths(answers) != lengths(others) {
@@ -113,9 +114,9 @@ impl<P> Steady<P> {
         })))
     }
 
-    fn ask<G: Game>(&self, game: &G, batch: &Batch<G::State>) -> Result<Answers, Hinted>
+    fn ask(&self, game: &AnyGame, batch: &Batch) -> Result<Answers, Hinted>
     where
-        P: Policy<G>,
+        P: Policy,
     {
         let answers = self.policy.answer(game, batch)?;
         answers.check(batch)?;
@@ -123,14 +124,9 @@ impl<P> Steady<P> {
     }
 
     /// Fails if the answers for a batch depend on its composition.
-    fn check<G: Game>(
-        &self,
-        game: &G,
-        batch: &Batch<G::State>,
-        answers: &Answers,
-    ) -> Result<(), Hinted>
+    fn check(&self, game: &AnyGame, batch: &Batch, answers: &Answers) -> Result<(), Hinted>
     where
-        P: Policy<G>,
+        P: Policy,
     {
         let choices: Vec<usize> =
             (0..batch.len()).filter(|&at| batch.range(at).len() > 1).collect();
@@ -151,7 +147,7 @@ impl<P> Steady<P> {
         let mut ways: Vec<Vec<usize>> = samples.iter().map(|&at| vec![at]).collect();
         ways.extend([among.clone(), filled]);
         let mut other_moves = BTreeSet::new();
-        let mut before: Option<(Batch<G::State>, Answers)> = None;
+        let mut before: Option<(Batch, Answers)> = None;
         for places in ways {
             let way = batch.of(&places);
             let again = self.ask(game, &way)?;
@@ -199,14 +195,9 @@ impl<P> Steady<P> {
     }
 
     /// Returns `true` if it answers the same batch differently.
-    fn is_drawing<G: Game>(
-        &self,
-        game: &G,
-        batch: &Batch<G::State>,
-        answers: &Answers,
-    ) -> Result<bool, Hinted>
+    fn is_drawing(&self, game: &AnyGame, batch: &Batch, answers: &Answers) -> Result<bool, Hinted>
     where
-        P: Policy<G>,
+        P: Policy,
     {
         for _ in 0..REPEATS {
             let again = self.ask(game, batch)?;
@@ -221,12 +212,12 @@ impl<P> Steady<P> {
     }
 }
 
-impl<G: Game, P: Policy<G>> Policy<G> for Steady<P> {
+impl<P: Policy> Policy for Steady<P> {
     fn name(&self) -> String {
         self.policy.name()
     }
 
-    fn answer(&self, game: &G, batch: &Batch<G::State>) -> Result<Answers, Hinted> {
+    fn answer(&self, game: &AnyGame, batch: &Batch) -> Result<Answers, Hinted> {
         let answers = self.ask(game, batch).map_err(|error| error.of_kind(Kind::Policy))?;
         let number = self.batches.fetch_add(1, Ordering::Relaxed);
         if self.draws.load(Ordering::Relaxed) || number >= FIRST && !number.is_power_of_two() {
@@ -257,24 +248,17 @@ mod tests {
 
     use super::*;
     use crate::policy::sample::four;
-    use yomikiri::game::othello::Othello;
 
     /// Answers by a function of the number of actions, the index in the batch, its length and the number of
     /// the question.
     struct FixedAnswer<F>(F, Mutex<usize>);
 
-    impl<F: Fn(usize, usize, usize, usize) -> Answers + Send + Sync> Policy<Othello<u64>>
-        for FixedAnswer<F>
-    {
+    impl<F: Fn(usize, usize, usize, usize) -> Answers + Send + Sync> Policy for FixedAnswer<F> {
         fn name(&self) -> String {
             "told".to_string()
         }
 
-        fn answer(
-            &self,
-            _: &Othello<u64>,
-            batch: &Batch<<Othello<u64> as Game>::State>,
-        ) -> Result<Answers, Hinted> {
+        fn answer(&self, _: &AnyGame, batch: &Batch) -> Result<Answers, Hinted> {
             let (mut answers, mut number) = (Answers::default(), self.1.lock().unwrap());
             *number += 1;
             for at in 0..batch.len() {

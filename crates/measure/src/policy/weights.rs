@@ -11,7 +11,8 @@
 use std::path::Path;
 
 use super::{Rule, StaticEvaluation};
-use yomikiri::game::{Action, Game, Position};
+use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri::game::{Action, Walk};
 use yomikiri::hint::Hinted;
 use yomikiri::input;
 
@@ -99,7 +100,7 @@ impl Weights {
     }
 }
 
-impl<G: Game> Rule<G> for Weights {
+impl Rule for Weights {
     fn name(&self) -> String {
         self.name.clone()
     }
@@ -107,10 +108,13 @@ impl<G: Game> Rule<G> for Weights {
     /// # Panics
     ///
     /// If the board has more squares than the one the weights were made for.
-    fn worths(&self, game: &G, position: &Position<G::State>, actions: &[Action], out: &mut [f64]) {
+    fn worths(&self, game: &AnyGame, position: &AnyPosition, actions: &[Action], out: &mut [f64]) {
+        let mut walk = game.walk_from(&position.state);
         for (out, &action) in out.iter_mut().zip(actions) {
+            walk.push(action);
             // The successor's mover is the opponent.
-            *out = -self.of(game, &game.play(&position.state, action)) as f64;
+            *out = -self.of(&*walk) as f64;
+            walk.pop();
         }
     }
 }
@@ -135,12 +139,12 @@ fn decimal(token: &str) -> Option<i64> {
 }
 
 /// Weights of the mover's squares minus the opponent's, in [`MICRO`](super::MICRO) units.
-impl<G: Game> StaticEvaluation<G> for Weights {
+impl StaticEvaluation for Weights {
     /// # Panics
     ///
     /// If the board has more squares than the one the weights were made for.
-    fn of(&self, game: &G, state: &G::State) -> i64 {
-        let (own, theirs) = game.squares(state).unwrap_or_default();
+    fn of(&self, position: &dyn Walk) -> i64 {
+        let (own, theirs) = position.squares().unwrap_or_default();
         self.sum(own) - self.sum(theirs)
     }
 }

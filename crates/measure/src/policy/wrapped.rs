@@ -4,7 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{Answers, Batch, Policy};
-use yomikiri::game::{Division, Game, Splits};
+use yomikiri::any::AnyGame;
+use yomikiri::game::{Division, Splits};
 use yomikiri::hint::Hinted;
 
 /// Positions whose exact values a policy was trained on.
@@ -70,14 +71,14 @@ impl FromStr for TrainedSpec {
 }
 
 /// A policy whose training positions were declared.
-pub struct Trained<G>(pub Box<dyn Policy<G>>, pub TrainedSpec);
+pub struct Trained(pub Box<dyn Policy>, pub TrainedSpec);
 
-impl<G: Game> Policy<G> for Trained<G> {
+impl Policy for Trained {
     fn name(&self) -> String {
         self.0.name()
     }
 
-    fn answer(&self, game: &G, batch: &Batch<G::State>) -> Result<Answers, Hinted> {
+    fn answer(&self, game: &AnyGame, batch: &Batch) -> Result<Answers, Hinted> {
         self.0.answer(game, batch)
     }
 

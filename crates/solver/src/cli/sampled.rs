@@ -72,7 +72,7 @@ pub(super) fn policy(
     game: &AnyGame,
     hint: &str,
     context: &Context,
-) -> anyhow::Result<Box<dyn Policy<AnyGame>>> {
+) -> anyhow::Result<Box<dyn Policy>> {
     match player(spec, game, &context.store)? {
         Player::Policy(policy) => Ok(policy),
         Player::Perfect | Player::Named(..) => {

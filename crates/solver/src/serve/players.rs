@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use serde::Serialize;
 
 use super::reply::Refusal;
-use yomikiri::any::{AnyGame, AnyState};
+use yomikiri::any::AnyGame;
 use yomikiri::hint::{Hint, Hinted, Kind};
 use yomikiri::parallel::lock;
 use yomikiri::progress::Silent;
@@ -191,12 +191,12 @@ struct Hurried {
     until: Instant,
 }
 
-impl Policy<AnyGame> for Hurried {
+impl Policy for Hurried {
     fn name(&self) -> String {
         self.player.name()
     }
 
-    fn answer(&self, game: &AnyGame, batch: &Batch<AnyState>) -> Result<Answers, Hinted> {
+    fn answer(&self, game: &AnyGame, batch: &Batch) -> Result<Answers, Hinted> {
         let Some(policy) = self.player.policy() else {
             return Err(Hinted::from("it answers only of a table"));
         };

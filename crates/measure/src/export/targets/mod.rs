@@ -87,7 +87,7 @@ impl Targets {
         let spec = game.name();
         let whole_group = game.folded().group().order();
         if self.layout != Layout::Nchw
-            && let Err(what) = Encoding::of_game(game, self.layout, None)
+            && let Err(what) = Encoding::of_rules(game, self.layout, None)
         {
             return Some(format!("--layout {}: {what}", self.layout).into());
         }

@@ -1,7 +1,7 @@
 //! Positions with their exact values, as policies are judged in them.
 
 use crate::policy::Batch;
-use yomikiri::any::{AnyGame, AnyPosition, AnyState};
+use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Action, Game, Orientations, Outcome, Position, Score};
 use yomikiri::solve::Value;
 use yomikiri::solved::Orienting;
@@ -120,7 +120,7 @@ pub(crate) const AT_ONCE: usize = 2048;
 #[derive(Clone, Debug, Default)]
 pub struct Piece {
     /// Positions with their legal actions.
-    pub batch: Batch<AnyState>,
+    pub batch: Batch,
     /// Known values and facts of each position.
     pub cases: Vec<Case>,
     /// Value of each action of the batch.

@@ -194,7 +194,7 @@ fn shuffled(place: u64, count: u64, seed: u64) -> u64 {
 /// Fails if a policy fails, if no position is found, or if a range is given for a game without empty squares.
 pub fn met_in_games(
     game: &AnyGame,
-    (policy, opponent): (&dyn Policy<AnyGame>, &dyn Policy<AnyGame>),
+    (policy, opponent): (&dyn Policy, &dyn Policy),
     range: Option<(u32, u32)>,
     sampling: Sampling,
     progress: &dyn Progress,

@@ -171,7 +171,7 @@ impl TablePositions<'_> {
         if unfolded.is_some() && !states.has_orientations() && !game.keeps_sides() {
             // To policies the first player is to move, as in the rows of such tables.
             let first = |position: &Position<AnyState>| Position { side: Side::First, ..*position };
-            parts.iter_mut().for_each(|part| part.batch = part.batch.map(first));
+            parts.iter_mut().for_each(|part| part.batch.replace(first));
         }
         Ok(parts.into_iter().map(Arc::new).collect())
     }

@@ -24,8 +24,9 @@ use super::card::{self, Card};
 use super::network_spec::NetworkSpec;
 use super::reader::with_next;
 use super::{Batch, OutputRows, Outside, Policy, PolicySpec, ReadingSpec, Source};
+use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri::game::Game;
 use yomikiri::game::encode::{Encoding, Layout, Plane};
-use yomikiri::game::{Game, Position};
 use yomikiri::hint::Hinted;
 
 /// A network in an ONNX file as a policy.
@@ -37,10 +38,10 @@ pub struct OnnxModel {
     session: Session,
 }
 
-impl<G: Game> Source<G> for OnnxModel {
+impl Source for OnnxModel {
     const MOST: usize = ROWS;
 
-    fn rows(&self, game: &G, positions: &[Position<G::State>]) -> Result<Vec<OutputRows>, Hinted> {
+    fn rows(&self, game: &AnyGame, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Hinted> {
         self.session.run(positions.len(), &|input, at, out| match input {
             0 => self.encoding.write_position(game, &positions[at], out),
             _ => {
@@ -56,7 +57,7 @@ impl Onnx {
     /// Loads the model of a specification and determines how to use it for a game.
     ///
     /// The error is one line that names the file, its fault and a remedy.
-    pub fn load<G: Game>(spec: &NetworkSpec, name: String, game: &G) -> Result<Onnx, Hinted> {
+    pub fn load(spec: &NetworkSpec, name: String, game: &AnyGame) -> Result<Onnx, Hinted> {
         let path = match spec.kept {
             true => card::file(&spec.path, "onnx"),
             false => spec.path.clone(),
@@ -88,12 +89,12 @@ impl Onnx {
 
     /// Makes a policy of a model and its card. `path` is the model's file, if it has one, and locates files
     /// of weights beside it.
-    pub fn of_bytes<G: Game>(
+    pub fn of_bytes(
         spec: &NetworkSpec,
         name: String,
         (bytes, path): (Vec<u8>, Option<&Path>),
         card: Option<&Card>,
-        game: &G,
+        game: &AnyGame,
     ) -> Result<Onnx, Hinted> {
         let file = File::read(&bytes, path)?;
         drop(bytes);
@@ -106,12 +107,12 @@ impl Onnx {
         })
     }
 
-    fn of_file<G: Game>(
+    fn of_file(
         spec: &NetworkSpec,
         name: String,
         file: File,
         card: Option<&Card>,
-        game: &G,
+        game: &AnyGame,
     ) -> Result<Onnx, Hinted> {
         if spec.width.is_some() || spec.mate.is_some() {
             let hint = "use symmetric and plies for other networks";
@@ -140,7 +141,7 @@ impl Onnx {
             policy.settle(game, &tried)?.into_iter().map(str::to_string).collect();
         policy.source.session.select(&used);
         policy.remark = format!("; layout {layout}{}", policy.source.session.mask());
-        tracing::info!(network = Policy::<G>::name(&policy), %layout, planes, "model read");
+        tracing::info!(network = policy.name(), %layout, planes, "model read");
         let mut batch = Batch::default();
         first.iter().for_each(|position| batch.push(*position, game.actions(&position.state)));
         let answers = policy.answer(game, &batch)?;
@@ -202,10 +203,10 @@ fn ports(file: &File) -> Result<(&Port, Option<&Port>), Hinted> {
 
 /// Returns the number of positions that a model takes at a time, if it is fixed, the encoding of positions, and the
 /// inputs: first positions, then the legal moves if the model takes them.
-fn inputs<G: Game>(
+fn inputs(
     spec: &ReadingSpec,
     card: Option<&Card>,
-    game: &G,
+    game: &AnyGame,
     file: &File,
 ) -> Result<(Option<usize>, Encoding, Vec<Input>), Hinted> {
     let (input, mask) = ports(file)?;
@@ -242,10 +243,10 @@ fn inputs<G: Game>(
 
 /// Returns the encoding of a model that takes one position without a dimension for their number: the whole shape fits
 /// a position, and no output has such a dimension either.
-fn unbatched<G: Game>(
+fn unbatched(
     spec: &ReadingSpec,
     card: Option<&Card>,
-    game: &G,
+    game: &AnyGame,
     file: &File,
     input: &Port,
 ) -> Result<Option<Encoding>, Hinted> {
@@ -265,10 +266,10 @@ fn unbatched<G: Game>(
 }
 
 /// Returns the encoding of positions, and the batch size if the model fixes it.
-fn encoding<G: Game>(
+fn encoding(
     spec: &ReadingSpec,
     card: Option<&Card>,
-    game: &G,
+    game: &AnyGame,
     input: &Port,
 ) -> Result<(Option<usize>, Encoding), Hinted> {
     let (rows, columns) = game.shape();

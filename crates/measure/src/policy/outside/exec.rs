@@ -10,7 +10,8 @@ use serde_json::Value;
 use super::process::{Process, excerpt};
 use crate::policy::reader::is_value;
 use crate::policy::{OutputRows, Outside, ReadingSpec, Source};
-use yomikiri::game::{Action, Game, Position, Side};
+use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri::game::{Action, Game, Side};
 use yomikiri::hint::{Hinted, Kind};
 
 /// Value of `schema` in every line sent to the program.
@@ -77,8 +78,8 @@ struct Reply {
 impl Exec {
     /// Starts the program of a command line, split into words as a shell does, and sends the first line;
     /// `limit` applies to each answer. The error names the policy.
-    pub fn start<G: Game>(
-        game: &G,
+    pub fn start(
+        game: &AnyGame,
         name: String,
         command: &str,
         reading: &ReadingSpec,
@@ -114,9 +115,9 @@ impl Exec {
 
     /// Reads an answer about some positions; lets tests check lines without running a program.
     #[doc(hidden)]
-    pub fn read_line<G: Game>(
-        game: &G,
-        positions: &[Position<G::State>],
+    pub fn read_line(
+        game: &AnyGame,
+        positions: &[AnyPosition],
         line: &[u8],
     ) -> Result<Vec<OutputRows>, Hinted> {
         outputs(game, positions, reply_of(line, 1)?)
@@ -139,10 +140,10 @@ impl Exec {
     }
 }
 
-impl<G: Game> Source<G> for Exec {
+impl Source for Exec {
     const MOST: usize = 1 << 10;
 
-    fn rows(&self, game: &G, positions: &[Position<G::State>]) -> Result<Vec<OutputRows>, Hinted> {
+    fn rows(&self, game: &AnyGame, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Hinted> {
         let request = |position| request_of(game, position, &game.actions(&position.state));
         let requests = positions.iter().map(request).collect();
         let line = |id| {
@@ -160,11 +161,7 @@ fn line_of(value: &impl Serialize) -> Vec<u8> {
     line
 }
 
-fn request_of<G: Game>(
-    game: &G,
-    position: &Position<G::State>,
-    legal: &[Action],
-) -> PositionRequest {
+fn request_of(game: &AnyGame, position: &AnyPosition, legal: &[Action]) -> PositionRequest {
     let planes = game.plane_kinds();
     let (rows, columns) = game.shape();
     let squares = rows * columns;
@@ -208,9 +205,9 @@ fn reply_of(line: &[u8], id: u64) -> Result<Reply, String> {
 
 /// Reads the outputs of a reply about some positions. Lists of numbers for the legal actions become rows of all
 /// actions.
-fn outputs<G: Game>(
-    game: &G,
-    positions: &[Position<G::State>],
+fn outputs(
+    game: &AnyGame,
+    positions: &[AnyPosition],
     reply: Reply,
 ) -> Result<Vec<OutputRows>, Hinted> {
     let mut all = Vec::new();
@@ -256,14 +253,14 @@ fn flatten(value: &Value, numbers: &mut Vec<f64>) -> Option<()> {
 
 /// Makes lists for the legal actions of positions to rows with a number for each action, 0 for the others; lists for all
 /// actions, or all but the pass, and of values remain.
-fn by_action<G: Game>(
-    game: &G,
-    positions: &[Position<G::State>],
+fn by_action(
+    game: &AnyGame,
+    positions: &[AnyPosition],
     name: &str,
     mut rows: Vec<Vec<f64>>,
 ) -> Result<Vec<Vec<f64>>, Hinted> {
     let (width, actions) = (rows.first().map_or(0, Vec::len), game.action_count());
-    let legal = |position: &Position<G::State>| game.actions(&position.state);
+    let legal = |position: &AnyPosition| game.actions(&position.state);
     let wrong = positions.iter().zip(&rows).find(|(at, row)| legal(at).len() != row.len());
     if let Some((position, row)) = wrong {
         let is_whole = is_value(name) || width + 1 >= actions;

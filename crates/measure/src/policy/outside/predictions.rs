@@ -9,7 +9,8 @@ use rustc_hash::FxHashMap;
 
 use super::npy::NpyArray;
 use crate::policy::{OutputRows, Outside, ReadingSpec, Source};
-use yomikiri::game::{Game, Position, Side, StateKey};
+use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri::game::{Game, Position, Side};
 use yomikiri::hint::Hinted;
 use yomikiri::input;
 
@@ -17,9 +18,9 @@ use yomikiri::input;
 ///
 /// `K` is the type of the game's keys. Positions are matched with their side to move, in their own
 /// orientation: a mirror image is another position.
-pub struct Predictions<K> {
+pub struct Predictions {
     /// Row of every position.
-    rows: FxHashMap<(K, Side), u32>,
+    rows: FxHashMap<AnyPosition, u32>,
     arrays: Vec<NpyArray>,
 }
 
@@ -29,21 +30,21 @@ const TRIED: usize = 1024;
 const NAMES: [&str; 8] =
     ["logits", "probabilities", "q_values", "scores", "actions", "values", "wdl", "final_scores"];
 
-impl<K: StateKey> Predictions<K> {
+impl Predictions {
     /// Reads a directory: arrays of known names, or of those that `reading` names. The positions of the rows are in
     /// `positions.txt`, or in `planes.npy` and `side.npy`, or in both, which must then agree.
-    pub fn read<G: Game<Key = K>>(
-        game: &G,
+    pub fn read(
+        game: &AnyGame,
         name: String,
         dir: &Path,
         reading: &ReadingSpec,
-    ) -> Result<Outside<Predictions<K>>, Hinted> {
+    ) -> Result<Outside<Predictions>, Hinted> {
         let arrays = arrays(game, dir, reading)?;
         let count = arrays[0].count();
         let positions = positions(game, dir, &arrays[0])?;
         let mut source = Predictions { rows: FxHashMap::default(), arrays };
         for (row, position) in positions.iter().enumerate() {
-            match source.rows.entry((game.key(&position.state), position.side)) {
+            match source.rows.entry(*position) {
                 Entry::Vacant(entry) => {
                     entry.insert(row as u32);
                 }
@@ -87,10 +88,10 @@ impl<K: StateKey> Predictions<K> {
     }
 }
 
-impl<G: Game> Source<G> for Predictions<G::Key> {
-    fn rows(&self, game: &G, positions: &[Position<G::State>]) -> Result<Vec<OutputRows>, Hinted> {
-        let row = |position: &Position<G::State>| {
-            let row = self.rows.get(&(game.key(&position.state), position.side));
+impl Source for Predictions {
+    fn rows(&self, game: &AnyGame, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Hinted> {
+        let row = |position: &AnyPosition| {
+            let row = self.rows.get(position);
             let missing = || {
                 Hinted::from(format!("missing prediction for '{}'", game.notation(position)))
                     .with_hint("predict every position that 'solver export --states' writes")
@@ -111,7 +112,7 @@ fn wrong_row(path: &Path, row: usize, what: impl Into<Hinted>) -> Hinted {
 }
 
 /// Reads the arrays of a directory.
-fn arrays<G: Game>(game: &G, dir: &Path, reading: &ReadingSpec) -> Result<Vec<NpyArray>, Hinted> {
+fn arrays(game: &AnyGame, dir: &Path, reading: &ReadingSpec) -> Result<Vec<NpyArray>, Hinted> {
     if !dir.is_dir() {
         let hint = "expected one of 'solver export --states', with predictions in it";
         return Err(wrong(dir, Hinted::new("no such directory", hint)));
@@ -153,7 +154,7 @@ fn same_count(path: &Path, found: usize, what: &str, of: &NpyArray) -> Result<()
 }
 
 /// Rejects an export of another game in the directory, if there is one.
-fn check_game<G: Game>(game: &G, dir: &Path) -> Result<(), Hinted> {
+fn check_game(game: &AnyGame, dir: &Path) -> Result<(), Hinted> {
     let path = dir.join("states.json");
     let text = match input::file(&path, input::TEXT) {
         Ok(text) => text,
@@ -172,11 +173,7 @@ fn check_game<G: Game>(game: &G, dir: &Path) -> Result<(), Hinted> {
 }
 
 /// Reads the positions of the rows from the files that contain them.
-fn positions<G: Game>(
-    game: &G,
-    dir: &Path,
-    of: &NpyArray,
-) -> Result<Vec<Position<G::State>>, Hinted> {
+fn positions(game: &AnyGame, dir: &Path, of: &NpyArray) -> Result<Vec<AnyPosition>, Hinted> {
     if u32::try_from(of.count()).is_err() {
         return Err(wrong(of.path(), "more than 2^32 rows"));
     }
@@ -216,7 +213,7 @@ fn positions<G: Game>(
 }
 
 /// Reads the positions of a text, one per line.
-fn written<G: Game>(game: &G, path: &Path, file: File) -> Result<Vec<Position<G::State>>, Hinted> {
+fn written(game: &AnyGame, path: &Path, file: File) -> Result<Vec<AnyPosition>, Hinted> {
     // No position is longer, so a truncated line is invalid.
     const LONGEST: u64 = 1 << 16;
     let (mut reader, mut line) = (BufReader::new(file), String::new());
@@ -236,12 +233,12 @@ fn written<G: Game>(game: &G, path: &Path, file: File) -> Result<Vec<Position<G:
 }
 
 /// Reads the positions of planes and sides.
-fn drawn<G: Game>(
-    game: &G,
+fn drawn(
+    game: &AnyGame,
     planes: &Path,
     side: &Path,
     of: &NpyArray,
-) -> Result<Vec<Position<G::State>>, Hinted> {
+) -> Result<Vec<AnyPosition>, Hinted> {
     let (rows, columns) = game.shape();
     let shape = [game.plane_kinds().count(), rows, columns];
     let (planes, sides) = (NpyArray::read(planes)?, NpyArray::read(side)?);

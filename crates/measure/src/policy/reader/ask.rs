@@ -6,6 +6,7 @@ use super::heads::Heads;
 use super::numbers::PolicyHead;
 use super::{OutputRows, Outside, Source, in_position, same_outputs, widths};
 use crate::policy::{Answers, Batch, share_best};
+use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::game::{Action, Game, Outcome, Position, Symmetry};
 use yomikiri::hint::Hinted;
 
@@ -13,18 +14,18 @@ use yomikiri::hint::Hinted;
 const SEARCHED_AT_ONCE: usize = 64;
 
 /// A policy whose reading is settled, asked in a game.
-pub(super) struct Asked<'a, G, S> {
+pub(super) struct Asked<'a, S> {
     pub policy: &'a Outside<S>,
     pub heads: &'a Heads,
-    pub game: &'a G,
+    pub game: &'a AnyGame,
 }
 
-impl<G: Game, S: Source<G>> Asked<'_, G, S> {
+impl<S: Source> Asked<'_, S> {
     /// Returns the outputs for some positions, in questions of the size that the policy wants.
     pub(super) fn rows_of(
         policy: &Outside<S>,
-        game: &G,
-        positions: &[Position<G::State>],
+        game: &AnyGame,
+        positions: &[AnyPosition],
     ) -> Result<Vec<OutputRows>, Hinted> {
         let fixed = policy.spec.batch.map(|size| size as usize);
         let mut all: Vec<OutputRows> = Vec::new();
@@ -50,7 +51,7 @@ impl<G: Game, S: Source<G>> Asked<'_, G, S> {
         Ok(all)
     }
 
-    fn rows(&self, positions: &[Position<G::State>]) -> Result<Vec<OutputRows>, Hinted> {
+    fn rows(&self, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Hinted> {
         Asked::rows_of(self.policy, self.game, positions)
     }
 
@@ -63,7 +64,7 @@ impl<G: Game, S: Source<G>> Asked<'_, G, S> {
     /// Returns the outputs for one of the images of each position.
     fn image_rows(
         &self,
-        positions: &[Position<G::State>],
+        positions: &[AnyPosition],
         symmetry: Symmetry,
     ) -> Result<Vec<OutputRows>, Hinted> {
         if symmetry == 0 {
@@ -71,7 +72,7 @@ impl<G: Game, S: Source<G>> Asked<'_, G, S> {
         }
         let own = self.game.with_folding(true);
         let folded = own.as_ref().unwrap_or(self.game);
-        let image = |p: &Position<G::State>| Position {
+        let image = |p: &AnyPosition| Position {
             state: folded.transform(&p.state, symmetry),
             side: p.side,
         };
@@ -83,7 +84,7 @@ impl<G: Game, S: Source<G>> Asked<'_, G, S> {
     fn by_action(
         &self,
         head: &PolicyHead,
-        batch: &Batch<G::State>,
+        batch: &Batch,
         own: &[OutputRows],
     ) -> Result<Vec<f64>, Hinted> {
         let mut worths = vec![0.0; batch.actions().len()];
@@ -117,7 +118,7 @@ impl<G: Game, S: Source<G>> Asked<'_, G, S> {
     /// Returns the values of nonterminal positions for their movers, by the source alone, averaged over `order` images.
     pub(super) fn values(
         &self,
-        positions: &[Position<G::State>],
+        positions: &[AnyPosition],
         order: Symmetry,
     ) -> Result<Vec<f64>, Hinted> {
         if positions.is_empty() {
@@ -140,12 +141,12 @@ impl<G: Game, S: Source<G>> Asked<'_, G, S> {
     /// Returns the values that outputs have for positions.
     fn own_values(
         &self,
-        positions: &[Position<G::State>],
+        positions: &[AnyPosition],
         outputs: &[OutputRows],
     ) -> Result<Vec<f64>, Hinted> {
         let Some((output, head)) = &self.heads.value else { return Ok(Vec::new()) };
         let output = named(outputs, output)?;
-        let value = |(at, position): (usize, &Position<G::State>)| {
+        let value = |(at, position): (usize, &AnyPosition)| {
             let value = head.read(output.row(at), position.side);
             value.map_err(|what| in_position(self.game, what, position))
         };
@@ -153,7 +154,7 @@ impl<G: Game, S: Source<G>> Asked<'_, G, S> {
     }
 
     /// Returns the value of a terminal position for its mover, on the scale of [`Asked::values`].
-    pub(super) fn at_the_end(&self, state: &G::State) -> f64 {
+    pub(super) fn at_the_end(&self, state: &AnyState) -> f64 {
         match &self.heads.value {
             Some((_, head)) => head.at_the_end(self.game, state),
             None => f64::from(self.game.result(state).unwrap_or(Outcome::Draw).value()),
@@ -161,7 +162,7 @@ impl<G: Game, S: Source<G>> Asked<'_, G, S> {
     }
 
     /// Appends the nonterminal positions `plies` plies ahead to `out`, in order.
-    fn leaves(&self, position: Position<G::State>, plies: u32, out: &mut Vec<Position<G::State>>) {
+    fn leaves(&self, position: AnyPosition, plies: u32, out: &mut Vec<AnyPosition>) {
         if self.game.is_terminal(&position.state) {
             return;
         }
@@ -177,7 +178,7 @@ impl<G: Game, S: Source<G>> Asked<'_, G, S> {
     /// [leaves](Asked::leaves).
     fn minimax(
         &self,
-        position: Position<G::State>,
+        position: AnyPosition,
         plies: u32,
         values: &mut impl Iterator<Item = f64>,
     ) -> f64 {
@@ -193,7 +194,7 @@ impl<G: Game, S: Source<G>> Asked<'_, G, S> {
 
     /// Returns the minimax value of each action, searching `plies` plies beyond the move; all leaves are
     /// evaluated together.
-    fn search(&self, batch: &Batch<G::State>, plies: u32) -> Result<Vec<f64>, Hinted> {
+    fn search(&self, batch: &Batch, plies: u32) -> Result<Vec<f64>, Hinted> {
         let mut worths = Vec::with_capacity(batch.actions().len());
         let places: Vec<usize> = (0..batch.len()).collect();
         for some in places.chunks(SEARCHED_AT_ONCE) {
@@ -213,7 +214,7 @@ impl<G: Game, S: Source<G>> Asked<'_, G, S> {
     /// Answers for a batch; `outputs` are those for its positions if they were asked for.
     pub(super) fn answer(
         &self,
-        batch: &Batch<G::State>,
+        batch: &Batch,
         outputs: Option<Vec<OutputRows>>,
     ) -> Result<Answers, Hinted> {
         let Heads { policy, scores, value, final_score, plies, own_value } = self.heads;

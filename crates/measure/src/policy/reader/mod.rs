@@ -23,7 +23,8 @@ pub use spec::{MoveChoice, ReadingSpec, Softmax, ValueRange};
 
 use super::card::{self, Card};
 use super::{Answers, Batch, Policy, TrainedOn};
-use yomikiri::game::{Action, Game, Position};
+use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri::game::{Action, Game};
 use yomikiri::hint::Hinted;
 
 /// Numbers of one output for some positions.
@@ -49,12 +50,12 @@ impl OutputRows {
 }
 
 /// Something that has numbers for positions.
-pub trait Source<G: Game>: Send + Sync {
+pub trait Source: Send + Sync {
     /// Largest number of positions in a question.
     const MOST: usize = usize::MAX;
 
     /// Returns its outputs for nonterminal positions, a row each; always the same outputs.
-    fn rows(&self, game: &G, positions: &[Position<G::State>]) -> Result<Vec<OutputRows>, Hinted>;
+    fn rows(&self, game: &AnyGame, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Hinted>;
 }
 
 /// Fewest positions by which numbers are taken for probabilities; the positions after fewer are asked about, too.
@@ -115,11 +116,7 @@ impl<S> Outside<S> {
     }
 
     /// Settles how the outputs are read, by those for some positions; returns the names of those that are used.
-    pub(super) fn settle<G: Game>(
-        &self,
-        game: &G,
-        tried: &[OutputRows],
-    ) -> Result<Vec<&str>, Hinted> {
+    pub(super) fn settle(&self, game: &AnyGame, tried: &[OutputRows]) -> Result<Vec<&str>, Hinted> {
         let actions = game.action_count();
         let has_pass = game.is_pass(Action(actions as u16 - 1));
         let (spec, is_strict) = (&self.spec, self.is_strict);
@@ -144,9 +141,9 @@ impl<S> Outside<S> {
         settled.map_or(Ok(()), |settled| same_outputs(&settled.outputs, outputs))
     }
 
-    fn answer_all<G: Game>(&self, game: &G, batch: &Batch<G::State>) -> Result<Answers, Hinted>
+    fn answer_all(&self, game: &AnyGame, batch: &Batch) -> Result<Answers, Hinted>
     where
-        S: Source<G>,
+        S: Source,
     {
         let mut first = None;
         if self.settled.get().is_none() {
@@ -163,19 +160,19 @@ impl<S> Outside<S> {
     }
 
     /// Returns `false` if it is marked equivariant, but answers differ for images of a position.
-    pub fn is_as_equivariant<G: Game>(&self, game: &G) -> Result<bool, Hinted>
+    pub fn is_as_equivariant(&self, game: &AnyGame) -> Result<bool, Hinted>
     where
-        S: Source<G>,
+        S: Source,
     {
         Ok(!self.equivariant || once::answers_alike(self, game)?)
     }
 
     /// Fails if the numbers for a position, in one row of each output, are invalid; the error comes with the name of the
     /// output.
-    pub(super) fn check_row<G: Game>(
+    pub(super) fn check_row(
         &self,
-        game: &G,
-        position: &Position<G::State>,
+        game: &AnyGame,
+        position: &AnyPosition,
         outputs: &[OutputRows],
     ) -> Result<(), (String, Hinted)> {
         let Some(Settled { heads, .. }) = self.settled.get() else { return Ok(()) };
@@ -208,7 +205,7 @@ impl<S> Outside<S> {
 }
 
 /// Returns the positions of a batch with those after them.
-pub(super) fn with_next<G: Game>(game: &G, batch: &Batch<G::State>) -> Vec<Position<G::State>> {
+pub(super) fn with_next(game: &AnyGame, batch: &Batch) -> Vec<AnyPosition> {
     let next = |at: usize| {
         let actions = batch.actions()[batch.range(at)].iter();
         actions.map(move |&action| game.advance(&batch.positions()[at], action))
@@ -243,16 +240,16 @@ pub(super) fn is_value(name: &str) -> bool {
     Said::by(name) == Some(Said::Value)
 }
 
-fn in_position<G: Game>(game: &G, what: Hinted, position: &Position<G::State>) -> Hinted {
+fn in_position(game: &AnyGame, what: Hinted, position: &AnyPosition) -> Hinted {
     what.map(|what| format!("{what} in the position '{}'", game.notation(position)))
 }
 
-impl<G: Game, S: Source<G>> Policy<G> for Outside<S> {
+impl<S: Source> Policy for Outside<S> {
     fn name(&self) -> String {
         self.name.clone()
     }
 
-    fn answer(&self, game: &G, batch: &Batch<G::State>) -> Result<Answers, Hinted> {
+    fn answer(&self, game: &AnyGame, batch: &Batch) -> Result<Answers, Hinted> {
         match self.equivariant {
             _ if batch.is_empty() => Ok(Answers::default()),
             true => once::once(game, batch, |some| self.answer_all(game, some)),

@@ -2,6 +2,7 @@
 
 use super::spec::{MoveChoice, ValueRange};
 use crate::policy::share_best;
+use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::game::{Action, Empties, Game, Outcome, Side};
 use yomikiri::hint::Hinted;
 
@@ -221,7 +222,7 @@ impl ValueHead {
     }
 
     /// Returns the value of a terminal position for its mover, on the same scale.
-    pub(super) fn at_the_end<G: Game>(self, game: &G, state: &G::State) -> f64 {
+    pub(super) fn at_the_end(self, game: &AnyGame, state: &AnyState) -> f64 {
         match self {
             ValueHead::One(ValueRange::Discs) => f64::from(game.score(state, Empties::Uncounted).0),
             ValueHead::Share => {

@@ -7,14 +7,15 @@ use std::ops::Range;
 
 use super::{Outside, Source};
 use crate::policy::{Answers, Batch, share_best};
+use yomikiri::any::AnyGame;
 use yomikiri::game::{Game, Position};
 use yomikiri::hint::Hinted;
 
 /// Asks about the canonical image of each position of a batch, once each, and maps the answers back.
-pub(super) fn once<G: Game>(
-    game: &G,
-    batch: &Batch<G::State>,
-    ask: impl FnOnce(&Batch<G::State>) -> Result<Answers, Hinted>,
+pub(super) fn once(
+    game: &AnyGame,
+    batch: &Batch,
+    ask: impl FnOnce(&Batch) -> Result<Answers, Hinted>,
 ) -> Result<Answers, Hinted> {
     let own = game.with_folding(true);
     let folded = own.as_ref().unwrap_or(game);
@@ -52,9 +53,9 @@ const COMPARED: usize = 40;
 const ROUNDING: f64 = 1e-3;
 
 /// Returns `true` if a network's answers for some positions equal those for their canonical images.
-pub(super) fn answers_alike<G: Game, S: Source<G>>(
+pub(super) fn answers_alike<S: Source>(
     policy: &Outside<S>,
-    game: &G,
+    game: &AnyGame,
 ) -> Result<bool, Hinted> {
     let (mut batch, mut position) = (Batch::default(), game.start());
     for ply in 0..COMPARED {

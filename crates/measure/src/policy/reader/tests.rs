@@ -9,7 +9,6 @@ use crate::policy::onnx::proto::{Attribute, Model, Node, ValueInfo};
 use crate::policy::sample::{answers, batch, four, positions};
 use crate::policy::{NetworkSpec, Onnx};
 use yomikiri::game::Symmetry;
-use yomikiri::game::othello::Board;
 
 /// Stored networks with the reading of each.
 const KEPT: [(&str, Reading); 4] = [
@@ -26,7 +25,7 @@ fn kept(name: &str, options: &str) -> Onnx {
 }
 
 /// Minimax by its definition, one position at a time.
-fn plain(of: &Onnx, position: &Position<Board>, plies: u32) -> f64 {
+fn plain(of: &Onnx, position: &AnyPosition, plies: u32) -> f64 {
     let game = four();
     let asked = Asked { policy: of, heads: &of.settled.get().unwrap().heads, game: &game };
     if game.is_terminal(&position.state) {
@@ -80,7 +79,7 @@ fn averaged_over_images_all_images_get_the_same_worths() {
     for (name, _) in KEPT {
         let of = kept(name, "symmetric=yes");
         for position in positions(&game, 40).into_iter().step_by(8) {
-            let image = Position { state: folded.transform(&position.state, 3), ..position };
+            let image = AnyPosition { state: folded.transform(&position.state, 3), ..position };
             let both = [position, image];
             let (batch, answers) = (batch(&game, &both), answers(&of, &game, &both));
             for (place, action) in game.actions(&position.state).into_iter().enumerate() {

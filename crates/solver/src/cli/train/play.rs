@@ -16,7 +16,7 @@ use yomikiri_learn::options::{COUNT, KEPT, UNITS, number};
 use yomikiri_learn::recipes::{discs, q, td};
 use yomikiri_learn::training::{HistoryRow, Learner};
 use yomikiri_measure::judge::{Player, Sampling, TablePositions, arena, measure};
-use yomikiri_measure::policy::{Onnx, Policy, PolicySpec, ReadingSpec, of_game};
+use yomikiri_measure::policy::{Onnx, Policy, PolicySpec, ReadingSpec, of_rules};
 
 /// The board, and the games that measure the network.
 #[derive(Debug, clap::Args)]
@@ -215,9 +215,9 @@ fn learn<L: Learner>(
 }
 
 /// The policies of these names.
-fn policies(game: &AnyGame, names: &[String]) -> anyhow::Result<Vec<Box<dyn Policy<AnyGame>>>> {
+fn policies(game: &AnyGame, names: &[String]) -> anyhow::Result<Vec<Box<dyn Policy>>> {
     let policy = |name: &String| {
-        let policy = of_game(&name.parse()?, game)?;
+        let policy = of_rules(&name.parse()?, game)?;
         let none = || Hinted::from(format!("policy '{name}' cannot be learned from"));
         Ok(policy.ok_or_else(none)?)
     };
@@ -234,7 +234,7 @@ fn play_test_games(
     row: &mut HistoryRow,
 ) -> Result<(), Hinted> {
     let spec: PolicySpec = opponent.parse()?;
-    let Some(policy) = of_game(&spec, game)? else { return Ok(()) };
+    let Some(policy) = of_rules(&spec, game)? else { return Ok(()) };
     let random_plies = if opponent == "random" { 0 } else { OPENING };
     let sampling = Sampling { games, random_plies, seed: 1 };
     let [first, second] = arena(game, player, policy.as_ref(), sampling, &Silent)?;

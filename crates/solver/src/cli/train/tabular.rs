@@ -197,7 +197,7 @@ mod tests {
     /// Learned values of moves from row to row, as a policy that the report measures.
     struct AsPolicy(Arc<SolvedTable>, HashMap<(usize, usize), f64>);
 
-    impl Rule<AnyGame> for AsPolicy {
+    impl Rule for AsPolicy {
         fn name(&self) -> String {
             "tabular".to_string()
         }

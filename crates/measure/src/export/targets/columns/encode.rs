@@ -27,7 +27,7 @@ impl<'a> Encoder<'a> {
         columns: &'a [TargetColumn],
         shape: TargetShape,
     ) -> Encoder<'a> {
-        let encoding = Encoding::of_game(game, shape.layout, None);
+        let encoding = Encoding::of_rules(game, shape.layout, None);
         let none = |_| Encoding::of(Layout::Nchw, &[], game.shape());
         Encoder { game, folded, columns, shape, encoding: encoding.unwrap_or_else(none) }
     }

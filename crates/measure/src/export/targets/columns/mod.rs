@@ -394,7 +394,7 @@ impl List<'_> {
 /// Returns type, shape and description of the planes of a layout.
 fn planes_of(game: &AnyGame, layout: Layout) -> (Scalar, Vec<u64>, String) {
     let none = |_| Encoding::of(Layout::Nchw, &[], game.shape());
-    let encoding = Encoding::of_game(game, layout, None).unwrap_or_else(none);
+    let encoding = Encoding::of_rules(game, layout, None).unwrap_or_else(none);
     let planes = match Plane::own(game) {
         Some(_) => game.plane_kinds().names(),
         None => encoding.planes.iter().map(Plane::to_string).collect(),
