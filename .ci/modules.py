@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks the structure of each crate: no modules import each other in a circle, `unsafe` is allowed in three
-files only, no file has more than 900 lines.
+files only, few files outside `src/game` name a game, no file has more than 900 lines.
 
 Usage: modules.py              checks every crate of the workspace
        modules.py --self-test  checks the checker
@@ -19,6 +19,24 @@ CRATES = ["src", "crates/measure/src", "crates/learn/src", "crates/cluster/src",
 # Memory maps, and instructions that not every processor has.
 UNSAFE = {"src/game/othello/blocks/bits.rs", "src/game/othello/search/kernel.rs", "src/mmap.rs"}
 LONGEST_FILE = 900
+
+# Files, and folders with all of theirs, that name Othello or shogi; docs/decisions.md gives the reasons.
+GAMES = (
+    "src/game/",
+    "src/any.rs",
+    "src/registry.rs",
+    "src/graph/build.rs",
+    "src/graph/by_block/",
+    "src/search/mates/",
+    "crates/measure/src/policy/mate.rs",
+    "crates/learn/src/minishogi/",
+    "crates/cluster/src/",
+    "crates/solver/src/cli/complete.rs",
+    "crates/solver/src/cli/perft.rs",
+    "crates/solver/src/cli/prove.rs",
+    "crates/solver/src/cli/solve/mod.rs",
+    "crates/solver/src/cli/train/",
+)
 
 
 def paths_in(tree, prefix=()):
@@ -42,6 +60,11 @@ def code_of(text):
     """The text without comments and without the module of tests."""
     text = re.sub(r"//[^\n]*", "", text)
     return text.split("#[cfg(test)]\nmod tests")[0]
+
+
+def names_a_game(text):
+    """Returns `True` if code uses the rules of Othello or of shogi by their names."""
+    return bool(re.search(r"\bgame::(othello|shogi)\b", code_of(text)))
 
 
 def arrows_in(root):
@@ -128,6 +151,7 @@ def self_test():
                 path.parent.mkdir(exist_ok=True)
                 path.write_text(text)
             assert bool(circles_in(arrows_in(Path(place)))) == expected, files
+    assert names_a_game("use yomikiri::game::shogi::Board;") and not names_a_game("// game::othello\nuse a::game::Game;")
     print(f"{len(cases)} crates of the self test are as they should be")
 
 
@@ -150,6 +174,9 @@ def main():
                 count += 1
             if bool(re.search(r"(allow|expect)\(unsafe_code\)", text)) != (name in UNSAFE):
                 print(f"{name}: differs from the list of files with unsafe code")
+                count += 1
+            if names_a_game(text) and not name.startswith(GAMES):
+                print(f"{name}: names a game; take it as an `AnyGame`, or argue for it in docs/decisions.md")
                 count += 1
     sys.exit(bool(count))
 
