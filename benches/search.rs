@@ -85,11 +85,11 @@ fn ffo(range: &str, weights: &SearchWeights) -> u64 {
         let position = game.parse_position(&line, &game.start()).expect("a position");
         let began = Instant::now();
         let search = searcher(&game, Empties::ToWinner, weights);
-        let found = search.search(&position.state, &SearchTask::EXACT, &SearchLimits::default());
+        let result = search.search(&position.state, &SearchTask::EXACT, &SearchLimits::default());
         let score = entry["score"].as_i64().expect("a number") as i8;
-        assert_eq!(found.value.score(), Some(Score(score)), "FFO {id}");
-        report(&format!("  FFO {id} ({score:+})"), began, found.nodes);
-        nodes += found.nodes;
+        assert_eq!(result.value.score(), Some(Score(score)), "FFO {id}");
+        report(&format!("  FFO {id} ({score:+})"), began, result.nodes);
+        nodes += result.nodes;
     }
     report(&format!("FFO {range}"), begun, nodes);
     nodes
@@ -243,8 +243,8 @@ fn outside(count: usize) {
         }
         let begun = Instant::now();
         let search = searcher(&game, Empties::Uncounted, &SearchWeights::BuiltIn);
-        let found = search.search(&position.state, &SearchTask::EXACT, &SearchLimits::default());
-        assert!(found.value.score().is_some());
+        let result = search.search(&position.state, &SearchTask::EXACT, &SearchLimits::default());
+        assert!(result.value.score().is_some());
         times.push(begun.elapsed().as_secs_f64());
         if times.len() == count {
             break;

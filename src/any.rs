@@ -88,7 +88,7 @@ impl AnyGame {
 impl Deref for AnyGame {
     type Target = dyn Rules;
 
-    fn deref(&self) -> &dyn Rules {
+    fn deref(&self) -> &Self::Target {
         &*self.rules
     }
 }

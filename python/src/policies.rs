@@ -146,7 +146,7 @@ impl Policy for Interruptible {
         while begin < batch.len() {
             let places: Vec<usize> = (begin..batch.len().min(begin + size)).collect();
             let begun = Instant::now();
-            answers.append(self.policy.answer(game, &batch.of(&places))?);
+            answers.append(self.policy.answer(game, &batch.select(&places))?);
             self.state.answered(places.len());
             begin += places.len();
             if begun.elapsed() < Duration::from_millis(10) {

@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Debug;
 
 use super::{
-    Empties, End, GAMMA, Game, Mobility, Orientations, Position, Side, StateKey, Symmetry, mix,
+    Empties, End, GAMMA, Game, Mobility, Orientations, Position, Score, Side, StateKey, Symmetry,
+    mix,
 };
 
 /// Number of random games, and of plies after which they are cut off.
@@ -136,7 +137,9 @@ fn results_conform<G: Game>(game: &G, state: &G::State) {
         let words = game.end_in_words(&Position { state: *state, side });
         assert_eq!(words.is_some(), result.is_some(), "the end of {state:?} in words");
     }
-    let (Some(result), Some(most)) = (result, game.max_score()) else { return };
+    let Some(result) = result else { return };
+    // Without scores a score is the outcome.
+    let most = game.max_score().unwrap_or(Score(1));
     for empties in [Empties::Uncounted, Empties::ToWinner] {
         let score = game.score(state, empties);
         assert_eq!(score.outcome(), result, "the score {score} of {state:?}");
@@ -184,7 +187,7 @@ fn layers_conform<G: Game>(game: &G, state: &G::State) {
     game.moves(state, |action, after| {
         let (layer, before) = (game.layer(&after), game.layer(state));
         match (game.is_layered(), game.is_pass(action)) {
-            (false, _) => {}
+            (false, _) => assert_eq!((before, layer), (0, 0), "a layer without `layer_unit`"),
             (_, true) => assert_eq!(layer, before, "a pass leaves the layer of {state:?}"),
             (_, false) => {
                 assert!(layer > before, "{action:?} of {state:?} leads to no later layer")

@@ -1,10 +1,8 @@
 //! Rules of a game as an object: what tables, solvers and proofs ask, answered for a whole position at a time.
 //!
-//! Tables, solvers and proofs are compiled once, on this object. A call costs about as much as making one move,
-//! so none concerns a single move: a position is unpacked once, its moves are made on the game's own states, and
-//! each successor is packed once.
-
-use std::any::Any;
+//! Tables, solvers and proofs are compiled once, on this object. Unpacking a position costs about as much as making a
+//! move, so no question concerns a single move: a position is unpacked once, its moves are made on the game's own
+//! states, and each successor is packed once. Recursion takes a [`Walk`], which unpacks only where it begins.
 
 use super::{
     Action, Canonical, Empties, End, Game, Mobility, Outcome, Position, Score, Side, StateKey,
@@ -65,7 +63,7 @@ pub struct Standing {
 /// Rules of a game whose type is erased.
 ///
 /// Addresses may come from damaged tables: one that belongs to no state is answered by `None` or `false`.
-pub trait Rules: Any + Send + Sync {
+pub trait Rules: Send + Sync {
     /// Fills `moves` with the legal moves, by ascending action; it is left empty if the game is over. Returns
     /// `false` if the address is invalid.
     fn moves_by_key(&self, at: Address, moves: &mut Vec<MoveByKey>) -> bool;

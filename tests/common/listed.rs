@@ -25,6 +25,8 @@ pub struct Listed {
     /// `true` if the ranks of states 3 and 4 return each other's state.
     pub is_muddled: bool,
     pub has_scores: bool,
+    /// `true` if the game has layers and scores of which it does not say that it has them.
+    pub is_careless: bool,
 }
 
 impl Listed {
@@ -85,7 +87,7 @@ impl Game for Listed {
         self.has_layers.then_some("steps")
     }
     fn layer(&self, &state: &u32) -> u32 {
-        if self.has_layers { self.node(state).layer } else { 0 }
+        if self.has_layers || self.is_careless { self.node(state).layer } else { 0 }
     }
 
     // ---- scores ----
@@ -95,7 +97,11 @@ impl Game for Listed {
     /// Scores a win or loss by one to seven points.
     fn score(&self, &state: &u32, _empties: Empties) -> Score {
         let outcome = self.node(state).end.map_or(0, Outcome::value);
-        Score(if self.has_scores { outcome * (state % 7 + 1) as i8 } else { outcome })
+        Score(if self.has_scores || self.is_careless {
+            outcome * (state % 7 + 1) as i8
+        } else {
+            outcome
+        })
     }
 
     // ---- ranks ----

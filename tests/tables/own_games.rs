@@ -265,6 +265,20 @@ fn a_pass_that_is_answered_by_a_pass_does_not_conform() {
     conform(&passing_twice(&[1]));
 }
 
+#[test]
+#[should_panic(expected = "a layer without `layer_unit`")]
+fn layers_without_a_unit_do_not_conform() {
+    let nodes = vec![interior(1, [1]), lost(1)];
+    conform(&Listed { nodes, is_careless: true, ..Listed::default() });
+}
+
+#[test]
+#[should_panic(expected = "is above")]
+fn scores_without_a_maximum_do_not_conform() {
+    let nodes = vec![interior(0, [1]), lost(0)];
+    conform(&Listed { nodes, is_careless: true, ..Listed::default() });
+}
+
 /// Up to as many as two bytes count.
 #[test]
 fn a_state_of_a_layered_game_may_have_many_moves() {

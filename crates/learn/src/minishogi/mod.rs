@@ -37,9 +37,9 @@ pub fn rules() -> Minishogi {
     Shogi::new(&MINISHOGI, true)
 }
 
-/// Converts a position to the form in which policies take it.
-fn erased(game: &AnyGame, position: &Position<Board>) -> AnyPosition {
-    let state = game.state(rules().key(&position.state)).expect("a key of minishogi");
+/// Converts a position of minishogi's rules to the form in which policies take it.
+fn erased(game: &AnyGame, rules: &Minishogi, position: &Position<Board>) -> AnyPosition {
+    let state = game.state(rules.key(&position.state)).expect("a key of minishogi");
     Position { state, side: position.side }
 }
 

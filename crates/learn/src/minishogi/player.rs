@@ -133,11 +133,11 @@ impl<V: ValueFunction> Policy for MinishogiPlayer<V> {
                 game.name()
             )));
         }
-        let own = |position: &AnyPosition| {
+        let with_board = |position: &AnyPosition| {
             let state = game.shogi_board(&position.state).expect("minishogi has boards");
             Position { state, side: position.side }
         };
-        let judge = |position: &AnyPosition| self.judge(&own(position));
+        let judge = |position: &AnyPosition| self.judge(&with_board(position));
         let judged: Vec<Vec<RootMove>> = batch.positions().par_iter().map(judge).collect();
         let mut answers = Answers::default();
         answers.probabilities.resize(batch.actions().len(), 0.0);
@@ -167,8 +167,10 @@ mod tests {
     }
 
     fn answers(player: &MinishogiPlayer<Bumpy>, positions: &[Position<Board>]) -> Answers {
-        let (game, mut batch) = (AnyGame::new(rules()), Batch::default());
-        positions.iter().for_each(|p| batch.push(erased(&game, p), rules().actions(&p.state)));
+        let (rules, game, mut batch) = (rules(), AnyGame::new(rules()), Batch::default());
+        for position in positions {
+            batch.push(erased(&game, &rules, position), rules.actions(&position.state));
+        }
         let answers = player.answer(&game, &batch).unwrap();
         answers.check(&batch).unwrap();
         answers
@@ -198,7 +200,7 @@ mod tests {
         let won = position(&game, "2k1S/4p/1gS2/4b/1KR2 b RGPb 1");
         let player = player(1, 4_000);
         let any = AnyGame::new(rules());
-        let chosen = ask(&player, &any, &erased(&any, &won)).unwrap();
+        let chosen = ask(&player, &any, &erased(&any, &game, &won)).unwrap();
         let chosen = chosen.iter().filter(|(_, p)| *p > 0.0);
         for (action, _) in chosen {
             let name = game.action_name(won.side, *action);
@@ -213,7 +215,7 @@ mod tests {
             if fates.iter().all(|fate| loses(*fate)) {
                 continue;
             }
-            let answers = ask(&player, &any, &erased(&any, root)).unwrap();
+            let answers = ask(&player, &any, &erased(&any, &game, root)).unwrap();
             for (fate, (_, probability)) in fates.iter().zip(answers) {
                 assert!(!loses(*fate) || probability == 0.0);
                 avoided += u32::from(loses(*fate));

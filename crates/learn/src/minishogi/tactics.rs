@@ -142,9 +142,9 @@ fn share(
     player: &dyn Policy,
     counts: impl Fn(Fate) -> bool,
 ) -> Result<Option<f64>, Hinted> {
-    let (game, mut batch) = (AnyGame::new(rules()), Batch::default());
+    let (rules, game, mut batch) = (rules(), AnyGame::new(rules()), Batch::default());
     for (position, moves) in positions {
-        batch.push(erased(&game, position), moves.iter().map(|(action, _)| *action));
+        batch.push(erased(&game, &rules, position), moves.iter().map(|(action, _)| *action));
     }
     let answers = player.answer(&game, &batch)?;
     answers.check(&batch)?;

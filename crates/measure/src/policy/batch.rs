@@ -35,7 +35,7 @@ impl Batch {
     }
 
     /// Returns a batch of the positions at the given indices.
-    pub fn of(&self, places: &[usize]) -> Batch {
+    pub fn select(&self, places: &[usize]) -> Batch {
         let mut batch = Batch::default();
         for &at in places {
             batch.push(self.positions[at], self.actions[self.range(at)].iter().copied());

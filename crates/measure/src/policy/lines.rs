@@ -58,7 +58,7 @@ impl<E> Lines<E> {
             }
         }
         match moves {
-            0 => i128::from(self.evaluation.of(walk)) << FRACTION,
+            0 => i128::from(self.evaluation.value(walk)) << FRACTION,
             _ => sum / moves,
         }
     }

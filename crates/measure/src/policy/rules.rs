@@ -48,7 +48,7 @@ impl Rule for Greedy {
 /// A static evaluation of positions.
 pub trait StaticEvaluation: Send + Sync {
     /// Returns the value of a position for its mover, on any scale; less than 2⁵⁰ in size.
-    fn of(&self, position: &dyn Walk) -> i64;
+    fn value(&self, position: &dyn Walk) -> i64;
 }
 
 /// Material of the mover minus the opponent's: discs in Othello, values of pieces in shogi.
@@ -56,7 +56,7 @@ pub trait StaticEvaluation: Send + Sync {
 pub struct Material;
 
 impl StaticEvaluation for Material {
-    fn of(&self, position: &dyn Walk) -> i64 {
+    fn value(&self, position: &dyn Walk) -> i64 {
         i64::from(position.material())
     }
 }
@@ -66,7 +66,7 @@ impl StaticEvaluation for Material {
 pub struct MoveCount;
 
 impl StaticEvaluation for MoveCount {
-    fn of(&self, position: &dyn Walk) -> i64 {
+    fn value(&self, position: &dyn Walk) -> i64 {
         match position.mobility() {
             Mobility::Moves(moves) => i64::from(moves),
             Mobility::Pass | Mobility::Over => 0,

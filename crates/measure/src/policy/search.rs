@@ -88,7 +88,7 @@ impl<E: StaticEvaluation> Rule for Minimax<E> {
 fn at_the_end(evaluation: &impl StaticEvaluation, walk: &dyn Walk, ply: u32) -> i64 {
     match walk.result() {
         Some(outcome) => i64::from(outcome.value()) * (WIN - i64::from(ply)),
-        None => evaluation.of(walk),
+        None => evaluation.value(walk),
     }
 }
 
@@ -207,9 +207,9 @@ mod tests {
     struct Counting<E>(E, AtomicU64);
 
     impl<E: StaticEvaluation> StaticEvaluation for Counting<E> {
-        fn of(&self, position: &dyn Walk) -> i64 {
+        fn value(&self, position: &dyn Walk) -> i64 {
             self.1.fetch_add(1, Ordering::Relaxed);
-            self.0.of(position)
+            self.0.value(position)
         }
     }
 

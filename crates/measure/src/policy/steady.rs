@@ -149,7 +149,7 @@ impl<P> Steady<P> {
         let mut other_moves = BTreeSet::new();
         let mut before: Option<(Batch, Answers)> = None;
         for places in ways {
-            let way = batch.of(&places);
+            let way = batch.select(&places);
             let again = self.ask(game, &way)?;
             for (place, &at) in places.iter().enumerate().filter(|&(_, &at)| is_sample(at)) {
                 // The last two batches are of one size.

@@ -113,7 +113,7 @@ impl Rule for Weights {
         for (out, &action) in out.iter_mut().zip(actions) {
             walk.push(action);
             // The successor's mover is the opponent.
-            *out = -self.of(&*walk) as f64;
+            *out = -self.value(&*walk) as f64;
             walk.pop();
         }
     }
@@ -143,7 +143,7 @@ impl StaticEvaluation for Weights {
     /// # Panics
     ///
     /// If the board has more squares than the one the weights were made for.
-    fn of(&self, position: &dyn Walk) -> i64 {
+    fn value(&self, position: &dyn Walk) -> i64 {
         let (own, theirs) = position.squares().unwrap_or_default();
         self.sum(own) - self.sum(theirs)
     }

@@ -207,7 +207,7 @@ impl Policy for Hurried {
                 let seconds = MISTAKES_WITHIN.as_secs();
                 return Err(Hinted::from(format!("it takes longer than {seconds} s")));
             }
-            answers.append(policy.answer(game, &batch.of(places))?);
+            answers.append(policy.answer(game, &batch.select(places))?);
         }
         Ok(answers)
     }
