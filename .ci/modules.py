@@ -23,7 +23,6 @@ LONGEST_FILE = 900
 # Files, and folders with all of theirs, that name Othello or shogi; docs/decisions.md gives the reasons.
 GAMES = (
     "src/game/",
-    "src/any.rs",
     "src/registry.rs",
     "src/graph/build.rs",
     "src/graph/by_block/",
@@ -176,7 +175,7 @@ def main():
                 print(f"{name}: differs from the list of files with unsafe code")
                 count += 1
             if names_a_game(text) and not name.startswith(GAMES):
-                print(f"{name}: names a game; take it as an `AnyGame`, or argue for it in docs/decisions.md")
+                print(f"{name}: names a game; take it as `&dyn Rules`, or argue for it in docs/decisions.md")
                 count += 1
     sys.exit(bool(count))
 

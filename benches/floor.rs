@@ -13,7 +13,6 @@ use std::time::Duration;
 
 use common::{COUNTS, PlainKernel, solve, table_in, timed};
 use rayon::prelude::*;
-use yomikiri::any::AnyGame;
 use yomikiri::game::Game;
 use yomikiri::game::othello::{Board, Othello};
 use yomikiri::graph::Graph;
@@ -47,7 +46,7 @@ fn measure((rows, columns, states, moves, best): (usize, usize, u64, u64, i8), r
     let plain = PlainKernel::new(&game);
     let scratch = tempfile::tempdir().expect("a directory for tables");
     let table = table_in(&scratch.path().join("first"), (rows, columns));
-    let graph = Graph::open(&AnyGame::new(game.clone()), &table).expect("the table opens");
+    let graph = Graph::open(&*game.clone().into_rules(), &table).expect("the table opens");
     let board = |row: usize| game.state(graph.keys().get(row)?.0[0]);
     let boards: Vec<Board> = (0..graph.states()).filter_map(board).collect();
     drop(graph);

@@ -15,7 +15,6 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use rayon::prelude::*;
 use rustc_hash::{FxBuildHasher, FxHashSet};
-use yomikiri::any::AnyGame;
 use yomikiri::game::othello::{Board, Othello};
 use yomikiri::game::{Game, Position, Side, StateKey};
 use yomikiri::graph::Graph;
@@ -35,7 +34,7 @@ fn states(board: usize) -> (Othello<u64>, Vec<Board>) {
     let game = Othello::new(rows, columns, true);
     let dir = tempfile::tempdir().expect("a directory for tables");
     let table = table_in(dir.path(), (rows, columns));
-    let graph = Graph::open(&AnyGame::new(game.clone()), &table).expect("the table opens");
+    let graph = Graph::open(&*game.clone().into_rules(), &table).expect("the table opens");
     let board = |row: usize| game.state(graph.keys().get(row)?.0[0]);
     let boards: Vec<Board> = (0..graph.states()).filter_map(board).collect();
     assert_eq!(boards.len() as u64, count);
@@ -140,7 +139,7 @@ const RULES: [(&str, usize); 6] = [
 fn policy(bencher: Bencher, rule: usize) {
     let (name, wanted) = RULES[rule];
     let (game, boards) = states(0);
-    let (any, mut batch) = (AnyGame::new(game.clone()), Batch::default());
+    let (any, mut batch) = (game.clone().into_rules(), Batch::default());
     for board in &boards {
         for symmetry in 0..8 {
             let state =
@@ -151,9 +150,9 @@ fn policy(bencher: Bencher, rule: usize) {
         }
     }
     let spec: PolicySpec = name.parse().expect("it is known");
-    let policy = of_rules(&spec, &any).expect("it needs no file").expect("it is a rule");
+    let policy = of_rules(&spec, &*any).expect("it needs no file").expect("it is a rule");
     bencher.counter(ItemsCount::new(batch.len())).bench_local(|| {
-        let answers = policy.answer(&any, &batch).expect("rules have answers");
+        let answers = policy.answer(&*any, &batch).expect("rules have answers");
         assert_eq!(answers.probabilities.iter().filter(|&&p| p > 0.0).count(), wanted, "{name}");
     });
 }

@@ -14,11 +14,11 @@ use std::time::{Duration, Instant};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use serde_json::Value;
-use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::game::othello::search::is_vectorised;
 use yomikiri::game::shogi::{Board, MINISHOGI, Shogi};
 use yomikiri::game::{
-    Empties, Game, Score, SearchLimits, SearchOptions, SearchWeights, Side, WideKey,
+    AnyPosition, AnyState, Empties, Game, Rules, Score, SearchLimits, SearchOptions, SearchWeights,
+    Side, WideKey,
 };
 use yomikiri::progress::Silent;
 use yomikiri::registry::othello;
@@ -57,7 +57,7 @@ fn number(text: &str) -> usize {
     text.parse().unwrap_or_else(|_| panic!("invalid number '{text}'"))
 }
 
-fn searcher(game: &AnyGame, empties: Empties, weights: &SearchWeights) -> Box<dyn Searcher> {
+fn searcher(game: &dyn Rules, empties: Empties, weights: &SearchWeights) -> Box<dyn Searcher> {
     let (memory, stored, weights) = (1 << 30, false, weights.clone());
     let options = SearchOptions { empties, memory, stored, weights, ..SearchOptions::default() };
     search::searcher(game, &options).expect("Othello is searched")
@@ -84,7 +84,7 @@ fn ffo(range: &str, weights: &SearchWeights) -> u64 {
         let line = format!("{} {};", text("board"), text("to_move"));
         let position = game.parse_position(&line, &game.start()).expect("a position");
         let began = Instant::now();
-        let search = searcher(&game, Empties::ToWinner, weights);
+        let search = searcher(&*game, Empties::ToWinner, weights);
         let result = search.search(&position.state, &SearchTask::EXACT, &SearchLimits::default());
         let score = entry["score"].as_i64().expect("a number") as i8;
         assert_eq!(result.value.score(), Some(Score(score)), "FFO {id}");
@@ -133,7 +133,7 @@ fn cpu_time() -> Duration {
 fn start(weights: &SearchWeights) {
     let game = othello("6").expect("a board");
     let begun = Instant::now();
-    let search = searcher(&game, Empties::Uncounted, weights);
+    let search = searcher(&*game, Empties::Uncounted, weights);
     let SearchResult { value, nodes, .. } =
         search.search(&game.start().state, &SearchTask::EXACT, &SearchLimits::default());
     // J. Feinstein (1993): White wins by 4.
@@ -146,9 +146,9 @@ fn random(empties: usize, count: usize, moves: bool, weights: &SearchWeights) {
     let game = othello("8").expect("a board");
     let range = Some((empties as u32, empties as u32));
     let sample = SampleOf { range, count, seed: 1 };
-    let list = from_random_games(&game, sample, &Silent).expect("positions");
+    let list = from_random_games(&*game, sample, &Silent).expect("positions");
     let positions: Vec<AnyPosition> = list.occurring().copied().collect();
-    let search = searcher(&game, Empties::Uncounted, weights);
+    let search = searcher(&*game, Empties::Uncounted, weights);
     let exact =
         |state: &AnyState| search.search(state, &SearchTask::EXACT, &SearchLimits::default());
     let (begun, mut nodes) = (Instant::now(), 0);
@@ -185,8 +185,9 @@ fn spread(times: &mut [f64]) -> String {
 /// random. The score never falls for the former, and a search agrees where it is quick.
 fn stored(games: usize) {
     let game = othello("6").expect("a board");
-    let solution = search::searcher(&game, &SearchOptions::default()).expect("Othello is searched");
-    let search = searcher(&game, Empties::Uncounted, &SearchWeights::BuiltIn);
+    let solution =
+        search::searcher(&*game, &SearchOptions::default()).expect("Othello is searched");
+    let search = searcher(&*game, Empties::Uncounted, &SearchWeights::BuiltIn);
     let exact = |searcher: &dyn Searcher, state: &AnyState| {
         searcher.search(state, &SearchTask::EXACT, &SearchLimits::default())
     };
@@ -231,9 +232,10 @@ fn stored(games: usize) {
 /// Searches positions of random 6×6 games outside the stored solution, with any number of empty squares.
 fn outside(count: usize) {
     let game = othello("6").expect("a board");
-    let solution = search::searcher(&game, &SearchOptions::default()).expect("Othello is searched");
+    let solution =
+        search::searcher(&*game, &SearchOptions::default()).expect("Othello is searched");
     let sample = SampleOf { range: Some((14, 31)), count: 2 * count, seed: 1 };
-    let list = from_random_games(&game, sample, &Silent).expect("positions");
+    let list = from_random_games(&*game, sample, &Silent).expect("positions");
     let mut times = Vec::new();
     let one = SearchLimits { nodes: Some(1), ..SearchLimits::default() };
     for position in list.positions() {
@@ -242,7 +244,7 @@ fn outside(count: usize) {
             continue;
         }
         let begun = Instant::now();
-        let search = searcher(&game, Empties::Uncounted, &SearchWeights::BuiltIn);
+        let search = searcher(&*game, Empties::Uncounted, &SearchWeights::BuiltIn);
         let result = search.search(&position.state, &SearchTask::EXACT, &SearchLimits::default());
         assert!(result.value.score().is_some());
         times.push(begun.elapsed().as_secs_f64());

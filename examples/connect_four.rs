@@ -8,7 +8,6 @@
 
 use std::process::ExitCode;
 
-use yomikiri::any::AnyGame;
 use yomikiri::game::symmetry::map_square;
 use yomikiri::game::{Action, Facts, Game, Group, MoveSquares, Outcome, Position, Side, Symmetry};
 
@@ -222,6 +221,6 @@ impl Game for ConnectFour {
 fn main() -> ExitCode {
     let sizes = [(4, 5), (4, 4), (5, 4), (4, 6), (5, 5)];
     yomikiri_solver::main_with(
-        sizes.map(|(rows, columns)| AnyGame::new(ConnectFour::new(rows, columns))).into(),
+        sizes.map(|(rows, columns)| ConnectFour::new(rows, columns).into_rules()).into(),
     )
 }

@@ -120,5 +120,5 @@ impl Game for ThreeMensMorris {
 
 fn main() -> ExitCode {
     let games = [false, true].map(ThreeMensMorris::new);
-    yomikiri_solver::main_with(games.map(yomikiri::any::AnyGame::new).into())
+    yomikiri_solver::main_with(games.map(Game::into_rules).into())
 }

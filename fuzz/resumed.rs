@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use yomikiri::any::AnyGame;
-use yomikiri::game::Game;
+use yomikiri::game::Rules;
 use yomikiri::graph::{self, Index, Plan};
 use yomikiri::progress::{Progress, Silent};
 use yomikiri::registry::Games;
@@ -26,14 +26,14 @@ pub fn draft(data: &[u8]) {
     let Some((name, files)) = files(data) else { return };
     let Some((game, plan)) = planned(name) else { return };
     let store = Store::at(&PLACE.join("drafts"));
-    let place = store.place(&plan.table_name(&game));
+    let place = store.place(&plan.table_name(&*game));
     let partial = place.with_added_extension("partial");
     thread_local! {
         static KNOWN: RefCell<BTreeMap<String, Kept>> = RefCell::default();
     }
     let mut whole = KNOWN.with_borrow_mut(|known| {
         let make = || {
-            let killed = || graph::build(&game, &plan, &store, &Killed(AtomicUsize::new(0)));
+            let killed = || graph::build(&*game, &plan, &store, &Killed(AtomicUsize::new(0)));
             let _ = catch_unwind(AssertUnwindSafe(killed));
             files_in(&partial)
         };
@@ -45,7 +45,7 @@ pub fn draft(data: &[u8]) {
         let _ = fs::remove_dir_all(dir);
     }
     with_files(&partial, &whole, |_| {
-        graph::build(&game, &plan, &store, &Silent)?;
+        graph::build(&*game, &plan, &store, &Silent)?;
         Ok(())
     });
 }
@@ -78,7 +78,7 @@ fn with_sum(mut text: Vec<u8>) -> Vec<u8> {
 }
 
 /// Returns a plan for each way to enumerate.
-fn planned(name: &str) -> Option<(AnyGame, Plan)> {
+fn planned(name: &str) -> Option<(Arc<dyn Rules>, Plan)> {
     let (name, root, depth) = match name {
         "blocks" => ("othello-4x4", "-----OX--XOXXOOX X;", None),
         "layers" => ("othello-6x6", "start", Some(4)),
@@ -87,7 +87,7 @@ fn planned(name: &str) -> Option<(AnyGame, Plan)> {
     };
     let game = game(name)?;
     let root = game.parse_position(root, &game.start()).ok()?;
-    let plan = Plan::from_start(&game);
+    let plan = Plan::from_start(&*game);
     let (start, checkpoint_after) = ("custom".to_string(), Duration::ZERO);
     let index = Index::Keys;
     Some((
@@ -130,7 +130,7 @@ pub fn solution(data: &[u8]) {
     let solve = |progress: &dyn Progress| {
         let mut table = Table::open(&place)?;
         let game = Games::default().of_table(&table)?;
-        solve::solve(&game, &mut table, &options, progress, &mut |_, _| {})?;
+        solve::solve(&*game, &mut table, &options, progress, &mut |_, _| {})?;
         Ok(())
     };
     let _ = fs::remove_dir_all(&place);

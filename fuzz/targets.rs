@@ -14,14 +14,14 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Component, Path, PathBuf};
 use std::str::from_utf8;
+use std::sync::Arc;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::encode::Layout;
 use yomikiri::game::othello::proof::check::{BoardRules, CheckLimits};
 use yomikiri::game::othello::proof::{Header, check_file};
-use yomikiri::game::{Game, Group, Side, Splits};
+use yomikiri::game::{AnyPosition, Group, Rules, Side, Splits};
 use yomikiri::graph::{pack, read_roots};
 use yomikiri::hint::Hinted;
 use yomikiri::progress::Silent;
@@ -95,9 +95,9 @@ static PLACE: LazyLock<PathBuf> = LazyLock::new(|| {
 });
 
 /// Returns a game by its name, including one without a notation of its own.
-fn game(name: &str) -> Option<AnyGame> {
+fn game(name: &str) -> Option<Arc<dyn Rules>> {
     thread_local! {
-        static KNOWN: RefCell<BTreeMap<String, AnyGame>> = RefCell::default();
+        static KNOWN: RefCell<BTreeMap<String, Arc<dyn Rules>>> = RefCell::default();
         static GAMES: Games = Games::with(yomikiri::games![crate::tic_tac_toe::TicTacToe(
             Group::of_board(3, 3)
         )]);
@@ -118,7 +118,7 @@ fn headed(data: &[u8]) -> Option<(&str, &[u8])> {
 }
 
 /// Splits an input of text into the game that its first line names, and the rest.
-fn game_named_in(data: &[u8]) -> Option<(AnyGame, &str)> {
+fn game_named_in(data: &[u8]) -> Option<(Arc<dyn Rules>, &str)> {
     let (name, text) = headed(data)?;
     Some((game(name)?, from_utf8(text).ok()?))
 }
@@ -165,7 +165,7 @@ fn owned<'a>(files: &[(&'a str, &[u8])]) -> Vec<(Cow<'a, str>, Vec<u8>)> {
 }
 
 /// Returns the start and the positions after it.
-fn first_positions(game: &AnyGame) -> Batch {
+fn first_positions(game: &dyn Rules) -> Batch {
     let start = game.start();
     let mut batch = Batch::default();
     let after = game.actions(&start.state).into_iter().map(|action| game.advance(&start, action));
@@ -176,7 +176,7 @@ fn first_positions(game: &AnyGame) -> Batch {
 }
 
 /// Checks that a policy's answers for the first positions are valid or refused.
-fn ask(policy: &dyn Policy, game: &AnyGame) -> Read {
+fn ask(policy: &dyn Policy, game: &dyn Rules) -> Read {
     let batch = first_positions(game);
     Ok(policy.answer(game, &batch)?.check(&batch)?)
 }
@@ -205,9 +205,9 @@ fn notation(data: &[u8]) {
 /// Target: a game's name and a file of roots.
 fn roots(data: &[u8]) {
     let Some((game, text)) = game_named_in(data) else { return };
-    let Ok(found) = read_roots(&game, text) else { return };
+    let Ok(found) = read_roots(&*game, text) else { return };
     let text: Vec<String> = found.iter().map(|root| game.notation(root)).collect();
-    assert_eq!(read_roots(&game, &text.join("\n")), Ok(found));
+    assert_eq!(read_roots(&*game, &text.join("\n")), Ok(found));
 }
 
 /// Target: the text form of a policy.
@@ -217,7 +217,7 @@ fn policy(data: &[u8]) {
     let text = spec.to_string();
     assert_eq!(text.parse::<PolicySpec>(), Ok(spec.clone()), "{text}");
     for name in ["othello-4x4", "minishogi"] {
-        let _ = spec.check(&game(name).expect("it is a game"));
+        let _ = spec.check(&*game(name).expect("it is a game"));
     }
 }
 
@@ -264,8 +264,8 @@ fn exec(data: &[u8]) {
     let Some(game) = game(name) else { return };
     let reading = ReadingSpec::default();
     let policy = Outside::new(Line(line), name.to_string(), &reading, (true, None));
-    let batch = first_positions(&game);
-    if let Ok(answers) = policy.answer(&game, &batch) {
+    let batch = first_positions(&*game);
+    if let Ok(answers) = policy.answer(&*game, &batch) {
         answers.check(&batch).expect("what is taken makes sense");
     }
 }
@@ -274,7 +274,7 @@ fn exec(data: &[u8]) {
 struct Line<'a>(&'a [u8]);
 
 impl Source for Line<'_> {
-    fn rows(&self, game: &AnyGame, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Hinted> {
+    fn rows(&self, game: &dyn Rules, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Hinted> {
         Exec::read_line(game, positions, self.0)
     }
 }
@@ -285,7 +285,7 @@ fn predictions(data: &[u8]) {
     let Some(game) = game(name) else { return };
     with_files(&PLACE.join("predictions"), &owned(&files), |dir| {
         let (name, reading) = ("predictions".to_string(), ReadingSpec::default());
-        ask(&Predictions::read(&game, name, dir, &reading)?, &game)
+        ask(&Predictions::read(&*game, name, dir, &reading)?, &*game)
     });
 }
 
@@ -308,13 +308,13 @@ fn network(data: &[u8]) {
         assert_eq!(serde_json::from_slice::<Card>(&text)?, read);
         let (name, spec) = ("net".to_string(), NetworkSpec { path, ..NetworkSpec::default() });
         if game.has_squares() {
-            return ask(&*NetworkSpec { kept: true, ..spec }.load(name, &game)?, &game);
+            return ask(&*NetworkSpec { kept: true, ..spec }.load(name, &*game)?, &*game);
         }
         let one = Some(1);
         let reading = ReadingSpec { plies: one, ..ReadingSpec::default() };
         let spec = NetworkSpec { reading, width: one, mate: one, ..spec };
         let load = yomikiri_learn::minishogi::player::load;
-        ask(&load(name, &spec, &read, &game)?, &game)
+        ask(&load(name, &spec, &read, &*game)?, &*game)
     });
 }
 
@@ -325,8 +325,8 @@ fn onnx(data: &[u8]) {
     with_files(&PLACE.join("onnx"), &[("model.onnx", model.to_vec())], |dir| {
         let path = dir.join("model.onnx");
         let spec = NetworkSpec::onnx(&format!("{}?{options}", path.display()))?;
-        let policy: Box<dyn Policy> = spec.load("onnx".to_string(), &game)?;
-        ask(&*policy, &game)
+        let policy: Box<dyn Policy> = spec.load("onnx".to_string(), &*game)?;
+        ask(&*policy, &*game)
     });
 }
 
@@ -360,7 +360,7 @@ fn read_table(base: &str, files: &[Part<'_>]) {
             }
         }
         if is_small {
-            solve::prove(&game, &table, &Silent)?;
+            solve::prove(&*game, &table, &Silent)?;
         }
         Ok(())
     });
@@ -402,7 +402,7 @@ fn table_to_change(name: &str) -> Option<PathBuf> {
     }
     if name != fixture {
         let table = Table::open(&from).ok()?;
-        return pack(&Games::default().of_table(&table).ok()?, &table, &place, true, &Silent).ok();
+        return pack(&*Games::default().of_table(&table).ok()?, &table, &place, true, &Silent).ok();
     }
     fs::create_dir_all(&place).expect(ROOM);
     for entry in fs::read_dir(from).expect("a fixture is there").flatten() {
@@ -561,8 +561,8 @@ fn labels(data: &[u8]) {
     for bytes in [data.to_vec(), mended] {
         let whole = bytes.clone();
         with_files(&PLACE.join("labels"), &[(name, bytes)], |dir| {
-            let positions = first_positions(&game);
-            let mut values = KnownValues::new(&game, None, 0);
+            let positions = first_positions(&*game);
+            let mut values = KnownValues::new(&*game, None, 0);
             values.search(positions.positions(), dir, Some(Duration::ZERO), &Silent)?;
             let kept = fs::read(dir.join(name))?;
             assert!(whole.len() < 64 || whole.starts_with(&kept));

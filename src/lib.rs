@@ -17,7 +17,8 @@
 //! To add a game, implement [`Game`](game::Game).
 //!
 //! * [`game`]: rules: the [`Game`](game::Game) trait, Othello, the shogi family, notation, symmetry, perft;
-//! * [`any`]: games with their type erased, as all other modules take them; [`registry`]: games by name;
+//!   [`Rules`](game::Rules), the object as which all other modules take a game;
+//! * [`registry`]: games by name;
 //! * [`table`]: files: manifest, `.npy` arrays, memory maps, checksums, atomic commit;
 //! * [`graph`]: enumeration of a game into a table, and the index from states to rows;
 //! * [`solve`]: value iteration, retrograde analysis and proof;
@@ -34,7 +35,6 @@
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("tables need 64-bit pointers to be mapped");
 
-pub mod any;
 pub mod game;
 pub mod graph;
 pub mod hint;

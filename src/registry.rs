@@ -11,24 +11,24 @@
 //! ```
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use crate::any::AnyGame;
 use crate::game::othello::{MAX_SIDE, MIN_SIDE, Othello};
 use crate::game::shogi::{Shogi, VARIANTS, Variant};
-use crate::game::{Game, WideKey};
+use crate::game::{Game, Rules, WideKey};
 use crate::hint::{Hint, Hinted, did_you_mean};
 use crate::table::{Manifest, Table, TableError};
 
 /// Erases the types of games and collects them in a vector: `games![TicTacToe]`.
 #[macro_export]
 macro_rules! games {
-    ($($game:expr),* $(,)?) => { vec![$($crate::any::AnyGame::new($game)),*] };
+    ($($game:expr),* $(,)?) => { vec![$($crate::game::Game::into_rules($game)),*] };
 }
 
 /// Built-in games and those that a program adds.
 #[derive(Clone, Debug, Default)]
 pub struct Games {
-    added: Vec<AnyGame>,
+    added: Vec<Arc<dyn Rules>>,
 }
 
 /// Error for an unknown game or an invalid board size.
@@ -44,25 +44,25 @@ impl Hint for UnknownGame {
 
 impl Games {
     /// Adds games to the built-in ones.
-    pub fn with(added: Vec<AnyGame>) -> Games {
+    pub fn with(added: Vec<Arc<dyn Rules>>) -> Games {
         Games { added }
     }
 
     /// Returns the name of the default game: the first added one, else 4×4 Othello.
     pub fn default_name(&self) -> String {
-        self.added.first().map_or("othello-4x4".to_string(), Game::name)
+        self.added.first().map_or("othello-4x4".to_string(), |game| game.name())
     }
 
     /// Returns the names of all games as text for people.
     pub fn names(&self) -> String {
-        let added = self.added.iter().map(Game::name);
+        let added = self.added.iter().map(|game| game.name());
         let shogi = VARIANTS.iter().map(|variant| variant.name.to_string());
         let names = added.chain(["othello-ROWSxCOLUMNS".to_string()]).chain(shogi);
         names.collect::<Vec<_>>().join(", ")
     }
 
     /// Returns every game, the added ones first.
-    pub fn all(&self) -> Vec<AnyGame> {
+    pub fn all(&self) -> Vec<Arc<dyn Rules>> {
         let sides = || MIN_SIDE..=MAX_SIDE;
         let sizes = sides().flat_map(|rows| sides().map(move |columns| (rows, columns)));
         let sizes = sizes.filter_map(|(rows, columns)| othello(&format!("{rows}x{columns}")).ok());
@@ -71,7 +71,7 @@ impl Games {
     }
 
     /// Returns the game of a name. Built-in games have their states folded under all symmetries.
-    pub fn named(&self, name: &str) -> Result<AnyGame, UnknownGame> {
+    pub fn named(&self, name: &str) -> Result<Arc<dyn Rules>, UnknownGame> {
         if let Some(game) = self.added.iter().find(|game| game.name() == name) {
             return Ok(game.clone());
         }
@@ -85,7 +85,7 @@ impl Games {
     }
 
     /// The game that a person means by its name, or by the size of a board of Othello.
-    pub fn meant(&self, word: &str) -> Result<AnyGame, UnknownGame> {
+    pub fn meant(&self, word: &str) -> Result<Arc<dyn Rules>, UnknownGame> {
         let is_size = word.starts_with(|c: char| c.is_ascii_digit());
         if is_size { othello(word) } else { self.named(word) }
     }
@@ -95,7 +95,7 @@ impl Games {
             return UnknownGame(Hinted::new("Othello needs a size", "write 4x5 or othello-4x5"));
         }
         let all = self.all();
-        let names: Vec<String> = all.iter().map(Game::name).collect();
+        let names: Vec<String> = all.iter().map(|game| game.name()).collect();
         let near = did_you_mean(name, names.iter().map(String::as_str));
         let hint = near.unwrap_or_else(|| format!("expected {}", self.names()));
         UnknownGame(Hinted::new(format!("unknown game `{name}`"), hint))
@@ -103,14 +103,14 @@ impl Games {
 
     /// Returns the game of a table, its states folded as in the table. Fails if no table of that game can
     /// have this manifest.
-    pub fn of_table(&self, table: &Table) -> Result<AnyGame, TableError> {
+    pub fn of_table(&self, table: &Table) -> Result<Arc<dyn Rules>, TableError> {
         let identity = &table.manifest().identity;
         let path = table.dir().join("manifest.json");
         let game = self
             .named(&identity.game)
             .map_err(|UnknownGame(what)| TableError::Foreign { path: path.clone(), what })?;
         let game = game.with_folding(identity.symmetry_order > 1).unwrap_or(game);
-        match unfit(&game, table.manifest()) {
+        match unfit(&*game, table.manifest()) {
             None => Ok(game),
             Some(what) => Err(TableError::damaged(&path, what)),
         }
@@ -118,7 +118,7 @@ impl Games {
 }
 
 /// Returns the reason why no table of a game can have this manifest; checks only the fields readers rely on.
-fn unfit(game: &AnyGame, manifest: &Manifest) -> Option<&'static str> {
+fn unfit(game: &dyn Rules, manifest: &Manifest) -> Option<&'static str> {
     let Manifest { identity, arrays, layers, .. } = manifest;
     if identity.game != game.name() || usize::from(identity.symmetry_order) != game.group().order()
     {
@@ -158,15 +158,15 @@ fn unfit(game: &AnyGame, manifest: &Manifest) -> Option<&'static str> {
 }
 
 /// Returns the rules of a shogi variant, with or without a name.
-pub fn shogi(variant: &Variant) -> AnyGame {
+pub fn shogi(variant: &Variant) -> Arc<dyn Rules> {
     match Shogi::<u64>::fits(variant) {
-        true => AnyGame::new(Shogi::<u64>::new(variant, true)),
-        false => AnyGame::new(Shogi::<WideKey>::new(variant, true)),
+        true => Shogi::<u64>::new(variant, true).into_rules(),
+        false => Shogi::<WideKey>::new(variant, true).into_rules(),
     }
 }
 
 /// Returns Othello on a board written `4`, `4x6` or `6X4` (rows, then columns).
-pub fn othello(size: &str) -> Result<AnyGame, UnknownGame> {
+pub fn othello(size: &str) -> Result<Arc<dyn Rules>, UnknownGame> {
     let side = |text: &str| text.trim().parse::<usize>().ok();
     let sides = match size.split_once(['x', 'X', '×']) {
         Some((rows, columns)) => side(rows).zip(side(columns)),
@@ -180,7 +180,7 @@ pub fn othello(size: &str) -> Result<AnyGame, UnknownGame> {
         ).into())
     })?;
     Ok(match rows * columns <= 32 {
-        true => AnyGame::new(Othello::<u64>::new(rows, columns, true)),
-        false => AnyGame::new(Othello::<WideKey>::new(rows, columns, true)),
+        true => Othello::<u64>::new(rows, columns, true).into_rules(),
+        false => Othello::<WideKey>::new(rows, columns, true).into_rules(),
     })
 }

@@ -2,11 +2,11 @@
 #![allow(dead_code)]
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use yomikiri::any::AnyGame;
-use yomikiri::game::Game;
 use yomikiri::game::othello::Othello;
+use yomikiri::game::{Game, Rules};
 use yomikiri::graph::{self, Plan};
 use yomikiri::progress::Silent;
 use yomikiri::registry;
@@ -23,21 +23,21 @@ pub const COUNTS: [(usize, usize, u64, u64, i8); 4] = [
 ];
 
 /// Returns a board's rules as commands use them: compiled in the library, and so as fast as there.
-fn rules(board: (usize, usize)) -> AnyGame {
+fn rules(board: (usize, usize)) -> Arc<dyn Rules> {
     registry::othello(&format!("{}x{}", board.0, board.1)).expect("the board is none too large")
 }
 
 /// Enumerates a board into `dir`.
 pub fn table_in(dir: &Path, board: (usize, usize)) -> Table {
     let game = rules(board);
-    let plan = Plan::from_start(&game);
-    graph::build(&game, &plan, &Store::at(dir), &Silent).expect("the board fits").table
+    let plan = Plan::from_start(&*game);
+    graph::build(&*game, &plan, &Store::at(dir), &Silent).expect("the board fits").table
 }
 
 /// Solves a table; returns the root's score.
 pub fn solve(table: &mut Table, board: (usize, usize), order: RowOrder) -> Option<i8> {
     let options = SolveOptions { order: Some(order), ..SolveOptions::default() };
-    let solved = solve::solve(&rules(board), table, &options, &Silent, &mut |_, _| {});
+    let solved = solve::solve(&*rules(board), table, &options, &Silent, &mut |_, _| {});
     solved.expect("it can be solved");
     table.manifest().solution.as_ref().and_then(|s| s.roots[0].score)
 }

@@ -7,10 +7,10 @@ use numpy::{
 };
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
-use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::game::encode::{Encoding, Layout, Plane};
 use yomikiri::game::{
-    self as rules, Action, Empties, Game as _, NotationError, Outcome, Position, Side, Symmetry,
+    self as rules, Action, AnyPosition, Empties, NotationError, Outcome, Position, Rules, Side,
+    Symmetry,
 };
 use yomikiri::hint::{Hint as _, Hinted};
 use yomikiri::progress::Progress;
@@ -23,21 +23,21 @@ use crate::work::{detached, released, run};
 /// The rules of a game.
 #[pyclass(frozen, module = "yomikiri._core")]
 pub struct Game {
-    pub game: AnyGame,
+    pub game: Arc<dyn Rules>,
 }
 
 /// Positions of one game, each with its side to move.
 #[pyclass(frozen, module = "yomikiri._core")]
 pub struct Positions {
-    pub game: AnyGame,
+    pub game: Arc<dyn Rules>,
     pub all: Arc<Vec<AnyPosition>>,
 }
 
 /// A game with its history. Playing returns another game and leaves this one as it is.
 #[pyclass(frozen, module = "yomikiri._core")]
 pub struct PlayedGame {
-    game: AnyGame,
-    played: rules::PlayedGame<AnyState>,
+    game: Arc<dyn Rules>,
+    played: rules::PlayedGame,
 }
 
 #[pymethods]
@@ -93,7 +93,7 @@ impl Game {
     /// `true` if layers count discs, so that positions have a number of empty squares.
     #[getter]
     fn has_empty_squares(&self) -> bool {
-        empty_squares(&self.game, &self.game.start().state).is_some()
+        empty_squares(&*self.game, &self.game.start().state).is_some()
     }
 
     #[getter]
@@ -116,7 +116,7 @@ impl Game {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(Positions, String, Option<String>)> {
         let (game, sample) = (self.game.clone(), SampleOf { range: empty_squares, count, seed });
-        sampled(py, progress, move |progress| from_random_games(&game, sample, progress))
+        sampled(py, progress, move |progress| from_random_games(&*game, sample, progress))
     }
 
     /// Parses texts: boards, OBF, SFEN, or transcripts from the start.
@@ -224,7 +224,7 @@ pub(crate) fn sampled(
     })?;
     let all = Arc::new(list.occurring().copied().collect());
     let origin = list.origin();
-    let game = list.game().clone();
+    let game = list.game().shared();
     Ok((Positions { game, all }, origin.words.clone(), origin.remark.clone()))
 }
 
@@ -424,8 +424,8 @@ impl Positions {
         layout: &str,
         planes: Option<&str>,
     ) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
-        let encoding = encoding(&self.game, layout, planes).map_err(value_error)?;
-        let out = detached(py, || Ok(self::planes(&encoding, &self.game, &self.all)))?;
+        let encoding = encoding(&*self.game, layout, planes).map_err(value_error)?;
+        let out = detached(py, || Ok(self::planes(&encoding, &*self.game, &self.all)))?;
         array(py, out, self.all.len(), &encoding)
     }
 }
@@ -445,14 +445,14 @@ impl PlayedGame {
         let (game, mut played) = (self.game.clone(), self.played.clone());
         let legal = game.actions(&played.position().state);
         let chosen = u16::try_from(action).ok().map(Action).filter(|action| legal.contains(action));
-        let Some(chosen) = chosen.filter(|_| played.end(&game).is_none()) else {
+        let Some(chosen) = chosen.filter(|_| played.end(&*game).is_none()) else {
             let position = game.notation(played.position());
-            return Err(position_error(match played.end_in_words(&game) {
+            return Err(position_error(match played.end_in_words(&*game) {
                 Some(words) => format!("the game is over in '{position}': {words}"),
                 None => format!("illegal action {action} in '{position}'"),
             }));
         };
-        played.play(&game, chosen);
+        played.play(&*game, chosen);
         Ok(PlayedGame { game, played })
     }
 
@@ -473,13 +473,13 @@ impl PlayedGame {
 
     /// Returns the outcome for the player to move and the reason in words; `None` while the game goes on.
     fn end(&self) -> Option<(i8, String)> {
-        let end = self.played.end(&self.game)?;
-        Some((end.outcome.value(), self.played.end_in_words(&self.game).unwrap_or_default()))
+        let end = self.played.end(&*self.game)?;
+        Some((end.outcome.value(), self.played.end_in_words(&*self.game).unwrap_or_default()))
     }
 }
 
 /// Encodes positions as numbers, one position after the other.
-pub(crate) fn planes(encoding: &Encoding, game: &AnyGame, positions: &[AnyPosition]) -> Vec<f32> {
+pub(crate) fn planes(encoding: &Encoding, game: &dyn Rules, positions: &[AnyPosition]) -> Vec<f32> {
     let width = encoding.len();
     let mut out = vec![0f32; width * positions.len()];
     for (position, out) in positions.iter().zip(out.chunks_exact_mut(width)) {
@@ -501,7 +501,7 @@ pub(crate) fn array<'py>(
 
 /// Returns the encoding of positions for a layout and a list of planes, both by name.
 pub(crate) fn encoding(
-    game: &AnyGame,
+    game: &dyn Rules,
     layout: &str,
     planes: Option<&str>,
 ) -> Result<Encoding, String> {

@@ -12,15 +12,16 @@ mod policies;
 mod tables;
 mod work;
 
+use std::sync::Arc;
 use std::sync::OnceLock;
 
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict as _, PyTuple};
-use yomikiri::any::AnyGame;
+use yomikiri::game::Rules;
 use yomikiri::registry::Games;
 
 /// Games that a module adds to the built-in ones.
-static ADDED: OnceLock<Vec<AnyGame>> = OnceLock::new();
+static ADDED: OnceLock<Vec<Arc<dyn Rules>>> = OnceLock::new();
 
 /// Returns the built-in and the added games.
 fn known() -> Games {
@@ -35,7 +36,7 @@ fn known() -> Games {
 ///     yomikiri_python::module(module, yomikiri::games![MyGame])
 /// }
 /// ```
-pub fn module(module: &Bound<'_, PyModule>, games: Vec<AnyGame>) -> PyResult<()> {
+pub fn module(module: &Bound<'_, PyModule>, games: Vec<Arc<dyn Rules>>) -> PyResult<()> {
     let py = module.py();
     // A process imports a module once.
     let _ = ADDED.set(games);

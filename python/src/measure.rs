@@ -8,8 +8,7 @@ use std::time::Duration;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Divider, Game as _, SearchOptions, Split, WIN_PLIES};
+use yomikiri::game::{AnyPosition, Divider, Rules, SearchOptions, Split, WIN_PLIES};
 use yomikiri::hint::{Hint as _, Hinted};
 use yomikiri::progress::Progress;
 use yomikiri::search::{can_search, usual_memory};
@@ -74,16 +73,16 @@ pub struct Report {
 
 /// Answers of all policies position by position.
 struct Answered {
-    game: AnyGame,
+    game: Arc<dyn Rules>,
     names: Vec<String>,
-    dividers: Vec<Option<Divider<AnyGame>>>,
+    dividers: Vec<Option<Divider>>,
     pieces: Vec<(Piece, Vec<Answers>)>,
 }
 
 impl Answered {
-    fn of(game: &AnyGame, players: &[Player]) -> Answered {
+    fn of(game: &dyn Rules, players: &[Player]) -> Answered {
         Answered {
-            game: game.clone(),
+            game: game.shared(),
             names: players.iter().map(Player::name).collect(),
             dividers: players.iter().map(|player| player.divider(game)).collect(),
             pieces: Vec::new(),
@@ -99,7 +98,7 @@ impl Answered {
         for (at, (name, divider)) in self.names.iter().zip(&self.dividers).enumerate() {
             for (piece, answers) in &self.pieces {
                 let divider = divider.as_ref();
-                all.extend(judgements(&self.game, name, divider, piece, &answers[at]));
+                all.extend(judgements(&*self.game, name, divider, piece, &answers[at]));
             }
         }
         all
@@ -162,7 +161,7 @@ impl Report {
 
 /// Positions to measure in: those of a table, or a list.
 struct Chosen {
-    game: AnyGame,
+    game: Arc<dyn Rules>,
     table: Option<Arc<SolvedTable>>,
     cache: Option<Arc<MeasureCache>>,
     /// Positions of a list, and the description of a sample.
@@ -182,8 +181,8 @@ impl Chosen {
         tables: PathBuf,
     ) -> PyResult<Chosen> {
         let game = match (table, positions) {
-            (Some(table), _) => table.table.game().clone(),
-            (None, Some(positions)) => positions.game.clone(),
+            (Some(table), _) => table.table.game(),
+            (None, Some(positions)) => &*positions.game,
             (None, None) => return Err(value_error("neither a table nor positions")),
         };
         if let Some(given) = positions.filter(|given| given.game.name() != game.name()) {
@@ -193,7 +192,7 @@ impl Chosen {
         let is_whole = |table: &Table| table.table.table().manifest().complete;
         if let (Some(table), Some(positions)) = (table, positions)
             && !game.is_layered()
-            && (is_whole(table) || !can_search(&game))
+            && (is_whole(table) || !can_search(game))
         {
             let find = |position: &AnyPosition| table.table.states().find(position);
             if let Some(at) = positions.all.iter().position(|position| find(position).is_none()) {
@@ -204,7 +203,7 @@ impl Chosen {
             }
         }
         Ok(Chosen {
-            game,
+            game: game.shared(),
             table: table.map(|table| table.table.clone()),
             cache: table.map(|table| table.cache.clone()),
             list: positions.map(|positions| (positions.all.to_vec(), drawn)),
@@ -221,7 +220,7 @@ impl Chosen {
         progress: &dyn Progress,
         run: impl FnOnce(&dyn JudgedPositions) -> PyResult<T>,
     ) -> PyResult<T> {
-        let part = self.split.map(|split| JudgedPart::new(split, players, &self.game)).transpose();
+        let part = self.split.map(|split| JudgedPart::new(split, players, &*self.game)).transpose();
         let part = part.map_err(|wrong| value_error(format!("split: {}", wrong.line())))?;
         match (self.list, &self.table) {
             (None, Some(table)) => {
@@ -237,7 +236,7 @@ impl Chosen {
                     words: drawn.unwrap_or(words),
                     remark: None,
                 };
-                let list = PositionList::new(&self.game, positions, origin);
+                let list = PositionList::new(&*self.game, positions, origin);
                 let list = match &part {
                     Some(part) => list.in_part(part),
                     None => list,
@@ -274,7 +273,7 @@ pub(crate) fn evaluate<'py>(
         return Err(value_error("canonical is for all positions of a table"));
     }
     let chosen = Chosen::new(table, positions, drawn, split, tables)?;
-    let (held, trained) = (hold(&chosen.game, policies)?, self::trained(trained)?);
+    let (held, trained) = (hold(&*chosen.game, policies)?, self::trained(trained)?);
     let all = !canonical && split.is_none() && positions.is_none();
     let games = match table.filter(|table| games && all && playable(&table.table).is_ok()) {
         Some(table) => games_fit(py, &table.table, held.len())?,
@@ -283,9 +282,9 @@ pub(crate) fn evaluate<'py>(
     let orienting = if canonical { Orienting::First } else { Orienting::All };
     let (mut report, answered): (AccuracyReport, _) = run(py, progress, move |state, asks| {
         let game = chosen.game.clone();
-        let players = players(held, &game, &chosen.tables, (state, &asks))?;
+        let players = players(held, &*game, &chosen.tables, (state, &asks))?;
         let players = with_training(players, trained)?;
-        let mut answered = keeps.then(|| Answered::of(&game, &players));
+        let mut answered = keeps.then(|| Answered::of(&*game, &players));
         let report = chosen.with(&players, orienting, &**state, |positions| {
             let agreement = players.len() > 1;
             let request = Request { positions, players: &players, games, mistakes, agreement };
@@ -319,7 +318,7 @@ pub(crate) fn solve_positions<'py>(
     let (game, all) = (positions.game.clone(), positions.all.clone());
     let (count, width) = (all.len(), game.action_count());
     let (scores, q) = run(py, progress, move |state, _| {
-        let mut values = KnownValues::new(&game, None, plies);
+        let mut values = KnownValues::new(&*game, None, plies);
         let unknown = values.unknown(&mut all.iter());
         let labels = tables.join("labels");
         values.search(&unknown, &labels, None, &**state).map_err(measure_error)?;
@@ -353,7 +352,7 @@ pub(crate) fn solve_position(
     let time = time
         .ok_or_else(|| value_error(format!("invalid seconds {seconds}: expected more than 0")))?;
     let mut options = SearchOptions { win_plies: plies, ..SearchOptions::default() };
-    options.memory = usual_memory(&game, options.memory);
+    options.memory = usual_memory(&*game, options.memory);
     let budget = Budget { time: Some(time), nodes: None };
     let wanted = WantedValues { outcome_only: false, all_moves };
     run(py, None, move |_, _| {
@@ -395,9 +394,9 @@ pub(crate) fn compare<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(String, String)> {
     let chosen = Chosen::new(table, positions, drawn, split, tables)?;
-    let (held, trained) = (hold(&chosen.game, vec![first, second])?, self::trained(trained)?);
+    let (held, trained) = (hold(&*chosen.game, vec![first, second])?, self::trained(trained)?);
     let (comparison, report) = run(py, progress, move |state, asks| {
-        let players = players(held, &chosen.game, &chosen.tables, (state, &asks))?;
+        let players = players(held, &*chosen.game, &chosen.tables, (state, &asks))?;
         let players = with_training(players, trained)?;
         let names = [players[0].name(), players[1].name()];
         chosen.with(&players, Orienting::All, &**state, |positions| {
@@ -455,7 +454,7 @@ pub struct Asked {
 
 struct AskedPlayer {
     player: Player,
-    game: AnyGame,
+    game: Arc<dyn Rules>,
     table: Option<Arc<SolvedTable>>,
 }
 
@@ -471,9 +470,9 @@ impl Asked {
     ) -> PyResult<Asked> {
         let game = game.game.clone();
         let table = table.map(|table| table.table.clone());
-        let (player, raised, is_slow) = match hold_one(&game, policy)? {
+        let (player, raised, is_slow) = match hold_one(&*game, policy)? {
             HeldPolicy::Named(spec) | HeldPolicy::Renamed(_, spec) => {
-                (named(&spec, &game, &tables)?, None, is_search(&spec))
+                (named(&spec, &*game, &tables)?, None, is_search(&spec))
             }
             HeldPolicy::Asked(asking) => {
                 let raised = Arc::<Raised>::default();
@@ -522,7 +521,7 @@ impl AskedPlayer {
         }
         let answers = match self.player.policy() {
             Some(policy) => {
-                let answers = policy.answer(&self.game, &batch);
+                let answers = policy.answer(&*self.game, &batch);
                 let checked = answers.and_then(|answers| answers.check(&batch).map(|()| answers));
                 checked.map_err(|error| policy_error(&error))?
             }
@@ -531,7 +530,7 @@ impl AskedPlayer {
                 for (row, position) in positions.iter().enumerate() {
                     let table = self.table.as_deref();
                     let choice =
-                        self.player.choose(&self.game, table.map(|table| table as _), position);
+                        self.player.choose(&*self.game, table.map(|table| table as _), position);
                     let choice = choice.map_err(|_| {
                         let name = self.game.notation(position);
                         let what = "is not in the table";

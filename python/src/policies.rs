@@ -6,9 +6,8 @@ use std::time::{Duration, Instant};
 
 use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::Game as _;
 use yomikiri::game::encode::Encoding;
+use yomikiri::game::{AnyPosition, Rules};
 use yomikiri::hint::{Hint as _, Hinted};
 use yomikiri_measure::judge::Player;
 use yomikiri_measure::policy::{
@@ -65,11 +64,11 @@ pub(crate) struct Asking {
     reading: ReadingSpec,
 }
 
-pub(crate) fn hold(game: &AnyGame, given: Vec<Given<'_>>) -> PyResult<Vec<HeldPolicy>> {
+pub(crate) fn hold(game: &dyn Rules, given: Vec<Given<'_>>) -> PyResult<Vec<HeldPolicy>> {
     given.into_iter().map(|given| hold_one(game, given)).collect()
 }
 
-pub(crate) fn hold_one(game: &AnyGame, given: Given<'_>) -> PyResult<HeldPolicy> {
+pub(crate) fn hold_one(game: &dyn Rules, given: Given<'_>) -> PyResult<HeldPolicy> {
     let spec = |text: String| -> PyResult<PolicySpec> {
         let spec: PolicySpec = text.parse().map_err(refused)?;
         spec.check(game).map_err(refused)?;
@@ -97,7 +96,7 @@ pub(crate) fn hold_one(game: &AnyGame, given: Given<'_>) -> PyResult<HeldPolicy>
 
 pub(crate) fn players(
     held: Vec<HeldPolicy>,
-    game: &AnyGame,
+    game: &dyn Rules,
     tables: &std::path::Path,
     (state, asks): (&Arc<WorkState>, &Sender<work::PythonRequest>),
 ) -> PyResult<Vec<Player>> {
@@ -119,7 +118,7 @@ pub(crate) fn players(
 
 pub(crate) fn named(
     spec: &PolicySpec,
-    game: &AnyGame,
+    game: &dyn Rules,
     tables: &std::path::Path,
 ) -> PyResult<Player> {
     yomikiri_learn::player(spec, game, tables).map_err(|error| policy_error(&error))
@@ -141,7 +140,7 @@ impl Policy for Interruptible {
         self.policy.name()
     }
 
-    fn answer(&self, game: &AnyGame, batch: &Batch) -> Result<Answers, Hinted> {
+    fn answer(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Hinted> {
         let (mut answers, mut begin, mut size) = (Answers::default(), 0, 1);
         while begin < batch.len() {
             let places: Vec<usize> = (begin..batch.len().min(begin + size)).collect();
@@ -193,7 +192,7 @@ struct Callable {
 impl Source for Callable {
     const MOST: usize = 2048;
 
-    fn rows(&self, game: &AnyGame, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Hinted> {
+    fn rows(&self, game: &dyn Rules, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Hinted> {
         let (count, actions) = (positions.len(), game.action_count());
         let shown = BatchInput::new(&self.asking.form, game, positions);
         let legal = self.asking.with_legal.then(|| {
@@ -216,14 +215,14 @@ enum BatchInput {
 }
 
 impl BatchInput {
-    fn new(form: &InputForm, game: &AnyGame, positions: &[AnyPosition]) -> BatchInput {
+    fn new(form: &InputForm, game: &dyn Rules, positions: &[AnyPosition]) -> BatchInput {
         match form {
             InputForm::Planes(encoding) => {
                 let planes = planes(encoding, game, positions);
                 BatchInput::Planes(planes, positions.len(), encoding.clone())
             }
             InputForm::Positions => BatchInput::Positions(Positions {
-                game: game.clone(),
+                game: game.shared(),
                 all: Arc::new(positions.to_vec()),
             }),
         }

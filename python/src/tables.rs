@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use yomikiri::any::AnyGame;
-use yomikiri::game::{Game as _, Split, Splits, WIN_PLIES};
+use yomikiri::game::{Rules, Split, Splits, WIN_PLIES};
 use yomikiri::graph::{self, Plan, within_room};
 use yomikiri::hint::Hint;
 use yomikiri::progress::{Progress, Silent};
@@ -78,7 +77,7 @@ pub(crate) fn solve(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Table> {
     let game = game.game.clone();
-    let mut plan = Plan::from_start(&game);
+    let mut plan = Plan::from_start(&*game);
     plan.max_depth = max_depth;
     if let Some(roots) = roots {
         if roots.game.name() != game.name() || roots.all.is_empty() {
@@ -105,26 +104,26 @@ pub(crate) fn solve(
     let solved = run(py, progress, move |state, _| {
         let state = &**state;
         let store = Store::at(&tables);
-        let what = format!("{} needs", plan.table_name(&game));
+        let what = format!("{} needs", plan.table_name(&*game));
         let no_room = |room: NoRoom| {
             YomikiriError::new_err(format!(
                 "{}; bound it with max_depth, start nearer to the end with roots, or set force=True",
                 no_room(&what, &room)
             ))
         };
-        let plan = match within_room(&game, plan.clone(), &store) {
+        let plan = match within_room(&*game, plan.clone(), &store) {
             Err(room) if !force => return Err(no_room(room)),
             found => found.unwrap_or(plan),
         };
         let mut table =
-            graph::build(&game, &plan, &store, state).map_err(|e| yomikiri_error(&e))?.table;
+            graph::build(&*game, &plan, &store, state).map_err(|e| yomikiri_error(&e))?.table;
         if table.manifest().solution.is_none() {
             let options = SolveOptions { max_memory: plan.max_memory, ..Default::default() };
-            let options = match options.within_room(&game, &table) {
+            let options = match options.within_room(&*game, &table) {
                 Err(room) if !force => return Err(no_room(room)),
                 found => found.unwrap_or(options),
             };
-            yomikiri::solve::solve(&game, &mut table, &options, state, &mut |_, _| {})
+            yomikiri::solve::solve(&*game, &mut table, &options, state, &mut |_, _| {})
                 .map_err(|e| yomikiri_error(&e))?;
         }
         let solved = SolvedTable::open(game.clone(), table, true)
@@ -238,7 +237,7 @@ impl Table {
                 values.search(&unknown, &labels, None, progress).map_err(measure_error)?;
             }
             let folded = game.folded();
-            let encoder = Encoder::new(game, &folded, &columns, shape);
+            let encoder = Encoder::new(game, &*folded, &columns, shape);
             let found = known_examples(&encoder, &values, &all).map_err(measure_error)?;
             Ok::<_, PyErr>((found, columns))
         };
@@ -307,7 +306,7 @@ impl Table {
         let columns = columns(table, &shape, &names)?;
         let block = detached(py, || {
             let folded = game.folded();
-            let encoder = Encoder::new(game, &folded, &columns, shape);
+            let encoder = Encoder::new(game, &*folded, &columns, shape);
             read_rows(&encoder, table, selection, images, pieces).map_err(table_error)
         })?;
         to_dict(py, block, &columns)
@@ -341,8 +340,8 @@ fn selection(split: Option<&str>, terminals: bool, unproven: bool) -> PyResult<S
 }
 
 impl Table {
-    pub fn rules(&self) -> AnyGame {
-        self.table.game().clone()
+    pub fn rules(&self) -> Arc<dyn Rules> {
+        self.table.game().shared()
     }
 }
 

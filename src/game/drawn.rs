@@ -55,14 +55,6 @@ pub struct BoardLayout {
     pub pieces: Vec<PieceKind>,
 }
 
-impl BoardLayout {
-    /// Returns the board of a game.
-    pub fn of<G: Game>(game: &G) -> BoardLayout {
-        let ((rows, columns), [column_names, row_names]) = (game.shape(), game.coordinates());
-        BoardLayout { rows, columns, column_names, row_names, pieces: game.piece_kinds() }
-    }
-}
-
 /// Squares of a move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]

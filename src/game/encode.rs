@@ -9,7 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Game, Position, Side};
+use super::{AnyPosition, Rules, Side};
 
 /// Squares of a position as the mover sees it, as bits `row * columns + column`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl Plane {
     }
 
     /// Returns the game's own planes, or `None` for a game whose squares alone determine a state.
-    pub fn own<G: Game>(game: &G) -> Option<Vec<Plane>> {
+    pub fn own(game: &dyn Rules) -> Option<Vec<Plane>> {
         match game.has_squares() {
             true => None,
             false => Some((0..game.plane_kinds().count()).map(Plane::Own).collect()),
@@ -320,8 +320,8 @@ impl Encoding {
 
     /// Returns the usual encoding of a game's positions in a layout. A game whose squares alone do not
     /// determine a state uses its own planes. Fails if the game or the layout has no such planes.
-    pub fn of_rules<G: Game>(
-        game: &G,
+    pub fn of_rules(
+        game: &dyn Rules,
         layout: Layout,
         planes: Option<&[Plane]>,
     ) -> Result<Encoding, String> {
@@ -363,13 +363,8 @@ impl Encoding {
     /// # Panics
     ///
     /// If `out` does not have length [`Encoding::len`].
-    pub fn write_position<G: Game>(
-        &self,
-        game: &G,
-        position: &Position<G::State>,
-        out: &mut [f32],
-    ) {
-        let Position { state, side } = *position;
+    pub fn write_position(&self, game: &dyn Rules, position: &AnyPosition, out: &mut [f32]) {
+        let AnyPosition { state, side } = *position;
         let (mover, opponent) = game.squares(&state).unwrap_or_default();
         let mut legal = 0;
         if self.planes.contains(&Plane::Legal) {

@@ -3,8 +3,8 @@
 //! A [`Game`] describes positions as their *mover* sees them: a state holds "mine" and "theirs", so that one
 //! value serves both sides. Seven methods are required (moves, results, packing); all others have
 //! defaults. A game has [layers](Game::layer_unit) if every move leads to a later one; in any other game play may
-//! repeat positions. Tables and all that is made of them use an [`AnyGame`](crate::any::AnyGame), a game
-//! with its type erased, whose [`Rules`] answer loops about a whole position at a time.
+//! repeat positions. Everything but the games themselves takes a game as an object, `&dyn Rules`; [`Rules`] answer
+//! loops about a whole position at a time.
 //!
 //! Invariants, checked for every game by [`conform`]:
 //! * `state(key(s)) == s`, and keys order states totally;
@@ -48,14 +48,14 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt::Debug;
 use std::hash::Hash;
+use std::sync::Arc;
 
 pub use conform::conform;
 pub use drawn::{BoardLayout, Drawn, Held, MoveSquares, PieceKind};
-pub(crate) use plain_search::PlainSearch;
+use plain_search::PlainSearch;
 pub use planes::PlaneKinds;
-pub use played::{EndReason, PlayedEnd, PlayedGame, RepetitionRule};
-pub(crate) use rules::Typed;
-pub use rules::{Address, MoveByKey, MoveByRank, Rules, Standing, Walk};
+pub use played::{EndReason, PlayedEnd, PlayedGame};
+pub use rules::{Address, AnyPosition, AnyState, MoveByKey, MoveByRank, Rules, Standing, Walk};
 pub use search::{
     MOST_WIN_PLIES, ScoreBounds, ScoreSearch, SearchLimits, SearchOptions, SearchWeights, WIN_PLIES,
 };
@@ -63,7 +63,10 @@ pub(crate) use split::GAMMA;
 pub use split::mix;
 pub use split::{Divider, Division, Split, Splits, name_word};
 pub use symmetry::{Group, Orientations, Symmetry};
-pub use types::{Action, Empties, End, ExpectedStates, Outcome, Position, Repetition, Score, Side};
+pub use types::{
+    Action, Empties, End, ExpectedStates, Outcome, Position, Repetition, RepetitionRule, Score,
+    Side,
+};
 pub use words::{FoldedWords, StateWords};
 
 use crate::hint::{Hint, Hinted};
@@ -278,6 +281,11 @@ pub trait Game: Sized + Send + Sync + 'static {
 
     /// Unpacks a key; `None` if no state has it.
     fn state(&self, key: Self::Key) -> Option<Self::State>;
+
+    /// Returns the game as an object, the form in which everything but the games themselves takes it.
+    fn into_rules(self) -> Arc<dyn Rules> {
+        Arc::new(rules::Typed::new(self))
+    }
 
     // ---- properties ----
 
@@ -713,8 +721,8 @@ pub trait Game: Sized + Send + Sync + 'static {
 
     // ---- searches of the game's own ----
 
-    /// Returns an exact search for this game, if it has one faster than plain alpha-beta. An
-    /// [`AnyGame`](crate::any::AnyGame) with layers always has one, else plain alpha-beta.
+    /// Returns an exact search for this game, if it has one faster than plain alpha-beta. See
+    /// [`Rules::score_search`] for the object.
     fn score_search(&self, _options: &SearchOptions) -> Option<Box<dyn ScoreSearch<Self::State>>> {
         None
     }

@@ -4,27 +4,16 @@
 //! use yomikiri::game::shogi::{MINISHOGI, Shogi};
 //! use yomikiri::game::{EndReason, Game, Outcome, PlayedGame, WideKey};
 //!
-//! let game = Shogi::<WideKey>::new(&MINISHOGI, false);
+//! let game = Shogi::<WideKey>::new(&MINISHOGI, false).into_rules();
 //! let mut played = PlayedGame::new(game.parse_position("1r2k/5/5/5/K4 w - 1", &game.start())?);
-//! played.play_text(&game, &"4a5a 5e4e 5a4a 4e5e ".repeat(3))?;
+//! played.play_text(&*game, &"4a5a 5e4e 5a4a 4e5e ".repeat(3))?;
 //! // White has given check with every move.
-//! let end = played.end(&game).unwrap();
+//! let end = played.end(&*game).unwrap();
 //! assert_eq!((end.reason, end.outcome), (EndReason::PerpetualCheck, Outcome::Loss));
 //! # Ok::<(), yomikiri::game::NotationError>(())
 //! ```
 
-use super::{Action, Game, NotationError, Outcome, Position, Repetition, Side};
-
-/// Rule by which a repeated position ends a game, in games where positions can be repeated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RepetitionRule {
-    /// Occurrence of a position, with the same side to move, that ends the game; at least 2.
-    pub occurrence: usize,
-    /// Result of the repetition; a table values infinite play by it.
-    pub result: Repetition,
-    /// `true` if a player loses who alone has given check with every move since the first of these occurrences.
-    pub perpetual_check_loses: bool,
-}
+use super::{Action, AnyPosition, NotationError, Outcome, Repetition, Rules, Side};
 
 /// Reason why a played game is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,45 +37,41 @@ pub struct PlayedEnd {
 
 /// A game so far: a start and the moves since.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlayedGame<S> {
-    start: Position<S>,
-    position: Position<S>,
-    moves: Vec<(Position<S>, Action)>,
+pub struct PlayedGame {
+    start: AnyPosition,
+    position: AnyPosition,
+    moves: Vec<(AnyPosition, Action)>,
 }
 
-impl<S: Copy + Eq> PlayedGame<S> {
+impl PlayedGame {
     /// Returns a game that begins in a position.
-    pub fn new(start: Position<S>) -> PlayedGame<S> {
+    pub fn new(start: AnyPosition) -> PlayedGame {
         PlayedGame { start, position: start, moves: Vec::new() }
     }
 
     /// Returns the first position.
-    pub fn start(&self) -> &Position<S> {
+    pub fn start(&self) -> &AnyPosition {
         &self.start
     }
 
     /// Returns the current position.
-    pub fn position(&self) -> &Position<S> {
+    pub fn position(&self) -> &AnyPosition {
         &self.position
     }
 
     /// Returns the moves so far, each with the position before it.
-    pub fn moves(&self) -> &[(Position<S>, Action)] {
+    pub fn moves(&self) -> &[(AnyPosition, Action)] {
         &self.moves
     }
 
     /// Plays a legal action.
-    pub fn play<G: Game<State = S>>(&mut self, game: &G, action: Action) {
+    pub fn play(&mut self, game: &dyn Rules, action: Action) {
         self.moves.push((self.position, action));
         self.position = game.advance(&self.position, action);
     }
 
     /// Plays moves written as text. Fails without playing any if one is illegal or follows the end of the game.
-    pub fn play_text<G: Game<State = S>>(
-        &mut self,
-        game: &G,
-        text: &str,
-    ) -> Result<(), NotationError> {
+    pub fn play_text(&mut self, game: &dyn Rules, text: &str) -> Result<(), NotationError> {
         let line = game.parse_line(text, &self.position)?;
         let mut played = self.clone();
         if line.first() != Some(&self.position) || line.len() < 2 {
@@ -117,14 +102,14 @@ impl<S: Copy + Eq> PlayedGame<S> {
     }
 
     /// Returns the names of the moves, separated by spaces.
-    pub fn transcript<G: Game<State = S>>(&self, game: &G) -> String {
+    pub fn transcript(&self, game: &dyn Rules) -> String {
         let name =
-            |(before, action): &(Position<S>, Action)| game.action_name(before.side, *action);
+            |(before, action): &(AnyPosition, Action)| game.action_name(before.side, *action);
         self.moves.iter().map(name).collect::<Vec<_>>().join(" ")
     }
 
     /// Returns the end of the game; `None` while it goes on.
-    pub fn end<G: Game<State = S>>(&self, game: &G) -> Option<PlayedEnd> {
+    pub fn end(&self, game: &dyn Rules) -> Option<PlayedEnd> {
         if let Some(outcome) = game.result(&self.position.state) {
             return Some(PlayedEnd { outcome, reason: EndReason::Position });
         }
@@ -156,14 +141,14 @@ impl<S: Copy + Eq> PlayedGame<S> {
     }
 
     /// Returns whether every move of a side since a ply gave check.
-    fn has_only_checked<G: Game<State = S>>(&self, game: &G, since: usize, side: Side) -> bool {
+    fn has_only_checked(&self, game: &dyn Rules, since: usize, side: Side) -> bool {
         let positions = self.moves[since + 1..].iter().map(|(before, _)| before);
         let mut positions = positions.chain([&self.position]).filter(|after| after.side != side);
         positions.all(|after| game.in_check(&after.state))
     }
 
     /// Returns why the game is over, such as `Black is mated`; `None` while it goes on.
-    pub fn end_in_words<G: Game<State = S>>(&self, game: &G) -> Option<String> {
+    pub fn end_in_words(&self, game: &dyn Rules) -> Option<String> {
         let PlayedEnd { outcome, reason } = self.end(game)?;
         let occurrence = match game.repetition_rule().occurrence {
             2 => "second".to_string(),
@@ -177,7 +162,7 @@ impl<S: Copy + Eq> PlayedGame<S> {
             (EndReason::Repetition, Outcome::Draw) => format!("it is drawn, {repeated}"),
             (EndReason::Repetition, _) => repeated,
             (EndReason::PerpetualCheck, _) => {
-                let Position { side, .. } = self.position;
+                let AnyPosition { side, .. } = self.position;
                 let loser = if outcome == Outcome::Loss { side } else { side.other() };
                 format!("perpetual check by {}, {repeated}", game.side_name(loser))
             }

@@ -1,13 +1,41 @@
-//! Rules of a game as an object: what tables, solvers and proofs ask, answered for a whole position at a time.
+//! Rules of a game as an object, for all that is compiled once for all games: tables, solvers, proofs, policies,
+//! reports, commands.
 //!
-//! Tables, solvers and proofs are compiled once, on this object. Unpacking a position costs about as much as making a
-//! move, so no question concerns a single move: a position is unpacked once, its moves are made on the game's own
-//! states, and each successor is packed once. Recursion takes a [`Walk`], which unpacks only where it begins.
+//! A state of the object is its key, so each question about one unpacks it, which costs about as much as making a
+//! move. Loops therefore ask about a whole position by its [`Address`]: the position is unpacked once, its moves are
+//! made on the game's own states, and each successor is packed once. Recursion takes a [`Walk`], which unpacks only
+//! where it begins.
+//!
+//! ```
+//! use yomikiri::registry::Games;
+//!
+//! // One loop over games of all types: four moves open 4×4 Othello, and four 3×4 animal shogi.
+//! let games = Games::with(vec![]);
+//! for (name, moves) in [("othello-4x4", 4), ("animal-shogi", 4)] {
+//!     let game = games.named(name)?;
+//!     assert_eq!(game.actions(&game.start().state).len(), moves);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+use std::fmt;
+use std::sync::Arc;
+
+use super::perft::{Finished, perft_shared};
+use super::shogi::{Board, Variant};
 use super::{
-    Action, Canonical, Empties, End, Game, Mobility, Outcome, Position, Score, Side, StateKey,
-    WideKey,
+    Action, BoardLayout, Canonical, Drawn, Empties, End, ExpectedStates, Facts, Game, Group,
+    Mobility, MoveSquares, NotationError, Outcome, PieceKind, PlainSearch, PlaneKinds, Position,
+    RankedMoves, Repetition, RepetitionRule, Score, ScoreBounds, ScoreSearch, SearchLimits,
+    SearchOptions, Side, StateKey, Symmetry, WideKey,
 };
+
+/// State of some game, stored as its key; only that game makes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AnyState(WideKey);
+
+/// Position of some game.
+pub type AnyPosition = Position<AnyState>;
 
 /// Number under which a table finds a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,41 +88,233 @@ pub struct Standing {
     pub rank: Option<u32>,
 }
 
-/// Rules of a game whose type is erased.
-///
-/// Addresses may come from damaged tables: one that belongs to no state is answered by `None` or `false`.
-pub trait Rules: Send + Sync {
+/// Declares the methods of [`Rules`] and implements them for every game by the given expressions. A method without a
+/// comment is that of [`Game`] with the same name.
+macro_rules! rules {
+    (
+        |$this:ident, $game:ident|
+        $($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),*) $(-> $result:ty)? $body:block)*
+    ) => {
+        /// Rules of a game whose type is erased: the form in which everything but the games themselves takes a game.
+        /// [`Game::into_rules`] makes it. A method without a comment is that of [`Game`] with the same name.
+        ///
+        /// Addresses may come from damaged tables: one that belongs to no state is answered by `None` or `false`.
+        /// A method that is given a state or a key of another game panics.
+        pub trait Rules: Send + Sync {
+            $($(#[$doc])* #[allow(missing_docs)] fn $name(&self $(, $arg: $type)*) $(-> $result)?;)*
+        }
+
+        impl<G: Game> Rules for Typed<G> {
+            $(fn $name(&self $(, $arg: $type)*) $(-> $result)? {
+                let ($this, $game) = (self, &*self.game);
+                let _ = ($this, $game);
+                $body
+            })*
+        }
+    };
+}
+
+rules! {
+    |this, game|
+    fn name() -> String { game.name() }
+    fn start() -> AnyPosition { this.pack_position(&game.start()) }
+    fn action_count() -> usize { game.action_count() }
+    fn play(state: &AnyState, action: Action) -> AnyState {
+        this.pack(&game.play(&this.unpack(state), action))
+    }
+    fn result(state: &AnyState) -> Option<Outcome> { game.result(&this.unpack(state)) }
+    // A key may contain more than the state, such as the side to move.
+    fn state(key: WideKey) -> Option<AnyState> {
+        G::Key::narrow(key).and_then(|key| game.state(key)).map(|state| this.pack(&state))
+    }
+    fn canonical(state: &AnyState) -> Canonical<WideKey> {
+        let Canonical { key, ties } = game.canonical(&this.unpack(state));
+        Canonical { key: key.widen(), ties }
+    }
+    fn mobility(state: &AnyState) -> Mobility { game.mobility(&this.unpack(state)) }
+    fn expected(root: &AnyState) -> Option<ExpectedStates> { game.expected(&this.unpack(root)) }
+    fn swapped(state: &AnyState) -> Option<AnyState> {
+        game.swapped(&this.unpack(state)).map(|state| this.pack(&state))
+    }
+    fn is_pass(action: Action) -> bool { game.is_pass(action) }
+    fn material(state: &AnyState) -> i32 { game.material(&this.unpack(state)) }
+    fn repetition_rule() -> RepetitionRule { game.repetition_rule() }
+    fn end(state: &AnyState) -> Option<End> { game.end(&this.unpack(state)) }
+    fn end_in_words(position: &AnyPosition) -> Option<String> {
+        game.end_in_words(&this.unpack_position(position))
+    }
+    fn in_check(state: &AnyState) -> bool { game.in_check(&this.unpack(state)) }
+    fn layer_unit() -> Option<&'static str> { game.layer_unit() }
+    fn layer(state: &AnyState) -> u32 { game.layer(&this.unpack(state)) }
+    fn max_score() -> Option<Score> { game.max_score() }
+    fn score(state: &AnyState, empties: Empties) -> Score {
+        game.score(&this.unpack(state), empties)
+    }
+    fn score_unit() -> &'static str { game.score_unit() }
+    fn transform(state: &AnyState, symmetry: Symmetry) -> AnyState {
+        this.pack(&game.transform(&this.unpack(state), symmetry))
+    }
+    fn transform_action(action: Action, symmetry: Symmetry) -> Action {
+        game.transform_action(action, symmetry)
+    }
+    fn keeps_sides() -> bool { game.keeps_sides() }
+    fn tag(key: WideKey, side: Side) -> WideKey { game.tag(narrow::<G>(key), side).widen() }
+    fn side_of(key: WideKey) -> Side { game.side_of(narrow::<G>(key)) }
+    fn rank_count() -> Option<u32> { game.rank_count() }
+    fn rank(state: &AnyState) -> Option<u32> { game.rank(&this.unpack(state)) }
+    fn state_of_rank(rank: u32) -> Option<AnyState> {
+        game.state_of_rank(rank).map(|state| this.pack(&state))
+    }
+    fn predecessors(rank: u32, before: &mut Vec<u32>) { game.predecessors(rank, before) }
+    fn ranked_moves() -> Option<&dyn RankedMoves> { game.ranked_moves() }
+    fn squares(state: &AnyState) -> Option<(u64, u64)> { game.squares(&this.unpack(state)) }
+    fn of_squares(mover: u64, opponent: u64) -> Option<AnyState> {
+        game.of_squares(mover, opponent).map(|state| this.pack(&state))
+    }
+    fn has_square_weights() -> bool { game.has_square_weights() }
+    fn plane_kinds() -> PlaneKinds { game.plane_kinds() }
+    fn write_planes(state: &AnyState, out: &mut [u8]) {
+        game.write_planes(&this.unpack(state), out)
+    }
+    fn read_planes(planes: &[u8]) -> Option<AnyState> {
+        game.read_planes(planes).map(|state| this.pack(&state))
+    }
+    fn drawn(position: &AnyPosition) -> Drawn { game.drawn(&this.unpack_position(position)) }
+    fn piece_kinds() -> Vec<PieceKind> { game.piece_kinds() }
+    fn move_squares(side: Side, action: Action) -> MoveSquares { game.move_squares(side, action) }
+    fn coordinates() -> [Vec<String>; 2] { game.coordinates() }
+    fn diagram(position: &AnyPosition) -> String {
+        game.diagram(&this.unpack_position(position))
+    }
+    fn title() -> String { game.title() }
+    fn side_names() -> [&'static str; 2] { game.side_names() }
+    fn side_marks() -> Option<[&'static str; 2]> { game.side_marks() }
+    fn action_name(side: Side, action: Action) -> String { game.action_name(side, action) }
+    fn conventions() -> Vec<(&'static str, String)> { game.conventions() }
+    fn written(position: &AnyPosition) -> Vec<(&'static str, String)> {
+        game.written(&this.unpack_position(position))
+    }
+    fn parse_line(text: &str, from: &AnyPosition) -> Result<Vec<AnyPosition>, NotationError> {
+        let line = game.parse_line(text, &this.unpack_position(from))?;
+        Ok(line.iter().map(|position| this.pack_position(position)).collect())
+    }
+    fn shogi_variant() -> Option<Variant> { game.shogi_variant() }
+    fn shogi_board(state: &AnyState) -> Option<Board> { game.shogi_board(&this.unpack(state)) }
+    fn advance(position: &AnyPosition, action: Action) -> AnyPosition {
+        this.pack_position(&game.advance(&this.unpack_position(position), action))
+    }
+    fn actions(state: &AnyState) -> Vec<Action> { game.actions(&this.unpack(state)) }
+    fn must_pass(state: &AnyState) -> bool { game.must_pass(&this.unpack(state)) }
+    fn is_terminal(state: &AnyState) -> bool { game.is_terminal(&this.unpack(state)) }
+    fn repetition() -> Repetition { game.repetition() }
+    fn is_layered() -> bool { game.is_layered() }
+    fn has_scores() -> bool { game.has_scores() }
+    fn position_key(position: &AnyPosition) -> WideKey {
+        game.position_key(&this.unpack_position(position)).widen()
+    }
+    fn shape() -> (usize, usize) { this.facts.shape }
+    fn has_squares() -> bool { game.has_squares() }
+    fn diagram_japanese(position: &AnyPosition) -> Option<String> {
+        game.diagram_japanese(&this.unpack_position(position))
+    }
+    fn side_name(side: Side) -> &'static str { game.side_name(side) }
+    fn side_mark(side: Side) -> Option<&'static str> { game.side_mark(side) }
+    fn notation(position: &AnyPosition) -> String {
+        game.notation(&this.unpack_position(position))
+    }
+    fn parse_position(text: &str, from: &AnyPosition) -> Result<AnyPosition, NotationError> {
+        let read = game.parse_position(text, &this.unpack_position(from))?;
+        Ok(this.pack_position(&read))
+    }
+    fn facts() -> Facts { this.facts }
+    fn group() -> &Group { game.group() }
+    fn key(state: &AnyState) -> WideKey { state.0 }
+    fn with_folding(fold: bool) -> Option<Arc<dyn Rules>> {
+        game.with_folding(fold).map(Game::into_rules)
+    }
+    /// Returns the same rules, to be kept.
+    fn shared() -> Arc<dyn Rules> { Arc::new(this.clone()) }
+    /// Returns the position at an address; `None` if the address is invalid.
+    fn position_at(at: Address) -> Option<AnyPosition> {
+        Some(this.pack_position(&this.position(at)?))
+    }
+    /// Begins a walk in a state.
+    fn walk(state: &AnyState) -> Box<dyn Walk + '_> {
+        Box::new(TypedWalk { game, state: this.unpack(state), before: Vec::new() })
+    }
+    /// Counts the mover's actions.
+    fn mobility_at(at: Address) -> Option<Mobility> {
+        Some(game.mobility(&this.position(at)?.state))
+    }
     /// Fills `moves` with the legal moves, by ascending action; it is left empty if the game is over. Returns
     /// `false` if the address is invalid.
-    fn moves_by_key(&self, at: Address, moves: &mut Vec<MoveByKey>) -> bool;
-
+    fn moves_by_key(at: Address, moves: &mut Vec<MoveByKey>) -> bool { this.moves_by_key(at, moves) }
     /// Fills `moves` with the legal moves, by ascending action, and their ranks; if `with_ends`, with the ends of
     /// the game after them too. Returns `false` if the address is invalid or the game has no ranks.
-    fn moves_by_rank(&self, at: Address, with_ends: bool, moves: &mut Vec<MoveByRank>) -> bool;
-
-    /// Begins a walk in a position.
-    fn walk(&self, at: Address) -> Option<Box<dyn Walk + '_>>;
-
-    /// Counts the mover's actions.
-    fn mobility_at(&self, at: Address) -> Option<Mobility>;
-
+    fn moves_by_rank(at: Address, with_ends: bool, moves: &mut Vec<MoveByRank>) -> bool {
+        this.moves_by_rank(at, with_ends, moves)
+    }
     /// Returns what is known of a position; fills `moves`, if given, like [`Rules::moves_by_key`], so that the
     /// position is unpacked once.
-    fn standing(
-        &self,
-        at: Address,
-        empties: Empties,
-        moves: Option<&mut Vec<MoveByKey>>,
-    ) -> Option<Standing>;
-
+    fn standing(at: Address, empties: Empties, moves: Option<&mut Vec<MoveByKey>>) -> Option<Standing> {
+        this.standing(at, empties, moves)
+    }
     /// Returns the folded key of a state; if `swapped`, that of the board with the other side to move, or `None`
     /// if the game has no such state.
-    fn canonical_at(&self, at: Address, swapped: bool) -> Option<Canonical<WideKey>>;
+    fn canonical_at(at: Address, swapped: bool) -> Option<Canonical<WideKey>> {
+        this.canonical_at(at, swapped)
+    }
+    /// Calls `visit` with every legal action, in ascending order; see [`Game::for_each_action`].
+    fn visit_actions(state: &AnyState, visit: &mut dyn FnMut(Action)) {
+        game.for_each_action(&this.unpack(state), visit)
+    }
+    /// Calls `visit` with every legal action, in ascending order, and the state after it; see [`Game::moves`].
+    fn visit_moves(state: &AnyState, visit: &mut dyn FnMut(Action, AnyState)) {
+        game.moves(&this.unpack(state), |action, after| visit(action, this.pack(&after)))
+    }
+    /// Counts the lines of `depth` plies from a state, as [`perft_shared`].
+    fn perft(state: &AnyState, depth: u32, finished: Finished) -> u64 {
+        perft_shared(game, &this.unpack(state), depth, finished)
+    }
+    /// Returns an exact search of a game with layers: the game's own, or plain alpha-beta.
+    fn score_search(options: &SearchOptions) -> Option<Box<dyn ScoreSearch<AnyState>>> {
+        game.layer_unit()?;
+        let (own, plain) = (game.score_search(options), PlainSearch::new(options));
+        Some(Box::new(TypedSearch { rules: this.clone(), own, plain }))
+    }
+}
+
+impl dyn Rules + '_ {
+    /// Calls `each` with every legal action, in ascending order; not at all if the game is over.
+    pub fn for_each_action(&self, state: &AnyState, mut each: impl FnMut(Action)) {
+        self.visit_actions(state, &mut each);
+    }
+
+    /// Calls `each` with every legal action, in ascending order, and the state after it.
+    pub fn moves(&self, state: &AnyState, mut each: impl FnMut(Action, AnyState)) {
+        self.visit_moves(state, &mut each);
+    }
+
+    /// Returns the board without a position on it.
+    pub fn board_layout(&self) -> BoardLayout {
+        let ((rows, columns), [column_names, row_names]) = (self.shape(), self.coordinates());
+        BoardLayout { rows, columns, column_names, row_names, pieces: self.piece_kinds() }
+    }
+
+    /// Returns the same rules with states folded under all symmetries.
+    pub fn folded(&self) -> Arc<dyn Rules> {
+        self.with_folding(true).unwrap_or_else(|| self.shared())
+    }
+}
+
+impl fmt::Debug for dyn Rules + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name())
+    }
 }
 
 /// A position in which moves are made and taken back, on the game's own states: recursion on it costs little more
-/// than in code compiled for the game, while states of an [`AnyGame`](crate::any::AnyGame) would be unpacked and packed
-/// at each step.
+/// than in code compiled for the game, while an [`AnyState`] would be unpacked and packed at each step.
 pub trait Walk {
     /// Fills `actions` with the legal actions, in ascending order.
     fn actions(&self, actions: &mut Vec<Action>);
@@ -159,13 +379,27 @@ impl<G: Game> Walk for TypedWalk<'_, G> {
 }
 
 /// A game as [`Rules`]: compiled for each type of games.
-pub(crate) struct Typed<G> {
-    pub(crate) game: G,
+pub(super) struct Typed<G> {
+    game: Arc<G>,
+    /// Cached, because every loop needs them.
+    facts: Facts,
+}
+
+impl<G> Clone for Typed<G> {
+    fn clone(&self) -> Typed<G> {
+        Typed { game: self.game.clone(), facts: self.facts }
+    }
 }
 
 impl<G: Game> Typed<G> {
+    pub(super) fn new(game: G) -> Typed<G> {
+        // The width of a key is that of its type, whatever the game says.
+        let facts = Facts { key_words: G::Key::WORDS, ..game.facts() };
+        Typed { game: Arc::new(game), facts }
+    }
+
     /// Unpacks a position; `None` if the address is invalid.
-    pub(crate) fn position(&self, at: Address) -> Option<Position<G::State>> {
+    fn position(&self, at: Address) -> Option<Position<G::State>> {
         match at {
             Address::Key(key) => self.game.position_of(G::Key::narrow(key)?),
             Address::Rank(rank) => {
@@ -174,9 +408,31 @@ impl<G: Game> Typed<G> {
             }
         }
     }
-}
 
-impl<G: Game> Typed<G> {
+    /// Unpacks a state.
+    ///
+    /// # Panics
+    ///
+    /// If the state belongs to another game.
+    #[inline]
+    fn unpack(&self, state: &AnyState) -> G::State {
+        let unpacked = self.game.state(narrow::<G>(state.0));
+        unpacked.expect("a state belongs to the game that made it")
+    }
+
+    fn unpack_position(&self, position: &AnyPosition) -> Position<G::State> {
+        Position { state: self.unpack(&position.state), side: position.side }
+    }
+
+    #[inline]
+    fn pack(&self, state: &G::State) -> AnyState {
+        AnyState(self.game.key(state).widen())
+    }
+
+    fn pack_position(&self, position: &Position<G::State>) -> AnyPosition {
+        Position { state: self.pack(&position.state), side: position.side }
+    }
+
     /// Appends the moves of a position.
     fn make_moves(&self, position: &Position<G::State>, moves: &mut Vec<MoveByKey>) {
         let (game, side) = (&self.game, position.side.other());
@@ -198,9 +454,7 @@ impl<G: Game> Typed<G> {
             Some(moves) => Mobility::Moves(moves.len() as u32),
         }
     }
-}
 
-impl<G: Game> Rules for Typed<G> {
     fn moves_by_key(&self, at: Address, moves: &mut Vec<MoveByKey>) -> bool {
         moves.clear();
         let position = self.position(at);
@@ -219,15 +473,6 @@ impl<G: Game> Rules for Typed<G> {
             moves.push(MoveByRank { action, rank: game.rank(&after), end });
         });
         true
-    }
-
-    fn walk(&self, at: Address) -> Option<Box<dyn Walk + '_>> {
-        let state = self.position(at)?.state;
-        Some(Box::new(TypedWalk { game: &self.game, state, before: Vec::new() }))
-    }
-
-    fn mobility_at(&self, at: Address) -> Option<Mobility> {
-        Some(self.game.mobility(&self.position(at)?.state))
     }
 
     fn standing(
@@ -267,5 +512,36 @@ impl<G: Game> Rules for Typed<G> {
         let state = if swapped { self.game.swapped(&state)? } else { state };
         let Canonical { key, ties } = self.game.canonical(&state);
         Some(Canonical { key: key.widen(), ties })
+    }
+}
+
+/// Converts a key to the key type of a game.
+///
+/// # Panics
+///
+/// If the key belongs to another game.
+fn narrow<G: Game>(key: WideKey) -> G::Key {
+    G::Key::narrow(key).expect("a key belongs to the game that made it")
+}
+
+/// Search of a layered game on its own states: the game's own, or the plain one.
+struct TypedSearch<G: Game> {
+    rules: Typed<G>,
+    own: Option<Box<dyn ScoreSearch<G::State>>>,
+    plain: PlainSearch<G::Key>,
+}
+
+impl<G: Game> ScoreSearch<AnyState> for TypedSearch<G> {
+    fn search(
+        &self,
+        state: &AnyState,
+        window: (Score, Score),
+        limits: &SearchLimits,
+    ) -> ScoreBounds {
+        let state = self.rules.unpack(state);
+        match &self.own {
+            Some(own) => own.search(&state, window, limits),
+            None => self.plain.search(&*self.rules.game, &state, window, limits),
+        }
     }
 }

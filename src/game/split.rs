@@ -17,7 +17,7 @@
 //! `(mix(h) >> 11) / 2^53` the samples. The mixing is that of SplitMix64 (Steele, Lea and Flood, "Fast
 //! splittable pseudorandom number generators", 2014).
 
-use super::{FoldedWords, Game, StateWords};
+use super::{AnyState, FoldedWords, Rules, StateWords};
 
 /// Part of the positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -132,21 +132,21 @@ impl Division {
 
 /// Assigns the states of a game to the parts of a division.
 #[derive(Clone, Debug)]
-pub struct Divider<G: Game> {
+pub struct Divider {
     division: Division,
     name: u64,
-    words: FoldedWords<G>,
+    words: FoldedWords,
 }
 
-impl<G: Game + Clone> Divider<G> {
+impl Divider {
     /// Makes a divider for the states of a game.
-    pub fn new(game: &G, division: Division) -> Divider<G> {
+    pub fn new(game: &dyn Rules, division: Division) -> Divider {
         Divider { division, name: name_word(&game.name()), words: FoldedWords::new(game) }
     }
 
     /// Returns the part of a state, equal for all its images, or `None` for a training position that was not
     /// in use.
-    pub fn of(&self, state: &G::State) -> Option<Split> {
+    pub fn of(&self, state: &AnyState) -> Option<Split> {
         let Divider { division, name, words } = self;
         division.of_hash(division.splits.hash(*name, words.of(state)))
     }
@@ -178,7 +178,7 @@ fn unit_of(hash: u64) -> f64 {
 mod tests {
     use super::*;
     use crate::game::othello::Othello;
-    use crate::game::{Game, Position};
+    use crate::game::{AnyPosition, Game};
 
     #[test]
     fn the_hash_is_the_published_one() {
@@ -189,14 +189,11 @@ mod tests {
     }
 
     /// Returns the positions of 4×4 Othello within some plies of the start.
-    fn some_positions(
-        game: &Othello<u64>,
-        plies: u32,
-    ) -> Vec<Position<<Othello<u64> as Game>::State>> {
+    fn some_positions(game: &dyn Rules, plies: u32) -> Vec<AnyPosition> {
         let mut all = vec![game.start()];
         let mut last = all.clone();
         for _ in 0..plies {
-            let next = |position: &Position<_>| {
+            let next = |position: &AnyPosition| {
                 let actions = game.actions(&position.state);
                 actions.into_iter().map(|action| game.advance(position, action)).collect::<Vec<_>>()
             };
@@ -209,10 +206,11 @@ mod tests {
     #[test]
     fn every_orientation_is_in_the_same_part() {
         let splits = Splits { seed: 7, train: 0.5, validation: 0.25 };
-        let [folded, plain] = [true, false].map(|fold| Othello::<u64>::new(4, 4, fold));
-        let [words, of_plain] = [&folded, &plain].map(FoldedWords::new);
+        let [folded, plain] =
+            [true, false].map(|fold| Othello::<u64>::new(4, 4, fold).into_rules());
+        let [words, of_plain] = [&*folded, &*plain].map(FoldedWords::new);
         let mut seen = [0; 3];
-        for position in some_positions(&folded, 4) {
+        for position in some_positions(&*folded, 4) {
             let hash = splits.hash(0, words.of(&position.state));
             seen[splits.of_hash(hash).index()] += 1;
             for symmetry in 0..8 {
@@ -226,11 +224,11 @@ mod tests {
     #[test]
     fn shares_are_kept_and_samples_are_independent_of_them() {
         let splits = Splits { seed: 1, train: 0.7, validation: 0.2 };
-        let (name, game) = (name_word("othello-4x5"), Othello::<u64>::new(4, 5, true));
+        let (name, game) = (name_word("othello-4x5"), Othello::<u64>::new(4, 5, true).into_rules());
         let mut counts = [[0u32; 2]; 3];
         for bits in 0..100_000u64 {
             let board = game.of_squares(bits & 0x3ff, bits & !0x3ff).unwrap();
-            let hash = splits.hash(name, StateWords::of(&game, &board));
+            let hash = splits.hash(name, StateWords::of(&*game, &board));
             let below = usize::from(unit_of(mix(hash)) < 0.5);
             counts[splits.of_hash(hash).index()][below] += 1;
         }

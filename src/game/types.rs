@@ -191,6 +191,17 @@ impl Repetition {
     }
 }
 
+/// Rule by which a repeated position ends a game, in games where positions can be repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RepetitionRule {
+    /// Occurrence of a position, with the same side to move, that ends the game; at least 2.
+    pub occurrence: usize,
+    /// Result of the repetition; a table values infinite play by it.
+    pub result: Repetition,
+    /// `true` if a player loses who alone has given check with every move since the first of these occurrences.
+    pub perpetual_check_loses: bool,
+}
+
 /// Estimated number of states reachable from a position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExpectedStates {

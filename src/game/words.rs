@@ -4,7 +4,9 @@
 //! the squares of the mover and of the opponent where these determine the state, and its key only in other
 //! games.
 
-use super::{Game, StateKey};
+use std::sync::Arc;
+
+use super::{AnyState, Rules};
 
 /// One or two words that identify a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,10 +18,10 @@ pub struct StateWords {
 impl StateWords {
     /// Returns the words of a state without folding: the mover's squares and the opponent's, in one word if
     /// both fit; the key if squares alone do not determine the state.
-    pub fn of<G: Game>(game: &G, state: &G::State) -> StateWords {
+    pub fn of(game: &dyn Rules, state: &AnyState) -> StateWords {
         match game.squares(state) {
             Some(squares) => StateWords::of_squares(square_count(game), squares),
-            None => StateWords { words: game.key(state).widen().0, count: game.facts().key_words },
+            None => StateWords { words: game.key(state).0, count: game.facts().key_words },
         }
     }
 
@@ -36,38 +38,38 @@ impl StateWords {
     }
 }
 
-fn square_count<G: Game>(game: &G) -> usize {
+fn square_count(game: &dyn Rules) -> usize {
     let (rows, columns) = game.shape();
     rows * columns
 }
 
 /// Computes the words of states so that all images of a state have the same.
 #[derive(Clone, Debug)]
-pub struct FoldedWords<G: Game> {
+pub struct FoldedWords {
     /// The rules with states folded.
-    game: G,
+    game: Arc<dyn Rules>,
     /// Image of the squares of one byte: `images[symmetry][byte][value]`. Empty if squares alone do not
     /// determine a state.
     images: Vec<[[u64; 256]; 8]>,
 }
 
-impl<G: Game + Clone> FoldedWords<G> {
+impl FoldedWords {
     /// Accepts a game with or without folding.
-    pub fn new(game: &G) -> FoldedWords<G> {
-        let game = game.with_folding(true).unwrap_or_else(|| game.clone());
+    pub fn new(game: &dyn Rules) -> FoldedWords {
+        let game = game.folded();
         let symmetries = 0..game.group().order() as u8;
-        let images: Option<Vec<_>> = symmetries.map(|symmetry| image(&game, symmetry)).collect();
+        let images: Option<Vec<_>> = symmetries.map(|symmetry| image(&*game, symmetry)).collect();
         FoldedWords { images: images.unwrap_or_default(), game }
     }
 
     /// Returns the smallest words among the images of a state.
-    pub fn of(&self, state: &G::State) -> StateWords {
+    pub fn of(&self, state: &AnyState) -> StateWords {
         let Some((own, other)) = self.game.squares(state).filter(|_| !self.images.is_empty())
         else {
             let key = self.game.canonical(state).key;
-            return StateWords { words: key.widen().0, count: self.game.facts().key_words };
+            return StateWords { words: key.0, count: self.game.facts().key_words };
         };
-        let count = square_count(&self.game);
+        let count = square_count(&*self.game);
         let all = self.images.iter().map(|image| {
             let image = |squares: u64| {
                 let bytes = squares.to_le_bytes().into_iter().zip(image).take(count.div_ceil(8));
@@ -80,7 +82,7 @@ impl<G: Game + Clone> FoldedWords<G> {
 }
 
 /// Tabulates the image of every byte of squares under a symmetry; `None` if squares alone are no state.
-fn image<G: Game>(game: &G, symmetry: u8) -> Option<[[u64; 256]; 8]> {
+fn image(game: &dyn Rules, symmetry: u8) -> Option<[[u64; 256]; 8]> {
     let mut image = [[0; 256]; 8];
     for square in 0..square_count(game) {
         let state = game.of_squares(1 << square, 0)?;

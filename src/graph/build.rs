@@ -11,10 +11,9 @@ use super::by_key::ByKey;
 use super::by_rank::ByRank;
 use super::plan::{Index, Plan, table_name};
 use super::{GraphError, conventions};
-use crate::any::AnyGame;
 use crate::game::othello::blocks::Instructions;
 use crate::game::othello::blocks::Tables;
-use crate::game::{Game, WideKey};
+use crate::game::{Rules, WideKey};
 use crate::progress::Progress;
 use crate::table::{
     Counts, Draft, FORMAT, FORMAT_VERSION, Ints, Lengths, Manifest, Store, Table, TableError,
@@ -34,7 +33,7 @@ pub struct Enumerated {
 /// Enumerates a plan into the store. Returns an existing table unchanged, and completes the draft of an
 /// interrupted process.
 pub fn build(
-    game: &AnyGame,
+    game: &dyn Rules,
     plan: &Plan,
     store: &Store,
     progress: &dyn Progress,
@@ -81,7 +80,7 @@ pub fn build(
 
 /// Enumerates into a draft and commits it; returns the layer at which an earlier process's work was resumed.
 fn run<'a, B: Builder<'a>>(
-    game: &'a AnyGame,
+    game: &'a dyn Rules,
     plan: &'a Plan,
     store: &Store,
     progress: &dyn Progress,
@@ -103,7 +102,7 @@ fn run<'a, B: Builder<'a>>(
 
 /// Finds all rows of a draft; returns the final state and the layer at which work was resumed.
 fn fill<'a, B: Builder<'a>>(
-    game: &'a AnyGame,
+    game: &'a dyn Rules,
     plan: &'a Plan,
     draft: &mut Draft,
     resumed: Option<(B::State, Lengths)>,
@@ -124,7 +123,7 @@ fn fill<'a, B: Builder<'a>>(
 
 /// Writes the manifest, which makes the draft a table.
 fn commit(
-    game: &AnyGame,
+    game: &dyn Rules,
     plan: &Plan,
     draft: Draft,
     found: BuildState,
@@ -171,7 +170,7 @@ pub struct AssembledLayer {
 /// `first` until `layer_of` returns `None`. Returns an existing table unchanged, but reads its layers all the
 /// same.
 pub fn assemble<E: From<GraphError> + From<TableError>>(
-    game: &AnyGame,
+    game: &dyn Rules,
     plan: &Plan,
     store: &Store,
     (first, roots): (u32, &[u64]),
@@ -222,7 +221,6 @@ pub fn assemble<E: From<GraphError> + From<TableError>>(
 
 #[cfg(test)]
 mod tests {
-    use crate::game::Game;
     use std::collections::BTreeMap;
     use std::path::Path;
 
@@ -243,7 +241,7 @@ mod tests {
 
     /// Returns the files of the table that `build` makes from a plan.
     fn made(
-        game: &AnyGame,
+        game: &dyn Rules,
         plan: &Plan,
         build: impl Fn(&Plan, &Store) -> Result<Option<u32>, GraphError>,
     ) -> BTreeMap<String, Vec<u8>> {
@@ -253,7 +251,7 @@ mod tests {
     }
 
     /// Checks that sorting in slices and on one thread makes the same bytes, and returns them.
-    fn sorted(game: &AnyGame, plan: &Plan) -> BTreeMap<String, Vec<u8>> {
+    fn sorted(game: &dyn Rules, plan: &Plan) -> BTreeMap<String, Vec<u8>> {
         let sort = |plan: &Plan, store: &Store| match game.facts().key_words {
             1 => run::<ByKey<u64>>(game, plan, store, &Silent),
             _ => run::<ByKey<WideKey>>(game, plan, store, &Silent),
@@ -270,23 +268,24 @@ mod tests {
     /// Blocks, by table look-ups or bit instructions, and sorted records make the same table.
     #[test]
     fn blocks_and_sorting_make_the_same_bytes() {
-        let both = |game: &AnyGame| {
+        let both = |game: &dyn Rules| {
             let start = game.start();
             let other = Position { state: game.swapped(&start.state).unwrap(), side: Side::Second };
             Plan { start: "both".to_string(), roots: vec![start, other], ..Plan::from_start(game) }
         };
         // A plan rooted `plies` first moves into the game.
-        let late = |game: &AnyGame, plies: u32| {
+        let late = |game: &dyn Rules, plies: u32| {
             let first = |position, _| game.advance(&position, game.actions(&position.state)[0]);
             let roots = vec![(0..plies).fold(game.start(), first)];
             Plan { start: "custom".to_string(), roots, ..Plan::from_start(game) }
         };
-        let (square, oblong) = (othello("4x4").unwrap(), othello("5x4").unwrap());
+        let games = (othello("4x4").unwrap(), othello("5x4").unwrap());
+        let (square, oblong) = (&*games.0, &*games.1);
         let cases = [
-            (&square, Plan::from_start(&square)),
-            (&square, both(&square)),
-            (&square, late(&square, 6)),
-            (&oblong, late(&oblong, 8)),
+            (square, Plan::from_start(square)),
+            (square, both(square)),
+            (square, late(square, 6)),
+            (oblong, late(oblong, 8)),
         ];
         for (game, plan) in cases {
             let (name, sorted) = (plan.table_name(game), sorted(game, &plan));
@@ -311,9 +310,9 @@ mod tests {
         let unfolded = othello("5x4").unwrap().with_folding(false).unwrap();
         let roots = vec![unfolded.start()];
         let start = "custom".to_string();
-        let plan = Plan { start, roots, max_depth: Some(8), ..Plan::from_start(&unfolded) };
-        sorted(&unfolded, &plan);
+        let plan = Plan { start, roots, max_depth: Some(8), ..Plan::from_start(&*unfolded) };
+        sorted(&*unfolded, &plan);
         let game = shogi(&MINISHOGI);
-        sorted(&game, &Plan { max_depth: Some(4), ..Plan::from_start(&game) });
+        sorted(&*game, &Plan { max_depth: Some(4), ..Plan::from_start(&*game) });
     }
 }

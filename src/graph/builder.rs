@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::GraphError;
 use super::plan::Plan;
 use super::view::START_EVERY;
-use crate::any::AnyGame;
-use crate::game::{Game, WideKey};
+use crate::game::{Rules, WideKey};
 use crate::progress::Progress;
 use crate::table::{Counts, Draft, Ints, Lengths, TableError};
 
@@ -20,7 +19,7 @@ pub(super) trait Builder<'a>: Sized {
 
     /// Declares the arrays and starts at the roots or at the checkpoint in `resumed`.
     fn open(
-        game: &'a AnyGame,
+        game: &'a dyn Rules,
         plan: &'a Plan,
         draft: &mut Draft,
         resumed: Option<(Self::State, Lengths)>,
@@ -114,7 +113,7 @@ impl BuildState {
 }
 
 /// Returns `true` if the orientations of both sides need more than a byte.
-pub(super) fn has_wide_orientations(game: &AnyGame) -> bool {
+pub(super) fn has_wide_orientations(game: &dyn Rules) -> bool {
     game.group().order() > 4
 }
 

@@ -17,8 +17,7 @@ use super::GraphError;
 use super::builder::{BuildState, Builder};
 use super::plan::Plan;
 use super::ranked::{RankedGame, block_counts, distance_of_end, ones_of};
-use crate::any::AnyGame;
-use crate::game::{Address, Empties, End, Game, Mobility, Outcome, RankedMoves};
+use crate::game::{Address, Empties, End, Mobility, Outcome, RankedMoves, Rules};
 use crate::hint::Hinted;
 use crate::parallel::{self, GRAIN};
 use crate::progress::Progress;
@@ -35,7 +34,7 @@ pub(super) struct RankState {
 
 /// Enumeration of a game that ranks its states.
 pub(super) struct ByRank<'a> {
-    game: &'a AnyGame,
+    game: &'a dyn Rules,
     /// First rank of each layer, ascending; empty in games with cycles.
     firsts: Vec<u32>,
     state: RankState,
@@ -92,7 +91,7 @@ impl<'a> Builder<'a> for ByRank<'a> {
     type State = RankState;
 
     fn open(
-        game: &'a AnyGame,
+        game: &'a dyn Rules,
         _plan: &'a Plan,
         draft: &mut Draft,
         resumed: Option<(RankState, Lengths)>,
@@ -274,7 +273,7 @@ impl ByRank<'_> {
 }
 
 /// Returns the first rank of each layer, from the start's on; empty in games without layers.
-fn firsts(game: &AnyGame) -> Vec<u32> {
+fn firsts(game: &dyn Rules) -> Vec<u32> {
     let Some(count) = game.rank_count().filter(|_| game.is_layered()) else { return Vec::new() };
     let layer = |rank: u32| Some(game.layer(&game.state_of_rank(rank)?));
     let first_of = |number: u32| {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::by_block::{DerivedMoves, Deriver, Layer, Numbered};
 use super::view::START_EVERY;
 use super::{Graph, Keys, StateKind};
-use crate::any::AnyGame;
+use crate::game::Rules;
 use crate::parallel::{self, Spare};
 use crate::table::{Memory, Table, TableError};
 
@@ -90,7 +90,7 @@ const OTHER_ARRAYS: [&str; 6] = [
 
 impl Graph {
     /// Maps a table's arrays and compares the checksums of all that solving reads.
-    pub fn open_checked(game: &AnyGame, table: &Table) -> Result<Graph, TableError> {
+    pub fn open_checked(game: &dyn Rules, table: &Table) -> Result<Graph, TableError> {
         let graph = Graph::open(game, table)?;
         for name in OTHER_ARRAYS.iter().filter(|name| table.has_array(name)) {
             table.check_array(name)?;

@@ -11,8 +11,7 @@
 //! The skips are stored in planes, first bytes together, then the second bytes of those that have two, and so
 //! on, because bytes of one kind compress best together.
 
-use crate::any::AnyGame;
-use crate::game::{Game, WideKey};
+use crate::game::{Rules, WideKey};
 
 /// Group and place of a key.
 pub(super) type Code = [u64; 2];
@@ -26,7 +25,7 @@ pub(super) struct Coding {
 }
 
 impl Coding {
-    pub(super) fn of(game: &AnyGame) -> Coding {
+    pub(super) fn of(game: &dyn Rules) -> Coding {
         let squares =
             game.facts().has_blocks.then(|| game.facts().key_bits / 2).filter(|&n| n <= 32);
         Coding { squares, words: game.facts().key_words }

@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 
 use super::plan::{Index, Plan};
 use super::ranked::BLOCK;
-use crate::any::AnyGame;
-use crate::game::Game;
+use crate::game::Rules;
 
 const KINDS: &str = "0 interior, 1 terminal, 2 frontier (moves not followed, value unknown)";
 
 /// Returns the conventions of a plan's table, by the names of arrays and ideas.
-pub(super) fn of(game: &AnyGame, plan: &Plan) -> BTreeMap<String, String> {
+pub(super) fn of(game: &dyn Rules, plan: &Plan) -> BTreeMap<String, String> {
     let perspective = "all values are those of the player to move (the mover)".to_string();
     let mut all = vec![("perspective", perspective)];
     all.extend(game.conventions());
@@ -54,7 +53,7 @@ pub(super) fn of(game: &AnyGame, plan: &Plan) -> BTreeMap<String, String> {
     all.into_iter().map(|(name, text)| (name.to_string(), text)).collect()
 }
 
-fn states(game: &AnyGame) -> String {
+fn states(game: &dyn Rules) -> String {
     let fold = match game.group().order() {
         1 => "a row for every state",
         2 => "left-right mirror images share a row",

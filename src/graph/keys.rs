@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use super::UNFIT;
 use super::code::{self, Code, Coding};
-use crate::any::AnyGame;
-use crate::game::{Game, Orientations, StateKey, WideKey};
+use crate::game::{Orientations, Rules, StateKey, WideKey};
 use crate::parallel;
 use crate::table::{Array, BLOCK, Element, Packed, Table, TableError, or_record};
 
@@ -45,7 +44,7 @@ pub trait KeysElsewhere: Send + Sync {
 
 impl Keys {
     /// Maps the keys of a table; fails unless there are `rows` of them.
-    pub(super) fn open(game: &AnyGame, table: &Table, rows: usize) -> Result<Keys, TableError> {
+    pub(super) fn open(game: &dyn Rules, table: &Table, rows: usize) -> Result<Keys, TableError> {
         let (keys, count) = if table.manifest().is_packed() {
             let keys = PackedKeys::open(game, table, rows)?;
             (Keys::Packed(keys), rows)
@@ -167,7 +166,7 @@ pub struct PackedKeys {
 type CodeBlock = (usize, Arc<[Code]>);
 
 impl PackedKeys {
-    fn open(game: &AnyGame, table: &Table, rows: usize) -> Result<PackedKeys, TableError> {
+    fn open(game: &dyn Rules, table: &Table, rows: usize) -> Result<PackedKeys, TableError> {
         let firsts = table.array::<[u64; 2]>("packed_firsts")?;
         let blocks = rows.div_ceil(BLOCK);
         if firsts.len() != blocks {

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use super::Graph;
 use super::code::{self, Code, Coding};
 use super::ranked::{self, PACKED_BLOCK, Ranked};
-use crate::any::AnyGame;
-use crate::game::{Game, Orientations, WideKey};
+use crate::game::{Orientations, Rules, WideKey};
 use crate::hint::{Hint, Kind};
 use crate::progress::Progress;
 use crate::table::{
@@ -74,7 +73,7 @@ pub fn check_packable(table: &Table) -> Result<(), PackError> {
 /// Packs a complete and solved table into a new one at `place`, which must be free, and returns its path.
 /// Includes plies to the end if `distances`, and always in games with cycles, whose values they are.
 pub fn pack(
-    game: &AnyGame,
+    game: &dyn Rules,
     table: &Table,
     place: &Path,
     distances: bool,
@@ -123,7 +122,7 @@ fn manifest_of(from: &Manifest, distances: bool) -> Manifest {
 }
 
 /// Returns `true` if [`pack`] makes `packed` from `table`.
-pub fn is_packed_of(game: &AnyGame, packed: &Table, table: &Table, distances: bool) -> bool {
+pub fn is_packed_of(game: &dyn Rules, packed: &Table, table: &Table, distances: bool) -> bool {
     let found = packed.manifest();
     let distances = distances || !game.is_layered();
     let (arrays, checksum) = (found.arrays.clone(), found.checksum.clone());
@@ -144,7 +143,7 @@ fn pack_column<T: Element>(
 }
 
 fn pack_keys(
-    game: &AnyGame,
+    game: &dyn Rules,
     draft: &mut Draft,
     graph: &Graph,
     progress: &dyn Progress,

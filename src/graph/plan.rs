@@ -4,8 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
 use super::GraphError;
-use crate::any::{AnyGame, AnyPosition};
-use crate::game::{ExpectedStates, Game, NotationError, Position};
+use crate::game::{AnyPosition, ExpectedStates, NotationError, Position, Rules};
 use crate::hint::Hint;
 use crate::table::{
     CHECKPOINT_AFTER, Identity, NoRoom, Store, Table, TableError, check_name, fits_disk,
@@ -50,7 +49,7 @@ pub struct Plan {
 }
 
 /// Parses one position per line, dropping duplicates, empty lines and `#` comments. Fails if there is none.
-pub fn read_roots(game: &AnyGame, text: &str) -> Result<Vec<AnyPosition>, NotationError> {
+pub fn read_roots(game: &dyn Rules, text: &str) -> Result<Vec<AnyPosition>, NotationError> {
     let (mut roots, mut known) = (Vec::new(), HashSet::new());
     for (number, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default().trim();
@@ -72,7 +71,7 @@ pub fn read_roots(game: &AnyGame, text: &str) -> Result<Vec<AnyPosition>, Notati
 
 impl Plan {
     /// Returns the plan of everything reachable from the start of the game.
-    pub fn from_start(game: &AnyGame) -> Plan {
+    pub fn from_start(game: &dyn Rules) -> Plan {
         Plan {
             start: "standard".to_string(),
             roots: vec![game.start()],
@@ -87,12 +86,12 @@ impl Plan {
     }
 
     /// Returns the name of the table.
-    pub fn table_name(&self, game: &AnyGame) -> String {
+    pub fn table_name(&self, game: &dyn Rules) -> String {
         self.name.clone().unwrap_or_else(|| table_name(&self.identity(game)))
     }
 
     /// Returns the identity of this plan's table.
-    pub fn identity(&self, game: &AnyGame) -> Identity {
+    pub fn identity(&self, game: &dyn Rules) -> Identity {
         let order = game.group().order() as u8;
         Identity {
             game: game.name(),
@@ -117,7 +116,7 @@ impl Plan {
     }
 
     /// Reconstructs the plan of a table. Fails unless the rules give the plan the table's identity.
-    pub fn of(game: &AnyGame, table: &Table) -> Result<Plan, TableError> {
+    pub fn of(game: &dyn Rules, table: &Table) -> Result<Plan, TableError> {
         let identity = &table.manifest().identity;
         let damaged = |what: String| table.damaged_manifest(what);
         let start = game.start();
@@ -156,13 +155,13 @@ impl Plan {
     }
 
     /// Returns `true` if whole blocks of states can be found at once: a folded game with blocks and no bound.
-    pub fn has_blocks(&self, game: &AnyGame) -> bool {
+    pub fn has_blocks(&self, game: &dyn Rules) -> bool {
         let whole = self.max_depth.is_none() && self.max_states.is_none();
         whole && self.index == Index::Keys && game.group().order() > 1 && game.facts().has_blocks
     }
 
     /// Returns the number of states in the first layer: the roots and the successors of their passes.
-    fn first_states(&self, game: &AnyGame) -> u64 {
+    fn first_states(&self, game: &dyn Rules) -> u64 {
         let mut keys = BTreeSet::new();
         for root in &self.roots {
             keys.insert(game.position_key(root));
@@ -176,12 +175,12 @@ impl Plan {
     }
 
     /// Returns the expected number of states, if there is an estimate.
-    pub(super) fn expected_states(&self, game: &AnyGame) -> Option<u64> {
+    pub(super) fn expected_states(&self, game: &dyn Rules) -> Option<u64> {
         estimate(game, self).map(|expected| expected.states as u64)
     }
 
     /// Checks that the game can be enumerated with this plan.
-    pub(super) fn check(&self, game: &AnyGame) -> Result<(), GraphError> {
+    pub(super) fn check(&self, game: &dyn Rules) -> Result<(), GraphError> {
         if let Some(name) = &self.name {
             check_name(name)?;
         }
@@ -209,7 +208,7 @@ impl Plan {
 }
 
 /// Returns `true` if rows may be ranks, which do not contain the side to move.
-fn has_ranks(game: &AnyGame) -> bool {
+fn has_ranks(game: &dyn Rules) -> bool {
     game.rank_count().is_some() && !game.keeps_sides()
 }
 
@@ -264,7 +263,7 @@ pub struct Estimate {
 }
 
 /// Estimates the enumeration of a plan; returns `None` if the game does not know its size.
-pub fn estimate(game: &AnyGame, plan: &Plan) -> Option<Estimate> {
+pub fn estimate(game: &dyn Rules, plan: &Plan) -> Option<Estimate> {
     let ExpectedStates { mut states, moves, mut exact } =
         game.expected(&plan.roots.first()?.state)?;
     exact &= plan.start == "standard";
@@ -315,7 +314,7 @@ impl Estimate {
 
 /// Returns the plan with its memory limit (default: the free memory) filled in, or an error if memory or the
 /// store's disk is expected not to suffice.
-pub fn within_room(game: &AnyGame, plan: Plan, store: &Store) -> Result<Plan, NoRoom> {
+pub fn within_room(game: &dyn Rules, plan: Plan, store: &Store) -> Result<Plan, NoRoom> {
     match (plan.index, game.is_layered()) {
         (Index::Rank, _) => {
             // The bitmap, the list of a ply with its successors, and the bitmap again while it is written.
@@ -337,7 +336,7 @@ pub fn within_room(game: &AnyGame, plan: Plan, store: &Store) -> Result<Plan, No
 /// Returns the bytes of the bitmaps of three consecutive layers, which are held at once, where they are
 /// largest: one bitmap for each class of sets of occupied squares that contain the root's, with a bit for
 /// each subset that the mover may own.
-fn bitmaps(game: &AnyGame, discs: u32) -> f64 {
+fn bitmaps(game: &dyn Rules, discs: u32) -> f64 {
     let (rows, columns) = game.shape();
     let free = ((rows * columns) as u32).saturating_sub(discs);
     let mut sets = 1.0;

@@ -7,8 +7,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::UNFIT;
-use crate::any::AnyGame;
-use crate::game::{Address, Empties, End, Game, Outcome, RankedMoves};
+use crate::game::{Address, Empties, End, Outcome, RankedMoves, Rules};
 use crate::parallel;
 use crate::table::{Array, Packed, Table, TableError, of_planes, or_record};
 
@@ -39,7 +38,7 @@ enum RankBits {
 
 impl Ranked {
     /// Maps the ranks of a table with `rows` rows.
-    pub(super) fn open(game: &AnyGame, table: &Table, rows: usize) -> Result<Ranked, TableError> {
+    pub(super) fn open(game: &dyn Rules, table: &Table, rows: usize) -> Result<Ranked, TableError> {
         let ranks = game.rank_count().unwrap_or(0) as usize;
         let (bits, counts, unit) = if table.manifest().is_packed() {
             let (words, units) = (PACKED_BLOCK / 64, ranks.div_ceil(PACKED_BLOCK));
@@ -257,7 +256,7 @@ pub fn ones_of(mut word: u64) -> impl Iterator<Item = u32> + Clone {
 ///
 /// Panics at such a rank if there is no table, because then the rules are at fault.
 pub struct RankedGame<'a> {
-    game: &'a AnyGame,
+    game: &'a dyn Rules,
     /// Table that the ranks come from, if it exists already.
     ranked: Option<&'a Ranked>,
     /// Moves of the game's own.
@@ -266,7 +265,7 @@ pub struct RankedGame<'a> {
 
 impl<'a> RankedGame<'a> {
     /// Returns the moves of a game between the ranks of a table, if it exists already.
-    pub fn new(game: &'a AnyGame, ranked: Option<&'a Ranked>) -> RankedGame<'a> {
+    pub fn new(game: &'a dyn Rules, ranked: Option<&'a Ranked>) -> RankedGame<'a> {
         RankedGame { game, ranked, own: game.ranked_moves() }
     }
 

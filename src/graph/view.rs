@@ -9,8 +9,9 @@ use std::path::Path;
 use super::keys::{BucketIndex, Keys, KeysElsewhere};
 use super::ranked::Ranked;
 use super::{StateKind, UNFIT};
-use crate::any::{AnyGame, AnyPosition, AnyState};
-use crate::game::{Action, Address, Empties, Game, Orientations, Score, Standing, WideKey};
+use crate::game::{
+    Action, Address, AnyPosition, AnyState, Empties, Orientations, Rules, Score, Standing, WideKey,
+};
 use crate::mmap::prefetch;
 use crate::parallel::{self, GRAIN};
 use crate::table::{
@@ -88,7 +89,7 @@ struct StoredArrays {
 
 impl Graph {
     /// Maps a table's arrays without reading their payload.
-    pub fn open(game: &AnyGame, table: &Table) -> Result<Graph, TableError> {
+    pub fn open(game: &dyn Rules, table: &Table) -> Result<Graph, TableError> {
         let Manifest { first_layer, counts, ref identity, .. } = *table.manifest();
         let (by_rank, packed) = (identity.is_by_rank(), table.manifest().is_packed());
         let states = usize::try_from(counts.table.states).unwrap_or(usize::MAX);
@@ -265,7 +266,7 @@ impl Graph {
     }
 
     /// Returns the row of a position in any orientation; `None` if the table does not contain it.
-    pub fn find(&self, game: &AnyGame, position: &AnyPosition) -> Option<usize> {
+    pub fn find(&self, game: &dyn Rules, position: &AnyPosition) -> Option<usize> {
         let state = &position.state;
         match (&self.rows, game.is_layered()) {
             (RowIndex::Ranks(ranked), _) => ranked.row(game.rank(state)?),
@@ -286,7 +287,7 @@ impl Graph {
     /// # Panics
     ///
     /// Its searches panic if rows are ranks.
-    pub fn finder(&self, game: &AnyGame) -> Finder<'_> {
+    pub fn finder(&self, game: &dyn Rules) -> Finder<'_> {
         let index = |rows: Range<usize>| match &self.rows {
             RowIndex::Keys(keys) => keys.index(rows, game.facts().key_bits),
             RowIndex::Ranks(_) => None,
@@ -327,7 +328,7 @@ impl Graph {
     /// Returns the position of a row, with the first player to move if the table does not record the side.
     /// `None` if the stored key or rank is invalid.
     #[inline]
-    pub fn position(&self, game: &AnyGame, row: usize) -> Option<AnyPosition> {
+    pub fn position(&self, game: &dyn Rules, row: usize) -> Option<AnyPosition> {
         game.position_at(self.address(row)?)
     }
 
@@ -335,7 +336,7 @@ impl Graph {
     /// row without a valid position. The first player is to move if the table does not record the side.
     pub fn visit(
         &self,
-        game: &AnyGame,
+        game: &dyn Rules,
         rows: &mut dyn Iterator<Item = usize>,
         visit: &mut dyn FnMut(usize, AnyPosition) -> Result<(), String>,
     ) -> Result<(), String> {
@@ -548,7 +549,7 @@ impl Graph {
     /// the table's moves differ or lead out of the table.
     pub fn moves(
         &self,
-        game: &AnyGame,
+        game: &dyn Rules,
         row: usize,
         state: &AnyState,
         moves: &mut Vec<RowMove>,
@@ -567,7 +568,7 @@ impl Graph {
     /// Fills `moves` with the moves of the position at the address of a row, derived from the rules.
     fn derived_moves(
         &self,
-        game: &AnyGame,
+        game: &dyn Rules,
         (row, at): (usize, Option<Address>),
         moves: &mut Vec<RowMove>,
     ) -> Result<(), String> {
@@ -608,7 +609,7 @@ impl Graph {
     /// row's targets to `offsets`. Fails if a move leads out of the table.
     pub fn make_moves(
         &self,
-        game: &AnyGame,
+        game: &dyn Rules,
         rows: Range<usize>,
         (offsets, targets): (&mut Vec<u32>, &mut Vec<u32>),
     ) -> Result<(), String> {
@@ -623,7 +624,7 @@ impl Graph {
 
     fn stored_moves(
         &self,
-        game: &AnyGame,
+        game: &dyn Rules,
         row: usize,
         state: &AnyState,
         moves: &mut Vec<RowMove>,
@@ -718,7 +719,7 @@ impl Graph {
     /// Returns the final score of a terminal row, for its mover.
     pub fn terminal_scores<'a>(
         &'a self,
-        game: &'a AnyGame,
+        game: &'a dyn Rules,
         empties: Empties,
     ) -> impl Fn(usize) -> Score + Sync + 'a {
         // An invalid key that passed its checksum was written wrong; `verify` reports it.

@@ -17,8 +17,7 @@
 
 pub mod mates;
 
-use crate::any::{AnyGame, AnyState};
-use crate::game::{Action, Game, Score, ScoreSearch, SearchLimits, SearchOptions};
+use crate::game::{Action, AnyState, Rules, Score, ScoreSearch, SearchLimits, SearchOptions};
 use crate::solve::Value;
 use mates::{MateLine, MateValues, MateVerdict};
 
@@ -68,18 +67,18 @@ pub trait Searcher: Send + Sync {
 }
 
 /// Returns `true` if a game has a [searcher].
-pub fn can_search(game: &AnyGame) -> bool {
+pub fn can_search(game: &dyn Rules) -> bool {
     game.is_layered() || game.shogi_variant().is_some()
 }
 
 /// Returns the memory in bytes of a game's search: `most`, except for mates, whose tables stay in the processor's
 /// caches.
-pub fn usual_memory(game: &AnyGame, most: usize) -> usize {
+pub fn usual_memory(game: &dyn Rules, most: usize) -> usize {
     if game.is_layered() { most } else { most.min(16 << 20) }
 }
 
 /// Returns the searcher of a game; `None` for games with cycles outside the shogi family.
-pub fn searcher(game: &AnyGame, options: &SearchOptions) -> Option<Box<dyn Searcher>> {
+pub fn searcher(game: &dyn Rules, options: &SearchOptions) -> Option<Box<dyn Searcher>> {
     Some(match game.score_search(options) {
         Some(search) => Box::new(LayeredSearcher(search)),
         None => Box::new(MateValues::new(game, options)?),

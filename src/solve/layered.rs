@@ -13,8 +13,7 @@ use super::sweep::{Change, done};
 use super::textbook::Textbook;
 use super::value::{Prospect, Short, SweepOrder};
 use super::{SweepError, SweepLog, columns};
-use crate::any::AnyGame;
-use crate::game::Score;
+use crate::game::{Rules, Score};
 use crate::graph::{Graph, LayerChecks, LayerSums, LayerToRead, Maker, deriver};
 use crate::hint::Hinted;
 use crate::mmap::prefetch;
@@ -35,7 +34,7 @@ impl Layered<'_> {
     /// Finds the values and installs their columns; returns `true` if an interrupted run was resumed.
     pub(super) fn solve(
         &self,
-        game: &AnyGame,
+        game: &dyn Rules,
         table: &mut Table,
         log: &mut SweepLog<'_>,
     ) -> Result<bool, SweepError> {
@@ -180,7 +179,7 @@ fn level() -> Prospect {
 /// Installs exact values found elsewhere, layer by layer from the end, as a topological sweep would leave
 /// them.
 pub fn install_found(
-    game: &AnyGame,
+    game: &dyn Rules,
     table: &mut Table,
     values: &[Prospect],
 ) -> Result<(), SweepError> {

@@ -55,8 +55,7 @@ use checkpoint::Checkpoint;
 use layered::Layered;
 use options::Method;
 
-use crate::any::AnyGame;
-use crate::game::Game;
+use crate::game::Rules;
 use crate::graph::{Graph, RankedGame};
 use crate::hint::{Hint, Hinted, Kind};
 use crate::progress::Progress;
@@ -138,7 +137,7 @@ const SAVED_AFTER: Duration = Duration::from_secs(10);
 /// Without a discount the columns are exact (`outcome`, `score`, `distance`), or bounds if the table has a
 /// frontier; with one they are `value`. A table that has them already, by the same method, is left unchanged.
 pub fn solve(
-    game: &AnyGame,
+    game: &dyn Rules,
     table: &mut Table,
     options: &SolveOptions,
     progress: &dyn Progress,

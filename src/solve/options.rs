@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use super::SweepError;
-use crate::any::AnyGame;
-use crate::game::{Empties, Game, Repetition, Score};
+use crate::game::{Empties, Repetition, Rules, Score};
 use crate::hint::Hinted;
 use crate::table::{NoRoom, Solution, SweepRecord, Table, fits_memory};
 
@@ -65,7 +64,7 @@ pub struct SolveOptions {
 
 impl SolveOptions {
     /// Returns the first given option that does not apply to a game, if there is one.
-    pub(super) fn unfit(&self, game: &AnyGame) -> Option<&'static str> {
+    pub(super) fn unfit(&self, game: &dyn Rules) -> Option<&'static str> {
         let (layered, scored) = (game.is_layered(), game.has_scores());
         let options = [
             (self.order.is_some(), self.order.unwrap_or_default().option(), layered),
@@ -79,7 +78,7 @@ impl SolveOptions {
 
     /// Returns the options with the memory limit (default: the free memory) filled in, or an error if the
     /// table does not fit. In topological order everything fits, because mapped files hold the excess.
-    pub fn within_room(self, game: &AnyGame, table: &Table) -> Result<SolveOptions, NoRoom> {
+    pub fn within_room(self, game: &dyn Rules, table: &Table) -> Result<SolveOptions, NoRoom> {
         if game.is_layered() && self.order.unwrap_or_default() == RowOrder::Topological {
             return Ok(self);
         }
@@ -109,7 +108,7 @@ pub(super) struct Method {
 
 impl Method {
     /// Completes the options. Defaults: exact values, topological order, θ = 0.01, empty squares uncounted.
-    pub(super) fn of(game: &AnyGame, table: &Table, options: &SolveOptions) -> Method {
+    pub(super) fn of(game: &dyn Rules, table: &Table, options: &SolveOptions) -> Method {
         Method {
             layered: game.is_layered(),
             order: options.order.unwrap_or_default(),

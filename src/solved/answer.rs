@@ -9,8 +9,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::SolvedTable;
-use crate::any::{AnyGame, AnyPosition};
-use crate::game::{Drawn, Game, MoveSquares, Outcome, Side};
+use crate::game::{AnyPosition, Drawn, MoveSquares, Outcome, Rules, Side};
 use crate::hint::Hint;
 use crate::search::MateByChecks;
 use crate::search::mates::MateVerdict;
@@ -150,7 +149,7 @@ pub struct ByChecks {
 }
 
 impl ByChecks {
-    pub(super) fn new(mate: MateByChecks, game: &AnyGame, position: &AnyPosition) -> ByChecks {
+    pub(super) fn new(mate: MateByChecks, game: &dyn Rules, position: &AnyPosition) -> ByChecks {
         let MateByChecks { verdict, line } = mate;
         let (verdict, plies, is_shortest) = match verdict {
             MateVerdict::Mate { plies, is_shortest, .. } => {

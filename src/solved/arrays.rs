@@ -9,8 +9,7 @@
 use std::io::Cursor;
 
 use super::{Oracle, SolvedTable};
-use crate::any::{AnyPosition, AnyState};
-use crate::game::{Game, Position, Side, WideKey};
+use crate::game::{Address, AnyPosition, AnyState, Position, Side, WideKey};
 use crate::hint::Hinted;
 use crate::input::NpyHeader;
 
@@ -100,8 +99,8 @@ fn answer(table: &SolvedTable, bytes: &[u8], rows: Option<ArrayRows>) -> Result<
         };
         let position = match (rows, words) {
             (ArrayRows::Squares, _) => game.of_squares(word(0), word(1)).map(to_move),
-            (ArrayRows::Keys, 1) => game.position_of(WideKey([word(0), 0])),
-            (ArrayRows::Keys, _) => game.position_of(WideKey([word(0), word(1)])),
+            (ArrayRows::Keys, 1) => game.position_at(Address::Key(WideKey([word(0), 0]))),
+            (ArrayRows::Keys, _) => game.position_at(Address::Key(WideKey([word(0), word(1)]))),
         };
         numbers.extend(
             position

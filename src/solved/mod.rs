@@ -25,13 +25,13 @@ mod searched;
 mod sources;
 mod totals;
 
-use crate::any::{AnyGame, AnyPosition, AnyState};
-use crate::game::{Game, NotationError, Orientations, Symmetry};
+use crate::game::{AnyPosition, AnyState, NotationError, Orientations, Rules, Symmetry};
 use crate::graph::{self, Graph, GraphError, Plan, RowMove, RowPiece, StateKind};
 use crate::parallel;
 use crate::progress::Progress;
 use crate::solve::{self, SolveOptions, SweepError, Value, Values};
 use crate::table::{Store, Table, TableError, or_record};
+use std::sync::Arc;
 
 pub use answer::{Answer, Board, Brief, ByChecks, Cycles, LineEnd, MoveAnswer, NotThere, Verdict};
 pub use arrays::ArrayRows;
@@ -72,7 +72,7 @@ impl Orienting {
 
 /// States of a table, solved or not.
 pub struct States {
-    game: AnyGame,
+    game: Arc<dyn Rules>,
     table: Table,
     rows: Graph,
     pieces: Vec<RowPiece>,
@@ -86,18 +86,18 @@ impl std::fmt::Debug for States {
 
 impl States {
     /// Maps the rows of a table of a game; compares checksums if `checked`.
-    pub fn open(game: AnyGame, table: Table, checked: bool) -> Result<States, TableError> {
+    pub fn open(game: Arc<dyn Rules>, table: Table, checked: bool) -> Result<States, TableError> {
         let rows = match checked {
-            true => Graph::open_checked(&game, &table)?,
-            false => Graph::open(&game, &table)?,
+            true => Graph::open_checked(&*game, &table)?,
+            false => Graph::open(&*game, &table)?,
         };
         let pieces = rows.pieces();
         Ok(States { game, table, rows, pieces })
     }
 
     /// Returns the rules.
-    pub fn game(&self) -> &AnyGame {
-        &self.game
+    pub fn game(&self) -> &dyn Rules {
+        &*self.game
     }
 
     /// Returns the table.
@@ -135,7 +135,7 @@ impl States {
 
     /// Returns the row of a position in any orientation; `None` if it is not in the table.
     pub fn find(&self, position: &AnyPosition) -> Option<usize> {
-        self.rows.find(&self.game, position)
+        self.rows.find(&*self.game, position)
     }
 
     /// Calls `visit` with the canonical position of each of some ascending rows. Stops at the first
@@ -145,7 +145,7 @@ impl States {
         mut rows: impl Iterator<Item = usize>,
         mut visit: impl FnMut(usize, AnyPosition) -> Result<(), String>,
     ) -> Result<(), String> {
-        self.rows.visit(&self.game, &mut rows, &mut visit)
+        self.rows.visit(&*self.game, &mut rows, &mut visit)
     }
 
     /// Returns the kind of a row whose state is `state`. [`Table::check_read`] fails afterwards if the
@@ -248,7 +248,7 @@ impl States {
         state: &AnyState,
         moves: &mut Vec<RowMove>,
     ) -> Result<(), String> {
-        self.rows.moves(&self.game, row, state, moves)
+        self.rows.moves(&*self.game, row, state, moves)
     }
 }
 
@@ -275,13 +275,13 @@ impl SolvedTable {
     /// Opens the table of everything reachable from the start of a game. Enumerates and solves it in the
     /// store first, unless that is done.
     pub fn of_whole(
-        game: AnyGame,
+        game: Arc<dyn Rules>,
         store: &Store,
         progress: &dyn Progress,
     ) -> Result<SolvedTable, WholeError> {
-        let mut table = graph::build(&game, &Plan::from_start(&game), store, progress)?.table;
+        let mut table = graph::build(&*game, &Plan::from_start(&*game), store, progress)?.table;
         if table.manifest().solution.is_none() {
-            solve::solve(&game, &mut table, &SolveOptions::default(), progress, &mut |_, _| {})?;
+            solve::solve(&*game, &mut table, &SolveOptions::default(), progress, &mut |_, _| {})?;
         }
         let dir = table.dir().to_path_buf();
         let solved = SolvedTable::open(game, table, true)?;
@@ -291,7 +291,7 @@ impl SolvedTable {
     /// Maps the rows and values of a table of a game; compares checksums if `checked`. Returns `None` if
     /// the table is not solved.
     pub fn open(
-        game: AnyGame,
+        game: Arc<dyn Rules>,
         table: Table,
         checked: bool,
     ) -> Result<Option<SolvedTable>, TableError> {
@@ -305,7 +305,12 @@ impl SolvedTable {
     }
 
     /// Returns a table whose rows and values lie elsewhere than in the files of `table`.
-    pub fn elsewhere(game: AnyGame, table: Table, rows: Graph, values: Values) -> SolvedTable {
+    pub fn elsewhere(
+        game: Arc<dyn Rules>,
+        table: Table,
+        rows: Graph,
+        values: Values,
+    ) -> SolvedTable {
         let pieces = rows.pieces();
         SolvedTable { states: States { game, table, rows, pieces }, values }
     }
@@ -316,8 +321,8 @@ impl SolvedTable {
     }
 
     /// Returns the rules.
-    pub fn game(&self) -> &AnyGame {
-        &self.states.game
+    pub fn game(&self) -> &dyn Rules {
+        &*self.states.game
     }
 
     /// Returns the table's files.

@@ -6,8 +6,10 @@ use super::SolvedTable;
 use super::answer::{
     Answer, Board, Brief, ByChecks, Cycles, LONGEST_LINE, LineEnd, MoveAnswer, NotThere, Verdict,
 };
-use crate::any::{AnyGame, AnyPosition, AnyState};
-use crate::game::{Action, Empties, EndReason, Game, Outcome, PlayedGame, Repetition, Score, Side};
+use crate::game::{
+    Action, AnyPosition, AnyState, Empties, EndReason, Outcome, PlayedGame, Repetition, Rules,
+    Score, Side,
+};
 use crate::graph::StateKind;
 use crate::search::MateByChecks;
 use crate::solve::{Prospect, Value};
@@ -18,7 +20,7 @@ use crate::solve::{Prospect, Value};
 /// every answer follows from these. All values are those of the player to move.
 pub trait Oracle: Send + Sync {
     /// Returns the rules.
-    fn game(&self) -> &AnyGame;
+    fn game(&self) -> &dyn Rules;
 
     /// Returns the name given in answers: that of the table.
     fn name(&self) -> String;
@@ -202,7 +204,7 @@ pub trait Oracle: Send + Sync {
     }
 
     /// Answers for the current position of a played game, which its history may have ended.
-    fn answer_played(&self, played: &PlayedGame<AnyState>) -> Answer {
+    fn answer_played(&self, played: &PlayedGame) -> Answer {
         let game = self.game();
         let mut answer = self.answer_anywhere(*played.position());
         if let Some(end) = played.end(game)
@@ -241,8 +243,8 @@ pub trait Oracle: Send + Sync {
 }
 
 impl Oracle for SolvedTable {
-    fn game(&self) -> &AnyGame {
-        &self.states().game
+    fn game(&self) -> &dyn Rules {
+        &*self.states().game
     }
 
     fn name(&self) -> String {
@@ -354,7 +356,7 @@ fn raised(value: Value, moves: &[(Action, Option<Value>)]) -> Value {
 }
 
 /// Returns the name of the winner, given the outcome for a side.
-fn winner(game: &AnyGame, side: Side, outcome: Outcome) -> Option<&'static str> {
+fn winner(game: &dyn Rules, side: Side, outcome: Outcome) -> Option<&'static str> {
     match outcome {
         Outcome::Win => Some(game.side_name(side)),
         Outcome::Draw => None,

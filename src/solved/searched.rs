@@ -1,5 +1,6 @@
 //! Search as an oracle: exact values of positions that no table contains.
 
+use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -7,8 +8,9 @@ use std::time::{Duration, Instant};
 use rustc_hash::FxHashMap;
 
 use super::Oracle;
-use crate::any::{AnyGame, AnyPosition, AnyState};
-use crate::game::{Action, Empties, Game, Outcome, Score, SearchLimits, SearchOptions};
+use crate::game::{
+    Action, AnyPosition, AnyState, Empties, Outcome, Rules, Score, SearchLimits, SearchOptions,
+};
 use crate::search::{MateByChecks, SearchResult, SearchTask, Searcher, searcher, usual_memory};
 use crate::solve::{Prospect, Value};
 
@@ -53,7 +55,7 @@ pub enum Reach {
 
 impl Reach {
     /// Returns whether a position is searched; `in_table` says whether a table contains it.
-    pub fn contains(self, game: &AnyGame, position: &AnyPosition, in_table: bool) -> bool {
+    pub fn contains(self, game: &dyn Rules, position: &AnyPosition, in_table: bool) -> bool {
         let (rows, columns) = game.shape();
         let Some(empty) = empty_squares(game, &position.state) else {
             // How long a search takes is unknown.
@@ -69,7 +71,7 @@ impl Reach {
 }
 
 /// Returns the number of empty squares; `None` in games whose layers do not count discs.
-pub fn empty_squares(game: &AnyGame, state: &AnyState) -> Option<u32> {
+pub fn empty_squares(game: &dyn Rules, state: &AnyState) -> Option<u32> {
     game.layer_unit().filter(|unit| *unit == "discs")?;
     let (rows, columns) = game.shape();
     Some(((rows * columns) as u32).saturating_sub(game.layer(state)))
@@ -77,7 +79,7 @@ pub fn empty_squares(game: &AnyGame, state: &AnyState) -> Option<u32> {
 
 /// An oracle that searches.
 pub struct SearchOracle {
-    game: AnyGame,
+    game: Arc<dyn Rules>,
     empties: Empties,
     searcher: Box<dyn Searcher>,
     budget: Budget,
@@ -95,12 +97,12 @@ pub struct SearchOracle {
 impl SearchOracle {
     /// Returns the oracle of a game; `None` if the game cannot be searched.
     pub fn new(
-        game: AnyGame,
+        game: Arc<dyn Rules>,
         options: &SearchOptions,
         budget: Budget,
         wanted: WantedValues,
     ) -> Option<SearchOracle> {
-        let (searcher, empties) = (searcher(&game, options)?, options.empties);
+        let (searcher, empties) = (searcher(&*game, options)?, options.empties);
         let (began, nodes, known) =
             (Mutex::new(Instant::now()), AtomicU64::new(0), Mutex::default());
         let [stop, stored] = [false; 2].map(AtomicBool::new);
@@ -123,13 +125,13 @@ impl SearchOracle {
     /// Returns the oracle that finds the values of all moves in at most `time` per position, to
     /// complement a table with this scoring of empty squares. `None` if the game cannot be searched.
     pub fn beside(
-        game: AnyGame,
+        game: Arc<dyn Rules>,
         empties: Empties,
         threads: usize,
         time: Duration,
     ) -> Option<SearchOracle> {
         let mut options = SearchOptions { empties, threads, ..SearchOptions::default() };
-        options.memory = usual_memory(&game, options.memory);
+        options.memory = usual_memory(&*game, options.memory);
         let budget = Budget { time: Some(time), nodes: None };
         SearchOracle::new(
             game,
@@ -222,8 +224,8 @@ impl SearchOracle {
 }
 
 impl Oracle for SearchOracle {
-    fn game(&self) -> &AnyGame {
-        &self.game
+    fn game(&self) -> &dyn Rules {
+        &*self.game
     }
 
     fn name(&self) -> String {

@@ -2,17 +2,17 @@
 
 use super::lines::{LineRequest, read, reply};
 use super::{NotThere, Oracle, Reach, SearchOracle, SolvedTable};
-use crate::any::{AnyGame, AnyPosition};
-use crate::game::{Game, NotationError};
+use crate::game::{AnyPosition, NotationError, Rules};
 use crate::solve::Value;
+use std::sync::Arc;
 
 /// Rules of a game as an oracle, which knows only the values of finished games.
 #[derive(Clone, Debug)]
-pub struct RulesOracle(pub AnyGame);
+pub struct RulesOracle(pub Arc<dyn Rules>);
 
 impl Oracle for RulesOracle {
-    fn game(&self) -> &AnyGame {
-        &self.0
+    fn game(&self) -> &dyn Rules {
+        &*self.0
     }
 
     fn name(&self) -> String {
@@ -61,17 +61,17 @@ pub struct Sources {
 impl Sources {
     /// Returns the sources of a game: tables in the order of preference, and a search of the positions within reach.
     pub fn new(
-        game: &AnyGame,
+        game: &dyn Rules,
         tables: Vec<SolvedTable>,
         search: Option<SearchOracle>,
         reach: Reach,
     ) -> Sources {
-        Sources { rules: RulesOracle(game.clone()), tables, search, reach }
+        Sources { rules: RulesOracle(game.shared()), tables, search, reach }
     }
 
     /// Returns the rules.
-    pub fn game(&self) -> &AnyGame {
-        &self.rules.0
+    pub fn game(&self) -> &dyn Rules {
+        &*self.rules.0
     }
 
     /// Returns the first table.

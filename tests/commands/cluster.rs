@@ -473,10 +473,10 @@ fn workers_end_a_moment_after_their_launcher() {
 fn little_memory_and_a_stop_between_change_no_byte() {
     let [one, all] = [(); 2].map(|()| Tables::new());
     let game = named("othello-4x5");
-    let plan = Plan { derived: true, ..Plan::from_start(&game) };
-    let mut table = graph::build(&game, &plan, &one.store(), &Silent).unwrap().table;
-    solve::solve(&game, &mut table, &SolveOptions::default(), &Silent, &mut |_, _| {}).unwrap();
-    let parts = parts_dir(&all.store(), &plan.table_name(&game));
+    let plan = Plan { derived: true, ..Plan::from_start(&*game) };
+    let mut table = graph::build(&*game, &plan, &one.store(), &Silent).unwrap().table;
+    solve::solve(&*game, &mut table, &SolveOptions::default(), &Silent, &mut |_, _| {}).unwrap();
+    let parts = parts_dir(&all.store(), &plan.table_name(&*game));
     let hosts = vec!["localhost:1".to_string()];
     let (process, workers, memory) = (0, 2, Some(0));
     let job =

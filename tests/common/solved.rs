@@ -4,9 +4,9 @@
 //! again.
 #![allow(dead_code)]
 
+use std::sync::Arc;
 use tempfile::TempDir;
-use yomikiri::any::{AnyGame, AnyState};
-use yomikiri::game::{Game, Position};
+use yomikiri::game::{AnyState, Game, Position, Rules};
 use yomikiri::graph::{self, Plan};
 use yomikiri::progress::{Progress, Silent};
 use yomikiri::registry::Games;
@@ -15,27 +15,27 @@ use yomikiri::solved::{SolvedTable, States};
 use yomikiri::table::{Store, Table};
 
 /// Returns a game by its name, with states folded under all symmetries.
-pub fn named(name: &str) -> AnyGame {
+pub fn named(name: &str) -> Arc<dyn Rules> {
     Games::default().named(name).unwrap()
 }
 
 /// Returns a game by its name, without folding.
-pub fn unfolded(name: &str) -> AnyGame {
+pub fn unfolded(name: &str) -> Arc<dyn Rules> {
     named(name).with_folding(false).unwrap()
 }
 
 /// Returns a board of four by four, folded or not.
-pub fn board_4x4(fold: bool) -> AnyGame {
+pub fn board_4x4(fold: bool) -> Arc<dyn Rules> {
     if fold { named("othello-4x4") } else { unfolded("othello-4x4") }
 }
 
 /// Returns the plan of everything reachable from the standard start.
-pub fn standard(game: &AnyGame) -> Plan {
+pub fn standard(game: &dyn Rules) -> Plan {
     Plan::from_start(game)
 }
 
 /// Returns the plan of everything reachable from the start with either side to move first.
-pub fn both(game: &AnyGame) -> Plan {
+pub fn both(game: &dyn Rules) -> Plan {
     let start = game.start();
     let state = game.swapped(&start.state).unwrap();
     let other = Position { state, side: start.side.other() };
@@ -43,19 +43,19 @@ pub fn both(game: &AnyGame) -> Plan {
 }
 
 /// Enumerates everything reachable from the standard start.
-pub fn make(game: &AnyGame, store: &Store) -> Table {
+pub fn make(game: &dyn Rules, store: &Store) -> Table {
     graph::build(game, &standard(game), store, &Silent).unwrap().table
 }
 
 /// Enumerates a plan into a new directory, which lives as long as the first part of the result.
-pub fn enumerated(game: &AnyGame, plan: &Plan) -> (TempDir, Table) {
+pub fn enumerated(game: &dyn Rules, plan: &Plan) -> (TempDir, Table) {
     let dir = tempfile::tempdir().unwrap();
     let made = graph::build(game, plan, &Store::at(dir.path()), &Silent).unwrap();
     (dir, made.table)
 }
 
 pub fn solve(
-    game: &AnyGame,
+    game: &dyn Rules,
     table: &mut Table,
     options: &SolveOptions,
     progress: &dyn Progress,
@@ -64,7 +64,7 @@ pub fn solve(
 }
 
 /// Enumerates and solves a plan.
-pub fn solved(game: &AnyGame, plan: &Plan) -> (TempDir, Table) {
+pub fn solved(game: &dyn Rules, plan: &Plan) -> (TempDir, Table) {
     let (dir, mut table) = enumerated(game, plan);
     solve(game, &mut table, &SolveOptions::default(), &Silent).unwrap();
     (dir, table)

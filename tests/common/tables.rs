@@ -175,10 +175,10 @@ pub fn write_state(path: &Path, text: &str) {
 /// Makes a 4x4 table with all kinds of columns by the library.
 pub fn solved_4x4(tables: &Tables) -> Table {
     let game = board_4x4(true);
-    let mut table = make(&game, &tables.store());
+    let mut table = make(&*game, &tables.store());
     for discount in [None, Some(0.9)] {
         let options = SolveOptions { discount, ..SolveOptions::default() };
-        solve(&game, &mut table, &options, &Silent).unwrap();
+        solve(&*game, &mut table, &options, &Silent).unwrap();
     }
     table
 }

@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use tempfile::TempDir;
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Game, Outcome, Side};
+use yomikiri::game::{AnyPosition, Game, Outcome, Rules, Side};
 use yomikiri::graph::{self, Plan};
 use yomikiri::progress::Silent;
 use yomikiri::solve::{self, SolveOptions};
@@ -38,11 +37,11 @@ struct Opened {
 }
 
 impl Opened {
-    fn new(game: &AnyGame, plan: &Plan) -> Opened {
+    fn new(game: &dyn Rules, plan: &Plan) -> Opened {
         let dir = tempfile::tempdir().unwrap();
         let mut table = graph::build(game, plan, &Store::at(dir.path()), &Silent).unwrap().table;
         solve::solve(game, &mut table, &SolveOptions::default(), &Silent, &mut |_, _| {}).unwrap();
-        let solved = SolvedTable::open(game.clone(), table, true).unwrap().unwrap();
+        let solved = SolvedTable::open(game.shared(), table, true).unwrap().unwrap();
         playable(&solved).unwrap();
         let unfolded = Unfolded::new(solved.states()).unwrap();
         let players = players(game);
@@ -60,7 +59,7 @@ impl Opened {
     }
 }
 
-fn players(game: &AnyGame) -> [Player; 3] {
+fn players(game: &dyn Rules) -> [Player; 3] {
     POLICIES.map(|name| build(&name.parse().unwrap(), game).unwrap())
 }
 
@@ -71,8 +70,8 @@ fn close(a: &Expected, b: &Expected) -> bool {
 
 #[test]
 fn who_waits_is_not_beaten_and_who_resigns_is() {
-    let game = AnyGame::new(waiting());
-    let opened = Opened::new(&game, &Plan::from_start(&game));
+    let game = waiting().into_rules();
+    let opened = Opened::new(&*game, &Plan::from_start(&*game));
     let play = Play::new(&opened.unfolded, &opened.solved);
     assert_eq!((opened.unfolded.positions(), opened.unfolded.edges()), (4, 4));
     // Every draw here is infinite play.
@@ -108,7 +107,7 @@ struct Graph {
 }
 
 impl Graph {
-    fn new(game: &AnyGame, root: AnyPosition) -> Graph {
+    fn new(game: &dyn Rules, root: AnyPosition) -> Graph {
         let (mut positions, mut after) = (vec![root], Vec::new());
         let mut known = HashMap::from([(root, 0)]);
         while after.len() < positions.len() {
@@ -128,7 +127,7 @@ impl Graph {
     }
 
     /// Returns a policy's probabilities in every position; none in terminal ones.
-    fn ask(&self, game: &AnyGame, policy: &dyn Policy) -> Vec<Vec<f64>> {
+    fn ask(&self, game: &dyn Rules, policy: &dyn Policy) -> Vec<Vec<f64>> {
         let of = |position: &AnyPosition| match game.is_terminal(&position.state) {
             true => Vec::new(),
             false => {
@@ -143,7 +142,7 @@ impl Graph {
     /// computes a position's value from its moves' values, and `endless` is the value of infinite play.
     fn backwards(
         &self,
-        game: &AnyGame,
+        game: &dyn Rules,
         endless: f64,
         choose: impl Fn(usize, &mut dyn Iterator<Item = f64>) -> f64,
     ) -> f64 {
@@ -218,7 +217,7 @@ fn small() -> &'static Opened {
     static KNOWN: OnceLock<Opened> = OnceLock::new();
     KNOWN.get_or_init(|| {
         let game = named("animal-shogi-3x3");
-        Opened::new(&game, &Plan::from_start(&game))
+        Opened::new(&*game, &Plan::from_start(&*game))
     })
 }
 
@@ -229,8 +228,8 @@ fn pawn() -> &'static Opened {
         let game = named("minishogi");
         let root = game.parse_position("k4/5/1P3/5/K4 b - 1", &game.start()).unwrap();
         let plan =
-            Plan { start: "custom".to_string(), roots: vec![root], ..Plan::from_start(&game) };
-        Opened::new(&game, &plan)
+            Plan { start: "custom".to_string(), roots: vec![root], ..Plan::from_start(&*game) };
+        Opened::new(&*game, &plan)
     })
 }
 

@@ -14,8 +14,7 @@ use crate::common::solved::{board_4x4, named};
 use crate::common::tables::Tables;
 use prost::Message as _;
 use serde_json::Value;
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, Game, Position, Side};
+use yomikiri::game::{Action, AnyPosition, Position, Rules, Side};
 use yomikiri::hint::{Hint, Hinted};
 use yomikiri_learn::network::{Activation, Architecture, Head, Network};
 use yomikiri_learn::onnx::model;
@@ -35,7 +34,7 @@ fn fixture(name: &str) -> String {
 /// Loads a fixture with its options as a policy.
 fn load(model: &str) -> Result<Onnx, Hinted> {
     let spec = NetworkSpec::onnx(&fixture(model)).unwrap();
-    Onnx::load(&spec, spec.to_string(), &board_4x4(true))
+    Onnx::load(&spec, spec.to_string(), &*board_4x4(true))
 }
 
 fn expected() -> Value {
@@ -47,7 +46,7 @@ fn numbers(value: &Value) -> Vec<f64> {
 }
 
 /// Returns the positions of the expected answers; those of odd indices have White to move.
-fn positions(game: &AnyGame, expected: &Value) -> Vec<AnyPosition> {
+fn positions(game: &dyn Rules, expected: &Value) -> Vec<AnyPosition> {
     let keys = expected["keys"].as_array().unwrap().iter().map(|key| key.as_u64().unwrap());
     let position = |(at, key): (usize, u64)| Position {
         state: game.of_squares(key >> 16, key & 0xffff).unwrap(),
@@ -56,7 +55,7 @@ fn positions(game: &AnyGame, expected: &Value) -> Vec<AnyPosition> {
     keys.enumerate().map(position).collect()
 }
 
-fn ask(policy: &Onnx, game: &AnyGame, positions: &[AnyPosition]) -> Answers {
+fn ask(policy: &Onnx, game: &dyn Rules, positions: &[AnyPosition]) -> Answers {
     let mut batch = Batch::default();
     for position in positions {
         batch.push(*position, game.actions(&position.state));
@@ -76,7 +75,7 @@ fn assert_close(found: &[f64], wanted: &[f64], what: &str) {
 #[test]
 fn models_say_what_onnx_runtime_says_of_them() {
     let (game, expected) = (board_4x4(true), expected());
-    let positions = positions(&game, &expected);
+    let positions = positions(&*game, &expected);
     let actions: Vec<Vec<f64>> =
         expected["actions"].as_array().unwrap().iter().map(numbers).collect();
     assert!(actions.contains(&vec![16.0]), "a position with a pass is among them");
@@ -89,7 +88,7 @@ fn models_say_what_onnx_runtime_says_of_them() {
     assert_eq!(cases.len(), 15);
     for case in cases {
         let model = case["model"].as_str().unwrap();
-        let answers = ask(&load(model).unwrap(), &game, &positions);
+        let answers = ask(&load(model).unwrap(), &*game, &positions);
         let wanted: Vec<f64> =
             case["probabilities"].as_array().unwrap().iter().flat_map(numbers).collect();
         assert_close(&answers.probabilities, &wanted, model);
@@ -235,14 +234,14 @@ fn compared(folder: &Path) -> Vec<(String, String)> {
 #[test]
 fn an_answer_does_not_depend_on_the_rest_of_its_batch() {
     let game = board_4x4(true);
-    let few = positions(&game, &expected());
+    let few = positions(&*game, &expected());
     // More than one run can take.
     let many: Vec<_> = few.iter().copied().cycle().take(few.len() * 90).collect();
     for model in ["nchw.onnx", "flat.onnx", "signed.onnx", "value.onnx?range=01"] {
         let policy = load(model).unwrap();
-        let together = ask(&policy, &game, &few);
-        let apart: Vec<Answers> = few.iter().map(|&one| ask(&policy, &game, &[one])).collect();
-        let all = ask(&policy, &game, &many);
+        let together = ask(&policy, &*game, &few);
+        let apart: Vec<Answers> = few.iter().map(|&one| ask(&policy, &*game, &[one])).collect();
+        let all = ask(&policy, &*game, &many);
         let length = together.scores.len();
         for at in 0..90 {
             assert_eq!(all.scores[at * length..][..length], together.scores, "{model}");
@@ -256,14 +255,14 @@ fn an_answer_does_not_depend_on_the_rest_of_its_batch() {
 #[test]
 fn many_threads_ask_at_the_same_time() {
     let game = board_4x4(true);
-    let positions = positions(&game, &expected());
+    let positions = positions(&*game, &expected());
     let policy = load("nchw.onnx").unwrap();
-    let alone = ask(&policy, &game, &positions);
+    let alone = ask(&policy, &*game, &positions);
     std::thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {
                 for _ in 0..20 {
-                    assert_eq!(ask(&policy, &game, &positions), alone);
+                    assert_eq!(ask(&policy, &*game, &positions), alone);
                 }
             });
         }
@@ -274,8 +273,8 @@ fn many_threads_ask_at_the_same_time() {
 #[test]
 fn the_order_of_a_flat_input_is_what_is_asked_for() {
     let game = board_4x4(true);
-    let positions = positions(&game, &expected());
-    let of = |model: &str| ask(&load(model).unwrap(), &game, &positions);
+    let positions = positions(&*game, &expected());
+    let of = |model: &str| ask(&load(model).unwrap(), &*game, &positions);
     let guessed = of("interleaved.onnx");
     assert_eq!(guessed, of("interleaved.onnx?layout=flat"));
     assert_ne!(guessed, of("interleaved.onnx?layout=interleaved"));
@@ -287,15 +286,15 @@ fn a_class_that_was_never_seen_is_never_chosen() {
     let start = game.start();
     // The middle squares 5, 6, 9 and 10 have no class. They are never legal, but the policy does not check.
     let legal = game.actions(&start.state);
-    let answers = ask(&policy, &game, &[start]);
+    let answers = ask(&policy, &*game, &[start]);
     assert!(legal.iter().zip(&answers.probabilities).all(|(_, &p)| p > 0.0), "{legal:?}");
     let mut batch = Batch::default();
     batch.push(start, [Action(5), Action(6), Action(10)]);
-    let unseen = policy.answer(&game, &batch).unwrap();
+    let unseen = policy.answer(&*game, &batch).unwrap();
     assert_eq!(unseen.probabilities, [1.0 / 3.0; 3], "nothing has a class: all are equal");
     let mut batch = Batch::default();
     batch.push(start, [Action(5), Action(11)]);
-    let one = policy.answer(&game, &batch).unwrap();
+    let one = policy.answer(&*game, &batch).unwrap();
     assert_eq!(one.probabilities, [0.0, 1.0]);
 }
 
@@ -369,7 +368,7 @@ fn messages_say_what_mends_a_model() {
         (archive, "not an ONNX model but an archive", "torch.onnx.export("),
     ] {
         let spec = NetworkSpec::onnx(&model).unwrap();
-        let error = Onnx::load(&spec, spec.to_string(), &board_4x4(true)).err().unwrap();
+        let error = Onnx::load(&spec, spec.to_string(), &*board_4x4(true)).err().unwrap();
         let found = error.hint().unwrap_or_default().into_owned();
         assert!(error.to_string().contains(what) && found.contains(hint), "{}", error.line());
         assert!(error.line().len() < 2000 && error.line().lines().count() == 1);
@@ -468,7 +467,7 @@ fn what_a_number_of_positions_changes_is_refused() {
         graph.node.extend(rows().into_iter().chain(more));
         fs::write(&path, model.encode_to_vec()).unwrap();
         let spec = NetworkSpec { path: path.clone(), ..NetworkSpec::default() };
-        let error = Onnx::load(&spec, String::new(), &board_4x4(true)).err().unwrap().line();
+        let error = Onnx::load(&spec, String::new(), &*board_4x4(true)).err().unwrap().line();
         assert!(error.contains(wanted), "{error}");
     }
 }
@@ -486,7 +485,7 @@ fn weights_beside_a_model_are_checked() {
         fs::write(&path, model.encode_to_vec()).unwrap();
         fs::write(folder.path().join("external.onnx.data"), weights).unwrap();
         let spec = NetworkSpec { path: path.clone(), ..NetworkSpec::default() };
-        Onnx::load(&spec, String::new(), &board_4x4(true))
+        Onnx::load(&spec, String::new(), &*board_4x4(true))
     };
     let entry = |key: &'static str, value: &'static str| {
         move |tensor: &mut Tensor| {
@@ -497,7 +496,7 @@ fn weights_beside_a_model_are_checked() {
     };
     let game = board_4x4(true);
     let start = [game.start()];
-    let whole = ask(&load(&|_| (), &weights).unwrap(), &game, &start);
+    let whole = ask(&load(&|_| (), &weights).unwrap(), &*game, &start);
     let error = |change: &dyn Fn(&mut Tensor), weights: &[u8]| {
         let error = load(change, weights).err().unwrap();
         assert!(error.line().contains(&path.display().to_string()), "{}", error.line());
@@ -530,7 +529,7 @@ fn weights_beside_a_model_are_checked() {
     };
     card(&crc);
     assert_eq!(
-        ask(&load(&|_| (), &weights).unwrap(), &game, &start).scores.len(),
+        ask(&load(&|_| (), &weights).unwrap(), &*game, &start).scores.len(),
         whole.scores.len()
     );
     let mut changed = weights.clone();
@@ -564,10 +563,10 @@ fn weights_of_16_bits_may_be_in_another_file() {
     fs::write(folder.path().join("w"), beside).unwrap();
     let spec = NetworkSpec { path, ..NetworkSpec::default() };
     let game = board_4x4(true);
-    let half = Onnx::load(&spec, String::new(), &game).unwrap();
-    let positions = positions(&game, &expected());
+    let half = Onnx::load(&spec, String::new(), &*game).unwrap();
+    let positions = positions(&*game, &expected());
     let (half, single) =
-        (ask(&half, &game, &positions), ask(&load("flat.onnx").unwrap(), &game, &positions));
+        (ask(&half, &*game, &positions), ask(&load("flat.onnx").unwrap(), &*game, &positions));
     let apart = half.scores.iter().zip(&single.scores).map(|(a, b)| (a - b).abs());
     let most = apart.fold(0.0, f64::max);
     assert!(0.0 < most && most < 0.05, "{most}");
@@ -582,7 +581,7 @@ fn broken_files_are_refused() {
     let whole = fs::read(fixture("flat.onnx")).unwrap();
     for length in (0..whole.len()).step_by(97) {
         fs::write(&path, &whole[..length]).unwrap();
-        assert!(Onnx::load(&spec, String::new(), &board_4x4(true)).is_err(), "{length} bytes");
+        assert!(Onnx::load(&spec, String::new(), &*board_4x4(true)).is_err(), "{length} bytes");
     }
 }
 
@@ -596,7 +595,7 @@ fn invalid_numbers_are_reported_with_their_position() {
     let mut batch = Batch::default();
     batch.push(game.start(), game.actions(&game.start().state));
     batch.push(position, game.actions(&position.state));
-    let error = policy.answer(&game, &batch).unwrap_err().line();
+    let error = policy.answer(&*game, &batch).unwrap_err().line();
     let wanted =
         format!("invalid number NaN of the policy in the position '{}'", game.notation(&position));
     assert!(error.ends_with(&wanted), "{error}");
@@ -605,7 +604,7 @@ fn invalid_numbers_are_reported_with_their_position() {
 #[test]
 fn a_model_for_another_board_is_refused() {
     let spec = NetworkSpec::onnx(&fixture("nchw.onnx")).unwrap();
-    let error = Onnx::load(&spec, String::new(), &named("othello-4x5")).err().unwrap().line();
+    let error = Onnx::load(&spec, String::new(), &*named("othello-4x5")).err().unwrap().line();
     assert!(error.contains("takes 32 numbers, the 4x5 board has 40: 2 planes of 20"), "{error}");
     assert!(error.ends_with("on the board that it was made for, 4x4"), "{error}");
 }
@@ -668,7 +667,7 @@ fn a_model_of_shogi_is_asked_about_the_planes_of_its_game() {
         let path = dir.path().join(name);
         fs::write(&path, model(&network, shape)).unwrap();
         let spec = NetworkSpec::onnx(path.to_str().unwrap()).unwrap();
-        Onnx::load(&spec, String::new(), &game).unwrap()
+        Onnx::load(&spec, String::new(), &*game).unwrap()
     };
     let [planes, flat] = [load("p", &[inputs / 9, 3, 3]), load("f", &[inputs])];
     let mut positions = vec![game.start()];
@@ -678,8 +677,8 @@ fn a_model_of_shogi_is_asked_about_the_planes_of_its_game() {
         let next = chosen.map(|&action| game.advance(&positions[number], action));
         positions.push(next.filter(|p| !game.is_terminal(&p.state)).unwrap_or(game.start()));
     }
-    let answers = ask(&planes, &game, &positions);
-    assert_eq!(ask(&flat, &game, &positions).probabilities, answers.probabilities);
+    let answers = ask(&planes, &*game, &positions);
+    assert_eq!(ask(&flat, &*game, &positions).probabilities, answers.probabilities);
     let [w1, b1, w2, b2, w3, b3] = [0, 1, 2, 3, 4, 5].map(|at| &network.parameters()[at].numbers);
     let layer = |w: &[f32], b: &[f32], x: &[f32]| -> Vec<f64> {
         let row = |(w, b): (&[f32], &f32)| {

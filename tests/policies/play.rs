@@ -2,11 +2,11 @@
 //! properties of best responses.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::sync::OnceLock;
 
 use tempfile::TempDir;
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Empties, Game, Outcome, Side};
+use yomikiri::game::{AnyPosition, Empties, Outcome, Rules, Side};
 use yomikiri::progress::Silent;
 use yomikiri::solved::SolvedTable;
 use yomikiri_measure::judge::{
@@ -29,7 +29,7 @@ struct Opened {
 
 fn open(fold: bool) -> Opened {
     let game = board_4x4(fold);
-    let (dir, table) = solved(&game, &standard(&game));
+    let (dir, table) = solved(&*game, &standard(&*game));
     let solved = opened(&table);
     let unfolded = Unfolded::new(solved.states()).unwrap();
     let player = |name: &str| build(&name.parse().unwrap(), solved.game()).unwrap();
@@ -83,7 +83,7 @@ fn every_actual_position_is_unfolded_once() {
 
 /// Expected results by recursion over the rules, without a table.
 struct Recursion<'a> {
-    game: AnyGame,
+    game: Arc<dyn Rules>,
     players: [&'a dyn Policy; 2],
     known: HashMap<AnyPosition, Expected>,
 }
@@ -109,7 +109,7 @@ impl Recursion<'_> {
             }
         } else {
             let policy = self.players[position.side.index()];
-            for (action, p) in ask(policy, &self.game, &position).unwrap() {
+            for (action, p) in ask(policy, &*self.game, &position).unwrap() {
                 let after = self.of(self.game.advance(&position, action));
                 found.add(&after, p);
             }

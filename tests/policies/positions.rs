@@ -6,8 +6,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::Value;
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::Game;
+use yomikiri::game::{AnyPosition, Rules};
 use yomikiri::progress::Silent;
 use yomikiri::registry::othello;
 use yomikiri::solved::{Orienting, SolvedTable};
@@ -16,7 +15,7 @@ use yomikiri_measure::judge::{PositionList, SampleOf, from_random_games, uniform
 
 use crate::common::tables::{Ran, Tables};
 
-fn empty(game: &AnyGame, position: &AnyPosition) -> u32 {
+fn empty(game: &dyn Rules, position: &AnyPosition) -> u32 {
     yomikiri::solved::empty_squares(game, &position.state).unwrap()
 }
 
@@ -45,7 +44,7 @@ fn chi_squared(cells: impl Iterator<Item = (f64, f64)>) -> f64 {
 
 /// Computes with which probability random games first meet each position with a number of empty squares, in which
 /// they go on: move by move, without drawing.
-fn first_met(game: &AnyGame, wanted: u32) -> HashMap<AnyPosition, f64> {
+fn first_met(game: &dyn Rules, wanted: u32) -> HashMap<AnyPosition, f64> {
     let (mut now, mut met) = (HashMap::from([(game.start(), 1.0)]), HashMap::new());
     while !now.is_empty() {
         let mut next: HashMap<AnyPosition, f64> = HashMap::new();
@@ -72,17 +71,17 @@ fn first_met(game: &AnyGame, wanted: u32) -> HashMap<AnyPosition, f64> {
 fn a_sample_is_drawn_as_its_description_says() {
     let (game, count) = (othello("4").unwrap(), 30_000);
     let sample = SampleOf { range: Some((4, 7)), count, seed: 5 };
-    let list = from_random_games(&game, sample, &Silent).unwrap();
+    let list = from_random_games(&*game, sample, &Silent).unwrap();
     assert_eq!(list.occurrences(), count as u64);
     assert!(list.distinct() < count / 2, "positions are drawn with repetition");
     let counts = counts(&list);
     for wanted in 4..=7 {
-        let of = |position: &AnyPosition| empty(&game, position) == wanted;
+        let of = |position: &AnyPosition| empty(&*game, position) == wanted;
         let drawn: u32 = counts.iter().filter(|(of_, _)| of(of_)).map(|(_, count)| count).sum();
         // A quarter each: within four standard errors.
         let (share, error) = (f64::from(drawn) / count as f64, (0.25 * 0.75 / count as f64).sqrt());
         assert!((share - 0.25).abs() < 4.0 * error, "{wanted} empty: {share}");
-        let met = first_met(&game, wanted);
+        let met = first_met(&*game, wanted);
         assert!(counts.keys().filter(|position| of(position)).all(|at| met.contains_key(at)));
         let cells = met.iter().map(|(position, chance)| {
             let count = counts.get(position).copied().unwrap_or(0);
@@ -130,7 +129,7 @@ fn seeds_give_independent_samples() {
     let mut seeds: HashMap<AnyPosition, BTreeSet<u64>> = HashMap::new();
     for seed in 0..60 {
         let sample = SampleOf { range: Some((10, 10)), count: 60, seed };
-        let list = from_random_games(&game, sample, &Silent).unwrap();
+        let list = from_random_games(&*game, sample, &Silent).unwrap();
         list.positions().for_each(|position| {
             seeds.entry(*position).or_default().insert(seed);
         });

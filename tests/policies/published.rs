@@ -1,7 +1,6 @@
 //! Divergence of the deep Q-learner published in 2023: `docs/results/learned.md`.
 
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Game, Side};
+use yomikiri::game::{AnyPosition, Rules, Side};
 use yomikiri::registry::othello;
 use yomikiri_learn::chance::{below, seeded, unit};
 
@@ -41,7 +40,7 @@ impl PublishedNetwork {
 }
 
 /// Returns the squares as the mover sees them: 1 own, −1 the other's.
-fn squares(game: &AnyGame, position: &AnyPosition) -> [f32; 64] {
+fn squares(game: &dyn Rules, position: &AnyPosition) -> [f32; 64] {
     let text = game.diagram(position);
     let discs = text.lines().skip(1).take(8).flat_map(|row| row.split_whitespace().skip(1));
     let own = if position.side == Side::First { "X" } else { "O" };
@@ -60,7 +59,7 @@ fn squares(game: &AnyGame, position: &AnyPosition) -> [f32; 64] {
 
 /// Returns the published target of a move that does not end the game: the mean, over the opponent's replies,
 /// of the Q-value of one's own best answer.
-fn target(game: &AnyGame, network: &PublishedNetwork, after: &AnyPosition) -> f32 {
+fn target(game: &dyn Rules, network: &PublishedNetwork, after: &AnyPosition) -> f32 {
     let (mut sum, mut count) = (0.0, 0.0);
     for reply in game.actions(&after.state) {
         let next = game.advance(after, reply);
@@ -95,11 +94,11 @@ fn the_paper_divides_nothing_by_nothing() {
             if position.side == Side::First && !game.is_pass(action) {
                 let target = match game.result(&after.state) {
                     Some(outcome) => -f32::from(outcome.value()),
-                    None => 0.99 * target(&game, &network, &after),
+                    None => 0.99 * target(&*game, &network, &after),
                 };
                 has_it |= target.is_nan();
                 if first_broken.is_none() {
-                    network.learn(&squares(&game, &position), usize::from(action.0), target);
+                    network.learn(&squares(&*game, &position), usize::from(action.0), target);
                     first_broken = (network.broken() > 0).then_some(number);
                 }
             }
@@ -109,7 +108,7 @@ fn the_paper_divides_nothing_by_nothing() {
     }
     assert_eq!((first_broken, games_with_it), (Some(1), GAMES));
     // From then on every Q-value is NaN.
-    let (_, output) = network.forward(&squares(&game, &game.start()));
+    let (_, output) = network.forward(&squares(&*game, &game.start()));
     let spoiled = output.iter().filter(|value| value.is_nan()).count();
     assert_eq!(spoiled, 64);
 }

@@ -83,7 +83,7 @@ const SPARSE: [&str; 6] = [
 
 /// Plays random games whose players like to return to earlier positions, and some of them to give check.
 fn shogi_games(variant: &Variant, rules: Rules, games: usize) -> Ends {
-    let game = Shogi::<WideKey>::new(variant, false);
+    let game = Shogi::<WideKey>::new(variant, false).into_rules();
     let (mut random, mut ends) = (Random(7), Ends::default());
     for number in 0..games {
         let sfen = match rules.is_minishogi() && number % 4 > 0 {
@@ -96,8 +96,8 @@ fn shogi_games(variant: &Variant, rules: Rules, games: usize) -> Ends {
         let checks = [0, 9].map(|most| if random.below(3) > 0 { most } else { random.below(9) });
         let checks = if random.below(2) == 0 { checks } else { [checks[1], checks[0]] };
         loop {
-            let end = played.end(&game);
-            assert_eq!(end, reference.end(), "{sfen}: {}", played.transcript(&game));
+            let end = played.end(&*game);
+            assert_eq!(end, reference.end(), "{sfen}: {}", played.transcript(&*game));
             match end {
                 None if reference.ply < 200 => {}
                 None => ends.unfinished += 1,
@@ -127,19 +127,19 @@ fn shogi_games(variant: &Variant, rules: Rules, games: usize) -> Ends {
             prefer(returns, &|at| reference.occurrences.contains_key(&at.sfen()));
             let chosen = moves[random.below(moves.len())];
             let name = reference.position.usi(chosen);
-            played.play_text(&game, &name).unwrap();
+            played.play_text(&*game, &name).unwrap();
             reference.play(chosen);
         }
         // Nothing can be played after the end, and taking a move back takes the end back.
-        if played.end(&game).is_some() && !played.moves().is_empty() {
+        if played.end(&*game).is_some() && !played.moves().is_empty() {
             let position = *played.position();
             for action in game.actions(&position.state) {
                 let name = game.action_name(position.side, action);
-                assert!(played.clone().play_text(&game, &name).is_err(), "{name}");
+                assert!(played.clone().play_text(&*game, &name).is_err(), "{name}");
             }
             let last = played.undo().unwrap();
-            assert_eq!(played.end(&game), None);
-            played.play(&game, last);
+            assert_eq!(played.end(&*game), None);
+            played.play(&*game, last);
             assert_eq!(*played.position(), position);
         }
     }
@@ -151,21 +151,21 @@ fn othello_games(games: usize) {
     let mut random = Random(8);
     for _ in 0..games {
         let (rows, columns) = (4 + random.below(5), 4 + random.below(5));
-        let game = Othello::<WideKey>::new(rows, columns, false);
+        let game = Othello::<WideKey>::new(rows, columns, false).into_rules();
         let mut plain = Plain::start(rows, columns);
         let mut played = PlayedGame::new(game.start());
         loop {
-            let end = played.end(&game).map(|end| (end.outcome, end.reason));
+            let end = played.end(&*game).map(|end| (end.outcome, end.reason));
             let outcome = Outcome::of(plain.final_score().signum() as i8);
             let expected = plain.is_over().then_some((outcome, EndReason::Position));
-            assert_eq!(end, expected, "{}", played.transcript(&game));
+            assert_eq!(end, expected, "{}", played.transcript(&*game));
             let mut moves = plain.successors();
             if moves.is_empty() {
                 break;
             }
             let (number, after) = moves.swap_remove(random.below(moves.len()));
             let actions = game.actions(&played.position().state);
-            played.play(&game, *actions.iter().find(|action| action.0 == number).unwrap());
+            played.play(&*game, *actions.iter().find(|action| action.0 == number).unwrap());
             plain = after;
         }
     }

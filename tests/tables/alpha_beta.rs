@@ -26,7 +26,7 @@ fn every_state_is_worth_what_its_table_says() {
     let (mut search, states) = (Search::new(&game), table.states());
     let mut rows = 0;
     for piece in states.pieces() {
-        let of = |row, position: yomikiri::any::AnyPosition| {
+        let of = |row, position: yomikiri::game::AnyPosition| {
             rows += 1;
             let (own, other) = states.game().squares(&position.state).unwrap();
             let found = search.score(&game.of_squares(own, other).unwrap());

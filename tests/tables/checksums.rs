@@ -23,7 +23,7 @@ fn kept(name: &str) -> String {
 fn tables_made_here_say_what_the_kept_checksums_say() {
     for name in ["othello-4x4", "othello-4x5"] {
         let game = named(name);
-        let (_dir, table) = solved(&game, &standard(&game));
+        let (_dir, table) = solved(&*game, &standard(&*game));
         assert_eq!(checksum(&opened(&table), &Silent).unwrap(), kept(name), "{name}");
     }
 }
@@ -32,7 +32,7 @@ fn tables_made_here_say_what_the_kept_checksums_say() {
 #[test]
 fn a_checksum_is_what_the_format_says() {
     let game = board_4x4(true);
-    let (_dir, table) = solved(&game, &standard(&game));
+    let (_dir, table) = solved(&*game, &standard(&*game));
     let keys = table.array::<u64>("keys").unwrap();
     let score = table.array::<i8>("score").unwrap();
     let distance = table.array::<u16>("distance").unwrap();

@@ -416,7 +416,7 @@ fn is_proven(dir: &Path) -> Result<bool, TableError> {
     let table = Table::open(dir)?;
     table.check()?;
     let game = Games::default().of_table(&table)?;
-    Ok(solve::prove(&game, &table, &Silent)?.counterexample.is_none())
+    Ok(solve::prove(&*game, &table, &Silent)?.counterexample.is_none())
 }
 
 /// Collects the paths of all values of a manifest that are neither lists nor maps.

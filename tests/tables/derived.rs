@@ -2,9 +2,9 @@
 //! memory they may use.
 
 use std::fs;
+use std::sync::Arc;
 
-use yomikiri::any::AnyGame;
-use yomikiri::game::{Empties, Game};
+use yomikiri::game::{Empties, Rules};
 use yomikiri::graph::{Graph, Plan};
 use yomikiri::progress::Silent;
 use yomikiri::solve::{self, SolveOptions};
@@ -15,16 +15,16 @@ use crate::common::solved::{board_4x4, both, enumerated, named, opened, solve, s
 use crate::common::tables::{Tables, assert_same_files, forge};
 
 /// Returns boards with and without symmetric images, and one whose orientations take a byte per state.
-fn cases() -> Vec<(AnyGame, Plan)> {
+fn cases() -> Vec<(Arc<dyn Rules>, Plan)> {
     let square = board_4x4(true);
     let oblong = named("othello-4x5");
     let line = oblong.parse_line("b1 a1 a2", &oblong.start()).unwrap();
     let late = Plan {
         start: "custom".to_string(),
         roots: vec![*line.last().unwrap()],
-        ..standard(&oblong)
+        ..standard(&*oblong)
     };
-    vec![(square.clone(), standard(&square)), (square.clone(), both(&square)), (oblong, late)]
+    vec![(square.clone(), standard(&*square)), (square.clone(), both(&*square)), (oblong, late)]
 }
 
 fn derived(plan: &Plan) -> Plan {
@@ -34,8 +34,8 @@ fn derived(plan: &Plan) -> Plan {
 #[test]
 fn states_and_values_are_those_of_a_table_with_moves() {
     for (game, plan) in cases() {
-        let (_a, mut stored) = enumerated(&game, &plan);
-        let (_b, mut bare) = enumerated(&game, &derived(&plan));
+        let (_a, mut stored) = enumerated(&*game, &plan);
+        let (_b, mut bare) = enumerated(&*game, &derived(&plan));
         assert!(!bare.has_array("edge_targets") && !bare.has_array("kinds"));
         let options = [
             SolveOptions::default(),
@@ -43,8 +43,8 @@ fn states_and_values_are_those_of_a_table_with_moves() {
             SolveOptions { discount: Some(0.9), ..SolveOptions::default() },
         ];
         for options in options {
-            let sweeps = solve(&game, &mut stored, &options, &Silent).unwrap().sweeps;
-            assert_eq!(solve(&game, &mut bare, &options, &Silent).unwrap().sweeps, sweeps);
+            let sweeps = solve(&*game, &mut stored, &options, &Silent).unwrap().sweeps;
+            assert_eq!(solve(&*game, &mut bare, &options, &Silent).unwrap().sweeps, sweeps);
         }
         assert_eq!(stored.manifest().counts, bare.manifest().counts);
         assert_eq!(stored.manifest().layers, bare.manifest().layers);
@@ -54,7 +54,7 @@ fn states_and_values_are_those_of_a_table_with_moves() {
             assert!(a == b, "{}: {name}", bare.name());
         }
         bare.check().unwrap();
-        assert_eq!(solve::prove(&game, &bare, &Silent).unwrap().counterexample, None);
+        assert_eq!(solve::prove(&*game, &bare, &Silent).unwrap().counterexample, None);
         let sums = [stored, bare].map(|table| checksum(&opened(&table), &Silent).unwrap());
         assert_eq!(sums[0], sums[1]);
     }
@@ -63,20 +63,20 @@ fn states_and_values_are_those_of_a_table_with_moves() {
 #[test]
 fn moves_are_those_of_a_table_with_moves() {
     for (game, plan) in cases() {
-        let (_a, stored) = enumerated(&game, &plan);
-        let (_b, bare) = enumerated(&game, &derived(&plan));
+        let (_a, stored) = enumerated(&*game, &plan);
+        let (_b, bare) = enumerated(&*game, &derived(&plan));
         let [stored, bare] =
-            [&stored, &bare].map(|table| Graph::open_checked(&game, table).unwrap());
+            [&stored, &bare].map(|table| Graph::open_checked(&*game, table).unwrap());
         assert_eq!(stored.states(), bare.states());
         assert_eq!(stored.open_positions(1), bare.open_positions(1));
         assert_eq!(stored.open_positions(usize::MAX), bare.open_positions(usize::MAX));
         let (mut a, mut b) = (Vec::new(), Vec::new());
-        let visited = stored.visit(&game, &mut (0..stored.states()), &mut |row, position| {
+        let visited = stored.visit(&*game, &mut (0..stored.states()), &mut |row, position| {
             let is_over = || game.is_terminal(&position.state);
             assert_eq!(stored.kind(row, &is_over), bare.kind(row, &is_over));
-            assert_eq!(bare.find(&game, &position), Some(row));
-            stored.moves(&game, row, &position.state, &mut a)?;
-            bare.moves(&game, row, &position.state, &mut b)?;
+            assert_eq!(bare.find(&*game, &position), Some(row));
+            stored.moves(&*game, row, &position.state, &mut a)?;
+            bare.moves(&*game, row, &position.state, &mut b)?;
             assert_eq!(a, b, "row {row}");
             Ok(())
         });
@@ -88,11 +88,11 @@ fn moves_are_those_of_a_table_with_moves() {
 fn memory_changes_no_byte() {
     for (game, plan) in cases() {
         for plan in [plan.clone(), derived(&plan)] {
-            let (a, mut one) = enumerated(&game, &plan);
-            let (b, mut other) = enumerated(&game, &Plan { max_memory: Some(0), ..plan.clone() });
+            let (a, mut one) = enumerated(&*game, &plan);
+            let (b, mut other) = enumerated(&*game, &Plan { max_memory: Some(0), ..plan.clone() });
             let little = SolveOptions { max_memory: Some(0), ..SolveOptions::default() };
-            solve(&game, &mut one, &SolveOptions::default(), &Silent).unwrap();
-            solve(&game, &mut other, &little, &Silent).unwrap();
+            solve(&*game, &mut one, &SolveOptions::default(), &Silent).unwrap();
+            solve(&*game, &mut other, &little, &Silent).unwrap();
             assert_same_files(a.path(), b.path(), &one.name());
         }
     }
@@ -102,7 +102,7 @@ fn memory_changes_no_byte() {
 #[test]
 fn wrong_keys_are_refused() {
     let game = board_4x4(true);
-    let (_dir, table) = enumerated(&game, &derived(&standard(&game)));
+    let (_dir, table) = enumerated(&*game, &derived(&standard(&*game)));
     let last = table.manifest().counts.table.states as usize - 1;
     // Another state of the same block; an additional disc; a swapped order; an invalid key.
     let damages: [(usize, &dyn Fn(u64) -> u64); 4] = [

@@ -48,7 +48,7 @@ fn check_unreduced(manifest: &Manifest, truth: &Value) {
 /// Checks layers, values and the histogram of a folded, solved table.
 fn check_values(table: &Table, truth: &Value) {
     let manifest = table.manifest();
-    let graph = Graph::open(&Games::default().of_table(table).unwrap(), table).unwrap();
+    let graph = Graph::open(&*Games::default().of_table(table).unwrap(), table).unwrap();
     let values = Values::open(table, false).unwrap().unwrap();
     let layers = truth["layers"].as_array().unwrap();
     assert_eq!(manifest.layers.len(), layers.len());
@@ -79,7 +79,7 @@ fn check_values(table: &Table, truth: &Value) {
 #[test]
 fn counts_and_values_of_4x4() {
     let game = board_4x4(true);
-    let (_dir, table) = solved(&game, &standard(&game));
+    let (_dir, table) = solved(&*game, &standard(&*game));
     check_unreduced(table.manifest(), &truth("4x4"));
     check_values(&table, &truth("4x4"));
 }
@@ -87,7 +87,7 @@ fn counts_and_values_of_4x4() {
 #[test]
 fn counts_and_values_of_4x5() {
     let game = named("othello-4x5");
-    let (_dir, table) = solved(&game, &standard(&game));
+    let (_dir, table) = solved(&*game, &standard(&*game));
     check_unreduced(table.manifest(), &truth("4x5"));
     check_values(&table, &truth("4x5"));
 }
@@ -95,7 +95,7 @@ fn counts_and_values_of_4x5() {
 #[test]
 fn a_board_lying_on_its_side_has_the_same_counts_and_values() {
     let game = named("othello-5x4");
-    let (_dir, table) = solved(&game, &standard(&game));
+    let (_dir, table) = solved(&*game, &standard(&*game));
     check_unreduced(table.manifest(), &truth("4x5"));
     check_values(&table, &truth("4x5"));
 }
@@ -104,7 +104,7 @@ fn a_board_lying_on_its_side_has_the_same_counts_and_values() {
 fn the_published_counts_of_boards() {
     for fold in [true, false] {
         let game = board_4x4(fold);
-        let (_dir, table) = enumerated(&game, &both(&game));
+        let (_dir, table) = enumerated(&*game, &both(&*game));
         let expected = &truth("4x4")["unreduced"]["both_starts"];
         let counts = &table.manifest().counts;
         assert_eq!(counts.distinct_boards(), 88_764);
@@ -116,7 +116,7 @@ fn the_published_counts_of_boards() {
 #[test]
 fn both_starts_of_4x5() {
     let game = named("othello-4x5");
-    let (_dir, table) = enumerated(&game, &both(&game));
+    let (_dir, table) = enumerated(&*game, &both(&*game));
     let expected = &truth("4x5")["unreduced"]["both_starts"];
     let counts = &table.manifest().counts;
     assert_eq!(counts.distinct_boards(), number(expected, "distinct_boards"));
@@ -126,7 +126,7 @@ fn both_starts_of_4x5() {
 #[test]
 fn an_unfolded_table_has_the_same_counts() {
     let game = board_4x4(false);
-    let (_dir, table) = enumerated(&game, &standard(&game));
+    let (_dir, table) = enumerated(&*game, &standard(&*game));
     check_unreduced(table.manifest(), &truth("4x4"));
     assert_eq!(table.manifest().counts.table.states, table.manifest().counts.mover_relative());
 }
@@ -141,10 +141,10 @@ fn agrees_with_the_reference(
     let rules = Othello::<u64>::new(4, columns, fold);
     let name = format!("othello-4x{columns}");
     let game = if fold { named(&name) } else { unfolded(&name) };
-    let (_dir, mut table) = enumerated(&game, &standard(&game));
+    let (_dir, mut table) = enumerated(&*game, &standard(&*game));
     let options = SolveOptions { order: Some(order), ..SolveOptions::default() };
-    solve(&game, &mut table, &options, &Silent).unwrap();
-    let graph = Graph::open(&game, &table).unwrap();
+    solve(&*game, &mut table, &options, &Silent).unwrap();
+    let graph = Graph::open(&*game, &table).unwrap();
     let values = Values::open(&table, false).unwrap().unwrap();
     for row in 0..graph.states() {
         let board = rules.state(graph.keys().get(row).unwrap().0[0]).unwrap();
@@ -186,9 +186,9 @@ fn bounds_enclose_the_value() {
     ] {
         let start = if root == game.start() { "standard" } else { "custom" }.to_string();
         let roots = vec![root];
-        let plan = Plan { start, roots, max_depth, max_states, ..standard(&game) };
-        let (_dir, table) = solved(&game, &plan);
-        let graph = Graph::open(&game, &table).unwrap();
+        let plan = Plan { start, roots, max_depth, max_states, ..standard(&*game) };
+        let (_dir, table) = solved(&*game, &plan);
+        let graph = Graph::open(&*game, &table).unwrap();
         let values = Values::open(&table, false).unwrap().unwrap();
         for row in 0..graph.states() {
             let board = rules.state(graph.keys().get(row).unwrap().0[0]).unwrap();
@@ -208,14 +208,14 @@ fn bounds_enclose_the_value() {
 #[test]
 fn empties_to_the_winner_change_scores_and_no_outcome() {
     let game = board_4x4(true);
-    let (_dir, mut table) = solved(&game, &standard(&game));
+    let (_dir, mut table) = solved(&*game, &standard(&*game));
     let scores = |table: &Table| {
         let values = Values::open(table, false).unwrap().unwrap();
         (0..values.rows()).map(|row| values.get(row).score().unwrap()).collect::<Vec<_>>()
     };
     let plain = scores(&table);
     let options = SolveOptions { empties: Some(Empties::ToWinner), ..SolveOptions::default() };
-    solve(&game, &mut table, &options, &Silent).unwrap();
+    solve(&*game, &mut table, &options, &Silent).unwrap();
     let rewarded = scores(&table);
     assert!(plain.iter().zip(&rewarded).all(|(a, b)| a.outcome() == b.outcome()));
     assert!(plain.iter().zip(&rewarded).any(|(a, b)| a != b));

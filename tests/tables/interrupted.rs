@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::common::solved::{board_4x4, make, named, solve, standard};
 use crate::common::tables::{Tables, assert_same_files, copy_dir, files, write_state};
-use yomikiri::any::AnyGame;
+use yomikiri::game::Rules;
 use yomikiri::graph::{self, Index, Plan};
 use yomikiri::output::temporary;
 use yomikiri::progress::{Progress, Silent};
@@ -53,7 +53,7 @@ fn litter(draft: &std::path::Path) {
 }
 
 /// Interrupts an enumeration in each of its first layers, which are one task each, and resumes it.
-fn enumeration_goes_on(game: &AnyGame, plan: &Plan, most: u32) {
+fn enumeration_goes_on(game: &dyn Rules, plan: &Plan, most: u32) {
     let whole = Tables::new();
     let made = graph::build(game, plan, &whole.store(), &Silent).unwrap();
     let name = made.table.name();
@@ -77,18 +77,18 @@ fn enumeration_goes_on(game: &AnyGame, plan: &Plan, most: u32) {
 #[test]
 fn an_enumeration_goes_on_from_its_checkpoint_in_every_layer() {
     let game = board_4x4(true);
-    let whole = Plan { checkpoint_after: Duration::ZERO, ..standard(&game) };
-    enumeration_goes_on(&game, &whole, u32::MAX);
+    let whole = Plan { checkpoint_after: Duration::ZERO, ..standard(&*game) };
+    enumeration_goes_on(&*game, &whole, u32::MAX);
     let derived = Plan { derived: true, max_memory: Some(0), ..whole };
-    enumeration_goes_on(&game, &derived, u32::MAX);
+    enumeration_goes_on(&*game, &derived, u32::MAX);
     let game = named("othello-6x6");
     let bounded = Plan {
         max_depth: Some(6),
         max_states: Some(2_000),
         checkpoint_after: Duration::ZERO,
-        ..standard(&game)
+        ..standard(&*game)
     };
-    enumeration_goes_on(&game, &bounded, u32::MAX);
+    enumeration_goes_on(&*game, &bounded, u32::MAX);
 }
 
 /// Interrupted after all was written, but before the table was moved to its place.
@@ -96,13 +96,13 @@ fn an_enumeration_goes_on_from_its_checkpoint_in_every_layer() {
 fn a_draft_with_its_manifest_is_only_moved() {
     let game = board_4x4(true);
     let (whole, tables) = (Tables::new(), Tables::new());
-    let plan = standard(&game);
-    let name = graph::build(&game, &plan, &whole.store(), &Silent).unwrap().table.name();
+    let plan = standard(&*game);
+    let name = graph::build(&*game, &plan, &whole.store(), &Silent).unwrap().table.name();
     let draft = tables.place(&format!("{name}.partial"));
     copy_dir(&whole.place(&name), &draft);
     fs::write(draft.join("plies.npy"), [0; 200]).unwrap();
     let nothing = Interrupt { at: 1, reported: AtomicU32::new(0) };
-    let made = graph::build(&game, &plan, &tables.store(), &nothing).unwrap();
+    let made = graph::build(&*game, &plan, &tables.store(), &nothing).unwrap();
     assert!(!made.reused && !draft.exists());
     assert_same_files(whole.root(), tables.root(), "moved");
     // A damaged one is made again.
@@ -112,29 +112,29 @@ fn a_draft_with_its_manifest_is_only_moved() {
     let mut keys = fs::read(draft.join("keys.npy")).unwrap();
     *keys.last_mut().unwrap() ^= 1;
     fs::write(draft.join("keys.npy"), keys).unwrap();
-    graph::build(&game, &plan, &tables.store(), &Silent).unwrap();
+    graph::build(&*game, &plan, &tables.store(), &Silent).unwrap();
     assert_same_files(whole.root(), tables.root(), "made anew");
 }
 
 #[test]
 fn an_enumeration_with_cycles_goes_on_from_its_checkpoint_in_every_ply() {
     let game = named("minishogi");
-    let plan = Plan { max_depth: Some(3), checkpoint_after: Duration::ZERO, ..standard(&game) };
+    let plan = Plan { max_depth: Some(3), checkpoint_after: Duration::ZERO, ..standard(&*game) };
     // The last ply has more rows than one task.
-    enumeration_goes_on(&game, &plan, 4);
+    enumeration_goes_on(&*game, &plan, 4);
     let game = named("animal-shogi-3x3");
     for (index, plies) in [(Index::Keys, 6), (Index::Rank, 9)] {
-        let plan = Plan { index, checkpoint_after: Duration::ZERO, ..standard(&game) };
-        enumeration_goes_on(&game, &plan, plies);
+        let plan = Plan { index, checkpoint_after: Duration::ZERO, ..standard(&*game) };
+        enumeration_goes_on(&*game, &plan, plies);
     }
 }
 
 #[test]
 fn a_draft_of_something_else_is_not_gone_on_with() {
     let game = board_4x4(true);
-    let plan = Plan { checkpoint_after: Duration::ZERO, ..standard(&game) };
+    let plan = Plan { checkpoint_after: Duration::ZERO, ..standard(&*game) };
     let whole = Tables::new();
-    let name = graph::build(&game, &plan, &whole.store(), &Silent).unwrap().table.name();
+    let name = graph::build(&*game, &plan, &whole.store(), &Silent).unwrap().table.name();
     let changes = [
         ("\"rules_version\":1", "\"rules_version\":0", true),
         ("{", "[", true),
@@ -143,7 +143,7 @@ fn a_draft_of_something_else_is_not_gone_on_with() {
     for (from, to, fits) in changes {
         let tables = Tables::new();
         assert!(interrupted(9, |progress| {
-            let _ = graph::build(&game, &plan, &tables.store(), progress);
+            let _ = graph::build(&*game, &plan, &tables.store(), progress);
         }));
         let checkpoint = tables.place(&format!("{name}.partial/checkpoint.json"));
         let text = fs::read_to_string(&checkpoint).unwrap();
@@ -153,7 +153,7 @@ fn a_draft_of_something_else_is_not_gone_on_with() {
             true => write_state(&checkpoint, changed.lines().next().unwrap()),
             false => fs::write(&checkpoint, changed).unwrap(),
         }
-        let again = graph::build(&game, &plan, &tables.store(), &Silent).unwrap();
+        let again = graph::build(&*game, &plan, &tables.store(), &Silent).unwrap();
         assert_eq!(again.resumed_at, None);
         assert_same_files(whole.root(), tables.root(), to);
     }
@@ -163,7 +163,7 @@ fn a_draft_of_something_else_is_not_gone_on_with() {
 fn solving_goes_on_from_its_checkpoint_at_every_step() {
     let game = board_4x4(true);
     let unsolved = Tables::new();
-    let name = make(&game, &unsolved.store()).name();
+    let name = make(&*game, &unsolved.store()).name();
     for discount in [None, Some(0.9)] {
         let method = SolveOptions {
             discount,
@@ -173,7 +173,7 @@ fn solving_goes_on_from_its_checkpoint_at_every_step() {
         let whole = Tables::new();
         copy_dir(unsolved.root(), whole.root());
         let mut table = whole.store().open(&name).unwrap();
-        let run = solve(&game, &mut table, &method, &Silent).unwrap();
+        let run = solve(&*game, &mut table, &method, &Silent).unwrap();
         // Each layer reports progress once.
         let layers = table.manifest().layers.len();
         for step in 1..=layers {
@@ -182,14 +182,14 @@ fn solving_goes_on_from_its_checkpoint_at_every_step() {
             copy_dir(unsolved.root(), tables.root());
             let mut table = tables.store().open(&name).unwrap();
             assert!(interrupted(step as u32, |progress| {
-                let _ = solve(&game, &mut table, &method, progress);
+                let _ = solve(&*game, &mut table, &method, progress);
             }));
             let scratch = tables.place(&name).join("solve.partial");
             let kept = files(&scratch).len();
             assert!(kept <= 3, "{what}: a mark, a state and one file of values, not {kept}");
             let mut table = tables.store().open(&name).unwrap();
             assert!(table.manifest().solution.is_none(), "{what}");
-            let again = solve(&game, &mut table, &method, &Silent).unwrap();
+            let again = solve(&*game, &mut table, &method, &Silent).unwrap();
             assert_eq!(again.resumed, step > 1, "{what}");
             assert_eq!(again.sweeps, run.sweeps, "{what}");
             assert_same_files(whole.root(), tables.root(), &what);
@@ -200,7 +200,7 @@ fn solving_goes_on_from_its_checkpoint_at_every_step() {
 /// Interrupts the solving of a cyclic game at every `stride`th report of progress and resumes it, which
 /// must make the same files. Returns how often there was something to resume.
 fn solving_with_cycles_goes_on(
-    game: &AnyGame,
+    game: &dyn Rules,
     unsolved: &Tables,
     name: &str,
     stride: usize,
@@ -244,11 +244,11 @@ fn solving_with_cycles_goes_on_from_its_checkpoint() {
     for (game, index, max_depth) in games {
         let game = named(game);
         let unsolved = Tables::new();
-        let plan = Plan { index, max_depth, ..standard(&game) };
-        let name = graph::build(&game, &plan, &unsolved.store(), &Silent).unwrap().table.name();
+        let plan = Plan { index, max_depth, ..standard(&*game) };
+        let name = graph::build(&*game, &plan, &unsolved.store(), &Silent).unwrap().table.name();
         // With ranks each task reports progress, with keys each sweep.
         let (stride, least) = if max_depth.is_some() { (1, 1) } else { (9, 3) };
-        let resumed = solving_with_cycles_goes_on(&game, &unsolved, &name, stride);
+        let resumed = solving_with_cycles_goes_on(&*game, &unsolved, &name, stride);
         assert!(resumed >= least, "{name}: went on {resumed} times");
     }
 }
@@ -257,7 +257,7 @@ fn solving_with_cycles_goes_on_from_its_checkpoint() {
 fn a_scratch_of_another_method_is_not_gone_on_with() {
     let game = board_4x4(true);
     let tables = Tables::new();
-    let mut table = make(&game, &tables.store());
+    let mut table = make(&*game, &tables.store());
     let fine = SolveOptions {
         theta: Some(1e-6),
         discount: Some(0.9),
@@ -271,9 +271,9 @@ fn a_scratch_of_another_method_is_not_gone_on_with() {
     ];
     for other in others {
         assert!(interrupted(9, |progress| {
-            let _ = solve(&game, &mut table, &fine, progress);
+            let _ = solve(&*game, &mut table, &fine, progress);
         }));
-        let run = solve(&game, &mut table, &other, &Silent).unwrap();
+        let run = solve(&*game, &mut table, &other, &Silent).unwrap();
         assert!(!run.resumed, "{other:?}");
     }
 }
@@ -282,15 +282,15 @@ fn a_scratch_of_another_method_is_not_gone_on_with() {
 fn what_a_kill_after_the_last_write_leaves_is_cleaned_up() {
     let game = board_4x4(true);
     let tables = Tables::new();
-    let mut table = make(&game, &tables.store());
+    let mut table = make(&*game, &tables.store());
     let method = SolveOptions { checkpoint_after: Some(Duration::ZERO), ..SolveOptions::default() };
     assert!(interrupted(5, |progress| {
-        let _ = solve(&game, &mut table, &method, progress);
+        let _ = solve(&*game, &mut table, &method, progress);
     }));
     let scratch = table.dir().join("solve.partial");
     copy_dir(&scratch, &tables.place("kept"));
-    solve(&game, &mut table, &method, &Silent).unwrap();
+    solve(&*game, &mut table, &method, &Silent).unwrap();
     copy_dir(&tables.place("kept"), &scratch);
-    let run = solve(&game, &mut table, &method, &Silent).unwrap();
+    let run = solve(&*game, &mut table, &method, &Silent).unwrap();
     assert!(run.already_solved && !scratch.exists());
 }

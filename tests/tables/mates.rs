@@ -2,9 +2,8 @@
 
 use rustc_hash::FxHashMap;
 use serde_json::Value;
-use yomikiri::any::AnyPosition;
 use yomikiri::game::shogi::{ANIMAL_SHOGI, Board, MINISHOGI, Shogi};
-use yomikiri::game::{Action, Game, Outcome, Position, WideKey};
+use yomikiri::game::{Action, AnyPosition, Game, Outcome, Position, WideKey};
 use yomikiri::progress::Silent;
 use yomikiri::registry::Games;
 use yomikiri::search::mates::{
@@ -395,7 +394,7 @@ fn compare_with_table(name: &str, step: usize, nodes: u64) -> [usize; 4] {
     let dir = tempfile::tempdir().unwrap();
     let game = Games::default().named(name).unwrap();
     let table = SolvedTable::of_whole(game.clone(), &Store::at(dir.path()), &Silent).unwrap();
-    let (rules, variant) = (MateRules::of_rules(&game).unwrap(), game.shogi_variant().unwrap());
+    let (rules, variant) = (MateRules::of_rules(&*game).unwrap(), game.shogi_variant().unwrap());
     let (search, family) = (MateSearch::new(&rules, 1 << 26), Shogi::new(&variant, false));
     let mut counts = [0; 4];
     for row in (0..table.states().rows()).step_by(step) {

@@ -27,8 +27,8 @@ fn run(script: &str, table: &Path) -> Result<String, String> {
 
 fn bounded(name: &str, max_depth: u32) -> String {
     let game = named(name);
-    let plan = Plan { max_depth: Some(max_depth), ..standard(&game) };
-    let (_dir, table) = solved(&game, &plan);
+    let plan = Plan { max_depth: Some(max_depth), ..standard(&*game) };
+    let (_dir, table) = solved(&*game, &plan);
     rederive(table.dir()).unwrap()
 }
 
@@ -43,9 +43,9 @@ fn numpy_derives_every_value_of_a_whole_game() {
 
     let tables = Tables::new();
     let game = board_4x4(true);
-    let mut table = make(&game, &tables.store());
+    let mut table = make(&*game, &tables.store());
     let options = SolveOptions { empties: Some(Empties::ToWinner), ..SolveOptions::default() };
-    solve(&game, &mut table, &options, &Silent).unwrap();
+    solve(&*game, &mut table, &options, &Silent).unwrap();
     rederive(table.dir()).unwrap();
 }
 

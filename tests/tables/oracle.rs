@@ -1,10 +1,10 @@
 //! An oracle that is not a table, plain recursion over the rules, answers as the table does.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::Mutex;
 
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Empties, Game, Position};
+use yomikiri::game::{AnyPosition, Empties, Position, Rules};
 use yomikiri::progress::Silent;
 use yomikiri::solve::{Prospect, Value};
 use yomikiri::solved::{Oracle, SolvedTable};
@@ -14,7 +14,7 @@ use crate::common::solved::board_4x4;
 
 /// Recursion to the ends of a game that has scores and always ends.
 struct Recursion {
-    game: AnyGame,
+    game: Arc<dyn Rules>,
     known: Mutex<HashMap<AnyPosition, Prospect>>,
 }
 
@@ -36,8 +36,8 @@ impl Recursion {
 }
 
 impl Oracle for Recursion {
-    fn game(&self) -> &AnyGame {
-        &self.game
+    fn game(&self) -> &dyn Rules {
+        &*self.game
     }
 
     fn name(&self) -> String {

@@ -6,9 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::game::{
-    Action, Game, Group, Outcome, Position, Repetition, Symmetry, WideKey, conform,
+    Action, AnyState, Game, Group, Outcome, Position, Repetition, Rules, Symmetry, WideKey, conform,
 };
 use yomikiri::graph::{self, Index, Plan, pack};
 use yomikiri::hint::Hint;
@@ -103,14 +102,14 @@ fn reached(game: &Listed) -> Vec<Position<u32>> {
     all
 }
 
-fn any_state(game: &AnyGame, state: u32) -> AnyState {
+fn any_state(game: &dyn Rules, state: u32) -> AnyState {
     game.state(WideKey([state.into(), 0])).unwrap()
 }
 
 /// Checks that a table has exactly the states and values of a layered game.
 fn holds(game: &Listed, table: Table) {
-    let any = AnyGame::new(game.clone());
-    let proof = solve::prove(&any, &table, &Silent).unwrap();
+    let any = game.clone().into_rules();
+    let proof = solve::prove(&*any, &table, &Silent).unwrap();
     assert_eq!((proof.solved, proof.counterexample), (true, None));
     let solved = SolvedTable::open(any.clone(), table, true).unwrap().unwrap();
     let (values, positions) = (plain(game), reached(game));
@@ -122,7 +121,7 @@ fn holds(game: &Listed, table: Table) {
     assert_eq!(counts.reachable().states, positions.len() as u64);
     let value = |value: Value| (value.outcome().unwrap().value(), value.distance().unwrap());
     for position in positions {
-        let asked = Position { state: any_state(&any, position.state), side: position.side };
+        let asked = Position { state: any_state(&*any, position.state), side: position.side };
         let row = solved.states().find(&asked).unwrap();
         assert_eq!(solved.states().layer_of(row), Some(game.layer(&position.state)));
         assert_eq!(value(solved.value(row)), values[position.state as usize], "{position:?}");
@@ -142,14 +141,14 @@ fn moves_that_jump_layers_lead_where_the_rules_say() {
     let games = [nim(7, &[1, 2, 3]), nim(8, &[2, 3]), nim(9, &[2, 4]), nim(60, &[3, 8]), jumping()];
     for game in games {
         conform(&game);
-        let any = AnyGame::new(game.clone());
+        let any = game.clone().into_rules();
         let tables = Tables::new();
         let mut table =
-            graph::build(&any, &standard(&any), &tables.store(), &Silent).unwrap().table;
-        solve(&any, &mut table, &SolveOptions::default(), &Silent).unwrap();
+            graph::build(&*any, &standard(&*any), &tables.store(), &Silent).unwrap().table;
+        solve(&*any, &mut table, &SolveOptions::default(), &Silent).unwrap();
         holds(&game, Table::open(table.dir()).unwrap());
         let place = table.dir().with_added_extension("packed");
-        let packed = pack(&any, &table, &place, true, &Silent).unwrap();
+        let packed = pack(&*any, &table, &place, true, &Silent).unwrap();
         holds(&game, Table::open(&packed).unwrap());
         for (order, discount) in [
             (RowOrder::Natural, None),
@@ -157,7 +156,7 @@ fn moves_that_jump_layers_lead_where_the_rules_say() {
             (RowOrder::Topological, Some(0.9)),
         ] {
             let options = SolveOptions { order: Some(order), discount, ..SolveOptions::default() };
-            solve(&any, &mut table, &options, &Silent).unwrap();
+            solve(&*any, &mut table, &options, &Silent).unwrap();
             holds(&game, Table::open(table.dir()).unwrap());
         }
     }
@@ -165,13 +164,13 @@ fn moves_that_jump_layers_lead_where_the_rules_say() {
 
 #[test]
 fn moves_that_jump_layers_are_bounded_by_plies() {
-    let any = AnyGame::new(jumping());
+    let any = jumping().into_rules();
     for depth in [1, 3, 8] {
-        let plan = Plan { max_depth: Some(depth), ..standard(&any) };
+        let plan = Plan { max_depth: Some(depth), ..standard(&*any) };
         let tables = Tables::new();
-        let mut table = graph::build(&any, &plan, &tables.store(), &Silent).unwrap().table;
-        solve(&any, &mut table, &SolveOptions::default(), &Silent).unwrap();
-        let proof = solve::prove(&any, &table, &Silent).unwrap();
+        let mut table = graph::build(&*any, &plan, &tables.store(), &Silent).unwrap().table;
+        solve(&*any, &mut table, &SolveOptions::default(), &Silent).unwrap();
+        let proof = solve::prove(&*any, &table, &Silent).unwrap();
         assert_eq!((proof.solved, proof.counterexample), (true, None), "{depth} plies");
     }
 }
@@ -191,16 +190,16 @@ impl Progress for Interrupt {
 
 #[test]
 fn an_enumeration_with_jumps_goes_on_where_none_is_open() {
-    let any = AnyGame::new(jumping());
-    let plan = Plan { checkpoint_after: Duration::ZERO, ..standard(&any) };
+    let any = jumping().into_rules();
+    let plan = Plan { checkpoint_after: Duration::ZERO, ..standard(&*any) };
     let whole = Tables::new();
-    graph::build(&any, &plan, &whole.store(), &Silent).unwrap();
+    graph::build(&*any, &plan, &whole.store(), &Silent).unwrap();
     for at in [1, 5, 12, 15, 33] {
         let tables = Tables::new();
         let interrupt = Interrupt(AtomicU32::new(at));
-        let run = || graph::build(&any, &plan, &tables.store(), &interrupt).unwrap();
+        let run = || graph::build(&*any, &plan, &tables.store(), &interrupt).unwrap();
         assert!(catch_unwind(AssertUnwindSafe(run)).is_err(), "{at}");
-        let again = graph::build(&any, &plan, &tables.store(), &Silent).unwrap();
+        let again = graph::build(&*any, &plan, &tables.store(), &Silent).unwrap();
         // Moves do not jump over multiples of ten, so checkpoints are possible there.
         assert_eq!(again.resumed_at.is_some(), at > 10, "interrupted in layer {at}");
         assert!(again.resumed_at.is_none_or(|layer| layer % 10 == 0 || layer % 10 == 9));
@@ -213,17 +212,18 @@ fn an_enumeration_with_jumps_goes_on_where_none_is_open() {
 fn a_state_that_is_over_and_has_moves_is_refused_by_the_proof() {
     let over = Node { end: Some(Outcome::Loss), ..interior(0, [0]) };
     let game = Listed { nodes: vec![interior(0, [1]), over], ..Listed::default() };
-    let game = AnyGame::new(game);
+    let game = game.into_rules();
     let tables = Tables::new();
-    let mut table = graph::build(&game, &standard(&game), &tables.store(), &Silent).unwrap().table;
-    solve(&game, &mut table, &SolveOptions::default(), &Silent).unwrap();
-    let found = solve::prove(&game, &table, &Silent).unwrap().counterexample.unwrap();
+    let mut table =
+        graph::build(&*game, &standard(&*game), &tables.store(), &Silent).unwrap().table;
+    solve(&*game, &mut table, &SolveOptions::default(), &Silent).unwrap();
+    let found = solve::prove(&*game, &table, &Silent).unwrap().counterexample.unwrap();
     assert_eq!(found.row, 1);
     assert_eq!(found.what, "its kind is Interior, expected Terminal");
 }
 
 /// Returns the error for a plan, which must leave no files.
-fn refused(game: &AnyGame, plan: &Plan) -> String {
+fn refused(game: &dyn Rules, plan: &Plan) -> String {
     let dir = tempfile::tempdir().unwrap();
     let error = graph::build(game, plan, &Store::at(dir.path()), &Silent).unwrap_err().line();
     assert_eq!(error.lines().count(), 1, "{error}");
@@ -235,12 +235,12 @@ fn refused(game: &AnyGame, plan: &Plan) -> String {
 
 #[test]
 fn layers_that_cannot_be_are_refused() {
-    let game = AnyGame::new(nim(7, &[1, 2, 3]));
-    let bounded = Plan { max_states: Some(5), ..Plan::from_start(&game) };
-    assert!(refused(&game, &bounded).contains("bound the enumeration with --max-depth"));
+    let game = nim(7, &[1, 2, 3]).into_rules();
+    let bounded = Plan { max_states: Some(5), ..Plan::from_start(&*game) };
+    assert!(refused(&*game, &bounded).contains("bound the enumeration with --max-depth"));
     let back = layered(vec![interior(4, [1]), interior(5, [2]), interior(6, [3]), lost(5)]);
-    let back = AnyGame::new(back);
-    let error = refused(&back, &Plan::from_start(&back));
+    let back = back.into_rules();
+    let error = refused(&*back, &Plan::from_start(&*back));
     assert!(error.contains("a move of layer 6 leads to layer 5"), "{error}");
 }
 
@@ -253,8 +253,8 @@ fn passing_twice(moves: &[u32]) -> Listed {
 #[test]
 fn a_pass_that_is_answered_by_a_pass_is_refused() {
     for moves in [&[1][..], &[1, 2]] {
-        let game = AnyGame::new(passing_twice(moves));
-        let error = refused(&game, &Plan::from_start(&game));
+        let game = passing_twice(moves).into_rules();
+        let error = refused(&*game, &Plan::from_start(&*game));
         assert!(error.contains("a pass in layer 1 is answered by a pass"), "{error}");
     }
 }
@@ -286,11 +286,11 @@ fn a_state_of_a_layered_game_may_have_many_moves() {
         let mut nodes = vec![interior(0, (1..=moves).collect::<Vec<u32>>())];
         nodes.extend((1..=moves).map(|_| lost(1)));
         let game = layered(nodes);
-        let any = AnyGame::new(game.clone());
+        let any = game.clone().into_rules();
         let tables = Tables::new();
         let mut table =
-            graph::build(&any, &standard(&any), &tables.store(), &Silent).unwrap().table;
-        solve(&any, &mut table, &SolveOptions::default(), &Silent).unwrap();
+            graph::build(&*any, &standard(&*any), &tables.store(), &Silent).unwrap().table;
+        solve(&*any, &mut table, &SolveOptions::default(), &Silent).unwrap();
         holds(&game, table);
     }
 }
@@ -303,9 +303,9 @@ fn a_layer_with_more_moves_than_numbers_is_refused() {
     );
     let many = || Node { claims: Some(60_000), ..interior(2, []) };
     nodes.extend((0..90_000).map(|_| many()));
-    let game = AnyGame::new(layered(nodes));
+    let game = layered(nodes).into_rules();
     let dir = tempfile::tempdir().unwrap();
-    let made = graph::build(&game, &Plan::from_start(&game), &Store::at(dir.path()), &Silent);
+    let made = graph::build(&*game, &Plan::from_start(&*game), &Store::at(dir.path()), &Silent);
     let error = made.unwrap_err().line();
     assert!(error.starts_with("layer 2 has at least 5400000000 moves"), "{error}");
 }
@@ -313,21 +313,21 @@ fn a_layer_with_more_moves_than_numbers_is_refused() {
 /// Checks that tables by keys and by rank have the same states and values, also when the latter is packed.
 fn same_by_rank_and_by_keys<G: Game>(game: G) -> [Tables; 2] {
     conform(&game);
-    let game = AnyGame::new(game);
-    assert_eq!(Plan::from_start(&game).index, Index::Rank);
+    let game = game.into_rules();
+    assert_eq!(Plan::from_start(&*game).index, Index::Rank);
     let by = |index: Index| {
         let tables = Tables::new();
-        let plan = Plan { index, ..standard(&game) };
-        let mut table = graph::build(&game, &plan, &tables.store(), &Silent).unwrap().table;
-        solve(&game, &mut table, &SolveOptions::default(), &Silent).unwrap();
-        let proof = solve::prove(&game, &table, &Silent).unwrap();
+        let plan = Plan { index, ..standard(&*game) };
+        let mut table = graph::build(&*game, &plan, &tables.store(), &Silent).unwrap().table;
+        solve(&*game, &mut table, &SolveOptions::default(), &Silent).unwrap();
+        let proof = solve::prove(&*game, &table, &Silent).unwrap();
         assert_eq!((proof.solved, proof.counterexample), (true, None), "{index:?}");
         (tables, table)
     };
     let [(of_keys, keys), (of_ranks, ranks)] = [Index::Keys, Index::Rank].map(by);
     let place = ranks.dir().with_added_extension("packed");
-    let packed = Table::open(&pack(&game, &ranks, &place, true, &Silent).unwrap()).unwrap();
-    assert_eq!(solve::prove(&game, &packed, &Silent).unwrap().counterexample, None);
+    let packed = Table::open(&pack(&*game, &ranks, &place, true, &Silent).unwrap()).unwrap();
+    assert_eq!(solve::prove(&*game, &packed, &Silent).unwrap().counterexample, None);
     let counts =
         |table: &Table| table.manifest().layers.iter().map(|c| c.table).collect::<Vec<_>>();
     assert_eq!(counts(&ranks), counts(&keys));
@@ -373,11 +373,12 @@ fn going_round(seed: u64) -> Listed {
 fn drawn_ends_have_the_same_values_by_rank_and_by_keys() {
     (0..20).for_each(|seed| drop(same_by_rank_and_by_keys(going_round(seed))));
     // If these differ, a byte has no value for both.
-    let game = AnyGame::new(going_round(0));
+    let game = going_round(0).into_rules();
     let tables = Tables::new();
-    let mut table = graph::build(&game, &standard(&game), &tables.store(), &Silent).unwrap().table;
+    let mut table =
+        graph::build(&*game, &standard(&*game), &tables.store(), &Silent).unwrap().table;
     let options = SolveOptions { repetition: Some(Repetition::Unknown), ..SolveOptions::default() };
-    let error = solve(&game, &mut table, &options, &Silent).unwrap_err().line();
+    let error = solve(&*game, &mut table, &options, &Silent).unwrap_err().line();
     assert!(error.contains("ends in a draw") && error.contains("--index keys"), "{error}");
 }
 
@@ -385,8 +386,8 @@ fn drawn_ends_have_the_same_values_by_rank_and_by_keys() {
 fn ranks_are_refused_where_who_moved_last_has_lost() {
     let won = Node { end: Some(Outcome::Win), ..lost(0) };
     let nodes = vec![interior(0, [1]), interior(0, [0, 2]), won];
-    let game = AnyGame::new(Listed { nodes, is_ranked: true, ..Listed::default() });
-    let error = refused(&game, &Plan::from_start(&game));
+    let game = Listed { nodes, is_ranked: true, ..Listed::default() }.into_rules();
+    let error = refused(&*game, &Plan::from_start(&*game));
     assert!(error.contains("ends with a win in 0") && error.contains("--index keys"), "{error}");
 }
 
@@ -397,10 +398,10 @@ fn layered_games_have_the_same_values_by_rank_and_by_keys() {
         same_by_rank_and_by_keys(Listed { is_ranked: true, has_scores, ..jumping() });
     }
     let [_, tables] = same_by_rank_and_by_keys(ConnectFour::new(4, 4));
-    let game = AnyGame::new(ConnectFour::new(4, 4));
+    let game = ConnectFour::new(4, 4).into_rules();
     let mut table = tables.store().open("connect-four-4x4").unwrap();
     let natural = SolveOptions { order: Some(RowOrder::Natural), ..SolveOptions::default() };
-    let error = solve(&game, &mut table, &natural, &Silent).unwrap_err().line();
+    let error = solve(&*game, &mut table, &natural, &Silent).unwrap_err().line();
     assert!(error.contains("needs stored moves") && error.contains("--index keys"), "{error}");
 }
 

@@ -1,9 +1,9 @@
 //! Packed tables answer as the original ones do.
 
 use std::fs;
+use std::sync::Arc;
 
-use yomikiri::any::AnyGame;
-use yomikiri::game::{Game, Repetition};
+use yomikiri::game::{Repetition, Rules};
 use yomikiri::graph::{Index, Plan, pack};
 use yomikiri::hint::{Hint, Kind};
 use yomikiri::progress::Silent;
@@ -18,7 +18,7 @@ use crate::common::solved::{
 use crate::common::tables::forge;
 
 /// A game and its plan.
-type Case = (AnyGame, Plan);
+type Case = (Arc<dyn Rules>, Plan);
 
 /// Returns the rest of a game after some random plies.
 fn late(name: &str, plies: usize) -> Case {
@@ -28,27 +28,27 @@ fn late(name: &str, plies: usize) -> Case {
         let actions = game.actions(&position.state);
         position = game.advance(&position, actions[random.below(actions.len())]);
     }
-    let plan = Plan { start: "custom".to_string(), roots: vec![position], ..standard(&game) };
+    let plan = Plan { start: "custom".to_string(), roots: vec![position], ..standard(&*game) };
     (game, plan)
 }
 
 /// Returns a table of every kind that can be packed.
 fn cases() -> Vec<Case> {
-    let whole = |game: AnyGame| (game.clone(), standard(&game));
+    let whole = |game: Arc<dyn Rules>| (game.clone(), standard(&*game));
     let animal = named("animal-shogi-3x3");
     vec![
         whole(board_4x4(true)),
         whole(unfolded("othello-4x4")),
-        (board_4x4(true), both(&board_4x4(true))),
+        (board_4x4(true), both(&*board_4x4(true))),
         late("othello-5x4", 8),
         // Keys of two words.
         late("othello-6x6", 24),
         whole(animal.clone()),
-        (animal.clone(), Plan { index: Index::Keys, ..standard(&animal) }),
+        (animal.clone(), Plan { index: Index::Keys, ..standard(&*animal) }),
     ]
 }
 
-fn packed(game: &AnyGame, table: &Table, distances: bool) -> Table {
+fn packed(game: &dyn Rules, table: &Table, distances: bool) -> Table {
     let place = table.dir().with_added_extension(format!("packed-{distances}"));
     Table::open(&pack(game, table, &place, distances, &Silent).unwrap()).unwrap()
 }
@@ -56,14 +56,14 @@ fn packed(game: &AnyGame, table: &Table, distances: bool) -> Table {
 #[test]
 fn packed_tables_answer_as_the_full_ones_do() {
     for (game, plan) in cases() {
-        let (_dir, table) = solved(&game, &plan);
+        let (_dir, table) = solved(&*game, &plan);
         let full = opened(&table);
         for distances in [true, false] {
             if !distances && !game.is_layered() {
                 // Distances are kept anyway.
                 continue;
             }
-            let packed = opened(&packed(&game, &table, distances));
+            let packed = opened(&packed(&*game, &table, distances));
             let (a, b) = (full.states(), packed.states());
             assert_eq!((a.rows(), a.pieces().len()), (b.rows(), b.pieces().len()));
             // Rows are looked up in the keys of every ply, which is slow, so only some are tried.
@@ -98,7 +98,7 @@ fn packed_tables_answer_as_the_full_ones_do() {
                 assert_eq!(piece, other);
             }
             if !by_ply {
-                let found = solve::prove(&game, packed.table(), &Silent).unwrap();
+                let found = solve::prove(&*game, packed.table(), &Silent).unwrap();
                 assert_eq!((found.counterexample, found.solved), (None, true));
             }
         }
@@ -109,27 +109,28 @@ fn packed_tables_answer_as_the_full_ones_do() {
 fn what_cannot_be_packed_is_refused() {
     let game = board_4x4(true);
     let place = |table: &Table| table.dir().with_added_extension("packed");
-    let refused = |game: &AnyGame, table: &Table, what: &str| {
+    let refused = |game: &dyn Rules, table: &Table, what: &str| {
         let error = pack(game, table, &place(table), true, &Silent).unwrap_err();
         assert!(error.kind() == Kind::Input && error.line().contains(what), "{error}");
         assert!(!place(table).exists());
     };
-    let (_dir, mut table) = enumerated(&game, &standard(&game));
-    refused(&game, &table, "not solved");
-    solve(&game, &mut table, &SolveOptions::default(), &Silent).unwrap();
-    let packed = packed(&game, &table, false);
-    refused(&game, &packed, "packed already");
+    let (_dir, mut table) = enumerated(&*game, &standard(&*game));
+    refused(&*game, &table, "not solved");
+    solve(&*game, &mut table, &SolveOptions::default(), &Silent).unwrap();
+    let packed = packed(&*game, &table, false);
+    refused(&*game, &packed, "packed already");
     let mut again = Table::open(packed.dir()).unwrap();
-    let error = solve(&game, &mut again, &SolveOptions::default(), &Silent).unwrap_err();
+    let error = solve(&*game, &mut again, &SolveOptions::default(), &Silent).unwrap_err();
     assert!(error.kind() == Kind::Input && error.line().contains("solver enumerate"), "{error}");
-    let cut = Plan { max_depth: Some(5), ..standard(&game) };
-    let (_dir, table) = solved(&game, &cut);
-    refused(&game, &table, "it is bounded");
+    let cut = Plan { max_depth: Some(5), ..standard(&*game) };
+    let (_dir, table) = solved(&*game, &cut);
+    refused(&*game, &table, "it is bounded");
     let animal = named("animal-shogi-3x3");
-    let (_dir, mut table) = enumerated(&animal, &Plan { index: Index::Keys, ..standard(&animal) });
+    let (_dir, mut table) =
+        enumerated(&*animal, &Plan { index: Index::Keys, ..standard(&*animal) });
     let options = SolveOptions { repetition: Some(Repetition::Unknown), ..Default::default() };
-    solve(&animal, &mut table, &options, &Silent).unwrap();
-    refused(&animal, &table, "unproven");
+    solve(&*animal, &mut table, &options, &Silent).unwrap();
+    refused(&*animal, &table, "unproven");
 }
 
 /// Arrays with compressed blocks.
@@ -138,8 +139,8 @@ const BLOCKS: [&str; 4] = ["packed_keys", "packed_orientations", "packed_score",
 #[test]
 fn a_block_that_was_written_wrong_is_found_and_not_computed_with() {
     let game = board_4x4(true);
-    let (_dir, table) = solved(&game, &standard(&game));
-    let packed = packed(&game, &table, true);
+    let (_dir, table) = solved(&*game, &standard(&*game));
+    let packed = packed(&*game, &table, true);
     let damaged = |array: &str, change: &dyn Fn(&mut [u8])| {
         let dir = tempfile::tempdir().unwrap();
         let copy = dir.path().join("othello-4x4.packed");
@@ -147,7 +148,7 @@ fn a_block_that_was_written_wrong_is_found_and_not_computed_with() {
         forge(&copy, array, change);
         let copy = Table::open(&copy).unwrap();
         copy.check().unwrap();
-        match solve::prove(&game, &copy, &Silent) {
+        match solve::prove(&*game, &copy, &Silent) {
             Ok(found) => assert!(found.counterexample.is_some(), "{array}"),
             Err(error) => assert!(error.kind() == Kind::Damaged, "{array}: {error}"),
         }
@@ -170,8 +171,8 @@ fn a_block_that_was_written_wrong_is_found_and_not_computed_with() {
 #[test]
 fn readers_of_damaged_blocks_return_and_no_answer_comes_out() {
     let game = board_4x4(true);
-    let (_dir, table) = solved(&game, &standard(&game));
-    let (packed, full) = (packed(&game, &table, true), opened(&table));
+    let (_dir, table) = solved(&*game, &standard(&*game));
+    let (packed, full) = (packed(&*game, &table, true), opened(&table));
     let start = game.start();
     for array in BLOCKS {
         forge(packed.dir(), array, |bytes| bytes[60] ^= 0x41);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::collections::BTreeSet;
 
 use crate::common::solved::{board_4x4, opened, solved, standard};
-use yomikiri::game::{Game, Splits, WideKey};
+use yomikiri::game::{Splits, WideKey};
 use yomikiri::solved::Orienting;
 use yomikiri_learn::recipes::parts::SplitPart;
 use yomikiri_measure::judge::{Piece, Source, TablePositions};
@@ -14,7 +14,7 @@ use yomikiri_measure::judge::{Piece, Source, TablePositions};
 #[test]
 fn parts_share_no_position_and_samples_are_nested() {
     let game = board_4x4(true);
-    let (_dir, table) = solved(&game, &standard(&game));
+    let (_dir, table) = solved(&*game, &standard(&*game));
     let table = opened(&table);
     let rows = TablePositions::new(&table, Orienting::All);
     let (game, splits) = (table.game(), Splits::default());

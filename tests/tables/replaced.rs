@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use yomikiri::game::{Empties, Game};
+use yomikiri::game::Empties;
 use yomikiri::progress::Silent;
 use yomikiri::solve::SolveOptions;
 use yomikiri::solved::SolvedTable;
@@ -31,8 +31,8 @@ fn with(empties: Empties) -> SolveOptions {
 fn readers_find_one_solution_or_the_other() {
     let game = board_4x4(true);
     let tables = Tables::new();
-    let mut table = make(&game, &tables.store());
-    solve(&game, &mut table, &with(Empties::Uncounted), &Silent).unwrap();
+    let mut table = make(&*game, &tables.store());
+    solve(&*game, &mut table, &with(Empties::Uncounted), &Silent).unwrap();
     let position = game.parse_position(POSITION, &game.start()).unwrap();
     let (is_over, rounds, queries) = (AtomicBool::new(false), solutions(), AtomicUsize::new(0));
     let path = tables.place("othello-4x4");
@@ -62,7 +62,7 @@ fn readers_find_one_solution_or_the_other() {
         for round in 0..rounds {
             let mut table = Table::open(dir).unwrap();
             let way = [Empties::ToWinner, Empties::Uncounted][round % 2];
-            solve(&game, &mut table, &with(way), &Silent).unwrap();
+            solve(&*game, &mut table, &with(way), &Silent).unwrap();
         }
         is_over.store(true, Ordering::Relaxed);
     });
@@ -105,13 +105,13 @@ fn commands_beside_a_solver_work() {
 fn what_is_open_stays_as_it_was() {
     let game = board_4x4(true);
     let tables = Tables::new();
-    let mut table = make(&game, &tables.store());
-    solve(&game, &mut table, &with(Empties::Uncounted), &Silent).unwrap();
+    let mut table = make(&*game, &tables.store());
+    solve(&*game, &mut table, &with(Empties::Uncounted), &Silent).unwrap();
     // One is opened without mapping anything, the other is mapped.
     let held = Table::open(table.dir()).unwrap();
     let before = opened(&Table::open(table.dir()).unwrap());
     let sum = checksum(&before, &Silent).unwrap();
-    solve(&game, &mut table, &with(Empties::ToWinner), &Silent).unwrap();
+    solve(&*game, &mut table, &with(Empties::ToWinner), &Silent).unwrap();
     assert_ne!(checksum(&opened(&table), &Silent).unwrap(), sum);
     assert_eq!(checksum(&before, &Silent).unwrap(), sum);
     let held = SolvedTable::open(game, held, true).unwrap().unwrap();

@@ -1,9 +1,10 @@
 //! Search and tables agree.
 
-use yomikiri::any::{AnyGame, AnyPosition};
+use std::sync::Arc;
 use yomikiri::game::othello::Othello;
 use yomikiri::game::{
-    Action, Empties, Facts, Game, Outcome, Position, Score, SearchLimits, SearchOptions,
+    Action, AnyPosition, Empties, Facts, Game, Outcome, Position, Rules, Score, SearchLimits,
+    SearchOptions,
 };
 use yomikiri::graph::{self, Plan};
 use yomikiri::progress::Silent;
@@ -76,7 +77,7 @@ impl Game for Plainly {
     }
 }
 
-fn board(rows: usize, columns: usize) -> AnyGame {
+fn board(rows: usize, columns: usize) -> Arc<dyn Rules> {
     named(&format!("othello-{rows}x{columns}"))
 }
 
@@ -86,14 +87,14 @@ fn compare(rows: usize, columns: usize, empties: Empties, step: usize) {
     let game = board(rows, columns);
     let options = SolveOptions { empties: Some(empties), ..SolveOptions::default() };
     let store = Store::at(dir.path());
-    let mut made = graph::build(&game, &Plan::from_start(&game), &store, &Silent).unwrap().table;
-    solve::solve(&game, &mut made, &options, &Silent, &mut |_, _| ()).unwrap();
+    let mut made = graph::build(&*game, &Plan::from_start(&*game), &store, &Silent).unwrap().table;
+    solve::solve(&*game, &mut made, &options, &Silent, &mut |_, _| ()).unwrap();
     let table = SolvedTable::open(game.clone(), made, false).unwrap().unwrap();
     let options = SearchOptions { empties, ..SearchOptions::default() };
-    let quick = searcher(&game, &options).unwrap();
+    let quick = searcher(&*game, &options).unwrap();
     // Its keys are those of Othello.
-    let plainly = AnyGame::new(Plainly(Othello::new(rows, columns, true)));
-    let plain = searcher(&plainly, &options).unwrap();
+    let plainly = Plainly(Othello::new(rows, columns, true)).into_rules();
+    let plain = searcher(&*plainly, &options).unwrap();
     let mut compared = 0;
     for piece in table.states().pieces() {
         let each = |row: usize, position: AnyPosition| {
@@ -126,7 +127,7 @@ fn compare_quickly(rows: usize, columns: usize, step: usize) {
     let dir = tempfile::tempdir().unwrap();
     let game = board(rows, columns);
     let table = SolvedTable::of_whole(game.clone(), &Store::at(dir.path()), &Silent).unwrap();
-    let search = searcher(&game, &SearchOptions::default()).unwrap();
+    let search = searcher(&*game, &SearchOptions::default()).unwrap();
     let mut compared = 0;
     for piece in table.states().pieces() {
         let each = |row: usize, position: AnyPosition| {
@@ -176,7 +177,7 @@ fn bounds_hold() {
             position = game.advance(&position, action);
         }
         let search = |task: &SearchTask, limits: &SearchLimits| {
-            let searcher = searcher(&game, &options).unwrap();
+            let searcher = searcher(&*game, &options).unwrap();
             searcher.search(&position.state, task, limits).value
         };
         let exact = search(&SearchTask::EXACT, &SearchLimits::default()).score().unwrap();

@@ -7,7 +7,6 @@ use super::expand::of_pair;
 use super::parts::{Chunks, Part, PartKind};
 use super::worker::roots;
 use super::{ClusterError, Job};
-use yomikiri::game::Game;
 use yomikiri::game::othello::blocks::{Blocks, Tables};
 use yomikiri::graph::{AssembledLayer, assemble};
 use yomikiri::hint::Hinted;
@@ -55,7 +54,7 @@ pub fn gather(
     let dirs = dirs(parts)?;
     let asked = super::worker::asked(job, dirs.len());
     let parts = Part::all(&dirs, &asked);
-    let rules = Blocks::<Tables>::new(&job.game);
+    let rules = Blocks::<Tables>::new(&*job.game);
     let (rows, columns) = job.game.shape();
     let squares = (rows * columns) as u32;
     let roots = roots(job, &rules);
@@ -111,9 +110,9 @@ pub fn gather(
         Ok(Some(AssembledLayer { keys, orientations, counts }))
     };
     let mut table =
-        assemble(&job.game, &job.plan, store, (first, &roots), &mut layer_of, progress)?;
+        assemble(&*job.game, &job.plan, store, (first, &roots), &mut layer_of, progress)?;
     if let Some(values) = values.filter(|_| table.manifest().solution.is_none()) {
-        install_found(&job.game, &mut table, &values)?;
+        install_found(&*job.game, &mut table, &values)?;
     }
     Ok(table)
 }

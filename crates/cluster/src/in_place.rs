@@ -9,9 +9,8 @@ use super::ClusterError;
 use super::gather::{dirs, missing_layer};
 use super::parts::{Chunks, Extent, Part, PartKind, identity_in};
 use super::post::{hash, owner, slice};
-use yomikiri::any::AnyGame;
 use yomikiri::game::othello::blocks::{Blocks, Tables};
-use yomikiri::game::{Game, Orientations, WideKey};
+use yomikiri::game::{Orientations, Rules, WideKey};
 use yomikiri::graph::{Graph, KeysElsewhere};
 use yomikiri::hint::Hinted;
 use yomikiri::solve::Values;
@@ -83,7 +82,7 @@ pub fn table_of(parts: &[PathBuf]) -> Result<Table, ClusterError> {
 
 /// Opens the rows and values of a game's parts in some directories; `table` is that of [`table_of`].
 pub fn open(
-    game: &AnyGame,
+    game: &dyn Rules,
     table: &Table,
     parts: &[PathBuf],
 ) -> Result<(Graph, Values), ClusterError> {

@@ -51,12 +51,13 @@ mod worker;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use gather::gather;
 pub use in_place::{open, table_of};
 pub use parts::parts_dir;
 
-use yomikiri::any::AnyGame;
+use yomikiri::game::Rules;
 #[cfg(target_arch = "x86_64")]
 use yomikiri::game::othello::blocks::Instructions;
 use yomikiri::game::othello::blocks::Tables;
@@ -139,7 +140,7 @@ impl ClusterError {
 #[derive(Clone)]
 pub struct Job {
     /// Game, which must have blocks.
-    pub game: AnyGame,
+    pub game: Arc<dyn Rules>,
     /// Plan of the enumeration: a whole game, with derived moves.
     pub plan: Plan,
     /// Directory of the workers' files.
@@ -178,7 +179,7 @@ impl Done {
 
 /// Checks that a job can be spread over processes.
 pub fn check(job: &Job) -> Result<(), ClusterError> {
-    if job.plan.has_blocks(&job.game) && job.plan.derived {
+    if job.plan.has_blocks(&*job.game) && job.plan.derived {
         return Ok(());
     }
     let what = "unsupported job for several processes: expected a whole Othello board of up to 32 squares, with derived moves";

@@ -8,7 +8,7 @@
 
 use super::network::{Architecture, Head, Network};
 use yomikiri::game::symmetry::map_square;
-use yomikiri::game::{Action, Game, Symmetry};
+use yomikiri::game::{Action, Rules, Symmetry};
 
 /// Sets of weights that must be equal.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ type Moves = Vec<Vec<usize>>;
 impl Ties {
     /// Returns the ties of an architecture whose input is planes of the game's squares; `None` if its hidden
     /// units or planes cannot be divided into groups of all symmetries.
-    pub fn of<G: Game>(architecture: &Architecture, game: &G) -> Option<Ties> {
+    pub fn of(architecture: &Architecture, game: &dyn Rules) -> Option<Ties> {
         let (rows, columns) = game.shape();
         let group = game.group();
         let symmetries = 0..group.order() as Symmetry;
@@ -154,6 +154,7 @@ mod tests {
     use crate::optimiser::OptimiserMethod;
     use crate::passes::Pass;
     use crate::trainer::Trainer;
+    use yomikiri::game::Game;
     use yomikiri::game::othello::Othello;
 
     fn networks(rows: usize, columns: usize) -> [Architecture; 2] {
@@ -172,7 +173,7 @@ mod tests {
     }
 
     /// Checks that the answer for every image of an input is the image of the answer.
-    fn answers_alike(network: &Network, game: &Othello<u64>) {
+    fn answers_alike(network: &Network, game: &dyn Rules) {
         let squares = game.action_count() - 1;
         let mut random = seeded(3, &[]);
         let input: Vec<f32> = (0..2 * squares).map(|_| normal(&mut random)).collect();
@@ -200,13 +201,13 @@ mod tests {
     #[test]
     fn images_are_answered_alike_and_still_are_after_steps() {
         for (rows_, columns) in [(4, 4), (4, 5)] {
-            let game = Othello::<u64>::new(rows_, columns, true);
+            let game = Othello::<u64>::new(rows_, columns, true).into_rules();
             for architecture in networks(rows_, columns) {
-                let ties = Ties::of(&architecture, &game).unwrap();
+                let ties = Ties::of(&architecture, &*game).unwrap();
                 let network = Network::uniform(architecture, 5, -0.3, 0.3);
                 let mut trainer =
                     Trainer::new(network, OptimiserMethod::adam(0.01, 0.1)).tied(ties);
-                answers_alike(&trainer.network, &game);
+                answers_alike(&trainer.network, &*game);
                 let before = trainer.network.clone();
                 for step in 0..5 {
                     let mut random = seeded(4, &[step]);
@@ -227,7 +228,7 @@ mod tests {
                     trainer.step(vec![inputs], 1.0, None, gradient).unwrap();
                 }
                 assert_ne!(before, trainer.network);
-                answers_alike(&trainer.network, &game);
+                answers_alike(&trainer.network, &*game);
             }
         }
     }

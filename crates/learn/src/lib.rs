@@ -45,7 +45,7 @@ pub mod training;
 
 use std::path::{Path, PathBuf};
 
-use yomikiri::any::AnyGame;
+use yomikiri::game::Rules;
 use yomikiri::hint::Hinted;
 use yomikiri::output;
 use yomikiri_measure::judge::{Player, build};
@@ -71,7 +71,7 @@ pub fn place_of(network: &NetworkSpec, tables: &Path) -> PathBuf {
 
 /// Builds the player of a specification: a network, possibly from the directory beside the tables, or another
 /// policy.
-pub fn player(spec: &PolicySpec, game: &AnyGame, tables: &Path) -> Result<Player, Hinted> {
+pub fn player(spec: &PolicySpec, game: &dyn Rules, tables: &Path) -> Result<Player, Hinted> {
     let PolicySpec::Network(network) = spec else { return build(spec, game) };
     spec.check(game)?;
     let name = spec.to_string();

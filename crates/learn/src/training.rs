@@ -18,7 +18,7 @@ use super::network::{Network, Parameter};
 use super::onnx::model;
 use super::optimiser::{Optimiser, OptimiserMethod};
 use super::trainer::Trainer;
-use yomikiri::any::AnyGame;
+use yomikiri::game::Rules;
 use yomikiri::hint::Hinted;
 use yomikiri::output;
 use yomikiri::progress::Progress;
@@ -94,14 +94,14 @@ impl TrainingRun {
     /// Returns a function that makes policies of the network in training, with the conventions of its card.
     pub fn player(
         &self,
-        game: &AnyGame,
+        game: &dyn Rules,
     ) -> impl Fn(&Network, &ReadingSpec) -> Result<Onnx, Hinted> + use<> {
-        let (card, shape, game) = (self.card.clone(), self.shape.clone(), game.clone());
+        let (card, shape, game) = (self.card.clone(), self.shape.clone(), game.shared());
         move |network, reading| {
             let (reading, limit) = (reading.clone(), Some(Duration::MAX));
             let spec = NetworkSpec { reading, limit, ..NetworkSpec::default() };
             let bytes = (model(network, &shape), None);
-            Onnx::of_bytes(&spec, "network".to_string(), bytes, Some(&card), &game)
+            Onnx::of_bytes(&spec, "network".to_string(), bytes, Some(&card), &*game)
         }
     }
 

@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use super::layer::Layer;
 use super::tasks::{Emit, EmitTask, TaskRows, Workspace};
-use crate::any::AnyGame;
 #[cfg(target_arch = "x86_64")]
 use crate::game::othello::blocks::Instructions;
 use crate::game::othello::blocks::{Bits, Blocks, Tables};
-use crate::game::{Game, Group};
+use crate::game::{Group, Rules};
 use crate::graph::view::add_up;
 use crate::parallel::{self, Spare};
 use crate::table::{Memory, TableError};
@@ -36,7 +35,7 @@ pub trait Deriver: Send + Sync {
 }
 
 /// Returns the deriver of a game that has blocks, the fastest that this processor supports.
-pub(crate) fn deriver(game: &AnyGame) -> Box<dyn Deriver> {
+pub(crate) fn deriver(game: &dyn Rules) -> Box<dyn Deriver> {
     #[cfg(target_arch = "x86_64")]
     if Instructions::are_available() {
         return Box::new((Blocks::<Instructions>::new(game), game.group().clone()));

@@ -24,9 +24,8 @@ use super::GraphError;
 use super::builder::{BuildState, Builder, declare, edge_starts, has_wide_orientations};
 use super::census::Census;
 use super::plan::Plan;
-use crate::any::AnyGame;
 use crate::game::othello::blocks::{Bits, Blocks};
-use crate::game::{Game, Group, Orientations};
+use crate::game::{Group, Orientations, Rules};
 use crate::parallel::{self, Spare};
 use crate::progress::Progress;
 use crate::table::{Buffer, Counts, Draft, Ints, Lengths, Memory, TableError};
@@ -70,7 +69,7 @@ impl<'a, B: Bits> Builder<'a> for ByBlock<B> {
     type State = BuildState;
 
     fn open(
-        game: &'a AnyGame,
+        game: &'a dyn Rules,
         plan: &'a Plan,
         draft: &mut Draft,
         resumed: Option<(BuildState, Lengths)>,

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::super::GraphError;
 use super::super::sort::Record;
-use crate::any::AnyGame;
-use crate::game::{Game, StateKey};
+use crate::game::{Rules, StateKey};
 use crate::hint::Hinted;
 
 /// Edges whose targets are not known yet.
@@ -25,7 +24,7 @@ impl<K: StateKey> Jumps<K> {
     /// before the layer's. Fails if one leads to no later layer.
     pub(super) fn add(
         &mut self,
-        game: &AnyGame,
+        game: &dyn Rules,
         layer: u32,
         edges: u64,
         jumps: Vec<(u32, Record<K>)>,

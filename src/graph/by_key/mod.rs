@@ -29,9 +29,9 @@ use super::keys::BucketIndex;
 use super::plan::Plan;
 use super::sort::{MAX_SHARDS, Partition, Record, SHARD_RECORDS, Sorter};
 use super::{GraphError, StateKind};
-use crate::any::{AnyGame, AnyPosition};
 use crate::game::{
-    Address, Canonical, Empties, Game, Mobility, MoveByKey, Orientations, Side, Standing, StateKey,
+    Address, AnyPosition, Canonical, Empties, Mobility, MoveByKey, Orientations, Rules, Side,
+    Standing, StateKey,
 };
 use crate::hint::Hinted;
 use crate::parallel::{self, GRAIN, Spare, lock};
@@ -40,7 +40,7 @@ use crate::table::{Buffer, Counts, Draft, Ints, Lengths, Memory};
 
 /// Enumeration of a game into sorted keys.
 pub(super) struct ByKey<'a, K> {
-    game: &'a AnyGame,
+    game: &'a dyn Rules,
     plan: &'a Plan,
     is_layered: bool,
     state: BuildState,
@@ -147,7 +147,7 @@ impl<'a, K: StateKey> Builder<'a> for ByKey<'a, K> {
     type State = BuildState;
 
     fn open(
-        game: &'a AnyGame,
+        game: &'a dyn Rules,
         plan: &'a Plan,
         draft: &mut Draft,
         resumed: Option<(BuildState, Lengths)>,
@@ -239,7 +239,7 @@ fn task_ranges(states: Range<usize>) -> Vec<Range<usize>> {
 }
 
 /// Returns `true` if actions and the number of a state's moves take two bytes.
-fn has_wide_actions(game: &AnyGame) -> bool {
+fn has_wide_actions(game: &dyn Rules) -> bool {
     !game.is_layered() || game.action_count() > 255
 }
 

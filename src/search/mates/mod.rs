@@ -52,7 +52,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 use crate::game::shogi::{Board, MINISHOGI, Variant};
-use crate::game::{Action, Game};
+use crate::game::{Action, Rules};
 
 use dfpn::{NodeValue, Worker};
 pub use fates::{Fate, fates};
@@ -131,7 +131,7 @@ impl MateRules {
     }
 
     /// Returns the rules of a game; `None` for games outside the shogi family.
-    pub fn of_rules<G: Game>(game: &G) -> Option<MateRules> {
+    pub fn of_rules(game: &dyn Rules) -> Option<MateRules> {
         Some(MateRules::of(&game.shogi_variant()?))
     }
 }

@@ -2,11 +2,11 @@
 
 use super::table::UNBOUNDED;
 use super::{MateLine, MateOptions, MateResult, MateRules, MateSearch, MateVerdict, Role};
-use crate::any::{AnyGame, AnyState};
 use crate::game::shogi::{Board, Ending};
-use crate::game::{End, Game, MOST_WIN_PLIES, Outcome, SearchLimits, SearchOptions};
+use crate::game::{AnyState, End, MOST_WIN_PLIES, Outcome, Rules, SearchLimits, SearchOptions};
 use crate::search::{MateByChecks, SearchResult, SearchTask, Searcher};
 use crate::solve::{Prospect, Value};
+use std::sync::Arc;
 
 /// Searcher of the games of the shogi family.
 ///
@@ -15,7 +15,7 @@ use crate::solve::{Prospect, Value};
 /// table of its own: its result depends on the position alone unless a limit stops it; with one
 /// thread a limit of positions gives the same result each time.
 pub(in crate::search) struct MateValues {
-    game: AnyGame,
+    game: Arc<dyn Rules>,
     rules: MateRules,
     memory: usize,
     threads: usize,
@@ -24,7 +24,7 @@ pub(in crate::search) struct MateValues {
 
 /// Search for the wins of a position.
 struct Wins<'a> {
-    game: &'a AnyGame,
+    game: &'a dyn Rules,
     state: &'a AnyState,
     search: MateSearch<'a>,
     board: Board,
@@ -75,7 +75,12 @@ impl Wins<'_> {
 
 /// Replays the line of a win by the rules of the game, and returns its length with the missing plies; `None` if a move
 /// is illegal or gives no check where it must, or if the line ends without a win.
-fn length(game: &AnyGame, state: &AnyState, options: &MateOptions, line: &MateLine) -> Option<u32> {
+fn length(
+    game: &dyn Rules,
+    state: &AnyState,
+    options: &MateOptions,
+    line: &MateLine,
+) -> Option<u32> {
     let mates_end = game.shogi_variant()?.ending == Ending::Mate;
     let (mut state, mut role) = (*state, options.role);
     for &action in &line.actions {
@@ -101,17 +106,17 @@ fn length(game: &AnyGame, state: &AnyState, options: &MateOptions, line: &MateLi
 
 impl MateValues {
     /// Returns the searcher; `None` for games outside the shogi family.
-    pub(in crate::search) fn new(game: &AnyGame, options: &SearchOptions) -> Option<MateValues> {
+    pub(in crate::search) fn new(game: &dyn Rules, options: &SearchOptions) -> Option<MateValues> {
         let SearchOptions { memory, threads, win_plies, .. } = *options;
         let win_plies = win_plies.min(MOST_WIN_PLIES);
-        let (rules, game) = (MateRules::of_rules(game)?, game.clone());
-        Some(MateValues { game, rules, memory, threads, win_plies })
+        let rules = MateRules::of_rules(game)?;
+        Some(MateValues { game: game.shared(), rules, memory, threads, win_plies })
     }
 }
 
 impl Searcher for MateValues {
     fn search(&self, state: &AnyState, _: &SearchTask, limits: &SearchLimits) -> SearchResult {
-        let game = &self.game;
+        let game = &*self.game;
         if let Some(End { outcome, plies }) = game.end(state) {
             let value = Value::exactly(Prospect::of_end(outcome, plies));
             return SearchResult { value, line: Vec::new(), nodes: 0, mate: None };

@@ -57,8 +57,7 @@ use super::checkpoint::Checkpoint;
 use super::sweep::{Jacobi, StoredMoves};
 use super::value::{Prospect, Value};
 use super::{SweepError, SweepLog};
-use crate::any::AnyGame;
-use crate::game::{Empties, Game, Outcome, Repetition, Side};
+use crate::game::{Empties, Outcome, Repetition, Rules, Side};
 use crate::graph::{Graph, StateKind};
 use crate::parallel;
 use crate::progress::Progress;
@@ -71,7 +70,7 @@ mod tests;
 
 /// Solves a table of sorted keys of a game with cycles. Returns its values, and `true` if a run was resumed.
 pub(super) fn solve(
-    game: &AnyGame,
+    game: &dyn Rules,
     table: &Table,
     graph: &Graph,
     repetition: Repetition,

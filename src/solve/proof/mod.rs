@@ -44,14 +44,14 @@ mod values;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
 use self::stored::{StoredRow, Word};
 use self::values::{Discounts, ProofColumns, ProofResult};
-use crate::any::{AnyGame, AnyPosition};
 use crate::game::{
-    Action, Address, Canonical, Game, Mobility, MoveByKey, MoveByRank, Orientations, Outcome, Side,
-    Standing, Symmetry,
+    Action, Address, AnyPosition, Canonical, Mobility, MoveByKey, MoveByRank, Orientations,
+    Outcome, Rules, Side, Standing, Symmetry,
 };
 use crate::graph::{Finder, Graph, Plan, StateKind, ones_of};
 use crate::mmap::prefetch;
@@ -86,7 +86,7 @@ pub struct Counterexample {
 /// Proves every row, move and value of a table from its rules; the checksums must have been checked. Fails if
 /// the manifest or an array is wrong as a whole.
 pub fn prove(
-    game: &AnyGame,
+    game: &dyn Rules,
     table: &Table,
     progress: &dyn Progress,
 ) -> Result<Verified, TableError> {
@@ -205,7 +205,7 @@ struct Buffers {
 }
 
 struct Proof<'a> {
-    game: &'a AnyGame,
+    game: &'a dyn Rules,
     is_layered: bool,
     rows: &'a Graph,
     finder: Finder<'a>,
@@ -222,7 +222,7 @@ struct Proof<'a> {
     /// Orientations that roots and predecessors give each row, where the table has them.
     orientations: Buffer<AtomicU16>,
     /// Game with all its symmetries, where the table is not folded.
-    folded: Option<AnyGame>,
+    folded: Option<Arc<dyn Rules>>,
 }
 
 impl Proof<'_> {

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::{Proof, Wrong};
-use crate::game::{Game, WideKey};
+use crate::game::WideKey;
 use crate::graph::Plan;
 use crate::parallel::{self, GRAIN};
 

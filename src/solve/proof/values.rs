@@ -3,8 +3,7 @@
 use std::fmt;
 
 use super::ExpectedRow;
-use crate::any::AnyGame;
-use crate::game::{Game, Repetition};
+use crate::game::{Repetition, Rules};
 use crate::graph::StateKind;
 use crate::solve::RowOrder;
 use crate::solve::columns::Values;
@@ -72,7 +71,10 @@ pub(super) struct ProofColumns {
 }
 
 impl ProofColumns {
-    pub(super) fn open(game: &AnyGame, table: &Table) -> Result<Option<ProofColumns>, TableError> {
+    pub(super) fn open(
+        game: &dyn Rules,
+        table: &Table,
+    ) -> Result<Option<ProofColumns>, TableError> {
         let Some(values) = Values::open(table, false)? else { return Ok(None) };
         let manifest = table.manifest();
         let wrong = |what: &str| Err(table.damaged_manifest(what));

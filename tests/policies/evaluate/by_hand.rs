@@ -1,10 +1,9 @@
 //! Figures of a hand-made policy on hand-made values, computed by hand.
 
 use std::sync::Arc;
-use yomikiri::any::AnyGame;
 use yomikiri::hint::Hinted;
 
-use yomikiri::game::{Game, Outcome, Score};
+use yomikiri::game::{Outcome, Rules, Score};
 use yomikiri::progress::Silent;
 use yomikiri_measure::judge::{Case, Figures, Key, Piece, Player, Source, Truth, measure};
 use yomikiri_measure::policy::{Answers, Batch, Policy};
@@ -12,7 +11,7 @@ use yomikiri_measure::policy::{Answers, Batch, Policy};
 use crate::common::solved::board_4x4;
 
 /// Two positions of 4×4 with invented values.
-struct Invented(AnyGame);
+struct Invented(Arc<dyn Rules>);
 
 fn truth(score: i8, distance: u16) -> Truth {
     let score = Score(score);
@@ -26,8 +25,8 @@ fn truth(score: i8, distance: u16) -> Truth {
 }
 
 impl Source for Invented {
-    fn game(&self) -> &AnyGame {
-        &self.0
+    fn game(&self) -> &dyn Rules {
+        &*self.0
     }
 
     fn pieces(&self) -> usize {
@@ -71,7 +70,7 @@ impl Policy for Told {
         "told".to_string()
     }
 
-    fn answer(&self, _game: &AnyGame, batch: &Batch) -> Result<Answers, Hinted> {
+    fn answer(&self, _game: &dyn Rules, batch: &Batch) -> Result<Answers, Hinted> {
         assert_eq!(batch.len(), 2);
         let probabilities = vec![0.5, 0.25, 0.125, 0.125, 0.25, 0.25, 0.5];
         let scores = vec![3.0, 4.0, 2.0, 1.0, 0.0, 0.0, 1.0];

@@ -12,8 +12,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 use tempfile::TempDir;
 use walk::Walk;
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Game, Outcome};
+use yomikiri::game::{AnyPosition, Outcome, Rules};
 use yomikiri::graph::{Graph, Plan};
 use yomikiri::hint::Hint;
 use yomikiri::progress::Silent;
@@ -38,15 +37,15 @@ struct Opened {
 }
 
 impl Opened {
-    fn new(game: &AnyGame, plan: &Plan) -> Opened {
+    fn new(game: &dyn Rules, plan: &Plan) -> Opened {
         let (dir, table) = solved(game, plan);
         Opened { _dir: dir, solved: opened(&table) }
     }
 
     fn board(fold: bool, max_depth: Option<u32>) -> Opened {
         let game = board_4x4(fold);
-        let plan = Plan { max_depth, ..Plan::from_start(&game) };
-        Opened::new(&game, &plan)
+        let plan = Plan { max_depth, ..Plan::from_start(&*game) };
+        Opened::new(&*game, &plan)
     }
 
     fn judged(&self) -> TablePositions<'_> {

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use yomikiri::game::{Game, Outcome};
+use yomikiri::game::Outcome;
 use yomikiri::graph::{Index, Plan, StateKind};
 use yomikiri::solved::Oracle;
 use yomikiri::table::Table;
@@ -29,8 +29,8 @@ type Known = OnceLock<(Opened, AccuracyReport)>;
 fn small(known: &'static Known, index: Index) -> &'static (Opened, AccuracyReport) {
     known.get_or_init(|| {
         let game = named("animal-shogi-3x3");
-        let plan = Plan { index, ..Plan::from_start(&game) };
-        let opened = Opened::new(&game, &plan);
+        let plan = Plan { index, ..Plan::from_start(&*game) };
+        let opened = Opened::new(&*game, &plan);
         let report = opened.report(&POLICIES);
         (opened, report)
     })
@@ -51,8 +51,8 @@ fn minishogi(root: &str, max_depth: Option<u32>) -> (Opened, AccuracyReport) {
     let game = named("minishogi");
     let roots = vec![game.parse_position(root, &game.start()).unwrap()];
     let start = if roots[0] == game.start() { "standard" } else { "custom" }.to_string();
-    let plan = Plan { start, roots, max_depth, ..Plan::from_start(&game) };
-    let opened = Opened::new(&game, &plan);
+    let plan = Plan { start, roots, max_depth, ..Plan::from_start(&*game) };
+    let opened = Opened::new(&*game, &plan);
     let report = opened.report(&POLICIES);
     (opened, report)
 }
@@ -289,7 +289,7 @@ fn forced(opened: &Opened) -> ([u64; 2], [f64; 3]) {
     let (table, states) = (&opened.solved, opened.solved.states());
     let (mut counts, mut shares) = ([0; 2], [0.0; 3]);
     for piece in states.pieces() {
-        let visit = |row: usize, position: yomikiri::any::AnyPosition| {
+        let visit = |row: usize, position: yomikiri::game::AnyPosition| {
             let kind = states.kind(row, &position.state);
             if kind != StateKind::Interior {
                 return Ok(());
@@ -518,7 +518,7 @@ fn greedy_captures_what_is_worth_the_most() {
     let game = named("minishogi");
     let chosen = |sfen: &str| {
         let position = game.parse_position(sfen, &game.start()).unwrap();
-        let found = ask(&ByRule(Greedy), &game, &position).unwrap();
+        let found = ask(&ByRule(Greedy), &*game, &position).unwrap();
         let best = found.into_iter().filter(|(_, p)| *p > 0.0);
         best.map(|(action, _)| game.action_name(position.side, action)).collect::<Vec<_>>()
     };

@@ -5,8 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Game, Position, Side};
+use yomikiri::game::{AnyPosition, Position, Rules, Side};
 use yomikiri::graph::Graph;
 use yomikiri::input::NpyHeader;
 use yomikiri::output::temporary;
@@ -27,7 +26,7 @@ fn payload(dir: &Path, states: &Value, name: &str, dtype: &str, shape: &[u64]) -
 }
 
 /// Reads an export back, checks every file against the rules, and returns the positions with their rows.
-fn read(game: &AnyGame, dir: &Path) -> Vec<(AnyPosition, usize)> {
+fn read(game: &dyn Rules, dir: &Path) -> Vec<(AnyPosition, usize)> {
     let states: Value =
         serde_json::from_slice(&fs::read(dir.join("states.json")).unwrap()).unwrap();
     let text = fs::read_to_string(dir.join("positions.txt")).unwrap();
@@ -70,8 +69,8 @@ fn every_position_of_a_layered_table_is_written_once() {
     let dir = tables.place("othello-4x4-states");
     assert_eq!(printed["directory"], dir.to_str().unwrap());
     let game = board_4x4(true);
-    let graph = Graph::open(&game, &table).unwrap();
-    let all = read(&game, &dir);
+    let graph = Graph::open(&*game, &table).unwrap();
+    let all = read(&*game, &dir);
     assert_eq!(all.len(), 56_621);
     let distinct: HashSet<_> = all.iter().map(|(position, _)| *position).collect();
     assert_eq!(distinct.len(), all.len());
@@ -79,7 +78,7 @@ fn every_position_of_a_layered_table_is_written_once() {
     // Within a row, positions are ordered by side, then by symmetry, like the table's orientations.
     let mut rest = all.iter();
     for row in 0..graph.states() {
-        let state = graph.position(&game, row).unwrap().state;
+        let state = graph.position(&*game, row).unwrap().state;
         if game.is_terminal(&state) {
             continue;
         }
@@ -91,7 +90,7 @@ fn every_position_of_a_layered_table_is_written_once() {
 
     let printed = tables.json(&["export", "--states", "--states-of", "canonical"]);
     let dir = tables.place("othello-4x4-states-canonical");
-    let canonical = read(&game, &dir);
+    let canonical = read(&*game, &dir);
     assert_eq!(printed["positions"], canonical.len());
     // The first orientation of each row.
     let mut first = all.clone();

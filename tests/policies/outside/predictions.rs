@@ -2,9 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::Game;
+use yomikiri::game::{AnyPosition, Rules};
 use yomikiri_measure::policy::{Answers, Batch, ByRule, Greedy, Policy};
 
 use super::{assert_same_figures, floats, report, short_floats, write_npy};
@@ -15,7 +15,7 @@ use crate::common::tables::{Tables, copy_dir, solved_4x4};
 
 /// A game's exported positions, with the answers of `greedy`.
 struct Greedily {
-    game: AnyGame,
+    game: Arc<dyn Rules>,
     dir: PathBuf,
     positions: Vec<AnyPosition>,
     batch: Batch,
@@ -30,7 +30,7 @@ impl Greedily {
         let positions: Vec<_> = text.lines().map(read).collect();
         let mut batch = Batch::default();
         positions.iter().for_each(|p| batch.push(*p, game.actions(&p.state)));
-        let answers = ByRule(Greedy).answer(&game, &batch).unwrap();
+        let answers = ByRule(Greedy).answer(&*game, &batch).unwrap();
         Greedily { game, dir, positions, batch, answers }
     }
 

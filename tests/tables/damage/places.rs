@@ -4,7 +4,6 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use yomikiri::game::Game;
 use yomikiri::table::{HEADER_BYTES, Table};
 
 use super::{edit_text, make_fit};

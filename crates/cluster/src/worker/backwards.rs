@@ -14,7 +14,7 @@ use crate::post::{Message, Post, hash, owner, slice};
 use crate::spool::protocol_error;
 use crate::{ClusterError, Done};
 use yomikiri::game::othello::blocks::Bits;
-use yomikiri::game::{Empties, Game, Score, WideKey};
+use yomikiri::game::{Empties, Score, WideKey};
 use yomikiri::graph::TaskStates;
 use yomikiri::hint::Hinted;
 use yomikiri::solve::value::{Short, SweepOrder};

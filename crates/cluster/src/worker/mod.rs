@@ -13,8 +13,8 @@ use crate::post::{Keeping, Message, Post, hash, owner, slice};
 use crate::spool::{Records, Spool, protocol_error};
 use crate::{ClusterError, Done, Job};
 use backwards::backwards;
+use yomikiri::game::Group;
 use yomikiri::game::othello::blocks::{Bits, Blocks};
-use yomikiri::game::{Game, Group};
 use yomikiri::graph::TaskStates;
 use yomikiri::table::Counts;
 
@@ -66,7 +66,7 @@ pub(super) struct Works<'a, B: Bits> {
 
 /// Returns the job in words, which all processes must have alike.
 pub(super) fn asked(job: &Job, peers: usize) -> String {
-    let (version, identity) = (env!("CARGO_PKG_VERSION"), job.plan.identity(&job.game));
+    let (version, identity) = (env!("CARGO_PKG_VERSION"), job.plan.identity(&*job.game));
     let identity = serde_json::to_string(&identity).expect("plain data");
     format!("version {version}, {peers} workers, {identity}")
 }
@@ -133,7 +133,7 @@ pub(super) fn roots<B: Bits>(job: &Job, rules: &Blocks<B>) -> Vec<(u32, u64)> {
 
 /// Does a worker's part of a job.
 pub(super) fn work<B: Bits>(job: &Job, worker: &mut Worker) -> Result<Done, ClusterError> {
-    let rules = Blocks::<B>::new(&job.game);
+    let rules = Blocks::<B>::new(&*job.game);
     let part = Part::new(&job.parts, worker.index(), asked(job, worker.peers()));
     let _lock = part.lock()?;
     let limits = Limits::of(job.memory, job.workers);

@@ -25,9 +25,8 @@ pub mod tactics;
 
 pub use features::FEATURES;
 
-use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::shogi::{Board, MINISHOGI, Shogi};
-use yomikiri::game::{Game, Position, WideKey};
+use yomikiri::game::{AnyPosition, Game, Position, Rules, WideKey};
 
 /// Rules of minishogi with the key type of this module.
 pub type Minishogi = Shogi<WideKey>;
@@ -38,7 +37,7 @@ pub fn rules() -> Minishogi {
 }
 
 /// Converts a position of minishogi's rules to the form in which policies take it.
-fn erased(game: &AnyGame, rules: &Minishogi, position: &Position<Board>) -> AnyPosition {
+fn erased(game: &dyn Rules, rules: &Minishogi, position: &Position<Board>) -> AnyPosition {
     let state = game.state(rules.key(&position.state)).expect("a key of minishogi");
     Position { state, side: position.side }
 }

@@ -11,9 +11,8 @@ use rayon::prelude::*;
 use super::beam::{Beam, RootMove, loss_in};
 use super::quick::Quick;
 use super::{Minishogi, ValueFunction, rules};
-use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::shogi::{Board, MINISHOGI};
-use yomikiri::game::{Game, Position};
+use yomikiri::game::{AnyPosition, Game, Position, Rules};
 use yomikiri::hint::Hinted;
 use yomikiri::search::mates::{Fate, MateRules, fates};
 use yomikiri_measure::policy::card::{Card, file};
@@ -43,7 +42,7 @@ pub fn load(
     name: String,
     spec: &NetworkSpec,
     card: &Card,
-    game: &AnyGame,
+    game: &dyn Rules,
 ) -> Result<MinishogiPlayer<Quick>, Hinted> {
     let path = file(&spec.path, "onnx");
     card.check(&path, &game.name())?;
@@ -124,7 +123,7 @@ impl<V: ValueFunction> Policy for MinishogiPlayer<V> {
         self.name.clone()
     }
 
-    fn answer(&self, game: &AnyGame, batch: &Batch) -> Result<Answers, Hinted> {
+    fn answer(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Hinted> {
         if game.name() != self.game.name() {
             return Err(Hinted::from(format!(
                 "policy '{}' plays {}, not {}",
@@ -167,11 +166,11 @@ mod tests {
     }
 
     fn answers(player: &MinishogiPlayer<Bumpy>, positions: &[Position<Board>]) -> Answers {
-        let (rules, game, mut batch) = (rules(), AnyGame::new(rules()), Batch::default());
+        let (rules, game, mut batch) = (rules(), rules().into_rules(), Batch::default());
         for position in positions {
-            batch.push(erased(&game, &rules, position), rules.actions(&position.state));
+            batch.push(erased(&*game, &rules, position), rules.actions(&position.state));
         }
-        let answers = player.answer(&game, &batch).unwrap();
+        let answers = player.answer(&*game, &batch).unwrap();
         answers.check(&batch).unwrap();
         answers
     }
@@ -199,8 +198,8 @@ mod tests {
         // Mate in 3 by either drop, which the values do not show at one ply.
         let won = position(&game, "2k1S/4p/1gS2/4b/1KR2 b RGPb 1");
         let player = player(1, 4_000);
-        let any = AnyGame::new(rules());
-        let chosen = ask(&player, &any, &erased(&any, &game, &won)).unwrap();
+        let any = rules().into_rules();
+        let chosen = ask(&player, &*any, &erased(&*any, &game, &won)).unwrap();
         let chosen = chosen.iter().filter(|(_, p)| *p > 0.0);
         for (action, _) in chosen {
             let name = game.action_name(won.side, *action);
@@ -215,7 +214,7 @@ mod tests {
             if fates.iter().all(|fate| loses(*fate)) {
                 continue;
             }
-            let answers = ask(&player, &any, &erased(&any, &game, root)).unwrap();
+            let answers = ask(&player, &*any, &erased(&*any, &game, root)).unwrap();
             for (fate, (_, probability)) in fates.iter().zip(answers) {
                 assert!(!loses(*fate) || probability == 0.0);
                 avoided += u32::from(loses(*fate));
@@ -228,7 +227,7 @@ mod tests {
     fn another_game_is_refused() {
         let animals = yomikiri::registry::shogi(&yomikiri::game::shogi::ANIMAL_SHOGI);
         let start = animals.start();
-        let error = ask(&player(1, 0), &animals, &start).unwrap_err().to_string();
+        let error = ask(&player(1, 0), &*animals, &start).unwrap_err().to_string();
         assert!(error.contains("plays minishogi, not animal-shogi"), "{error}");
     }
 }

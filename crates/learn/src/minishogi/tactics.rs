@@ -14,7 +14,6 @@ use rayon::prelude::*;
 use super::mates::GAME_PLIES;
 use super::{Minishogi, erased, rules};
 use crate::chance::{below, seeded};
-use yomikiri::any::AnyGame;
 use yomikiri::game::shogi::{Board, MINISHOGI};
 use yomikiri::game::{Action, Game, Position};
 use yomikiri::hint::Hinted;
@@ -142,11 +141,11 @@ fn share(
     player: &dyn Policy,
     counts: impl Fn(Fate) -> bool,
 ) -> Result<Option<f64>, Hinted> {
-    let (rules, game, mut batch) = (rules(), AnyGame::new(rules()), Batch::default());
+    let (rules, game, mut batch) = (rules(), rules().into_rules(), Batch::default());
     for (position, moves) in positions {
-        batch.push(erased(&game, &rules, position), moves.iter().map(|(action, _)| *action));
+        batch.push(erased(&*game, &rules, position), moves.iter().map(|(action, _)| *action));
     }
-    let answers = player.answer(&game, &batch)?;
+    let answers = player.answer(&*game, &batch)?;
     answers.check(&batch)?;
     let fates = positions.iter().flat_map(|(_, moves)| moves);
     let chosen = fates.zip(&answers.probabilities).filter(|((_, fate), _)| counts(*fate));

@@ -14,8 +14,7 @@ use crate::options::{AT_ONCE, COUNT, KEPT, OPENING, UNITS, number, rate};
 use crate::passes::{Pass, squared_errors};
 use crate::trainer::Trainer;
 use crate::training::{HistoryRow, Learner};
-use yomikiri::any::AnyGame;
-use yomikiri::game::Game;
+use yomikiri::game::Rules;
 use yomikiri::game::encode::{Encoding, Layout, Plane};
 use yomikiri::hint::Hinted;
 use yomikiri::progress::Progress;
@@ -105,7 +104,7 @@ const TEST_ONE_IN: usize = 10;
 impl Discs {
     /// Plays the games between `players`, which are those of the settings.
     pub fn new(
-        game: &AnyGame,
+        game: &dyn Rules,
         settings: Settings,
         players: &[Box<dyn Policy>],
         progress: &dyn Progress,

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use yomikiri::any::AnyGame;
-use yomikiri::game::{FoldedWords, Game, Splits, name_word};
+use yomikiri::game::{FoldedWords, Rules, Splits, name_word};
 use yomikiri_measure::judge::{MeasureError, Piece, Source};
 
 /// Minimum number of positions in a piece, except the last. Inference takes a piece at a time, and sampling
@@ -15,7 +14,7 @@ const AT_ONCE: usize = 1024;
 /// Positions of one split, or a stable sample of them, in the order of their source.
 #[derive(Clone, Debug)]
 pub struct SplitPart {
-    game: AnyGame,
+    game: Arc<dyn Rules>,
     pieces: Vec<Arc<Piece>>,
     rows: u64,
 }
@@ -50,7 +49,7 @@ impl SplitPart {
             parts.iter_mut().zip(piece).for_each(|(part, piece)| part.push(piece));
         }
         let part = |pieces| SplitPart {
-            game: source.game().clone(),
+            game: source.game().shared(),
             pieces: gather(pieces),
             rows: source.rows(),
         };
@@ -76,8 +75,8 @@ fn gather(all: impl IntoIterator<Item = Piece>) -> Vec<Arc<Piece>> {
 }
 
 impl Source for SplitPart {
-    fn game(&self) -> &AnyGame {
-        &self.game
+    fn game(&self) -> &dyn Rules {
+        &*self.game
     }
 
     fn pieces(&self) -> usize {

@@ -14,6 +14,7 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 use super::replay::{Experience, Replay};
 use crate::chance::{below, sample, seeded, unit};
@@ -23,9 +24,8 @@ use crate::options::{AT_ONCE, COUNT, KEPT, number, rate, share};
 use crate::passes::{Gradient, Pass};
 use crate::trainer::Trainer;
 use crate::training::{HistoryRow, Learner};
-use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::game::encode::{Encoding, Layout};
-use yomikiri::game::{Action, Game, Side};
+use yomikiri::game::{Action, AnyPosition, AnyState, Rules, Side};
 use yomikiri::hint::Hinted;
 use yomikiri::progress::Progress;
 use yomikiri_measure::policy::{Batch, Policy};
@@ -160,7 +160,7 @@ struct Results {
 
 /// Q-learning.
 pub struct QLearning {
-    game: AnyGame,
+    game: Arc<dyn Rules>,
     encoding: Encoding,
     settings: Settings,
     opponents: Vec<Box<dyn Policy>>,
@@ -171,7 +171,11 @@ pub struct QLearning {
 
 impl QLearning {
     /// Returns the state before the first game; `opponents` are those of the settings.
-    pub fn new(game: AnyGame, settings: Settings, opponents: Vec<Box<dyn Policy>>) -> QLearning {
+    pub fn new(
+        game: Arc<dyn Rules>,
+        settings: Settings,
+        opponents: Vec<Box<dyn Policy>>,
+    ) -> QLearning {
         let network = Network::new(settings.architecture(game.shape()), settings.fit.seed);
         let encoding = settings.encoding(game.shape());
         let (target, replay) = (network.clone(), Replay::new(settings.fit.replay));
@@ -228,7 +232,7 @@ impl QLearning {
             for (which, (batch, places)) in
                 theirs.iter().enumerate().filter(|(_, t)| !t.1.is_empty())
             {
-                let answers = self.opponents[which].answer(&self.game, batch)?;
+                let answers = self.opponents[which].answer(&*self.game, batch)?;
                 answers.check(batch)?;
                 for (place, &at) in places.iter().enumerate() {
                     let (lane, range) = (&mut lanes[at], batch.range(place));

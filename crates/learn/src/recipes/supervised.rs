@@ -8,6 +8,7 @@
 use clap::ArgAction;
 use clap::builder::BoolishValueParser;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 use super::parts::SplitPart;
 use crate::chance::{below, seeded, shuffle};
@@ -18,9 +19,8 @@ use crate::options::{AT_ONCE, COUNT, UNITS, number, real};
 use crate::passes::{Dropout, Gradient, Pass, squared_errors};
 use crate::trainer::Trainer;
 use crate::training::{HistoryRow, Learner};
-use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::game::encode::{Encoding, Layout};
-use yomikiri::game::{Action, Game, Position, Side, Splits, Symmetry};
+use yomikiri::game::{Action, AnyState, Position, Rules, Side, Splits, Symmetry};
 use yomikiri::hint::Hinted;
 use yomikiri::progress::Progress;
 use yomikiri_measure::judge::{Case, Truth};
@@ -195,7 +195,7 @@ impl Examples {
 
 /// Supervised training on a table.
 pub struct Supervised {
-    game: AnyGame,
+    game: Arc<dyn Rules>,
     encoding: Encoding,
     settings: Settings,
     examples: Examples,
@@ -208,7 +208,7 @@ const PART: usize = 64;
 impl Supervised {
     /// Prepares training on these positions, which should be distinct.
     pub fn new(
-        game: &AnyGame,
+        game: &dyn Rules,
         train: &SplitPart,
         settings: Settings,
     ) -> Result<Supervised, Hinted> {
@@ -236,7 +236,7 @@ impl Supervised {
                 let what = format!("expected a multiple of the board's {order} symmetries");
                 Hinted::from(format!("invalid --hidden or --channels with --equivariant: {what}"))
             };
-            trainer = trainer.tied(Ties::of(&architecture, &game).ok_or_else(unfit)?);
+            trainer = trainer.tied(Ties::of(&architecture, &*game).ok_or_else(unfit)?);
         }
         let encoding = settings.encoding(game.shape());
         Ok(Supervised { game, encoding, settings, examples, trainer })
@@ -255,7 +255,7 @@ impl Supervised {
         for &(at, symmetry) in shown {
             let state = game.transform(&examples.states[at], symmetry);
             let position = Position { state, side: Side::First };
-            self.encoding.write_position(game, &position, &mut own);
+            self.encoding.write_position(&**game, &position, &mut own);
             part.inputs.extend_from_slice(&own);
             part.values.push(f32::from(examples.outcomes[at]));
             let moves = &examples.moves[examples.offsets[at]..examples.offsets[at + 1]];

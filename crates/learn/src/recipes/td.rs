@@ -11,6 +11,7 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 use crate::chance::{below, seeded, unit};
 use crate::network::{Activation, Architecture, Head, Network};
@@ -19,9 +20,8 @@ use crate::options::{AT_ONCE, COUNT, UNITS, number, rate, share};
 use crate::passes::{Gradient, Pass, squared_errors};
 use crate::trainer::Trainer;
 use crate::training::{HistoryRow, Learner};
-use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::encode::{Encoding, Layout};
-use yomikiri::game::{Game, Outcome, Position, Side};
+use yomikiri::game::{AnyPosition, Outcome, Position, Rules, Side};
 use yomikiri::hint::Hinted;
 use yomikiri::progress::Progress;
 
@@ -100,7 +100,7 @@ struct TdErrors {
 
 /// Temporal-difference learning.
 pub struct Td {
-    game: AnyGame,
+    game: Arc<dyn Rules>,
     encoding: Encoding,
     settings: Settings,
     trainer: Trainer,
@@ -108,7 +108,7 @@ pub struct Td {
 
 impl Td {
     /// Returns the state before the first game.
-    pub fn new(game: AnyGame, settings: Settings) -> Td {
+    pub fn new(game: Arc<dyn Rules>, settings: Settings) -> Td {
         // Small weights of both signs: with only positive ones, as in the source's program, all hidden
         // units behave alike.
         let architecture = settings.architecture(game.shape());
@@ -125,7 +125,7 @@ impl Td {
 
     /// Makes a move in each game and returns the resulting inputs and targets.
     fn moves(&self, lanes: &mut [Lane]) -> TdErrors {
-        let game = &self.game;
+        let game = &*self.game;
         let width = self.encoding.len();
         let (mut inputs, mut nexts, mut ends) = (Vec::new(), Vec::new(), Vec::new());
         for lane in lanes.iter() {
@@ -184,7 +184,7 @@ impl Td {
 }
 
 /// Returns the result of a finished game, 1 for the winner; `None` while it goes on.
-fn result(game: &AnyGame, position: &AnyPosition) -> Option<[f32; 2]> {
+fn result(game: &dyn Rules, position: &AnyPosition) -> Option<[f32; 2]> {
     if !game.is_terminal(&position.state) {
         return None;
     }

@@ -1,6 +1,6 @@
 //! Checksum of a table's contents, independent of how they are stored.
 
-use yomikiri::game::{Game, WideKey};
+use yomikiri::game::WideKey;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
 use yomikiri::solve::{UNKNOWN_DISTANCE, UNKNOWN_SCORE};

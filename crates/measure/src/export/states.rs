@@ -14,9 +14,8 @@ use super::targets::{
     table_crc32, write_arrays_and_lines,
 };
 use crate::judge::Example;
-use yomikiri::any::AnyGame;
 use yomikiri::game::encode::Layout;
-use yomikiri::game::{Game, Split};
+use yomikiri::game::{Rules, Split};
 use yomikiri::graph::{RowPiece, StateKind};
 use yomikiri::progress::Progress;
 use yomikiri::solve::Value;
@@ -97,7 +96,7 @@ pub struct Exported {
 }
 
 /// Estimates the size in bytes of an export of this many positions.
-pub fn bytes_of(game: &AnyGame, positions: u64) -> u64 {
+pub fn bytes_of(game: &dyn Rules, positions: u64) -> u64 {
     let (rows, columns) = game.shape();
     let squares = (rows * columns) as u64;
     let planes = game.plane_kinds().count() as u64 * squares;
@@ -162,7 +161,7 @@ pub fn write_states(
 }
 
 /// Returns the exported columns: the arrays, and last the positions as text.
-fn columns(game: &AnyGame) -> (Vec<TargetColumn>, TargetShape) {
+fn columns(game: &dyn Rules) -> (Vec<TargetColumn>, TargetShape) {
     let shape = TargetShape {
         layout: Layout::Nchw,
         scores: false,
@@ -218,7 +217,7 @@ fn exported(states: States, place: &Path, reused: bool) -> Result<Exported, Expo
 }
 
 /// Describes an export of a table, without its files.
-fn describe(game: &AnyGame, table: &Table, of: Orienting, positions: u64) -> States {
+fn describe(game: &dyn Rules, table: &Table, of: Orienting, positions: u64) -> States {
     let manifest = table.manifest();
     let (rows, columns) = game.shape();
     let perspective = "planes and legal moves are those of the player to move (the mover)";

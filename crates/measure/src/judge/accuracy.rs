@@ -20,8 +20,7 @@ use super::player::Player;
 use super::positions::{Checksum, Piece, Source, TablePositions};
 use super::unfolded::Unfolded;
 use crate::policy::{Answers, TrainedOn};
-use yomikiri::any::AnyGame;
-use yomikiri::game::{Divider, Game, Split};
+use yomikiri::game::{Divider, Rules, Split};
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
 use yomikiri::solved::SolvedTable;
@@ -199,7 +198,7 @@ fn judge(
     source: &dyn Source,
     piece: Arc<Piece>,
     players: &[Player],
-    dividers: &[Option<Divider<AnyGame>>],
+    dividers: &[Option<Divider>],
     keep: bool,
 ) -> Result<PieceResult, MeasureError> {
     let game = source.game();
@@ -274,7 +273,7 @@ pub fn play_everywhere(
 type Sums = [DetailSums; 4];
 
 impl PolicyAccuracy {
-    fn of(sums: &Sums, game: &AnyGame, policy: String, learned: TrainedOn) -> PolicyAccuracy {
+    fn of(sums: &Sums, game: &dyn Rules, policy: String, learned: TrainedOn) -> PolicyAccuracy {
         let mut all = DetailSums::default();
         sums.iter().for_each(|part| all.add(part));
         let [train, validation, test] = Split::ALL.map(|split| sums[split.index()].total);

@@ -8,8 +8,7 @@ use serde::Serialize;
 
 use crate::policy::chance::{sample, unit};
 use crate::policy::{Batch, Policy};
-use yomikiri::any::{AnyGame, AnyState};
-use yomikiri::game::{Game, Outcome, PlayedGame, Position, Side};
+use yomikiri::game::{Outcome, PlayedGame, Position, Rules, Side};
 use yomikiri::hint::Hinted;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
@@ -54,7 +53,7 @@ impl GameTally {
     }
 
     /// Counts a finished game for the policy that played `side`.
-    fn count(&mut self, game: &AnyGame, played: &PlayedGame<AnyState>, side: Side) {
+    fn count(&mut self, game: &dyn Rules, played: &PlayedGame, side: Side) {
         let Position { state, side: mover } = played.position();
         let outcome = played.end(game).map_or(Outcome::Draw, |end| end.outcome);
         let score = i64::from(game.material(state));
@@ -88,7 +87,7 @@ const LANES: u64 = 64;
 /// Plays games of `one` against `other`, first with `one` as the first player, then as the second. A game
 /// depends on its number and the seed, not on the number of threads.
 pub fn arena(
-    game: &AnyGame,
+    game: &dyn Rules,
     one: &dyn Policy,
     other: &dyn Policy,
     sampling: Sampling,
@@ -110,11 +109,11 @@ pub fn arena(
 
 /// Plays games of a first player against a second one and returns them.
 pub fn record(
-    game: &AnyGame,
+    game: &dyn Rules,
     players: [&dyn Policy; 2],
     sampling: Sampling,
     progress: &dyn Progress,
-) -> Result<Vec<PlayedGame<AnyState>>, Hinted> {
+) -> Result<Vec<PlayedGame>, Hinted> {
     let tasks = sampling.games.div_ceil(LANES) as usize;
     let parts = parallel::try_map(tasks, &|task| {
         let begin = task as u64 * LANES;
@@ -126,25 +125,25 @@ pub fn record(
 }
 
 /// A game in progress, with its own random numbers.
-struct Lane<S> {
-    played: PlayedGame<S>,
+struct Lane {
+    played: PlayedGame,
     random: SplitMix64,
 }
 
 /// Plays the games of these numbers and returns them in order.
 fn play(
-    game: &AnyGame,
+    game: &dyn Rules,
     players: [&dyn Policy; 2],
     sampling: Sampling,
     numbers: std::ops::Range<u64>,
-) -> Result<Vec<PlayedGame<AnyState>>, Hinted> {
+) -> Result<Vec<PlayedGame>, Hinted> {
     let begin = |number: u64| {
         let seed = sampling.seed ^ number.wrapping_mul(0xd134_2543_de82_ef95);
         let mut random = SplitMix64::seed_from_u64(seed);
         unit(&mut random);
         Lane { played: PlayedGame::new(game.start()), random }
     };
-    let mut lanes: Vec<Lane<AnyState>> = numbers.map(begin).collect();
+    let mut lanes: Vec<Lane> = numbers.map(begin).collect();
     loop {
         let mut batches = [Batch::default(), Batch::default()];
         let mut choosing: [Vec<usize>; 2] = [Vec::new(), Vec::new()];

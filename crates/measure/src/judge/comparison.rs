@@ -16,8 +16,7 @@ use super::metrics::Metrics;
 use super::mistakes::{Mistake, MoveLoss};
 use super::positions::Piece;
 use crate::policy::Answers;
-use yomikiri::any::AnyGame;
-use yomikiri::game::{Game, Score};
+use yomikiri::game::{Rules, Score};
 
 /// Comparison of two policies, or of one policy in an earlier report and in this one, in the same positions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -263,7 +262,7 @@ impl PairedSets {
     /// seed, then for the next; the `most` greatest differences are kept.
     pub(super) fn add(
         &mut self,
-        game: &AnyGame,
+        game: &dyn Rules,
         piece: &Piece,
         answers: &[Answers],
         (most, is_sample): (usize, bool),
@@ -405,7 +404,7 @@ impl Agreement {
 mod tests {
     use super::*;
     use crate::judge::{Case, Truth};
-    use yomikiri::game::{Action, Game, Outcome};
+    use yomikiri::game::{Action, Outcome};
     use yomikiri::registry::othello;
 
     #[test]

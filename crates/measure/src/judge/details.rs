@@ -8,8 +8,7 @@ use super::figures::{Figures, FiguresBySet, outcome_lost, score_lost};
 use super::positions::{Case, Truth};
 use super::values::{FinalScoreFigures, ValueFigures};
 use crate::policy::Answer;
-use yomikiri::any::AnyGame;
-use yomikiri::game::{Action, Game, Side};
+use yomikiri::game::{Action, Rules, Side};
 
 /// Figures of one policy on some positions, beyond the means.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -227,7 +226,7 @@ impl DetailSums {
     }
 
     /// Returns the details; squares are those of the game's board.
-    pub(super) fn details(&self, game: &AnyGame) -> Details {
+    pub(super) fn details(&self, game: &dyn Rules) -> Details {
         let has_scores = self.total.decisive_score.is_some();
         let groups = |is_of: fn(Key) -> bool| {
             let of_kind = self.groups.iter().filter(|(key, _)| is_of(**key));
@@ -393,7 +392,7 @@ impl SquareTable {
     }
 
     /// Returns the figures of all squares of a game's board, whose numbers are their actions.
-    pub(super) fn of_board(&self, game: &AnyGame) -> Vec<Square> {
+    pub(super) fn of_board(&self, game: &dyn Rules) -> Vec<Square> {
         let (rows, columns) = if self.0.is_empty() { (0, 0) } else { game.shape() };
         let square = |at: usize| Square {
             square: game.action_name(Side::First, Action(at as u16)),

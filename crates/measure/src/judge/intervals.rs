@@ -8,7 +8,6 @@ use super::figures::EQUAL;
 use super::mistakes::MoveLoss;
 use super::positions::Piece;
 use crate::policy::Answers;
-use yomikiri::any::AnyGame;
 use yomikiri::game::{Divider, Score, Split};
 
 /// A 95 % confidence interval of the mean of independent draws.
@@ -104,13 +103,13 @@ impl Draw {
 
 /// A policy's figures in the positions of a sample whose moves differ in outcome, each as often as it was drawn.
 pub(super) struct Draws {
-    divider: Option<Divider<AnyGame>>,
+    divider: Option<Divider>,
     draws: Vec<Draw>,
 }
 
 impl Draws {
     /// Returns no draws of a policy; the divider is that of its training.
-    pub(super) fn new(divider: Option<Divider<AnyGame>>) -> Draws {
+    pub(super) fn new(divider: Option<Divider>) -> Draws {
         Draws { divider, draws: Vec::new() }
     }
 
@@ -235,7 +234,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let game = othello("4").unwrap();
         let table = SolvedTable::of_whole(game.clone(), &Store::at(dir.path()), &Silent).unwrap();
-        let players = policies.iter().map(|name| build(&name.parse().unwrap(), &game).unwrap());
+        let players = policies.iter().map(|name| build(&name.parse().unwrap(), &*game).unwrap());
         let players: Vec<_> = players.collect();
         let mut draws: Vec<Draws> = policies.iter().map(|_| Draws::new(None)).collect();
         let mut all = 0;

@@ -5,8 +5,7 @@ use serde::Serialize;
 use super::figures::Figures;
 use super::positions::Piece;
 use crate::policy::{Answer, Answers};
-use yomikiri::any::AnyGame;
-use yomikiri::game::{Divider, Game};
+use yomikiri::game::{Divider, Rules};
 
 /// One policy in one position. All values are those of the player to move.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -81,9 +80,9 @@ pub(super) fn likeliest(probabilities: &[f64]) -> usize {
 
 /// Returns the judgements of one policy on a piece, in the piece's order; `divider` is the player's.
 pub fn judgements<'a>(
-    game: &'a AnyGame,
+    game: &'a dyn Rules,
     policy: &'a str,
-    divider: Option<&'a Divider<AnyGame>>,
+    divider: Option<&'a Divider>,
     piece: &'a Piece,
     answers: &'a Answers,
 ) -> impl Iterator<Item = Judgement> + 'a {

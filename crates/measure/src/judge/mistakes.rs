@@ -8,8 +8,7 @@ use super::figures::{outcome_lost, score_lost};
 use super::play::Play;
 use super::positions::{Piece, Truth};
 use crate::policy::Answers;
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, Drawn, FoldedWords, Game, MoveSquares, StateWords};
+use yomikiri::game::{Action, AnyPosition, Drawn, FoldedWords, MoveSquares, Rules, StateWords};
 use yomikiri::solved::SolvedTable;
 
 /// A position in which a policy loses something; it represents its mirror images too.
@@ -96,7 +95,7 @@ impl MoveLoss {
 impl Mistake {
     /// Returns the mistake in a position of value `own`; `lost.plies` counts if `timed`.
     pub(super) fn new(
-        game: &AnyGame,
+        game: &dyn Rules,
         position: &AnyPosition,
         own: &Truth,
         (met, lost, timed): (Option<f64>, MoveLoss, bool),
@@ -136,19 +135,19 @@ impl Mistake {
 /// then plies. The first of the worst images of a position is kept.
 pub struct Costliest {
     most: usize,
-    images: FoldedWords<AnyGame>,
+    images: FoldedWords,
     /// The worst first, each with its size and a key common to all its images.
     kept: Vec<([i64; 3], StateWords, Mistake)>,
 }
 
 impl Costliest {
     /// Returns an empty collector that keeps `most` mistakes.
-    pub fn new(game: &AnyGame, most: usize) -> Costliest {
+    pub fn new(game: &dyn Rules, most: usize) -> Costliest {
         Costliest { most, images: FoldedWords::new(game), kept: Vec::new() }
     }
 
     /// Adds the positions of a piece with the policy's answers.
-    pub fn add(&mut self, game: &AnyGame, piece: &Piece, answers: &Answers) {
+    pub fn add(&mut self, game: &dyn Rules, piece: &Piece, answers: &Answers) {
         if self.most == 0 {
             return;
         }

@@ -94,12 +94,12 @@ pub use unfolded::Unfolded;
 pub use values::{BINS, Bin, FinalScoreFigures, ValueFigures};
 
 use crate::policy::{self, PolicySpec};
-use yomikiri::any::AnyGame;
+use yomikiri::game::Rules;
 use yomikiri::hint::Hinted;
 
 /// Builds a player for a game from its specification, reading its files and starting its program. Errors name
 /// the file or program at fault.
-pub fn build(spec: &PolicySpec, game: &AnyGame) -> Result<Player, Hinted> {
+pub fn build(spec: &PolicySpec, game: &dyn Rules) -> Result<Player, Hinted> {
     let policy = match policy::of_outside(spec, game)? {
         Some(policy) => Some(policy),
         None => policy::of_rules(spec, game)?,

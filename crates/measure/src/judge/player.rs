@@ -2,8 +2,7 @@
 
 use super::positions::{Piece, Truth};
 use crate::policy::{Answers, Batch, Policy, Trained, TrainedOn, TrainedSpec, share_best};
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, Divider, Game};
+use yomikiri::game::{Action, AnyPosition, Divider, Rules};
 use yomikiri::hint::Hinted;
 use yomikiri::solved::Oracle;
 
@@ -47,7 +46,7 @@ impl Player {
     }
 
     /// Returns a divider that assigns positions to the parts of the training split, if that is known.
-    pub fn divider(&self, game: &AnyGame) -> Option<Divider<AnyGame>> {
+    pub fn divider(&self, game: &dyn Rules) -> Option<Divider> {
         self.learned_from().division().map(|division| Divider::new(game, division))
     }
 
@@ -65,7 +64,7 @@ impl Player {
     }
 
     /// Answers for the positions of a piece.
-    pub(super) fn answer(&self, game: &AnyGame, piece: &Piece) -> Result<Answers, Hinted> {
+    pub(super) fn answer(&self, game: &dyn Rules, piece: &Piece) -> Result<Answers, Hinted> {
         match self {
             Player::Policy(policy) => {
                 let answers = policy.answer(game, &piece.batch)?;
@@ -119,7 +118,7 @@ impl Player {
     /// oracle that proves the values of all moves.
     pub fn choose(
         &self,
-        game: &AnyGame,
+        game: &dyn Rules,
         oracle: Option<&dyn Oracle>,
         position: &AnyPosition,
     ) -> Result<Choice, Hinted> {

@@ -13,8 +13,7 @@ use super::intervals::Draws;
 use super::metrics::Metrics;
 use super::mistakes::Mistake;
 use super::positions::{JudgedPositions, TableFacts};
-use yomikiri::any::AnyGame;
-use yomikiri::game::{BoardLayout, Game, Side, Split};
+use yomikiri::game::{BoardLayout, Rules, Side, Split};
 use yomikiri::table::{SweepRecord, TableError};
 
 /// Accuracy of policies on a table; `docs/json.md` describes the JSON.
@@ -72,7 +71,7 @@ pub struct Words {
 
 impl Words {
     /// Returns the words of a game.
-    pub fn of(game: &impl Game) -> Words {
+    pub fn of(game: &dyn Rules) -> Words {
         let unit = game.score_unit();
         let sides = Side::ALL.map(|side| game.side_name(side));
         Words {
@@ -117,7 +116,7 @@ impl AccuracyReport {
     }
 
     /// Adds the intervals of a sample, and which policies are tied with the one ranked above them.
-    pub(super) fn weigh(&mut self, sample: Option<&[Draws]>, game: &AnyGame) {
+    pub(super) fn weigh(&mut self, sample: Option<&[Draws]>, game: &dyn Rules) {
         let part = |policy: &PolicyAccuracy| policy.splits.as_ref()?.held_out();
         let parts: Vec<Option<Split>> = self.policies.iter().map(part).collect();
         let most = game.max_score();
@@ -159,7 +158,7 @@ impl AccuracyReport {
             seconds,
             sweeps: positions.sweeps().to_vec(),
             words: Words::of(game),
-            board: BoardLayout::of(game),
+            board: game.board_layout(),
             metrics: Vec::new(),
             changes: None,
         })

@@ -15,7 +15,7 @@ use super::positions::{JudgedPositions, Piece, TablePositions};
 use super::report::{AccuracyReport, Words};
 use super::unfolded::Unfolded;
 use crate::policy::Answers;
-use yomikiri::game::{Game, Repetition, Side};
+use yomikiri::game::{Repetition, Side};
 use yomikiri::hint::{Hint, Hinted};
 use yomikiri::progress::Progress;
 use yomikiri::solved::{Orienting, SolvedTable};

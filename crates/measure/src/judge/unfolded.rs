@@ -9,8 +9,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use yomikiri::any::{AnyGame, AnyPosition, AnyState};
-use yomikiri::game::{Game, Orientations, Position, Side, Symmetry};
+use yomikiri::game::{AnyPosition, AnyState, Orientations, Position, Rules, Side, Symmetry};
 use yomikiri::hint::Hint;
 use yomikiri::parallel;
 use yomikiri::solved::States;
@@ -254,7 +253,7 @@ impl Facing {
     }
 
     /// Returns the symmetries that map a state to the one its row contains.
-    fn ties(&self, game: &AnyGame, row: usize, state: &AnyState) -> u8 {
+    fn ties(&self, game: &dyn Rules, row: usize, state: &AnyState) -> u8 {
         let (group, ties) = (game.group(), game.canonical(state).ties);
         let Some(&symmetry) = self.symmetries.get(row).filter(|symmetry| **symmetry != 0) else {
             return ties;

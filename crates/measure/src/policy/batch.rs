@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use yomikiri::any::AnyPosition;
-use yomikiri::game::Action;
+use yomikiri::game::{Action, AnyPosition};
 use yomikiri::hint::Hinted;
 
 /// Positions in which a policy chooses a move, with their legal actions.
@@ -167,7 +166,6 @@ impl Answers {
 mod tests {
     use super::super::sample::four;
     use super::*;
-    use yomikiri::game::Game;
 
     #[test]
     fn answers_must_fit_the_batch() {

@@ -7,14 +7,13 @@ use super::{
     ByRule, Exec, Greedy, Lines, Mate, Material, Mcts, Minimax, MonteCarlo, MoveCount, Policy,
     PolicySpec, Predictions, Random, Rule, StaticEvaluation, Weights,
 };
-use yomikiri::any::AnyGame;
-use yomikiri::game::Game;
+use yomikiri::game::Rules;
 use yomikiri::hint::Hinted;
 
 /// Builds a policy that goes by the rules and at most a file of weights. Returns `None` for
 /// [`PolicySpec::Perfect`], which needs a solved table. Fails if the policy does not suit the game, if the
 /// file is invalid, or for networks and external policies.
-pub fn of_rules(spec: &PolicySpec, game: &AnyGame) -> Result<Option<Box<dyn Policy>>, Hinted> {
+pub fn of_rules(spec: &PolicySpec, game: &dyn Rules) -> Result<Option<Box<dyn Policy>>, Hinted> {
     spec.check(game)?;
     if let PolicySpec::Mate(nodes) = *spec {
         return Ok(Mate::new(spec.to_string(), nodes, game).and_then(by_rule));
@@ -31,7 +30,7 @@ pub fn of_rules(spec: &PolicySpec, game: &AnyGame) -> Result<Option<Box<dyn Poli
 }
 
 /// Builds a policy of files, a model or a program; returns `None` for all others.
-pub fn of_outside(spec: &PolicySpec, game: &AnyGame) -> Result<Option<Box<dyn Policy>>, Hinted> {
+pub fn of_outside(spec: &PolicySpec, game: &dyn Rules) -> Result<Option<Box<dyn Policy>>, Hinted> {
     Ok(match spec {
         PolicySpec::Predictions(dir, reading) => {
             Some(Box::new(Predictions::read(game, spec.to_string(), dir, reading)?))
@@ -90,13 +89,17 @@ impl NetworkSpec {
     ///
     /// The error is one line that names the file, its fault and a remedy.
     #[cfg(feature = "onnx")]
-    pub fn load<'a>(&self, name: String, game: &AnyGame) -> Result<Box<dyn Policy + 'a>, Hinted> {
+    pub fn load<'a>(&self, name: String, game: &dyn Rules) -> Result<Box<dyn Policy + 'a>, Hinted> {
         Ok(Box::new(super::Steady::model(super::Onnx::load(self, name, game)?)))
     }
 
     /// Fails: this build cannot read models.
     #[cfg(not(feature = "onnx"))]
-    pub fn load<'a>(&self, name: String, _game: &AnyGame) -> Result<Box<dyn Policy + 'a>, Hinted> {
+    pub fn load<'a>(
+        &self,
+        name: String,
+        _game: &dyn Rules,
+    ) -> Result<Box<dyn Policy + 'a>, Hinted> {
         let (what, hint) = NetworkSpec::NOT_BUILT_IN;
         Err(Hinted::from(format!("{name}: {what}")).with_hint(hint))
     }
@@ -111,10 +114,10 @@ mod tests {
     #[test]
     fn only_the_perfect_policy_waits_for_a_table() {
         let perfect = PolicySpec::Perfect;
-        assert!(of_rules(&perfect, &four()).unwrap().is_none());
-        assert!(of_rules(&perfect, &minishogi()).unwrap().is_none());
+        assert!(of_rules(&perfect, &*four()).unwrap().is_none());
+        assert!(of_rules(&perfect, &*minishogi()).unwrap().is_none());
         let learned: PolicySpec = "learned:x".parse().unwrap();
-        let errors = [of_rules(&learned, &four()).err(), of_rules(&learned, &minishogi()).err()];
+        let errors = [of_rules(&learned, &*four()).err(), of_rules(&learned, &*minishogi()).err()];
         for error in errors {
             let message = error.expect("a network is not perfect").line();
             assert!(message.starts_with("policy 'learned:x' ") && !message.contains('\n'));

@@ -7,8 +7,7 @@
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, Outcome, StateWords, Walk};
+use yomikiri::game::{Action, AnyPosition, Outcome, Rules, StateWords, Walk};
 
 /// Number of plies after which a playout is stopped and counts as a draw. No game of Othello is as long; in
 /// minishogi about 2 of 100 random games are.
@@ -53,7 +52,7 @@ pub(super) struct Chance {
 }
 
 impl Chance {
-    pub(super) fn new(game: &AnyGame, seed: u64, position: &AnyPosition) -> Chance {
+    pub(super) fn new(game: &dyn Rules, seed: u64, position: &AnyPosition) -> Chance {
         let words = StateWords::of(game, &position.state);
         let purpose = [words.as_slice(), &[position.side.index() as u64]].concat();
         Chance { numbers: seeded(seed, &purpose), actions: Vec::new() }
@@ -93,23 +92,22 @@ mod tests {
     use super::super::sample::{animals, answers, four, minishogi, positions};
     use super::super::{Answers, Mcts, MonteCarlo, Policy};
     use super::*;
-    use yomikiri::game::Game;
 
     #[test]
     fn every_position_side_and_seed_has_its_own_random_numbers() {
         let game = minishogi();
         let mut first = std::collections::HashSet::new();
-        let positions = positions(&game, 200);
+        let positions = positions(&*game, 200);
         for &position in &positions {
             for side in [position.side, position.side.other()] {
                 for seed in [0, 1, u64::MAX] {
-                    let mut chance = Chance::new(&game, seed, &AnyPosition { side, ..position });
+                    let mut chance = Chance::new(&*game, seed, &AnyPosition { side, ..position });
                     first.insert(chance.numbers.next_u64());
                 }
             }
         }
         assert!(first.len() > 5 * positions.len());
-        let numbers = |seed| Chance::new(&game, seed, &positions[0]).numbers.next_u64();
+        let numbers = |seed| Chance::new(&*game, seed, &positions[0]).numbers.next_u64();
         assert_eq!(numbers(3), numbers(3));
     }
 
@@ -117,7 +115,7 @@ mod tests {
     #[test]
     fn random_numbers_are_known() {
         let game = four();
-        let mut chance = Chance::new(&game, 0, &game.start());
+        let mut chance = Chance::new(&*game, 0, &game.start());
         assert_eq!([0; 8].map(|_| chance.below(100)), [68, 50, 65, 68, 61, 46, 95, 13]);
     }
 
@@ -126,15 +124,15 @@ mod tests {
         // Two kings alone.
         let game = minishogi();
         let kings = game.parse_position("k4/5/5/5/4K b - 1", &game.start()).unwrap();
-        let mut chance = Chance::new(&game, 0, &kings);
-        let mut walk = game.walk_from(&kings.state);
+        let mut chance = Chance::new(&*game, 0, &kings);
+        let mut walk = game.walk(&kings.state);
         assert!((0..20).all(|_| chance.playout(&mut *walk) == 0));
-        let drawn = answers(&MonteCarlo::new(3, 0), &game, &[kings]);
+        let drawn = answers(&MonteCarlo::new(3, 0), &*game, &[kings]);
         assert_eq!((drawn.scores, drawn.values), (vec![0.0; 3], vec![0.0]));
-        assert_eq!(answers(&Mcts::new(30, 0), &game, &[kings]).values, [0.0]);
+        assert_eq!(answers(&Mcts::new(30, 0), &*game, &[kings]).values, [0.0]);
     }
 
-    fn depends_on_the_position_alone(game: &AnyGame, count: usize, policy: &dyn Policy) {
+    fn depends_on_the_position_alone(game: &dyn Rules, count: usize, policy: &dyn Policy) {
         let mut positions = positions(game, count);
         let together = answers(policy, game, &positions);
         let one_by_one = |positions: &[AnyPosition]| {
@@ -156,13 +154,13 @@ mod tests {
     fn answers_depend_on_the_position_alone() {
         for seed in [0, 9] {
             let (carlo, tree) = (MonteCarlo::new(5, seed), Mcts::new(40, seed));
-            depends_on_the_position_alone(&four(), 100, &carlo);
-            depends_on_the_position_alone(&four(), 100, &tree);
-            depends_on_the_position_alone(&animals(), 50, &carlo);
-            depends_on_the_position_alone(&animals(), 50, &tree);
+            depends_on_the_position_alone(&*four(), 100, &carlo);
+            depends_on_the_position_alone(&*four(), 100, &tree);
+            depends_on_the_position_alone(&*animals(), 50, &carlo);
+            depends_on_the_position_alone(&*animals(), 50, &tree);
         }
-        let positions = positions(&four(), 100);
-        let of_seed = |seed| answers(&MonteCarlo::new(5, seed), &four(), &positions);
+        let positions = positions(&*four(), 100);
+        let of_seed = |seed| answers(&MonteCarlo::new(5, seed), &*four(), &positions);
         assert_ne!(of_seed(0), of_seed(9));
     }
 }

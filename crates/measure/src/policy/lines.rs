@@ -22,8 +22,7 @@
 //! more best moves and takes the first of two, whereas here all best moves are equally likely.
 
 use super::{Rule, StaticEvaluation};
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, Game, Walk};
+use yomikiri::game::{Action, AnyPosition, Rules, Walk};
 
 /// Maximises the expected evaluation at the ends of lines of random moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +42,7 @@ impl<E> Lines<E> {
     /// Returns the mover's expected evaluation after as many random moves as `spare` has buffers, in units of
     /// 2^−[`FRACTION`]. Integers make sums independent of the order of moves, which differs between mirror
     /// images.
-    fn mean(&self, game: &AnyGame, walk: &mut dyn Walk, spare: &mut [Vec<Action>]) -> i128
+    fn mean(&self, game: &dyn Rules, walk: &mut dyn Walk, spare: &mut [Vec<Action>]) -> i128
     where
         E: StaticEvaluation,
     {
@@ -74,8 +73,14 @@ impl<E: StaticEvaluation> Rule for Lines<E> {
         self.name.clone()
     }
 
-    fn worths(&self, game: &AnyGame, position: &AnyPosition, actions: &[Action], out: &mut [f64]) {
-        let mut walk = game.walk_from(&position.state);
+    fn worths(
+        &self,
+        game: &dyn Rules,
+        position: &AnyPosition,
+        actions: &[Action],
+        out: &mut [f64],
+    ) {
+        let mut walk = game.walk(&position.state);
         let mut spare = vec![Vec::new(); self.plies.saturating_sub(1) as usize];
         for (out, &action) in out.iter_mut().zip(actions) {
             walk.push(action);
@@ -94,7 +99,6 @@ mod tests {
     };
     use super::super::{Policy, PolicySpec, ReadAhead, Weights, of_rules};
     use super::*;
-    use yomikiri::game::Game;
 
     /// Ends of lines and their evaluation for the player who chooses.
     #[derive(Clone, Copy, Debug)]
@@ -118,7 +122,7 @@ mod tests {
     /// Mean over random play as a fraction, from a list of all lines weighted by the number of choices along
     /// each.
     fn reference(
-        game: &AnyGame,
+        game: &dyn Rules,
         root: &AnyPosition,
         action: Action,
         reference: Reference,
@@ -163,7 +167,7 @@ mod tests {
     }
 
     fn agrees(
-        game: &AnyGame,
+        game: &dyn Rules,
         count: usize,
         policy: &dyn Policy,
         kind: Reference,
@@ -197,7 +201,7 @@ mod tests {
         }
     }
 
-    fn agrees_in_othello(game: &AnyGame, count: usize, kind: Reference) {
+    fn agrees_in_othello(game: &dyn Rules, count: usize, kind: Reference) {
         let weights = Weights::of_board(game.shape());
         let squares = |root: &_, last: &_| {
             let discs = discs(game, root, last);
@@ -211,7 +215,7 @@ mod tests {
         }
     }
 
-    fn agrees_in_shogi(game: &AnyGame, count: usize, kind: Reference) {
+    fn agrees_in_shogi(game: &dyn Rules, count: usize, kind: Reference) {
         let material = |root: &AnyPosition, last: &AnyPosition| {
             let own = i64::from(game.material(&last.state));
             if last.side == root.side { own } else { -own }
@@ -225,16 +229,16 @@ mod tests {
         use Reference::{Least, Material, Most, Squares};
         let short = [Material(1), Material(2), Squares(1), Squares(2), Least(1), Most(1), Least(2)];
         for kind in short.into_iter().chain([Material(5), Squares(4), Least(3), Most(3)]) {
-            agrees_in_othello(&four(), 400, kind);
+            agrees_in_othello(&*four(), 400, kind);
         }
         for kind in short.into_iter().chain([Material(3), Squares(3)]) {
-            agrees_in_othello(&six(), 100, kind);
+            agrees_in_othello(&*six(), 100, kind);
         }
         for kind in [Material(1), Material(3), Least(1), Least(2), Most(1), Most(2)] {
-            agrees_in_shogi(&animals(), 200, kind);
+            agrees_in_shogi(&*animals(), 200, kind);
         }
         for kind in [Material(2), Least(1), Most(1)] {
-            agrees_in_shogi(&minishogi(), 60, kind);
+            agrees_in_shogi(&*minishogi(), 60, kind);
         }
     }
 
@@ -242,9 +246,9 @@ mod tests {
     fn mirror_images_have_equal_bits() {
         let game = four();
         for spec in [Reference::Squares(5), Reference::Most(3)].map(spec) {
-            let policy = of_rules(&spec, &game).unwrap().unwrap();
+            let policy = of_rules(&spec, &*game).unwrap().unwrap();
             let openings =
-                answers(&*policy, &game, &[game.parse_position("start", &game.start()).unwrap()]);
+                answers(&*policy, &*game, &[game.parse_position("start", &game.start()).unwrap()]);
             assert_eq!(openings.probabilities, [0.25; 4]);
             assert!(
                 openings.scores.iter().all(|score| score.to_bits() == openings.scores[0].to_bits())

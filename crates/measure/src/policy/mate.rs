@@ -1,9 +1,8 @@
 //! Mates by checks: played if there is one, and avoided if the opponent has one.
 
 use super::Rule;
-use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::shogi::Shogi;
-use yomikiri::game::{Action, Game, WideKey};
+use yomikiri::game::{Action, AnyPosition, Rules, WideKey};
 use yomikiri::search::mates::{Fate, MateRules, fates};
 
 /// Plays a mate by checks, and avoids moves that allow one; the other moves are equally likely. If every move
@@ -19,7 +18,7 @@ pub struct Mate {
 impl Mate {
     /// Returns a policy that searches `nodes` positions for its own mate, and as many, in equal shares, for
     /// the opponent's mates after its moves; `None` for games outside the shogi family.
-    pub fn new(name: String, nodes: u32, game: &AnyGame) -> Option<Mate> {
+    pub fn new(name: String, nodes: u32, game: &dyn Rules) -> Option<Mate> {
         let variant = game.shogi_variant()?;
         Some(Mate {
             name,
@@ -35,7 +34,13 @@ impl Rule for Mate {
         self.name.clone()
     }
 
-    fn worths(&self, game: &AnyGame, position: &AnyPosition, actions: &[Action], out: &mut [f64]) {
+    fn worths(
+        &self,
+        game: &dyn Rules,
+        position: &AnyPosition,
+        actions: &[Action],
+        out: &mut [f64],
+    ) {
         let board = game.shogi_board(&position.state).expect("it is a game of the shogi family");
         let fates = fates(&self.rules, &self.game, &board, actions, self.nodes.into());
         for (out, fate) in out.iter_mut().zip(fates) {
@@ -54,15 +59,14 @@ mod tests {
     use super::super::sample::{animals, answers, four, minishogi, positions};
     use super::super::{ByRule, Policy};
     use super::*;
-    use yomikiri::any::AnyState;
-    use yomikiri::game::{Game, Outcome};
+    use yomikiri::game::{AnyState, Outcome};
 
-    fn mate(game: &AnyGame, nodes: u32) -> ByRule<Mate> {
+    fn mate(game: &dyn Rules, nodes: u32) -> ByRule<Mate> {
         ByRule(Mate::new(format!("mate:{nodes}"), nodes, game).expect("a game of shogi"))
     }
 
     /// Returns the moves played in a position.
-    fn played(policy: &dyn Policy, game: &AnyGame, position: &AnyPosition) -> Vec<Action> {
+    fn played(policy: &dyn Policy, game: &dyn Rules, position: &AnyPosition) -> Vec<Action> {
         let probabilities = answers(policy, game, &[*position]).probabilities;
         let actions = game.actions(&position.state).into_iter().zip(probabilities);
         actions.filter(|(_, p)| *p > 0.0).map(|(action, _)| action).collect()
@@ -71,15 +75,15 @@ mod tests {
     #[test]
     fn a_mate_is_played_out_against_every_reply() {
         let game = minishogi();
-        let policy = mate(&game, 5_000);
+        let policy = mate(&*game, 5_000);
         // Mate in 3 by either drop.
         let root = game.parse_position("2k1S/4p/1gS2/4b/1KR2 b RGPb 1", &game.start()).unwrap();
         let mut lines = 0;
-        for first in played(&policy, &game, &root) {
+        for first in played(&policy, &*game, &root) {
             let after = game.advance(&root, first);
             for reply in game.actions(&after.state) {
                 let next = game.advance(&after, reply);
-                for last in played(&policy, &game, &next) {
+                for last in played(&policy, &*game, &next) {
                     assert!(game.is_terminal(&game.play(&next.state, last)));
                     lines += 1;
                 }
@@ -90,7 +94,7 @@ mod tests {
 
     #[test]
     fn moves_that_allow_a_mate_in_one_are_avoided() {
-        fn avoided(game: &AnyGame) -> (usize, usize) {
+        fn avoided(game: &dyn Rules) -> (usize, usize) {
             let policy = mate(game, 20_000);
             let wins = |state: &AnyState, action| {
                 game.result(&game.play(state, action)) == Some(Outcome::Loss)
@@ -121,8 +125,8 @@ mod tests {
             }
             (avoided, won)
         }
-        let found = [avoided(&minishogi()), avoided(&animals())];
+        let found = [avoided(&*minishogi()), avoided(&*animals())];
         assert!(found[0].0 > 20 && found[0].1 > 0, "{found:?}");
-        assert!(Mate::new(String::new(), 1, &four()).is_none());
+        assert!(Mate::new(String::new(), 1, &*four()).is_none());
     }
 }

@@ -13,8 +13,7 @@
 
 use super::chance::Chance;
 use super::{Answers, Batch, PlayOn, Policy, PolicySpec, share_best};
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, Mobility, Walk};
+use yomikiri::game::{Action, AnyPosition, Mobility, Rules, Walk};
 use yomikiri::hint::Hinted;
 
 /// Plays the move that UCT visits most. Scores are visits; the value of a position is the mean result of all
@@ -41,7 +40,7 @@ impl Policy for Mcts {
         PolicySpec::Plays(PlayOn::Mcts, self.simulations, self.seed).to_string()
     }
 
-    fn answer(&self, game: &AnyGame, batch: &Batch) -> Result<Answers, Hinted> {
+    fn answer(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Hinted> {
         let mut answers = Answers::default();
         answers.scores.resize(batch.actions().len(), 0.0);
         answers.probabilities.resize(batch.actions().len(), 0.0);
@@ -93,14 +92,14 @@ struct Tree<'a> {
 
 impl<'a> Tree<'a> {
     fn new(
-        game: &'a AnyGame,
+        game: &'a dyn Rules,
         logarithms: &'a [f64],
         seed: u64,
         position: &AnyPosition,
     ) -> Tree<'a> {
         let chance = Chance::new(game, seed, position);
         let (path, untried) = (Vec::new(), Vec::new());
-        let walk = game.walk_from(&position.state);
+        let walk = game.walk(&position.state);
         let mut tree = Tree { walk, logarithms, chance, nodes: Vec::new(), path, untried };
         tree.add(Action(0));
         tree
@@ -189,7 +188,6 @@ mod tests {
 
     use super::super::sample::{animals, answers, four, minishogi, positions, six};
     use super::*;
-    use yomikiri::game::Game;
 
     /// Statistics of a line: how often it was followed, the sum of results for the player who moves after it,
     /// and the actions tried there, in order.
@@ -202,7 +200,7 @@ mod tests {
 
     /// A reference search that finds nodes by their line and descends by recursion.
     struct Plain<'a> {
-        game: &'a AnyGame,
+        game: &'a dyn Rules,
         chance: Chance,
         lines: HashMap<Vec<Action>, Followed>,
     }
@@ -211,7 +209,7 @@ mod tests {
         fn follow(&mut self, line: &[Action], position: &AnyPosition, new: bool) -> f64 {
             let actions = self.game.actions(&position.state);
             let result = if new || actions.is_empty() {
-                self.chance.playout(&mut *self.game.walk_from(&position.state)) as f64
+                self.chance.playout(&mut *self.game.walk(&position.state)) as f64
             } else {
                 let known = self.lines.entry(line.to_vec()).or_default();
                 let mut rest = actions;
@@ -248,7 +246,7 @@ mod tests {
         }
     }
 
-    fn agrees(game: &AnyGame, count: usize, simulations: u32) {
+    fn agrees(game: &dyn Rules, count: usize, simulations: u32) {
         let positions = positions(game, count);
         let answers = answers(&Mcts::new(simulations, 5), game, &positions);
         let mut visits = answers.scores.iter();
@@ -271,18 +269,18 @@ mod tests {
 
     #[test]
     fn visits_agree_with_a_plain_search() {
-        agrees(&four(), 80, 300);
-        agrees(&four(), 100, 2);
-        agrees(&six(), 32, 150);
-        agrees(&animals(), 40, 200);
-        agrees(&minishogi(), 40, 60);
+        agrees(&*four(), 80, 300);
+        agrees(&*four(), 100, 2);
+        agrees(&*six(), 32, 150);
+        agrees(&*animals(), 40, 200);
+        agrees(&*minishogi(), 40, 60);
     }
 
     /// Results must be the same in every version and on every machine.
     #[test]
     fn found_values_are_known() {
         let six = six();
-        let found = answers(&Mcts::new(500, 0), &six, &[six.start()]);
+        let found = answers(&Mcts::new(500, 0), &*six, &[six.start()]);
         assert_eq!(found.scores, [95.0, 117.0, 121.0, 167.0]);
     }
 }

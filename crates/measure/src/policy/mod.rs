@@ -72,8 +72,7 @@ pub use steady::Steady;
 pub use weights::{MICRO, Weights};
 pub use wrapped::{Trained, TrainedOn, TrainedSpec};
 
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, Game};
+use yomikiri::game::{Action, AnyPosition, Rules};
 use yomikiri::hint::Hinted;
 
 /// Chooses moves.
@@ -84,7 +83,7 @@ pub trait Policy: Send + Sync {
     /// Answers for every position of a batch.
     ///
     /// The answer for a position must not depend on the rest of the batch.
-    fn answer(&self, game: &AnyGame, batch: &Batch) -> Result<Answers, Hinted>;
+    fn answer(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Hinted>;
 
     /// Returns the positions whose exact values it was trained on.
     fn learned_from(&self) -> TrainedOn {
@@ -106,7 +105,7 @@ pub trait Rule: Send + Sync {
     ///
     /// `actions` are all legal actions of the position, at least two. Actions of the same worth are equally
     /// likely, so worths should be exact (sums of integers, for example).
-    fn worths(&self, game: &AnyGame, position: &AnyPosition, actions: &[Action], out: &mut [f64]);
+    fn worths(&self, game: &dyn Rules, position: &AnyPosition, actions: &[Action], out: &mut [f64]);
 }
 
 impl Rule for Box<dyn Rule> {
@@ -114,7 +113,13 @@ impl Rule for Box<dyn Rule> {
         (**self).name()
     }
 
-    fn worths(&self, game: &AnyGame, position: &AnyPosition, actions: &[Action], out: &mut [f64]) {
+    fn worths(
+        &self,
+        game: &dyn Rules,
+        position: &AnyPosition,
+        actions: &[Action],
+        out: &mut [f64],
+    ) {
         (**self).worths(game, position, actions, out);
     }
 }
@@ -128,7 +133,7 @@ impl<R: Rule> Policy for ByRule<R> {
         self.0.name()
     }
 
-    fn answer(&self, game: &AnyGame, batch: &Batch) -> Result<Answers, Hinted> {
+    fn answer(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Hinted> {
         let (count, mut answers) = (batch.actions().len(), Answers::default());
         answers.scores.resize(count, 0.0);
         answers.probabilities.resize(count, 0.0);
@@ -148,7 +153,7 @@ impl<R: Rule> Policy for ByRule<R> {
 /// Returns the legal actions of a position with the policy's probabilities.
 pub fn ask(
     policy: &dyn Policy,
-    game: &AnyGame,
+    game: &dyn Rules,
     position: &AnyPosition,
 ) -> Result<Vec<(Action, f64)>, Hinted> {
     let mut batch = Batch::default();

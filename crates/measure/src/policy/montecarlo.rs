@@ -6,8 +6,7 @@
 
 use super::chance::{Chance, value};
 use super::{Answers, Batch, PlayOn, Policy, PolicySpec, share_best};
-use yomikiri::any::AnyGame;
-use yomikiri::game::Walk;
+use yomikiri::game::{Rules, Walk};
 use yomikiri::hint::Hinted;
 
 /// Maximises the mean result of random playouts after the move; a win is 1, a draw 0, a loss −1.
@@ -39,13 +38,13 @@ impl Policy for MonteCarlo {
         PolicySpec::Plays(PlayOn::MonteCarlo, self.playouts, self.seed).to_string()
     }
 
-    fn answer(&self, game: &AnyGame, batch: &Batch) -> Result<Answers, Hinted> {
+    fn answer(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Hinted> {
         let mut answers = Answers::default();
         answers.probabilities.resize(batch.actions().len(), 0.0);
         for (at, position) in batch.positions().iter().enumerate() {
             let range = batch.range(at);
             let mut chance = Chance::new(game, self.seed, position);
-            let mut walk = game.walk_from(&position.state);
+            let mut walk = game.walk(&position.state);
             for &action in &batch.actions()[range.clone()] {
                 walk.push(action);
                 let theirs = self.sum(&mut *walk, &mut chance);
@@ -65,11 +64,10 @@ impl Policy for MonteCarlo {
 mod tests {
     use super::super::sample::{answers, four, positions, result};
     use super::*;
-    use yomikiri::any::AnyPosition;
-    use yomikiri::game::{Action, Game, Outcome};
+    use yomikiri::game::{Action, AnyPosition, Outcome};
 
     /// Returns the exact expectation of random play, for the player to move in `root`.
-    fn expectation(game: &AnyGame, root: &AnyPosition, position: &AnyPosition) -> f64 {
+    fn expectation(game: &dyn Rules, root: &AnyPosition, position: &AnyPosition) -> f64 {
         match result(game, root, position) {
             Some(Outcome::Win) => 1.0,
             Some(Outcome::Draw) => 0.0,
@@ -86,18 +84,18 @@ mod tests {
     #[test]
     fn means_come_near_the_expectation() {
         let game = four();
-        let mut late = positions(&game, 300);
+        let mut late = positions(&*game, 300);
         late.retain(|position| game.layer(&position.state) >= 11);
         assert!(late.len() > 50);
         let playouts = 2_000;
-        let answers = answers(&MonteCarlo::new(playouts, 0), &game, &late);
+        let answers = answers(&MonteCarlo::new(playouts, 0), &*game, &late);
         let (mut scores, mut values) = (answers.scores.iter(), answers.values.iter());
         // Five standard deviations of a mean of terms with a standard deviation of at most 1.
         let near = 5.0 / f64::from(playouts).sqrt();
         for position in &late {
             let mut best = -1.0;
             for action in game.actions(&position.state) {
-                let expected = expectation(&game, position, &game.advance(position, action));
+                let expected = expectation(&*game, position, &game.advance(position, action));
                 let found = *scores.next().unwrap();
                 assert!((found - expected).abs() < near, "{found} for {expected}");
                 best = f64::max(best, found);

@@ -1,8 +1,7 @@
 //! The simplest rules, and evaluations of positions for rules that search.
 
 use super::Rule;
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, Mobility, Walk};
+use yomikiri::game::{Action, AnyPosition, Mobility, Rules, Walk};
 
 /// The uniform policy: the baseline for all others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,7 +14,7 @@ impl Rule for Random {
 
     fn worths(
         &self,
-        _game: &AnyGame,
+        _game: &dyn Rules,
         _position: &AnyPosition,
         _actions: &[Action],
         out: &mut [f64],
@@ -34,8 +33,14 @@ impl Rule for Greedy {
         "greedy".to_string()
     }
 
-    fn worths(&self, game: &AnyGame, position: &AnyPosition, actions: &[Action], out: &mut [f64]) {
-        let mut walk = game.walk_from(&position.state);
+    fn worths(
+        &self,
+        game: &dyn Rules,
+        position: &AnyPosition,
+        actions: &[Action],
+        out: &mut [f64],
+    ) {
+        let mut walk = game.walk(&position.state);
         for (out, &action) in out.iter_mut().zip(actions) {
             walk.push(action);
             // The successor's material is the opponent's, so it is negated.

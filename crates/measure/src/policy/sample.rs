@@ -1,35 +1,35 @@
 //! Positions and lines of play for testing policies.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use super::chance::Chance;
 use super::{Answers, Batch, Policy};
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, Game, Outcome};
+use yomikiri::game::{Action, AnyPosition, Outcome, Rules};
 use yomikiri::registry::Games;
 
-fn named(name: &str) -> AnyGame {
+fn named(name: &str) -> Arc<dyn Rules> {
     Games::default().named(name).unwrap()
 }
 
-pub(super) fn four() -> AnyGame {
+pub(super) fn four() -> Arc<dyn Rules> {
     named("othello-4x4")
 }
 
-pub(super) fn six() -> AnyGame {
+pub(super) fn six() -> Arc<dyn Rules> {
     named("othello-6x6")
 }
 
-pub(super) fn minishogi() -> AnyGame {
+pub(super) fn minishogi() -> Arc<dyn Rules> {
     named("minishogi")
 }
 
-pub(super) fn animals() -> AnyGame {
+pub(super) fn animals() -> Arc<dyn Rules> {
     named("animal-shogi-3x3")
 }
 
 /// Returns `count` distinct nonterminal positions of random games from the start.
-pub(super) fn positions(game: &AnyGame, count: usize) -> Vec<AnyPosition> {
+pub(super) fn positions(game: &dyn Rules, count: usize) -> Vec<AnyPosition> {
     let mut known = HashSet::new();
     let mut found = Vec::new();
     for seed in 0.. {
@@ -53,13 +53,13 @@ pub(super) fn positions(game: &AnyGame, count: usize) -> Vec<AnyPosition> {
 }
 
 /// Returns a batch of the positions with their actions.
-pub(super) fn batch(game: &AnyGame, positions: &[AnyPosition]) -> Batch {
+pub(super) fn batch(game: &dyn Rules, positions: &[AnyPosition]) -> Batch {
     let mut batch = Batch::default();
     positions.iter().for_each(|p| batch.push(*p, game.actions(&p.state)));
     batch
 }
 
-pub(super) fn answers(policy: &dyn Policy, game: &AnyGame, positions: &[AnyPosition]) -> Answers {
+pub(super) fn answers(policy: &dyn Policy, game: &dyn Rules, positions: &[AnyPosition]) -> Answers {
     let batch = batch(game, positions);
     let answers = policy.answer(game, &batch).unwrap();
     answers.check(&batch).unwrap();
@@ -72,7 +72,7 @@ pub(super) type Line = (Vec<Action>, AnyPosition);
 /// Returns all lines that begin with an action and continue while the game does and `goes_on` returns `true`
 /// for the line's length and last position.
 pub(super) fn lines(
-    game: &AnyGame,
+    game: &dyn Rules,
     root: &AnyPosition,
     action: Action,
     goes_on: impl Fn(usize, &AnyPosition) -> bool,
@@ -97,7 +97,7 @@ pub(super) type Glance<'a> = &'a dyn Fn(&AnyPosition, &AnyPosition) -> i64;
 
 /// Reads the discs from an Othello board's text, row by row: 1 for those of the player to move in `root`, −1
 /// for the other's.
-pub(super) fn discs(game: &AnyGame, root: &AnyPosition, position: &AnyPosition) -> Vec<i64> {
+pub(super) fn discs(game: &dyn Rules, root: &AnyPosition, position: &AnyPosition) -> Vec<i64> {
     let text = game.diagram(position);
     let rows = text.lines().skip(1).take(game.shape().0);
     let sign = [1, -1][root.side.index()];
@@ -111,7 +111,7 @@ pub(super) fn discs(game: &AnyGame, root: &AnyPosition, position: &AnyPosition) 
 
 /// Returns the result for the player to move in `root`; `None` while the game goes on.
 pub(super) fn result(
-    game: &AnyGame,
+    game: &dyn Rules,
     root: &AnyPosition,
     position: &AnyPosition,
 ) -> Option<Outcome> {

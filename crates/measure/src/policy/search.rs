@@ -9,8 +9,7 @@
 //! worths, not only the best, are bit-identical to those of minimax; the two differ in time alone.
 
 use super::{Rule, StaticEvaluation};
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, Walk};
+use yomikiri::game::{Action, AnyPosition, Rules, Walk};
 
 /// Value of a win in no plies; exact as a float, as are all values below it.
 const WIN: i64 = 1 << 50;
@@ -73,8 +72,14 @@ impl<E: StaticEvaluation> Rule for Minimax<E> {
         self.name.clone()
     }
 
-    fn worths(&self, game: &AnyGame, position: &AnyPosition, actions: &[Action], out: &mut [f64]) {
-        let mut walk = game.walk_from(&position.state);
+    fn worths(
+        &self,
+        game: &dyn Rules,
+        position: &AnyPosition,
+        actions: &[Action],
+        out: &mut [f64],
+    ) {
+        let mut walk = game.walk(&position.state);
         let mut spare = vec![Vec::new(); self.plies.saturating_sub(1) as usize];
         for (out, &action) in out.iter_mut().zip(actions) {
             walk.push(action);
@@ -99,7 +104,7 @@ mod tests {
     use super::super::sample::{Glance, animals, discs, four, minishogi, positions, result, six};
     use super::super::{Material, Weights};
     use super::*;
-    use yomikiri::game::{Game, Outcome};
+    use yomikiri::game::Outcome;
 
     /// Value of a line for the player to move at the root: outcome, how soon (for the loser how late), and
     /// evaluation.
@@ -108,7 +113,7 @@ mod tests {
     /// Returns the value of an action by propagating values back through levels of positions: the root's
     /// player takes the largest, the other the smallest.
     fn reference(
-        game: &AnyGame,
+        game: &dyn Rules,
         root: &AnyPosition,
         action: Action,
         plies: u32,
@@ -144,7 +149,7 @@ mod tests {
     }
 
     fn agrees<E: StaticEvaluation + Clone>(
-        game: &AnyGame,
+        game: &dyn Rules,
         (count, plies): (usize, u32),
         evaluation: E,
         glance: Glance<'_>,
@@ -173,7 +178,7 @@ mod tests {
         assert!(decided > 0, "no line of {plies} plies came to an end");
     }
 
-    fn by_squares(game: &AnyGame, size: (usize, u32)) {
+    fn by_squares(game: &dyn Rules, size: (usize, u32)) {
         let weights = Weights::of_board(game.shape());
         let glance = |root: &_, position: &_| {
             let discs = discs(game, root, position);
@@ -182,7 +187,7 @@ mod tests {
         agrees(game, size, weights.clone(), &glance);
     }
 
-    fn by_material(game: &AnyGame, size: (usize, u32)) {
+    fn by_material(game: &dyn Rules, size: (usize, u32)) {
         let glance = |root: &AnyPosition, position: &AnyPosition| {
             let own = i64::from(game.material(&position.state));
             if position.side == root.side { own } else { -own }
@@ -193,13 +198,13 @@ mod tests {
     #[test]
     fn minimax_agrees_with_levels_taken_back_one_by_one() {
         for plies in 1..=4 {
-            by_squares(&four(), (200, plies));
+            by_squares(&*four(), (200, plies));
         }
-        by_squares(&six(), (100, 2));
+        by_squares(&*six(), (100, 2));
         for plies in 1..=3 {
-            by_material(&animals(), (60, plies));
+            by_material(&*animals(), (60, plies));
         }
-        by_material(&minishogi(), (60, 2));
+        by_material(&*minishogi(), (60, 2));
     }
 
     /// Counts evaluations.
@@ -214,7 +219,7 @@ mod tests {
     }
 
     fn the_same(
-        game: &AnyGame,
+        game: &dyn Rules,
         (count, plies): (usize, u32),
         evaluation: impl StaticEvaluation + Clone,
     ) {
@@ -236,14 +241,14 @@ mod tests {
     #[test]
     fn alpha_beta_finds_the_same_and_looks_at_less() {
         for plies in 1..=6 {
-            the_same(&four(), (600, plies), Weights::of_board(four().shape()));
+            the_same(&*four(), (600, plies), Weights::of_board(four().shape()));
         }
         for plies in 1..=4 {
-            the_same(&six(), (150, plies), Weights::of_board(six().shape()));
-            the_same(&animals(), (100, plies), Material);
+            the_same(&*six(), (150, plies), Weights::of_board(six().shape()));
+            the_same(&*animals(), (100, plies), Material);
         }
         for plies in 1..=3 {
-            the_same(&minishogi(), (60, plies), Material);
+            the_same(&*minishogi(), (60, plies), Material);
         }
     }
 
@@ -255,7 +260,7 @@ mod tests {
         let actions = game.actions(&start.state);
         let mut worths = vec![0.0; actions.len()];
         let all = Minimax::alpha_beta(String::new(), 14, Material);
-        all.worths(&game, &start, &actions, &mut worths);
+        all.worths(&*game, &start, &actions, &mut worths);
         assert!(worths.iter().all(|&worth| worth < -((WIN - 20) as f64)), "{worths:?}");
     }
 }

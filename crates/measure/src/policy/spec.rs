@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use super::grammar::{SpecParts, one_of, refused, write_options};
 use super::{NetworkSpec, ReadingSpec};
-use yomikiri::any::AnyGame;
-use yomikiri::game::Game;
+use yomikiri::game::Rules;
 use yomikiri::hint::{Hinted, did_you_mean};
 
 /// Specification of a policy. The text form reads back as the same specification.
@@ -114,7 +113,7 @@ impl PolicySpec {
     }
 
     /// Returns the policies measured on a game by default.
-    pub fn defaults(game: &AnyGame) -> Vec<PolicySpec> {
+    pub fn defaults(game: &dyn Rules) -> Vec<PolicySpec> {
         let all =
             [PolicySpec::Random, PolicySpec::Greedy, PolicySpec::Weights, PolicySpec::Perfect];
         all.into_iter().filter(|spec| spec.check(game).is_ok()).collect()
@@ -140,7 +139,7 @@ impl PolicySpec {
     }
 
     /// Checks that the policy suits a game; only Othello has square weights, for example.
-    pub fn check(&self, game: &AnyGame) -> Result<(), Hinted> {
+    pub fn check(&self, game: &dyn Rules) -> Result<(), Hinted> {
         let by_built_in = matches!(
             self,
             PolicySpec::Weights | PolicySpec::Reads(ReadAhead::NHandCustom, _, None)
@@ -494,16 +493,16 @@ mod tests {
         let names = |all: Vec<PolicySpec>| -> Vec<String> {
             all.iter().map(PolicySpec::to_string).collect()
         };
-        let of_shogi = names(PolicySpec::defaults(shogi));
-        let of_othello = names(PolicySpec::defaults(othello));
+        let of_shogi = names(PolicySpec::defaults(&**shogi));
+        let of_othello = names(PolicySpec::defaults(&**othello));
         assert_eq!(of_shogi, ["random", "greedy", "perfect"]);
         assert_eq!(of_othello, ["random", "greedy", "weights", "perfect"]);
         let by_squares =
             ["weights", "weights:w", "n-hand-custom:2", "minimax:2:w", "alphabeta:2:w"];
         for text in by_squares {
             let spec: PolicySpec = text.parse().unwrap();
-            spec.check(othello).unwrap();
-            let message = spec.check(shogi).unwrap_err().line();
+            spec.check(&**othello).unwrap();
+            let message = spec.check(&**shogi).unwrap_err().line();
             assert!(
                 message.starts_with(&format!("policy '{text}' needs an Othello board")),
                 "{message}"
@@ -513,19 +512,19 @@ mod tests {
         }
         for form in PolicySpec::EVERYWHERE.split(", ") {
             let text = form.replace("[:SEED]", "").replace(":N", ":2");
-            text.parse::<PolicySpec>().unwrap().check(shogi).unwrap();
+            text.parse::<PolicySpec>().unwrap().check(&**shogi).unwrap();
             assert!(PolicySpec::KNOWN.contains(form), "{form}");
         }
         let mate: PolicySpec = "mate:9".parse().unwrap();
-        mate.check(shogi).unwrap();
-        let message = mate.check(othello).unwrap_err().line();
+        mate.check(&**shogi).unwrap();
+        let message = mate.check(&**othello).unwrap_err().line();
         assert!(
             message.starts_with("policy 'mate:9' needs a game of shogi; expected for othello-4x4"),
             "{message}"
         );
         let onnx: PolicySpec = "onnx:m.onnx".parse().unwrap();
-        let checked = onnx.check(othello).map_err(|e| e.line());
-        assert_eq!(onnx.check(shogi).map_err(|e| e.line()), checked);
+        let checked = onnx.check(&**othello).map_err(|e| e.line());
+        assert_eq!(onnx.check(&**shogi).map_err(|e| e.line()), checked);
         let (what, hint) = NetworkSpec::NOT_BUILT_IN;
         let absent = format!("policy 'onnx:m.onnx': {what}; {hint}");
         assert_eq!(checked, if cfg!(feature = "onnx") { Ok(()) } else { Err(absent) });

@@ -9,8 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::{Answers, Batch, Policy, TrainedOn};
-use yomikiri::any::AnyGame;
-use yomikiri::game::Game;
+use yomikiri::game::Rules;
 use yomikiri::hint::{Hinted, Kind};
 
 /// Number of positions of a batch that are asked about again.
@@ -114,7 +113,7 @@ impl<P> Steady<P> {
         })))
     }
 
-    fn ask(&self, game: &AnyGame, batch: &Batch) -> Result<Answers, Hinted>
+    fn ask(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Hinted>
     where
         P: Policy,
     {
@@ -124,7 +123,7 @@ impl<P> Steady<P> {
     }
 
     /// Fails if the answers for a batch depend on its composition.
-    fn check(&self, game: &AnyGame, batch: &Batch, answers: &Answers) -> Result<(), Hinted>
+    fn check(&self, game: &dyn Rules, batch: &Batch, answers: &Answers) -> Result<(), Hinted>
     where
         P: Policy,
     {
@@ -195,7 +194,7 @@ impl<P> Steady<P> {
     }
 
     /// Returns `true` if it answers the same batch differently.
-    fn is_drawing(&self, game: &AnyGame, batch: &Batch, answers: &Answers) -> Result<bool, Hinted>
+    fn is_drawing(&self, game: &dyn Rules, batch: &Batch, answers: &Answers) -> Result<bool, Hinted>
     where
         P: Policy,
     {
@@ -217,7 +216,7 @@ impl<P: Policy> Policy for Steady<P> {
         self.policy.name()
     }
 
-    fn answer(&self, game: &AnyGame, batch: &Batch) -> Result<Answers, Hinted> {
+    fn answer(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Hinted> {
         let answers = self.ask(game, batch).map_err(|error| error.of_kind(Kind::Policy))?;
         let number = self.batches.fetch_add(1, Ordering::Relaxed);
         if self.draws.load(Ordering::Relaxed) || number >= FIRST && !number.is_power_of_two() {
@@ -258,7 +257,7 @@ mod tests {
             "told".to_string()
         }
 
-        fn answer(&self, _: &AnyGame, batch: &Batch) -> Result<Answers, Hinted> {
+        fn answer(&self, _: &dyn Rules, batch: &Batch) -> Result<Answers, Hinted> {
             let (mut answers, mut number) = (Answers::default(), self.1.lock().unwrap());
             *number += 1;
             for at in 0..batch.len() {
@@ -286,7 +285,7 @@ mod tests {
         let policy = FixedAnswer(answer, Mutex::new(0));
         let steady =
             if program { Steady::program(policy) } else { Steady::new(policy, 1e-4, false) };
-        steady.answer(&game, &batch).map(drop)
+        steady.answer(&*game, &batch).map(drop)
     }
 
     fn even(actions: usize) -> Answers {

@@ -11,8 +11,7 @@
 use std::path::Path;
 
 use super::{Rule, StaticEvaluation};
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, Walk};
+use yomikiri::game::{Action, AnyPosition, Rules, Walk};
 use yomikiri::hint::Hinted;
 use yomikiri::input;
 
@@ -108,8 +107,14 @@ impl Rule for Weights {
     /// # Panics
     ///
     /// If the board has more squares than the one the weights were made for.
-    fn worths(&self, game: &AnyGame, position: &AnyPosition, actions: &[Action], out: &mut [f64]) {
-        let mut walk = game.walk_from(&position.state);
+    fn worths(
+        &self,
+        game: &dyn Rules,
+        position: &AnyPosition,
+        actions: &[Action],
+        out: &mut [f64],
+    ) {
+        let mut walk = game.walk(&position.state);
         for (out, &action) in out.iter_mut().zip(actions) {
             walk.push(action);
             // The successor's mover is the opponent.

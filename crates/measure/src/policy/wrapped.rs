@@ -4,8 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{Answers, Batch, Policy};
-use yomikiri::any::AnyGame;
-use yomikiri::game::{Division, Splits};
+use yomikiri::game::{Division, Rules, Splits};
 use yomikiri::hint::Hinted;
 
 /// Positions whose exact values a policy was trained on.
@@ -78,7 +77,7 @@ impl Policy for Trained {
         self.0.name()
     }
 
-    fn answer(&self, game: &AnyGame, batch: &Batch) -> Result<Answers, Hinted> {
+    fn answer(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Hinted> {
         self.0.answer(game, batch)
     }
 

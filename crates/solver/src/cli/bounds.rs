@@ -3,7 +3,6 @@
 use std::cmp::Ordering;
 use std::str::FromStr;
 
-use yomikiri::game::Game;
 use yomikiri::hint::{Hinted, did_you_mean};
 use yomikiri_measure::judge::{Choice, JudgedPositions, Metrics, Player};
 

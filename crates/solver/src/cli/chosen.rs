@@ -15,8 +15,7 @@ use super::made::solved;
 use super::sampled::policy;
 use super::sizes::Seconds;
 use super::table_args::{WinPlies, is_in_reach, missing, open_whole};
-use yomikiri::any::AnyGame;
-use yomikiri::game::{Game, Split, WIN_PLIES};
+use yomikiri::game::{Rules, Split, WIN_PLIES};
 use yomikiri::hint::Hinted;
 use yomikiri::search::can_search;
 use yomikiri::solved::{Orienting, SolvedTable, States};
@@ -190,7 +189,7 @@ impl ChosenArgs {
     /// Finds the positions and their values; a table is made if it is missing and needed.
     pub(super) fn choose(
         &self,
-        game: &AnyGame,
+        game: &dyn Rules,
         table: Option<Table>,
         players: &[Player],
         force: bool,
@@ -241,7 +240,7 @@ impl ChosenArgs {
     /// Returns the positions of a list, and the table that knows values.
     fn list(
         &self,
-        game: &AnyGame,
+        game: &dyn Rules,
         table: Option<Table>,
         force: bool,
         context: &Context,
@@ -274,7 +273,7 @@ impl ChosenArgs {
         if self.weight == Some(Weight::Uniform) {
             let table = match whole_if_there(game, table, context)? {
                 Some(table) if table.manifest().solution.is_none() => {
-                    let states = States::open(game.clone(), table, false)?;
+                    let states = States::open(game.shared(), table, false)?;
                     return Ok((uniform(&states, sample, &context.bars).map_err(invalid)?, None));
                 }
                 None if !is_in_reach(game, context) => {
@@ -295,7 +294,7 @@ impl ChosenArgs {
     fn of_games(
         &self,
         name: &str,
-        game: &AnyGame,
+        game: &dyn Rules,
         context: &Context,
     ) -> anyhow::Result<PositionList> {
         let hint = "name a policy that needs no table";
@@ -316,7 +315,7 @@ impl ChosenArgs {
 
 /// Returns a named table, or the one of a whole game if it is there.
 fn whole_if_there(
-    game: &AnyGame,
+    game: &dyn Rules,
     table: Option<Table>,
     context: &Context,
 ) -> anyhow::Result<Option<Table>> {
@@ -328,7 +327,7 @@ fn whole_if_there(
 
 /// Returns the same table if it is solved.
 fn solved_if_there(
-    game: &AnyGame,
+    game: &dyn Rules,
     table: Option<Table>,
     context: &Context,
 ) -> anyhow::Result<Option<SolvedTable>> {
@@ -341,7 +340,7 @@ fn solved_if_there(
 /// cannot be searched.
 fn of_file(
     file: &Path,
-    (game, table): (&AnyGame, Option<&SolvedTable>),
+    (game, table): (&dyn Rules, Option<&SolvedTable>),
     last: bool,
 ) -> anyhow::Result<PositionList> {
     let file = if file.is_dir() { file.join("positions.txt") } else { file.to_path_buf() };

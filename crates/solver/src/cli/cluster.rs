@@ -4,6 +4,7 @@ use std::io::{self, BufRead, Read, Write};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -19,7 +20,7 @@ use super::lines::text_of;
 use super::program;
 use super::signals::report_resumable;
 use super::sizes::Memory;
-use yomikiri::any::AnyGame;
+use yomikiri::game::Rules;
 use yomikiri::graph::Plan;
 use yomikiri::hint::{Hint, Hinted, Kind};
 use yomikiri::input;
@@ -102,11 +103,11 @@ pub(super) fn gather_parts(args: Args, context: &mut Context) -> anyhow::Result<
         && !word.is_dir()
     {
         let game = context.games.meant(&word.to_string_lossy())?;
-        *word = parts_dir(&context.store, &whole(&game).table_name(&game));
+        *word = parts_dir(&context.store, &whole(&*game).table_name(&*game));
     }
     let stands_for = table_of(&parts)?;
     let game = context.games.named(&stands_for.manifest().identity.game)?;
-    let plan = Plan::of(&game, &stands_for)?;
+    let plan = Plan::of(&*game, &stands_for)?;
     let job = Job { plan, ..job(game, false, None, context) };
     let table = gather(&job, &parts, &context.store, &context.bars)?;
     // The last step of an enumeration.
@@ -127,19 +128,24 @@ pub(super) fn gather_parts(args: Args, context: &mut Context) -> anyhow::Result<
 pub(super) fn in_place(parts: &[PathBuf], context: &Context) -> anyhow::Result<SolvedTable> {
     let table = table_of(parts)?;
     let game = context.games.named(&table.manifest().identity.game)?;
-    let (rows, values) = open(&game, &table, parts)?;
+    let (rows, values) = open(&*game, &table, parts)?;
     Ok(SolvedTable::elsewhere(game, table, rows, values))
 }
 
 /// Returns the plan of several processes for a game of layers: the whole game, moves derived.
-fn whole(game: &AnyGame) -> Plan {
+fn whole(game: &dyn Rules) -> Plan {
     Plan { derived: true, ..Plan::from_start(game) }
 }
 
 /// The work on a whole game: to find its states, or the values of states that have been found.
-pub(super) fn job(game: AnyGame, solves: bool, memory: Option<Memory>, context: &Context) -> Job {
-    let plan = whole(&game);
-    let parts = parts_dir(&context.store, &plan.table_name(&game));
+pub(super) fn job(
+    game: Arc<dyn Rules>,
+    solves: bool,
+    memory: Option<Memory>,
+    context: &Context,
+) -> Job {
+    let plan = whole(&*game);
+    let parts = parts_dir(&context.store, &plan.table_name(&*game));
     let (workers, memory) = (context.workers, memory.map(|memory| memory.0));
     let (hosts, process) = (Vec::new(), 0);
     Job { game, plan, parts, solves, hosts, process, workers, memory, plies: None }

@@ -75,9 +75,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     };
     let named = |seed: &String| both.map(|name| name.replace(SEED, seed));
     let names: Vec<String> = seeds.iter().flat_map(named).collect();
-    let policies = options.policies(&names, &game, context)?;
-    let players = players(&policies, &game, &context.store)?;
-    let chosen = args.chosen.choose(&game, table, &players, options.force, context)?;
+    let policies = options.policies(&names, &*game, context)?;
+    let players = players(&policies, &*game, &context.store)?;
+    let chosen = args.chosen.choose(&*game, table, &players, options.force, context)?;
     let names = both.map(|name| name.as_str());
     let compared = chosen.with(Orienting::All, |positions| {
         compare(positions, &players, names, args.worst, &context.bars)

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use yomikiri::any::AnyGame;
-use yomikiri::game::{Game, Side};
+use yomikiri::game::{Rules, Side};
 use yomikiri::solved::LayerValues;
 use yomikiri::table::{Counts, Identity, Manifest, Table};
 use yomikiri_measure::render::Grid;
@@ -14,7 +13,7 @@ pub(super) const MOST_ROOTS: usize = 10;
 
 /// Returns the title of a table in brackets, to stand behind its name; nothing for the whole table of a game,
 /// whose name is clear.
-pub(super) fn bracketed(game: &AnyGame, name: &str, identity: &Identity) -> String {
+pub(super) fn bracketed(game: &dyn Rules, name: &str, identity: &Identity) -> String {
     match name == identity.game {
         true => String::new(),
         false => format!(" ({})", title(game, identity)),
@@ -22,7 +21,7 @@ pub(super) fn bracketed(game: &AnyGame, name: &str, identity: &Identity) -> Stri
 }
 
 /// Returns a title for people: the game of a table, and its bounds.
-pub(super) fn title(game: &AnyGame, identity: &Identity) -> String {
+pub(super) fn title(game: &dyn Rules, identity: &Identity) -> String {
     let mut text = game.title();
     match (identity.start.as_str(), identity.roots.len()) {
         ("standard", _) => {}
@@ -54,7 +53,7 @@ pub(super) fn size_of_table(table: &Table) -> u64 {
 }
 
 /// Lays out the counts of a table with their meaning, in all and by layer.
-pub(super) fn counts_text(game: &AnyGame, manifest: &Manifest) -> String {
+pub(super) fn counts_text(game: &dyn Rules, manifest: &Manifest) -> String {
     let facts = match manifest.counts.reachable {
         Some(_) => {
             positions_text(game, manifest)
@@ -66,7 +65,7 @@ pub(super) fn counts_text(game: &AnyGame, manifest: &Manifest) -> String {
 }
 
 /// Lays out positions, counted in five ways: for tables of layered games by key.
-fn positions_text(game: &AnyGame, manifest: &Manifest) -> String {
+fn positions_text(game: &dyn Rules, manifest: &Manifest) -> String {
     let identity = &manifest.identity;
     let first = game.side_name(Side::First);
     let from = match identity.start.as_str() {
@@ -132,7 +131,7 @@ fn roots_text(roots: &[String]) -> String {
 }
 
 /// Lays out the rows, in all and by plies: for other tables.
-fn rows_text(game: &AnyGame, manifest: &Manifest) -> String {
+fn rows_text(game: &dyn Rules, manifest: &Manifest) -> String {
     let identity = &manifest.identity;
     let from = match identity.start.as_str() {
         "standard" => format!("the start, {} to move", game.side_name(Side::First)),
@@ -177,7 +176,7 @@ pub(super) fn moves(counts: &Counts) -> Option<u64> {
 
 /// Lays out counts by layer and in all, with values where they are given and rows have a layer.
 pub(super) fn by_layer(
-    game: &AnyGame,
+    game: &dyn Rules,
     manifest: &Manifest,
     values: Option<(&BTreeMap<u32, LayerValues>, &LayerValues)>,
 ) -> Grid {

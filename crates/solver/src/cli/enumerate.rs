@@ -13,8 +13,7 @@ use super::lines::text_of;
 use super::signals::report_resumable;
 use super::sizes::Memory;
 use super::table_args::GameArg;
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::Game;
+use yomikiri::game::{AnyPosition, Rules};
 use yomikiri::graph::{self, Enumerated, Index, Plan, estimate, read_roots};
 use yomikiri::hint::Hinted;
 use yomikiri::table::{Manifest, Table, free_disk};
@@ -123,14 +122,14 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
             "leave --symmetry none out, or give the game a `with_folding`"
         ));
     }
-    let mut plan = plan(&args, &game)?;
+    let mut plan = plan(&args, &*game)?;
     if args.transitions.is_none() && !args.force {
-        plan.derived = is_better_derived(&game, &plan, context);
+        plan.derived = is_better_derived(&*game, &plan, context);
     }
-    let made = make(&game, plan, context, args.force)?;
+    let made = make(&*game, plan, context, args.force)?;
     // Tables that other commands make on the way do not become the default.
     context.store.set_latest(&made.table.name())?;
-    print(&made, &game, context)?;
+    print(&made, &*game, context)?;
     if args.name.is_none() && made.table.manifest().identity.start == "custom" {
         context.remark(
             "a table from other positions than the start is easier to find with --name NAME",
@@ -140,7 +139,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
 }
 
 /// Returns whether the moves alone do not fit on the disk.
-fn is_better_derived(game: &AnyGame, plan: &Plan, context: &Context) -> bool {
+fn is_better_derived(game: &dyn Rules, plan: &Plan, context: &Context) -> bool {
     let derived = Plan { derived: true, ..plan.clone() };
     let there = |plan: &Plan| context.store.place(&plan.table_name(game)).exists();
     let Some(room) = free_disk(context.store.root()) else { return false };
@@ -149,7 +148,7 @@ fn is_better_derived(game: &AnyGame, plan: &Plan, context: &Context) -> bool {
 }
 
 /// Returns the plan of the options.
-fn plan(args: &Args, game: &AnyGame) -> anyhow::Result<Plan> {
+fn plan(args: &Args, game: &dyn Rules) -> anyhow::Result<Plan> {
     let Args { start, index, force: _, root, roots, max_depth, max_states, .. } = args;
     let (name, layered) = (game.name(), game.is_layered());
     let unfit = [
@@ -206,14 +205,14 @@ fn plan(args: &Args, game: &AnyGame) -> anyhow::Result<Plan> {
 }
 
 /// The positions of a file.
-fn roots_in(game: &AnyGame, path: &Path) -> anyhow::Result<Vec<AnyPosition>> {
+fn roots_in(game: &dyn Rules, path: &Path) -> anyhow::Result<Vec<AnyPosition>> {
     let wrong = |what: String| format!("{}: {what}", path.display());
     Ok(read_roots(game, &text_of(path)?).map_err(|error| error.map(wrong))?)
 }
 
 /// Enumerates a plan after checking that it fits.
 pub(super) fn make(
-    game: &AnyGame,
+    game: &dyn Rules,
     mut plan: Plan,
     context: &Context,
     force: bool,
@@ -271,7 +270,7 @@ pub(super) struct Reused<'a> {
     output: Output<'a>,
 }
 
-fn print(made: &Enumerated, game: &AnyGame, context: &mut Context) -> anyhow::Result<()> {
+fn print(made: &Enumerated, game: &dyn Rules, context: &mut Context) -> anyhow::Result<()> {
     let output = Reused { reused: made.reused, output: Output::of(&made.table) };
     context.show("enumerate", &output, |Reused { reused, output }| {
         let there = if *reused { " (it was already there)" } else { "" };

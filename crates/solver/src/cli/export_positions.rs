@@ -11,7 +11,7 @@ use super::lines::{self, Line};
 use super::output;
 use super::sizes::Seconds;
 use super::table_args::{OneTable, WinPlies, is_searched, missing};
-use yomikiri::game::{Game, WIN_PLIES};
+use yomikiri::game::WIN_PLIES;
 use yomikiri::hint::{Hint, Hinted};
 use yomikiri_measure::export::targets::{
     Encoder, Format, LineSink, TargetShape, choose_columns, known_examples, write_blocks,
@@ -71,15 +71,15 @@ pub(super) fn run(
         output::check(out)?;
     }
     let text = lines::read(file)?;
-    let searched = named.game(context)?.and_then(|game| missing(&game, context));
-    let (game, table) = match searched.filter(is_searched) {
+    let searched = named.game(context)?.and_then(|game| missing(&*game, context));
+    let (game, table) = match searched.filter(|game| is_searched(&**game)) {
         Some(game) => (game, None),
         None => {
             let table = context.solved(named.open(context)?, false)?;
-            (table.game().clone(), Some(table))
+            (table.game().shared(), Some(table))
         }
     };
-    let (game, table) = (&game, table.as_ref());
+    let (game, table) = (&*game, table.as_ref());
     if format == Format::Obf && !game.has_squares() {
         let what = format!("OBF is a format of Othello, not of {}", game.name());
         bail!(Hinted::new(what, "choose another extension"));
@@ -108,7 +108,7 @@ pub(super) fn run(
         values.search(&unknown, &labels, Some(limit), &context.bars)?;
     }
     let folded = game.folded();
-    let encoder = Encoder::new(game, &folded, &columns, shape);
+    let encoder = Encoder::new(game, &*folded, &columns, shape);
     let (block, missing) = known_examples(&encoder, &values, &positions)?;
     bad.extend(missing.into_iter().map(|at| {
         let Line { line, position } = &lines[at];

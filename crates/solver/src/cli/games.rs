@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::table_args::{is_in_reach, missing};
-use yomikiri::game::Game;
 use yomikiri_measure::render::Grid;
 use yomikiri_measure::render::number::thousands;
 
@@ -39,7 +38,7 @@ struct Line {
 pub(super) fn run(_: Args, context: &mut Context) -> anyhow::Result<()> {
     let games = context.games.all().into_iter().map(|game| {
         let expected = game.expected(&game.start().state);
-        let method = match (is_in_reach(&game, context), game.is_layered()) {
+        let method = match (is_in_reach(&*game, context), game.is_layered()) {
             (true, _) => "table",
             (false, true) => "search",
             (false, false) => "bounded",
@@ -49,7 +48,7 @@ pub(super) fn run(_: Args, context: &mut Context) -> anyhow::Result<()> {
             title: game.title(),
             states: expected.map(|expected| expected.states),
             exact: expected.is_some_and(|expected| expected.exact),
-            has_table: missing(&game, context).is_none(),
+            has_table: missing(&*game, context).is_none(),
             method,
         }
     });

@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use super::context::Context;
-use yomikiri::any::AnyGame;
-use yomikiri::game::Game;
+use yomikiri::game::Rules;
 use yomikiri::graph::{Estimate, Index, Plan, estimate, within_room};
 use yomikiri::hint::{Hinted, Kind};
 use yomikiri::output::is_full;
@@ -16,7 +15,7 @@ use yomikiri_measure::render::number::{bytes, seconds, thousands};
 const LARGE: f64 = 1e6;
 
 /// Limits a plan to the room that there is, and reports what a large enumeration will take.
-pub(super) fn planned(game: &AnyGame, plan: Plan, context: &Context) -> Result<Plan, Hinted> {
+pub(super) fn planned(game: &dyn Rules, plan: Plan, context: &Context) -> Result<Plan, Hinted> {
     let name = plan.table_name(game);
     let is_known = plan.index == Index::Keys && game.is_layered();
     let is_new = is_known && !context.store.place(&name).exists();

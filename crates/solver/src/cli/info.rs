@@ -11,7 +11,7 @@ use super::enumerate::Output;
 use super::program;
 use super::table_args::OneTable;
 use super::value_iterate::root_texts;
-use yomikiri::game::{Game, Outcome};
+use yomikiri::game::Outcome;
 use yomikiri::solve::ByDistance;
 use yomikiri::solved::{LayerValues, Oracle, SolvedTable, Totals};
 use yomikiri::table::{Manifest, Solution};
@@ -112,7 +112,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         return Ok(context.print(page(table, totals, distances)?)?);
     }
     let manifest = opened.manifest();
-    context.print(counts_text(&context.games.of_table(&opened)?, manifest))?;
+    context.print(counts_text(&*context.games.of_table(&opened)?, manifest))?;
     let solved = match &manifest.solution {
         Some(solution) => solution_text(manifest, solution),
         None => format!("not solved; run 'solver value-iterate {}'", opened.name()),
@@ -120,7 +120,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     context.line(format!(
         "\n{}{} in {}, {}, {solved}",
         opened.name(),
-        bracketed(&context.games.of_table(&opened)?, &opened.name(), &manifest.identity),
+        bracketed(&*context.games.of_table(&opened)?, &opened.name(), &manifest.identity),
         opened.dir().display(),
         bytes(size_of_table(&opened) as f64)
     ))?;

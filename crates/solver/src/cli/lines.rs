@@ -4,8 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead};
 use std::path::Path;
 
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::Game;
+use yomikiri::game::{AnyPosition, Rules};
 use yomikiri::hint::Hinted;
 use yomikiri::input;
 use yomikiri::solved::{LONGEST_LINE, SolvedTable, without_remark};
@@ -47,7 +46,7 @@ pub(super) fn of_positions(text: &str) -> impl Iterator<Item = (usize, &str)> {
 /// to `bad`.
 pub(super) fn positions(
     text: &str,
-    (game, root): (&AnyGame, AnyPosition),
+    (game, root): (&dyn Rules, AnyPosition),
     last: bool,
     bad: &mut Vec<(usize, Hinted)>,
 ) -> Vec<Line> {
@@ -66,7 +65,10 @@ pub(super) fn positions(
 }
 
 /// Returns the position at which transcripts begin: the first root of a table, or the start of a game without one.
-pub(super) fn root_of(game: &AnyGame, table: Option<&SolvedTable>) -> anyhow::Result<AnyPosition> {
+pub(super) fn root_of(
+    game: &dyn Rules,
+    table: Option<&SolvedTable>,
+) -> anyhow::Result<AnyPosition> {
     let roots = table.map_or(Ok(Vec::new()), |table| table.states().roots())?;
     Ok(roots.first().copied().unwrap_or_else(|| game.start()))
 }

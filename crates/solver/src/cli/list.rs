@@ -115,7 +115,7 @@ fn line(Entry { name, bytes, holds }: Entry, context: &Context) -> Line {
             let manifest = table.manifest();
             line.game = Some(manifest.identity.game.clone());
             let game = context.games.of_table(&table).ok();
-            line.title = game.map(|game| title(&game, &manifest.identity));
+            line.title = game.map(|game| title(&*game, &manifest.identity));
             line.states = Some(manifest.counts.table.states);
             line.complete = Some(manifest.complete);
             match &manifest.solution {

@@ -5,8 +5,7 @@ use anyhow::bail;
 use super::context::Context;
 use super::enumerate::make;
 use super::value_iterate::solve_table;
-use yomikiri::any::AnyGame;
-use yomikiri::game::Game;
+use yomikiri::game::Rules;
 use yomikiri::graph::Plan;
 use yomikiri::hint::Hinted;
 use yomikiri::solve::SolveOptions;
@@ -15,7 +14,7 @@ use yomikiri::table::Table;
 
 /// Returns the table that is given, solved if it is not yet, or the solved table of a whole game.
 pub(super) fn solved(
-    game: &AnyGame,
+    game: &dyn Rules,
     table: Option<Table>,
     force: bool,
     context: &Context,
@@ -32,7 +31,7 @@ pub(super) fn solved(
 }
 
 /// Returns the table of a whole game, enumerated if it is missing.
-fn whole(game: &AnyGame, context: &Context, force: bool) -> anyhow::Result<Table> {
+fn whole(game: &dyn Rules, context: &Context, force: bool) -> anyhow::Result<Table> {
     if !game.facts().is_small {
         let name = game.name();
         bail!(Hinted::new(

@@ -47,13 +47,13 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let (named, [first, second]) = table_and_two(args.words);
     let options = args.table.named(named);
     let (game, table) = options.game(context)?;
-    let policies = options.policies(&[first, second], &game, context)?;
+    let policies = options.policies(&[first, second], &*game, context)?;
     if let Some(games) = args.sample {
         let sampling = Sampling { games, random_plies: args.random_plies, seed: args.seed };
-        return super::sampled::run(&game, &policies, sampling, context);
+        return super::sampled::run(&*game, &policies, sampling, context);
     }
-    let players = players(&policies, &game, &context.store)?;
-    let table = solved(&game, table, options.force, context)?;
+    let players = players(&policies, &*game, &context.store)?;
+    let table = solved(&*game, table, options.force, context)?;
     let result = play(&table, &players, args.openings, options.force, context)?;
     context.show("match", &result, match_text)
 }

@@ -61,6 +61,7 @@ use std::ffi::OsString;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::thread::available_parallelism;
 
 use clap::{Args, ColorChoice, FromArgMatches, Parser, Subcommand};
@@ -71,7 +72,7 @@ pub use reference::reference;
 #[doc(hidden)]
 #[cfg(feature = "schemas")]
 pub use schemas::schemas;
-use yomikiri::any::AnyGame;
+use yomikiri::game::Rules;
 use yomikiri::hint::{Hinted, Kind};
 use yomikiri::registry::Games;
 use yomikiri::table::Moment;
@@ -164,7 +165,7 @@ pub fn main() -> ExitCode {
 /// # let my_game = yomikiri::game::othello::Othello::<u64>::new(4, 4, true);
 /// yomikiri_solver::main_with(yomikiri::games![my_game]);
 /// ```
-pub fn main_with(games: Vec<AnyGame>) -> ExitCode {
+pub fn main_with(games: Vec<Arc<dyn Rules>>) -> ExitCode {
     complete::answer();
     run(games)
 }
@@ -176,7 +177,7 @@ pub fn main_of(words: Vec<OsString>) -> ExitCode {
     run(Vec::new())
 }
 
-fn run(games: Vec<AnyGame>) -> ExitCode {
+fn run(games: Vec<Arc<dyn Rules>>) -> ExitCode {
     let words = program::words();
     colour::choose(words.iter().skip(1).take_while(|word| *word != "--").cloned());
     let cli = match understand_words(words) {

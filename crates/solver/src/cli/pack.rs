@@ -62,13 +62,13 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         // As after a run that was killed at its very end.
         true => {
             let packed =
-                made_before(&place, |packed| is_packed_of(&game, packed, &table, distances))?;
+                made_before(&place, |packed| is_packed_of(&*game, packed, &table, distances))?;
             context.remark(format!("{name} exists already"));
             packed
         }
         false => {
             let remains = &place.with_added_extension("partial");
-            let made = pack(&game, &table, &place, distances, &context.bars);
+            let made = pack(&*game, &table, &place, distances, &context.bars);
             Table::open(&made.map_err(|error| guard::with_left(error.into(), remains))?)?
         }
     };

@@ -4,8 +4,7 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::table_args::GameArg;
-use yomikiri::any::AnyGame;
-use yomikiri::game::Game;
+use yomikiri::game::Rules;
 use yomikiri::game::perft::Finished;
 use yomikiri::game::shogi::{Drops, Ending, Variant};
 use yomikiri::hint::Hinted;
@@ -37,12 +36,12 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let named = args.game.game(context)?;
-    let game = changed_rules(&named, &args)?.map_or(named, |variant| shogi(&variant));
-    count(&game, &args, context)
+    let game = changed_rules(&*named, &args)?.map_or(named, |variant| shogi(&variant));
+    count(&*game, &args, context)
 }
 
 /// The variant that the flags make of a game's rules; `None` without flags.
-fn changed_rules(game: &AnyGame, args: &Args) -> Result<Option<Variant>, Hinted> {
+fn changed_rules(game: &dyn Rules, args: &Args) -> Result<Option<Variant>, Hinted> {
     if !args.count_drop_mates && !args.play_captures {
         return Ok(None);
     }
@@ -89,7 +88,7 @@ pub(super) struct Output {
     perft: Vec<u64>,
 }
 
-fn count(game: &AnyGame, args: &Args, context: &mut Context) -> anyhow::Result<()> {
+fn count(game: &dyn Rules, args: &Args, context: &mut Context) -> anyhow::Result<()> {
     let root = match &args.root {
         Some(text) => game.parse_position(text, &game.start())?,
         None => game.start(),

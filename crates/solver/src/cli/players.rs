@@ -7,9 +7,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 
 use super::context::Context;
-use yomikiri::any::AnyGame;
-#[cfg(feature = "onnx")]
-use yomikiri::game::Game;
+use yomikiri::game::Rules;
 #[cfg(feature = "onnx")]
 use yomikiri::hint::{Hint, Hinted, did_you_mean};
 use yomikiri::table::Store;
@@ -28,27 +26,31 @@ pub(super) fn policies_dir(store: &Store) -> PathBuf {
 
 /// Makes the player of a specification.
 #[cfg(feature = "onnx")]
-pub(super) fn player(spec: &PolicySpec, game: &AnyGame, store: &Store) -> anyhow::Result<Player> {
+pub(super) fn player(spec: &PolicySpec, game: &dyn Rules, store: &Store) -> anyhow::Result<Player> {
     Ok(yomikiri_learn::player(spec, game, store.root())?)
 }
 
 /// Makes the player of a specification, without networks, which this build cannot run.
 #[cfg(not(feature = "onnx"))]
-pub(super) fn player(spec: &PolicySpec, game: &AnyGame, _store: &Store) -> anyhow::Result<Player> {
+pub(super) fn player(
+    spec: &PolicySpec,
+    game: &dyn Rules,
+    _store: &Store,
+) -> anyhow::Result<Player> {
     Ok(yomikiri_measure::judge::build(spec, game)?)
 }
 
 /// Makes the players of some specifications.
 pub(super) fn players(
     specs: &[PolicySpec],
-    game: &AnyGame,
+    game: &dyn Rules,
     store: &Store,
 ) -> anyhow::Result<Vec<Player>> {
     specs.iter().map(|spec| player(spec, game, store)).collect()
 }
 
 /// Checks that a named network exists and is for the game, without reading its weights.
-pub(super) fn check(spec: &PolicySpec, game: &AnyGame, store: &Store) -> anyhow::Result<()> {
+pub(super) fn check(spec: &PolicySpec, game: &dyn Rules, store: &Store) -> anyhow::Result<()> {
     spec.check(game)?;
     #[cfg(feature = "onnx")]
     if let PolicySpec::Network(network) = spec
@@ -66,7 +68,7 @@ pub(super) fn check(spec: &PolicySpec, game: &AnyGame, store: &Store) -> anyhow:
 
 /// Returns the error for a network that was not trained here, with those that were.
 #[cfg(feature = "onnx")]
-fn unknown_network(name: &str, game: &AnyGame, store: &Store) -> Hinted {
+fn unknown_network(name: &str, game: &dyn Rules, store: &Store) -> Hinted {
     let names = learned_names(store, Some(game));
     let hint = did_you_mean(name, names.iter().map(String::as_str));
     let hint = hint.unwrap_or_else(|| match names.is_empty() {
@@ -77,7 +79,7 @@ fn unknown_network(name: &str, game: &AnyGame, store: &Store) -> Hinted {
 }
 
 /// Returns the networks that were trained here for a game, by name.
-pub(super) fn learned_for(game: &AnyGame, store: &Store) -> Vec<PolicySpec> {
+pub(super) fn learned_for(game: &dyn Rules, store: &Store) -> Vec<PolicySpec> {
     let spec = |name: String| {
         let (path, kept) = (name.into(), true);
         PolicySpec::Network(NetworkSpec { path, kept, ..NetworkSpec::default() })
@@ -108,7 +110,7 @@ fn cards(store: &Store) -> Vec<PathBuf> {
 
 /// Returns the names of the networks that were trained here, for one game or for all.
 #[cfg(feature = "onnx")]
-pub(super) fn learned_names(store: &Store, game: Option<&AnyGame>) -> Vec<String> {
+pub(super) fn learned_names(store: &Store, game: Option<&dyn Rules>) -> Vec<String> {
     let mut paths = cards(store);
     paths.retain(|path| {
         let card = Card::read(path);
@@ -119,6 +121,6 @@ pub(super) fn learned_names(store: &Store, game: Option<&AnyGame>) -> Vec<String
 
 /// Returns no names: this build cannot run networks.
 #[cfg(not(feature = "onnx"))]
-pub(super) fn learned_names(_store: &Store, _game: Option<&AnyGame>) -> Vec<String> {
+pub(super) fn learned_names(_store: &Store, _game: Option<&dyn Rules>) -> Vec<String> {
     Vec::new()
 }

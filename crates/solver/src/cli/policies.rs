@@ -6,7 +6,7 @@ use super::complete::tables;
 use super::context::Context;
 use super::players::{learned_for, learned_names};
 use super::table_args::{Meant, TableOption};
-use yomikiri::any::AnyGame;
+use yomikiri::game::Rules;
 use yomikiri_measure::policy::PolicySpec;
 use yomikiri_measure::render::Grid;
 use yomikiri_measure::render::shown::{BOLD, styled};
@@ -69,11 +69,13 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
             Meant::Table(table) => context.games.of_table(&table)?,
         }),
     };
-    let works = |(form, _): &(&str, &str)| game.as_ref().is_none_or(|game| fits(form, game));
+    let works = |(form, _): &(&str, &str)| game.as_ref().is_none_or(|game| fits(form, &**game));
     let lines = MEANINGS.into_iter().filter(works);
     let policies = lines.map(|(policy, meaning)| Line { policy, meaning }).collect();
     let learned = match &game {
-        Some(game) => learned_for(game, &context.store).iter().map(PolicySpec::to_string).collect(),
+        Some(game) => {
+            learned_for(&**game, &context.store).iter().map(PolicySpec::to_string).collect()
+        }
         None => {
             let names = learned_names(&context.store, None).into_iter();
             names.map(|name| format!("learned:{name}")).collect()
@@ -98,7 +100,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
 }
 
 /// Returns whether policies of a form work for a game.
-fn fits(form: &str, game: &AnyGame) -> bool {
+fn fits(form: &str, game: &dyn Rules) -> bool {
     let name = form.split('[').next().unwrap_or_default();
     let name = name.replace(":N", ":2");
     name.parse().is_ok_and(|spec: PolicySpec| spec.check(game).is_ok())

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::bail;
@@ -11,14 +12,13 @@ use serde::Serialize;
 use super::context::Context;
 use super::output;
 use super::sizes::Memory;
-use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::othello::proof::certificate::{Problem, prove};
 use yomikiri::game::othello::proof::check::{BoardRules, CheckLimits, CheckReport};
 use yomikiri::game::othello::proof::semistrong::make;
 use yomikiri::game::othello::proof::{Header, check_file};
 use yomikiri::game::othello::search::{EngineOptions, built_in};
 use yomikiri::game::othello::{Board, grid_of, packed_of};
-use yomikiri::game::{Empties, Game, Position, Side};
+use yomikiri::game::{AnyPosition, Empties, Position, Rules, Side};
 use yomikiri::hint::{Hint, Hinted, Kind};
 use yomikiri::registry::othello;
 use yomikiri::solve::Value;
@@ -206,7 +206,7 @@ impl Output {
     ) -> anyhow::Result<Output> {
         let Header { rows, columns, empties, white_to_move, root, score, leaf_depth, counts } =
             *header;
-        let game: AnyGame = othello(&format!("{rows}x{columns}"))?;
+        let game: Arc<dyn Rules> = othello(&format!("{rows}x{columns}"))?;
         let [own, other] = [root.mover, root.opponent].map(|set| packed_of(set, columns));
         let side = if white_to_move { Side::Second } else { Side::First };
         let state = game.of_squares(own, other);

@@ -14,8 +14,7 @@ use super::table_args::{
     Meant, TableOption, is_searched, missing, near_table, open_whole, unknown_table,
 };
 use super::tables::{containing, solved_tables};
-use yomikiri::any::AnyGame;
-use yomikiri::game::{Empties, Game};
+use yomikiri::game::{Empties, Rules};
 use yomikiri::hint::Hinted;
 use yomikiri::input;
 use yomikiri::solved::{Reach, SearchOracle, SolvedTable, Source, Sources};
@@ -76,9 +75,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         None if text.is_empty() => (Some(context.latest()?), None),
         None => (None, None),
         Some(Meant::Table(table)) => (Some(*table), None),
-        Some(Meant::Game(game)) => match missing(&game, context) {
+        Some(Meant::Game(game)) => match missing(&*game, context) {
             Some(game) => (None, Some(game)),
-            None => (Some(open_whole(&game, context)?), None),
+            None => (Some(open_whole(&*game, context)?), None),
         },
     };
     let open = |table: Table| {
@@ -95,8 +94,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     }
     if args.batch {
         let sources = match (table, &game) {
-            (Some(table), _) => sources_of(&table.game().clone(), vec![table]),
-            (None, Some(game)) => sources_of(game, tables_of(game, context)),
+            (Some(table), _) => sources_of(&*table.game().shared(), vec![table]),
+            (None, Some(game)) => sources_of(&**game, tables_of(&**game, context)),
             (None, None) => {
                 let hint = "--batch reads positions from stdin, and needs a table or a game";
                 bail!(unknown_table(&text, context).with_hint(hint));
@@ -121,18 +120,18 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
                 Some(root) => root,
                 None => table.states().parse(&text)?,
             };
-            (sources_of(&table.game().clone(), vec![table]), position)
+            (sources_of(&*table.game().shared(), vec![table]), position)
         }
-        None => match containing(text.trim(), game.as_ref(), context) {
-            Ok((tables, position)) => (sources_of(&tables[0].game().clone(), tables), position),
+        None => match containing(text.trim(), game.as_deref(), context) {
+            Ok((tables, position)) => (sources_of(&*tables[0].game().shared(), tables), position),
             Err(error) => {
                 let is_unnamed = game.is_none();
                 let game = game.or_else(|| game_of(&text, context).ok());
-                let parse = |game: &AnyGame| game.parse_position(text.trim(), &game.start());
-                let is_over = |game: &AnyGame| {
+                let parse = |game: &dyn Rules| game.parse_position(text.trim(), &game.start());
+                let is_over = |game: &dyn Rules| {
                     parse(game).is_ok_and(|position| game.is_terminal(&position.state))
                 };
-                let known = game.filter(|game| is_searched(game) || is_over(game));
+                let known = game.filter(|game| is_searched(&**game) || is_over(&**game));
                 let Some(game) = known else {
                     let is_name =
                         is_unnamed && words.len() == 1 && near_table(&first, context).is_some();
@@ -142,11 +141,11 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
                         error
                     });
                 };
-                if !is_over(&game) {
+                if !is_over(&*game) {
                     let what = "no table contains it, so it is searched";
                     context.remark(format!("{}: {what}", game.name()));
                 }
-                (sources_of(&game, tables_of(&game, context)), parse(&game)?)
+                (sources_of(&*game, tables_of(&*game, context)), parse(&*game)?)
             }
         },
     };
@@ -174,16 +173,16 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
 }
 
 /// Returns tables of a game, the preferred ones first, with a search by the first one's rule for empty squares.
-fn sources_of(game: &AnyGame, tables: Vec<SolvedTable>) -> Sources {
+fn sources_of(game: &dyn Rules, tables: Vec<SolvedTable>) -> Sources {
     let empties = tables.first().map_or(Empties::default(), |table| table.values().empties());
     let threads = rayon::current_num_threads();
     let search =
-        is_searched(game).then(|| SearchOracle::beside(game.clone(), empties, threads, TIME));
+        is_searched(game).then(|| SearchOracle::beside(game.shared(), empties, threads, TIME));
     Sources::new(game, tables, search.flatten(), Reach::Outside)
 }
 
 /// Returns the solved tables of a game, complete ones first.
-fn tables_of(game: &AnyGame, context: &Context) -> Vec<SolvedTable> {
+fn tables_of(game: &dyn Rules, context: &Context) -> Vec<SolvedTable> {
     let mut tables = solved_tables(context, |table| table.manifest().identity.game == game.name());
     tables.sort_by_key(|table| !table.table().manifest().complete);
     tables

@@ -17,8 +17,7 @@ use super::players::players;
 use super::program;
 use super::table_args::TableArgs;
 use crate::PORT;
-use yomikiri::any::AnyGame;
-use yomikiri::game::Divider;
+use yomikiri::game::{Divider, Rules};
 use yomikiri::hint::{Hint, Hinted, Kind};
 use yomikiri::output::is_same;
 use yomikiri::solved::{Orienting, SolvedTable};
@@ -188,16 +187,16 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<()> {
     }
     let listed = args.policy.iter().flat_map(|list| PolicySpec::split_list(list));
     let named: Vec<String> = listed.map(str::to_string).chain(labelled).collect();
-    let policies = args.options.policies(&named, &game, context)?;
+    let policies = args.options.policies(&named, &*game, context)?;
     // So are models that cannot be read.
-    let mut players = players(&policies, &game, &context.store)?;
+    let mut players = players(&policies, &*game, &context.store)?;
     label_last(&mut players, &labels);
     if args.canonical && !args.chosen.are_of_table() {
         let what = "--canonical is for all positions of a table";
         bail!(Hinted::new(what, "leave it out"));
     }
-    let taken = args.options.why(&game, context);
-    let chosen = args.chosen.choose(&game, table, &players, args.options.force, context)?;
+    let taken = args.options.why(&*game, context);
+    let chosen = args.chosen.choose(&*game, table, &players, args.options.force, context)?;
     if let Some(table) = chosen.table().filter(|table| !table.states().has_layers())
         && args.by.contains(&By::Layer)
     {
@@ -343,8 +342,8 @@ fn too_large(bytes: f64) -> Option<String> {
 /// Adds the answers of policies for a piece to files of results.
 fn push_rows(
     files: &mut [RowsFile],
-    game: &AnyGame,
-    (names, dividers): (&[String], &[Option<Divider<AnyGame>>]),
+    game: &dyn Rules,
+    (names, dividers): (&[String], &[Option<Divider>]),
     piece: &Piece,
     answers: &[Answers],
 ) -> Result<(), TableError> {

@@ -5,8 +5,7 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::players::player;
-use yomikiri::any::AnyGame;
-use yomikiri::game::{Game, Side};
+use yomikiri::game::{Rules, Side};
 use yomikiri::hint::Hinted;
 use yomikiri_measure::judge::{GameTally, Player, Sampling, Words, arena};
 use yomikiri_measure::policy::{Policy, PolicySpec};
@@ -39,7 +38,7 @@ pub(super) struct Sampled {
 
 /// Plays games between two policies and prints the result.
 pub(super) fn run(
-    game: &AnyGame,
+    game: &dyn Rules,
     policies: &[PolicySpec],
     sampling: Sampling,
     context: &mut Context,
@@ -69,7 +68,7 @@ pub(super) fn run(
 /// Makes a policy for sampled games.
 pub(super) fn policy(
     spec: &PolicySpec,
-    game: &AnyGame,
+    game: &dyn Rules,
     hint: &str,
     context: &Context,
 ) -> anyhow::Result<Box<dyn Policy>> {

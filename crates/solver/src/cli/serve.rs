@@ -12,8 +12,7 @@ use super::signals;
 use super::sizes::Seconds;
 use crate::PORT;
 use crate::serve::{Options, Policies, Server};
-use yomikiri::any::AnyGame;
-use yomikiri::game::Game;
+use yomikiri::game::Rules;
 use yomikiri::hint::Hinted;
 use yomikiri::registry::Games;
 use yomikiri::table::Store;
@@ -110,7 +109,7 @@ const PLAYED: u32 = 2_000;
 const SEARCHED: u32 = 20_000;
 
 impl Known {
-    fn spec(&self, name: &str, game: &AnyGame) -> Result<PolicySpec, Hinted> {
+    fn spec(&self, name: &str, game: &dyn Rules) -> Result<PolicySpec, Hinted> {
         if let Some((_, spec)) = self.named.iter().find(|(named, _)| named == name) {
             return Ok(spec.clone());
         }
@@ -147,7 +146,7 @@ impl Known {
 }
 
 impl Policies for Known {
-    fn names(&self, game: &AnyGame) -> Vec<String> {
+    fn names(&self, game: &dyn Rules) -> Vec<String> {
         let named = self.named.iter().filter(|(_, spec)| check(spec, game, &self.store).is_ok());
         let mut names: Vec<String> = named.map(|(name, _)| name.clone()).collect();
         let others = ["alphabeta:4", "mcts:500"].map(|name| name.parse().ok());
@@ -161,7 +160,7 @@ impl Policies for Known {
         names
     }
 
-    fn make(&self, name: &str, game: &AnyGame) -> Result<Player, Hinted> {
+    fn make(&self, name: &str, game: &dyn Rules) -> Result<Player, Hinted> {
         let spec = self.spec(name, game)?;
         check(&spec, game, &self.store).map_err(|error| hinted(&error))?;
         player(&spec, game, &self.store).map_err(|error| match error.downcast() {

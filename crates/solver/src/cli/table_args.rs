@@ -1,6 +1,7 @@
 //! The table and the policies that a command works on.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::bail;
 
@@ -8,8 +9,7 @@ use super::complete::{games, tables};
 use super::context::Context;
 use super::players;
 use super::sizes::Seconds;
-use yomikiri::any::AnyGame;
-use yomikiri::game::Game;
+use yomikiri::game::Rules;
 use yomikiri::graph::{Plan, within_room};
 use yomikiri::hint::{Hinted, did_you_mean};
 use yomikiri::search::can_search;
@@ -30,7 +30,7 @@ pub(super) enum Meant {
     /// A table in the store, or at a path.
     Table(Box<Table>),
     /// A game, by its name or as the size of a board of Othello.
-    Game(AnyGame),
+    Game(Arc<dyn Rules>),
 }
 
 impl Meant {
@@ -58,7 +58,7 @@ impl Meant {
 /// Asks whether the table or game whose name is nearest to a word was meant; `None` where none is near.
 pub(super) fn near_table(word: &str, context: &Context) -> Option<String> {
     let tables = context.store.names();
-    let games: Vec<String> = context.games.all().iter().map(Game::name).collect();
+    let games: Vec<String> = context.games.all().iter().map(|game| game.name()).collect();
     did_you_mean(word, tables.iter().chain(&games).map(String::as_str))
 }
 
@@ -90,7 +90,7 @@ pub(super) struct GameArg {
 
 impl GameArg {
     /// Returns the game; where none is named, the first of the program's own, else Othello on 4×4.
-    pub(super) fn game(&self, context: &Context) -> anyhow::Result<AnyGame> {
+    pub(super) fn game(&self, context: &Context) -> anyhow::Result<Arc<dyn Rules>> {
         let Some(word) = self.word.as_ref().or(self.game.as_ref()) else {
             return Ok(context.games.named(&context.games.default_name())?);
         };
@@ -119,7 +119,7 @@ impl WinPlies {
     }
 
     /// Returns the number of plies for a game, or the default. Fails for games to which it does not apply.
-    pub(super) fn plies(self, game: &AnyGame, default: u32) -> anyhow::Result<u32> {
+    pub(super) fn plies(self, game: &dyn Rules, default: u32) -> anyhow::Result<u32> {
         if self.plies.is_some() && game.shogi_variant().is_none() {
             bail!(Hinted::from(format!(
                 "--plies does not apply to {}, only to shogi",
@@ -132,18 +132,18 @@ impl WinPlies {
 
 /// Returns `true` if positions of a game are searched where its table is missing: games that always end, and those of
 /// the shogi family that are too large for a table.
-pub(super) fn is_searched(game: &AnyGame) -> bool {
+pub(super) fn is_searched(game: &dyn Rules) -> bool {
     game.is_layered() || can_search(game) && !game.facts().is_small
 }
 
 /// Returns a game whose whole table is missing.
-pub(super) fn missing(game: &AnyGame, context: &Context) -> Option<AnyGame> {
+pub(super) fn missing(game: &dyn Rules, context: &Context) -> Option<Arc<dyn Rules>> {
     let is_there = context.store.has(&Plan::from_start(game).table_name(game));
-    (!is_there).then(|| game.clone())
+    (!is_there).then(|| game.shared())
 }
 
 /// Opens the whole table of a game; where it is missing, the error names the command that makes it.
-pub(super) fn open_whole(game: &AnyGame, context: &Context) -> anyhow::Result<Table> {
+pub(super) fn open_whole(game: &dyn Rules, context: &Context) -> anyhow::Result<Table> {
     let name = Plan::from_start(game).table_name(game);
     match context.store.open(&name) {
         Err(TableError::Missing { .. }) if !context.store.place(&name).exists() => {
@@ -183,7 +183,7 @@ impl OneTable {
     }
 
     /// Returns the game whose whole table is meant, if one is and the word does not name another table.
-    pub(super) fn game(&self, context: &Context) -> anyhow::Result<Option<AnyGame>> {
+    pub(super) fn game(&self, context: &Context) -> anyhow::Result<Option<Arc<dyn Rules>>> {
         let Some(word) = self.word() else { return Ok(None) };
         Ok(match Meant::of(word, context)? {
             Meant::Game(game) => Some(game),
@@ -204,7 +204,7 @@ impl OneTable {
 pub(super) fn open_meant(word: &str, context: &Context) -> anyhow::Result<Table> {
     match Meant::of(word, context)? {
         Meant::Table(table) => Ok(*table),
-        Meant::Game(game) => open_whole(&game, context),
+        Meant::Game(game) => open_whole(&*game, context),
     }
 }
 
@@ -229,7 +229,10 @@ impl TableArgs {
     }
 
     /// Returns the game, and the table if one is there.
-    pub(super) fn game(&self, context: &Context) -> anyhow::Result<(AnyGame, Option<Table>)> {
+    pub(super) fn game(
+        &self,
+        context: &Context,
+    ) -> anyhow::Result<(Arc<dyn Rules>, Option<Table>)> {
         let meant = match &self.option.table {
             Some(word) => Meant::of(word, context)?,
             None => match context.store.latest() {
@@ -246,7 +249,7 @@ impl TableArgs {
     }
 
     /// Returns in words why a report takes the table it takes; called before the table is made.
-    pub(super) fn why(&self, game: &AnyGame, context: &Context) -> String {
+    pub(super) fn why(&self, game: &dyn Rules, context: &Context) -> String {
         let why = match &self.option.table {
             Some(word) if context.store.has(word) => return "as named".to_string(),
             Some(word) if *word == game.name() => "as named".to_string(),
@@ -263,7 +266,7 @@ impl TableArgs {
     pub(super) fn policies(
         &self,
         names: &[String],
-        game: &AnyGame,
+        game: &dyn Rules,
         context: &Context,
     ) -> anyhow::Result<Vec<PolicySpec>> {
         let Seconds(limit) = self.policy_timeout;
@@ -345,7 +348,7 @@ pub(super) fn table_and_two(mut words: Vec<String>) -> (Option<String>, [String;
 const MOST_STATES: f64 = 4e8;
 
 /// Returns whether the table of a whole game is there, or takes at most about two minutes to make.
-pub(super) fn is_in_reach(game: &AnyGame, context: &Context) -> bool {
+pub(super) fn is_in_reach(game: &dyn Rules, context: &Context) -> bool {
     let plan = Plan { max_memory: free_memory(), ..Plan::from_start(game) };
     let expected = game.expected(&game.start().state);
     let is_quick = expected.is_none_or(|expected| expected.states <= MOST_STATES && expected.exact);

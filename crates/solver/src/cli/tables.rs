@@ -6,8 +6,7 @@ use anyhow::bail;
 
 use super::context::Context;
 use super::table_args::open_whole;
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::Game;
+use yomikiri::game::{AnyPosition, Rules};
 use yomikiri::hint::{Hint, Hinted};
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::Table;
@@ -28,7 +27,7 @@ pub(super) fn solved_tables(
 /// complete ones come first.
 pub(super) fn containing(
     text: &str,
-    of: Option<&AnyGame>,
+    of: Option<&dyn Rules>,
     context: &Context,
 ) -> anyhow::Result<(Vec<SolvedTable>, AnyPosition)> {
     let is_of = |table: &Table| of.is_none_or(|of| of.name() == table.manifest().identity.game);

@@ -12,8 +12,7 @@ use super::output;
 use super::signals::report_resumable;
 use super::sizes::Memory;
 use super::table_args::OneTable;
-use yomikiri::any::AnyPosition;
-use yomikiri::game::{Empties, Game, Repetition};
+use yomikiri::game::{AnyPosition, Empties, Repetition};
 use yomikiri::hint::Hinted;
 use yomikiri::solve::{self, RowOrder, Run, SolveOptions};
 use yomikiri::solved::{SolvedTable, States};
@@ -144,7 +143,7 @@ pub(super) fn solve_table(
     context: &Context,
 ) -> anyhow::Result<Run> {
     let game = context.games.of_table(table)?;
-    let options = match options.within_room(&game, table) {
+    let options = match options.within_room(&*game, table) {
         Err(no_room) if !force => {
             let what = format!("{} needs", table.name());
             bail!(guard::refused(&what, &no_room, "close other programs"))
@@ -154,7 +153,7 @@ pub(super) fn solve_table(
     let mut on_sweep = |sweep: usize, record: &SweepRecord| {
         tracing::info!(sweep, record.residual, record.changed, record.decided, "swept");
     };
-    let run = solve::solve(&game, table, &options, &context.bars, &mut on_sweep);
+    let run = solve::solve(&*game, table, &options, &context.bars, &mut on_sweep);
     run.map_err(|error| guard::with_left(error.into(), Scratch::of(table.dir()).dir()))
 }
 

@@ -9,8 +9,7 @@ use super::context::Context;
 use super::error::{code, hinted};
 use super::lines::text_of;
 use super::table_args::OneTable;
-use yomikiri::any::AnyGame;
-use yomikiri::game::{Game, Side};
+use yomikiri::game::{Rules, Side};
 use yomikiri::hint::{Hint, Hinted, Kind};
 use yomikiri::solve;
 use yomikiri_measure::export::{self, read_checksums};
@@ -78,7 +77,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     }
     let read = table.check()?;
     let game = context.games.of_table(&table)?;
-    let found = solve::prove(&game, &table, &context.bars)?;
+    let found = solve::prove(&*game, &table, &context.bars)?;
     let proven = found.counterexample.is_none();
     if !proven {
         context.code = code(Kind::Damaged).into();
@@ -96,11 +95,11 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
             what: c.what,
         }),
     };
-    context.show("verify", &output, |output| text(output, shown_as(&game)))
+    context.show("verify", &output, |output| text(output, shown_as(&*game)))
 }
 
 /// Returns the side as which a counterexample shows its mover, if not its own.
-fn shown_as(game: &AnyGame) -> Option<&'static str> {
+fn shown_as(game: &dyn Rules) -> Option<&'static str> {
     let first = game.side_mark(Side::First).unwrap_or(game.side_name(Side::First));
     (!game.keeps_sides()).then_some(first)
 }

@@ -14,8 +14,7 @@ use super::hall::Opened;
 use super::players::{Asked, Difference, MOST_MISTAKES, differences_of, refusal};
 use super::reply::{Refusal, json};
 use super::work::Kind;
-use yomikiri::any::{AnyPosition, AnyState};
-use yomikiri::game::{BoardLayout, Drawn, Game, NotationError, PlayedGame, Side};
+use yomikiri::game::{AnyPosition, BoardLayout, Drawn, NotationError, PlayedGame, Side};
 use yomikiri::hint::{self, Hint, Hinted};
 use yomikiri::solved::{
     Answer, LONGEST_LINE, LayerValues, MoveAnswer, Oracle, SearchOracle, SolvedTable,
@@ -163,7 +162,7 @@ fn line(opened: &Opened, desk: &Desk) -> Line {
         complete: manifest.complete,
         max_depth: identity.max_depth,
         max_states: identity.max_states,
-        layout: BoardLayout::of(game),
+        layout: game.board_layout(),
         has_scores: table.has_scores(),
         score_unit: table.has_scores().then(|| game.score_unit()),
         is_layered: game.is_layered(),
@@ -223,11 +222,7 @@ fn position_of(table: &SolvedTable, text: Option<&str>) -> Result<AnyPosition, R
 }
 
 /// Plays moves, separated by spaces.
-fn played_of(
-    table: &SolvedTable,
-    start: AnyPosition,
-    moves: &str,
-) -> Result<PlayedGame<AnyState>, Refusal> {
+fn played_of(table: &SolvedTable, start: AnyPosition, moves: &str) -> Result<PlayedGame, Refusal> {
     let mut played = PlayedGame::new(start);
     if moves.len() > LONGEST_GAME {
         return Err(Refusal::malformed(format!("the moves are longer than {LONGEST_GAME} bytes")));

@@ -13,8 +13,7 @@ use axum::http::StatusCode;
 use super::players::{Asked, MOST_KEPT};
 use super::recent::Recent;
 use super::reply::Refusal;
-use yomikiri::any::AnyPosition;
-use yomikiri::game::Game;
+use yomikiri::game::AnyPosition;
 use yomikiri::hint::Hinted;
 use yomikiri::registry::Games;
 use yomikiri::solved::{Answer, Reach, SearchOracle, SolvedTable, Totals};
@@ -79,7 +78,7 @@ impl Opened {
         let reach = if seconds.is_some() { Reach::Long } else { Reach::Quick };
         let time =
             seconds.map_or(SEARCH, |seconds| Duration::from_secs(seconds.min(LONGEST_SEARCH)));
-        let search = || SearchOracle::beside(game.clone(), table.values().empties(), 1, time);
+        let search = || SearchOracle::beside(game.shared(), table.values().empties(), 1, time);
         let in_table = answer.kind != "outside";
         // A search for forced wins would know less of moves into the table.
         let can_prove = is_open && game.is_layered();

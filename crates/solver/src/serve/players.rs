@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use serde::Serialize;
 
 use super::reply::Refusal;
-use yomikiri::any::AnyGame;
+use yomikiri::game::Rules;
 use yomikiri::hint::{Hint, Hinted, Kind};
 use yomikiri::parallel::lock;
 use yomikiri::progress::Silent;
@@ -20,10 +20,10 @@ use yomikiri_measure::policy::{Answers, Batch, Policy, TrainedOn};
 /// Factory of policies, implemented by the commands, which know files and networks.
 pub(crate) trait Policies: Send + Sync {
     /// Returns names of policies of a game to choose from; others are possible.
-    fn names(&self, game: &AnyGame) -> Vec<String>;
+    fn names(&self, game: &dyn Rules) -> Vec<String>;
 
     /// Returns the policy of a name. Fails in one line if it is not permitted or fails at once.
-    fn make(&self, name: &str, game: &AnyGame) -> Result<Player, Hinted>;
+    fn make(&self, name: &str, game: &dyn Rules) -> Result<Player, Hinted>;
 }
 
 /// Maximum number of cached policies of a table.
@@ -63,7 +63,7 @@ impl Asked {
     pub(super) fn new(
         name: &str,
         policies: &dyn Policies,
-        game: &AnyGame,
+        game: &dyn Rules,
     ) -> Result<Asked, Refusal> {
         let player = policies.make(name, game);
         let player = player.map_err(|error| refusal(&error, StatusCode::BAD_REQUEST))?;
@@ -196,7 +196,7 @@ impl Policy for Hurried {
         self.player.name()
     }
 
-    fn answer(&self, game: &AnyGame, batch: &Batch) -> Result<Answers, Hinted> {
+    fn answer(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Hinted> {
         let Some(policy) = self.player.policy() else {
             return Err(Hinted::from("it answers only of a table"));
         };

@@ -15,7 +15,7 @@ use std::ops::Range;
 pub use self::bits::Instructions;
 pub use self::bits::{Bits, LANES, Tables, Work};
 use self::bits::{byte_table, look_up};
-use crate::game::{Action, Game, Symmetry};
+use crate::game::{Action, Rules, Symmetry};
 
 /// Rules of a board of up to 32 squares, by block.
 pub struct Blocks<B: Bits> {
@@ -142,7 +142,7 @@ impl<B: Bits> Image<B> {
 
 impl<B: Bits> Blocks<B> {
     /// Makes the rules of a game that [has blocks](crate::game::Facts::has_blocks).
-    pub fn new<G: Game>(game: &G) -> Blocks<B> {
+    pub fn new(game: &dyn Rules) -> Blocks<B> {
         let (rows, columns) = game.shape();
         let squares = rows * columns;
         let at = |row: isize, column: isize| {

@@ -1,8 +1,7 @@
 //! Images of rows.
 
 use crate::judge::Example;
-use yomikiri::any::AnyGame;
-use yomikiri::game::{Game, Orientations, Symmetry};
+use yomikiri::game::{Orientations, Rules, Symmetry};
 
 /// Images of a row to export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +25,7 @@ impl Images {
     }
 
     /// Calls `visit` with the images of a row, in a fixed order.
-    pub fn for_each(self, game: &AnyGame, row: &Example, visit: &mut dyn FnMut(&Example)) {
+    pub fn for_each(self, game: &dyn Rules, row: &Example, visit: &mut dyn FnMut(&Example)) {
         let order = game.group().order();
         let sides = row.orientations.unwrap_or(Orientations(0));
         let stored = (0, row.position.side);

@@ -35,9 +35,8 @@ use self::place::Destination;
 use self::select::Selector;
 use super::ExportError;
 use crate::judge::{Example, KnownValues, MeasureError};
-use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::encode::{Encoding, Layout};
-use yomikiri::game::{FoldedWords, Game, Split, Splits, name_word};
+use yomikiri::game::{AnyPosition, FoldedWords, Rules, Split, Splits, name_word};
 use yomikiri::progress::Progress;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::{Table, TableError};
@@ -62,7 +61,7 @@ pub struct Targets {
 }
 
 /// Returns `true` for the default columns of a format.
-fn suits(game: &AnyGame, format: Format, column: &TargetColumn) -> bool {
+fn suits(game: &dyn Rules, format: Format, column: &TargetColumn) -> bool {
     // Rows with a number for each action are long in games with many actions.
     let short = game.action_count() <= 65;
     match format {
@@ -160,7 +159,7 @@ impl Targets {
 /// Returns the columns of these names in the usual order; by default those that suit the format. Fails if a
 /// name is unknown.
 pub fn choose_columns(
-    game: &AnyGame,
+    game: &dyn Rules,
     format: Format,
     shape: &TargetShape,
     names: Option<&[String]>,
@@ -244,7 +243,7 @@ pub fn write_targets(
     if is_sample {
         progress.finish("chosen");
     }
-    let encoder = Encoder::new(game, &folded, &columns, shape);
+    let encoder = Encoder::new(game, &*folded, &columns, shape);
     let mut sink =
         sink::begin(targets.format, place.dir(), place.name(), &columns, targets.shard_rows)?;
     let rows = sample.as_ref().map_or(states.rows(), Vec::len);
@@ -299,7 +298,7 @@ fn piece_of(
 }
 
 /// Returns the number of chunks in memory at a time: as many as fit in 64 MB, 2 to 256.
-fn chunks_at_once(columns: &[TargetColumn], images: Images, game: &AnyGame) -> usize {
+fn chunks_at_once(columns: &[TargetColumn], images: Images, game: &dyn Rules) -> usize {
     let images = if images == Images::Canonical { 1 } else { game.group().order() };
     let chunk = CHUNK * images * row_bytes(columns).max(1);
     ((1 << 26) / chunk).clamp(2, 256)
@@ -334,7 +333,7 @@ pub(super) fn table_crc32(table: &Table) -> String {
 }
 
 fn describe(
-    game: &AnyGame,
+    game: &dyn Rules,
     table: &Table,
     targets: &Targets,
     columns: &[TargetColumn],

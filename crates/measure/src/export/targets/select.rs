@@ -1,8 +1,7 @@
 //! Selection of the exported rows: splits, decisive positions, samples.
 
 use crate::judge::{Example, drawn};
-use yomikiri::any::AnyGame;
-use yomikiri::game::{FoldedWords, Game, Split, Splits, mix, name_word};
+use yomikiri::game::{FoldedWords, Rules, Split, Splits, mix, name_word};
 use yomikiri::graph::{RowPiece, StateKind};
 use yomikiri::parallel;
 use yomikiri::solved::SolvedTable;
@@ -29,7 +28,7 @@ pub struct Selection {
 /// Selects rows.
 pub(super) struct Selector<'a> {
     selection: Selection,
-    words: &'a FoldedWords<AnyGame>,
+    words: &'a FoldedWords,
     name: u64,
 }
 
@@ -37,8 +36,8 @@ impl<'a> Selector<'a> {
     /// Returns the conditions for the rows of a game.
     pub(super) fn new(
         selection: Selection,
-        words: &'a FoldedWords<AnyGame>,
-        game: &AnyGame,
+        words: &'a FoldedWords,
+        game: &dyn Rules,
     ) -> Selector<'a> {
         Selector { selection, words, name: name_word(&game.name()) }
     }

@@ -2,8 +2,7 @@
 
 use super::piece::JudgedCase;
 use super::{Case, Truth};
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, Empties, Game, Orientations, Side, Symmetry};
+use yomikiri::game::{Action, AnyPosition, Empties, Orientations, Rules, Side, Symmetry};
 use yomikiri::graph::StateKind;
 use yomikiri::solve::{Prospect, Value};
 use yomikiri::solved::{Oracle, SolvedTable};
@@ -81,7 +80,7 @@ impl Example {
     /// Returns the example of a position from a search: `moves` have values for the mover. Without moves the
     /// game is over and the rules give the value.
     pub fn searched(
-        game: &AnyGame,
+        game: &dyn Rules,
         position: &AnyPosition,
         moves: &[(Action, Value)],
         empties: Empties,
@@ -184,7 +183,7 @@ impl Example {
     }
 
     /// Returns the image under a symmetry, with `side` to move and another weight.
-    pub fn image(&self, game: &AnyGame, symmetry: Symmetry, side: Side, weight: f32) -> Example {
+    pub fn image(&self, game: &dyn Rules, symmetry: Symmetry, side: Side, weight: f32) -> Example {
         let state = game.transform(&self.position.state, symmetry);
         let image =
             |&(action, value): &(Action, Value)| (game.transform_action(action, symmetry), value);

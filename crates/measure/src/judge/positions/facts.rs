@@ -3,8 +3,7 @@
 use serde::Serialize;
 
 use super::LeftOut;
-use yomikiri::any::AnyGame;
-use yomikiri::game::{Empties, Game, Outcome, Side};
+use yomikiri::game::{Empties, Outcome, Rules, Side};
 use yomikiri::hint::Hint;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::TableError;
@@ -132,7 +131,7 @@ impl TableFacts {
     /// Returns the facts about positions that are searched, in games with cycles for wins within `win_plies` plies after
     /// a move.
     pub(in crate::judge) fn of_search(
-        game: &AnyGame,
+        game: &dyn Rules,
         empties: Empties,
         win_plies: u32,
         positions: u64,

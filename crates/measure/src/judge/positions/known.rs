@@ -1,13 +1,13 @@
 //! Exact values of any positions: those of a table, or else those that a search found.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::labels::LabelSettings;
 use super::{Example, Labels, SearchCost};
 use crate::judge::error::MeasureError;
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Empties, Game, MOST_WIN_PLIES};
+use yomikiri::game::{AnyPosition, Empties, MOST_WIN_PLIES, Rules};
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
 use yomikiri::search::can_search;
@@ -16,7 +16,7 @@ use yomikiri::table::TableError;
 
 /// Knowledge of a game's positions.
 pub struct KnownValues<'a> {
-    game: AnyGame,
+    game: Arc<dyn Rules>,
     table: Option<&'a SolvedTable>,
     win_plies: u32,
     /// `true` once what the table does not know was searched.
@@ -27,10 +27,13 @@ pub struct KnownValues<'a> {
 impl<'a> KnownValues<'a> {
     /// Returns the values of a table; none without one. A search looks for forced wins within `win_plies` plies after a
     /// move.
-    pub fn new(game: &AnyGame, table: Option<&'a SolvedTable>, win_plies: u32) -> KnownValues<'a> {
-        let game = game.clone();
+    pub fn new(
+        game: &dyn Rules,
+        table: Option<&'a SolvedTable>,
+        win_plies: u32,
+    ) -> KnownValues<'a> {
         let win_plies = win_plies.min(MOST_WIN_PLIES);
-        KnownValues { game, table, win_plies, is_searched: false, labels: None }
+        KnownValues { game: game.shared(), table, win_plies, is_searched: false, labels: None }
     }
 
     /// Returns the plies within which forced wins are looked for after a move.
@@ -56,7 +59,7 @@ impl<'a> KnownValues<'a> {
                 Example::look_up(table, position, true).is_some_and(|known| known.is_settled())
             }
         };
-        if !can_search(&self.game) {
+        if !can_search(&*self.game) {
             return Vec::new();
         }
         let is_unknown = |position: &&AnyPosition| {
@@ -82,7 +85,7 @@ impl<'a> KnownValues<'a> {
         let deadline = within.and_then(|within| Instant::now().checked_add(within));
         if !positions.is_empty() {
             let settings = LabelSettings { empties: self.empties(), win_plies: self.win_plies };
-            let mut found = Labels::open(labels, &self.game, settings)?;
+            let mut found = Labels::open(labels, &*self.game, settings)?;
             found.find(positions, deadline, progress)?;
             self.labels = Some(found);
         }
@@ -96,7 +99,7 @@ impl<'a> KnownValues<'a> {
 
     /// Estimates the cost of searching positions; `None` if there are none.
     pub fn cost(&self, positions: &[AnyPosition]) -> Option<SearchCost> {
-        SearchCost::of(&self.game, positions)
+        SearchCost::of(&*self.game, positions)
     }
 
     /// Returns what is known of a position, of the table if it proves everything, with its moves if `with_moves`;
@@ -112,8 +115,9 @@ impl<'a> KnownValues<'a> {
         if known.as_ref().is_some_and(is_final) {
             return Ok(known);
         }
-        let searched = |moves: &[_]| Example::searched(&self.game, position, moves, self.empties());
-        if self.is_searched && can_search(&self.game) && self.game.is_terminal(&position.state) {
+        let searched =
+            |moves: &[_]| Example::searched(&*self.game, position, moves, self.empties());
+        if self.is_searched && can_search(&*self.game) && self.game.is_terminal(&position.state) {
             return Ok(Some(searched(&[])));
         }
         let labels = self.labels.as_ref();

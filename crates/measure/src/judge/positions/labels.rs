@@ -11,13 +11,15 @@ use std::collections::hash_map::Entry;
 use std::fs::{self, File, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::judge::error::MeasureError;
-use yomikiri::any::{AnyGame, AnyPosition, AnyState};
-use yomikiri::game::{Action, Empties, Game, Score, SearchLimits, SearchOptions, WideKey};
+use yomikiri::game::{
+    Action, AnyPosition, AnyState, Empties, Rules, Score, SearchLimits, SearchOptions, WideKey,
+};
 use yomikiri::hint::{Hinted, Kind};
 use yomikiri::output::{NotOurs, is_foreign, is_full, kept};
 use yomikiri::parallel;
@@ -56,7 +58,7 @@ pub struct SearchCost {
 
 impl SearchCost {
     /// Estimates the cost of searching positions; `None` if there are none.
-    pub fn of(game: &AnyGame, positions: &[AnyPosition]) -> Option<SearchCost> {
+    pub fn of(game: &dyn Rules, positions: &[AnyPosition]) -> Option<SearchCost> {
         let (rows, columns) = game.shape();
         let empty = |position: &AnyPosition| empty_squares(game, &position.state);
         let seconds = |position| Some(search_seconds(rows * columns, empty(position)?));
@@ -87,7 +89,7 @@ pub(super) struct LabelSettings {
 
 impl LabelSettings {
     /// Returns the name of the settings on which the values of a game depend.
-    fn name(self, game: &AnyGame) -> String {
+    fn name(self, game: &dyn Rules) -> String {
         match game.is_layered() {
             true => self.empties.name().to_string(),
             false => format!("plies{}", self.win_plies),
@@ -97,7 +99,7 @@ impl LabelSettings {
 
 /// Values of the moves of positions, each for the player who makes the move.
 pub(super) struct Labels {
-    game: AnyGame,
+    game: Arc<dyn Rules>,
     settings: LabelSettings,
     /// Locked for appending; the reason in words if it cannot be written.
     file: Result<File, String>,
@@ -110,7 +112,7 @@ impl Labels {
     /// alone. Fails if they are damaged, of another version, or in use by another process, or if the disk is full.
     pub(super) fn open(
         dir: &Path,
-        game: &AnyGame,
+        game: &dyn Rules,
         settings: LabelSettings,
     ) -> Result<Labels, MeasureError> {
         let path = dir.join(format!("{}-{}.labels", game.name(), settings.name(game)));
@@ -148,7 +150,7 @@ impl Labels {
                 (Err(error.to_string()), known)
             }
         };
-        Ok(Labels { game: game.clone(), settings, file, path, known })
+        Ok(Labels { game: game.shared(), settings, file, path, known })
     }
 
     /// Searches the positions that have no labels yet, those nearest to the end first, and appends theirs to the file
@@ -178,7 +180,7 @@ impl Labels {
             ..SearchOptions::default()
         };
         let searchers: Option<Vec<_>> =
-            (0..threads).map(|_| searcher(&self.game, &options)).collect();
+            (0..threads).map(|_| searcher(&*self.game, &options)).collect();
         let searchers = searchers.ok_or_else(|| {
             let what = format!("{} cannot be searched", self.game.name());
             MeasureError::Labels(Hinted::new(what, "give the name of a solved table"))
@@ -195,7 +197,7 @@ impl Labels {
                 let states = &chunk[from..(from + each).min(chunk.len())];
                 let search = |state: &AnyState| {
                     progress.advance(1);
-                    values(&self.game, searchers[thread].as_ref(), deadline, state)
+                    values(&*self.game, searchers[thread].as_ref(), deadline, state)
                 };
                 Ok::<_, MeasureError>(states.iter().map(search).collect::<Vec<_>>())
             })?;
@@ -269,7 +271,7 @@ fn lock(file: &File, path: &Path) -> Result<(), MeasureError> {
     })
 }
 
-fn head(game: &AnyGame, settings: LabelSettings) -> [u8; HEAD] {
+fn head(game: &dyn Rules, settings: LabelSettings) -> [u8; HEAD] {
     let mut head = [0; HEAD];
     let text =
         format!("YKLABEL2{} {} {}", settings.name(game), game.facts().rules_version, game.name());
@@ -282,7 +284,7 @@ fn head(game: &AnyGame, settings: LabelSettings) -> [u8; HEAD] {
 /// length of the complete records.
 fn records(
     bytes: &[u8],
-    game: &AnyGame,
+    game: &dyn Rules,
 ) -> Result<(FxHashMap<WideKey, Vec<Value>>, usize), String> {
     let most = game.max_score().map_or(1, |most| most.0);
     let mut known = FxHashMap::default();
@@ -324,7 +326,7 @@ fn record(key: WideKey, values: &[Value], out: &mut Vec<u8>) {
 /// Searches the value of each move of a state, for the player who makes it, exactly in games that always end; `None` if
 /// the deadline passes.
 fn values(
-    game: &AnyGame,
+    game: &dyn Rules,
     searcher: &dyn Searcher,
     deadline: Option<Instant>,
     state: &AnyState,

@@ -1,11 +1,11 @@
 //! Lists of distinct positions, before their values are known.
 
 use std::collections::hash_map::Entry;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::Game;
+use yomikiri::game::{AnyPosition, Rules};
 use yomikiri::hint::Hinted;
 
 use super::table::JudgedPart;
@@ -26,7 +26,7 @@ pub struct Origin {
 /// Distinct positions in the order in which they first occur.
 #[derive(Clone)]
 pub struct PositionList {
-    pub(super) game: AnyGame,
+    pub(super) game: Arc<dyn Rules>,
     /// Positions, each with how often it occurs.
     pub(super) positions: Vec<(AnyPosition, u32)>,
     pub(super) origin: Origin,
@@ -35,7 +35,7 @@ pub struct PositionList {
 impl PositionList {
     /// Merges equal positions.
     pub fn new(
-        game: &AnyGame,
+        game: &dyn Rules,
         positions: impl IntoIterator<Item = AnyPosition>,
         origin: Origin,
     ) -> PositionList {
@@ -50,12 +50,12 @@ impl PositionList {
                 }
             }
         }
-        PositionList { game: game.clone(), positions: distinct, origin }
+        PositionList { game: game.shared(), positions: distinct, origin }
     }
 
     /// Returns the rules.
-    pub fn game(&self) -> &AnyGame {
-        &self.game
+    pub fn game(&self) -> &dyn Rules {
+        &*self.game
     }
 
     /// Returns the number of distinct positions.
@@ -92,7 +92,7 @@ impl PositionList {
 
     /// Keeps positions with a number of empty squares in the inclusive range. Fails for games without empty squares.
     pub fn with_empty_squares(mut self, (from, to): (u32, u32)) -> Result<PositionList, Hinted> {
-        let squares = squares_of_discs(&self.game)?;
+        let squares = squares_of_discs(&*self.game)?;
         let layers = squares.saturating_sub(to)..=squares.saturating_sub(from);
         let game = self.game.clone();
         self.positions.retain(|(position, _)| layers.contains(&game.layer(&position.state)));
@@ -102,7 +102,7 @@ impl PositionList {
 }
 
 /// Counts the squares of a board whose layers count discs; fails for games without empty squares.
-pub(super) fn squares_of_discs(game: &AnyGame) -> Result<u32, Hinted> {
+pub(super) fn squares_of_discs(game: &dyn Rules) -> Result<u32, Hinted> {
     let (rows, columns) = game.shape();
     let has_discs = game.layer_unit() == Some("discs");
     if !has_discs || rows * columns == 0 {

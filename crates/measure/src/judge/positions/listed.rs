@@ -10,8 +10,7 @@ use super::{
     Source, TableFacts,
 };
 use crate::judge::error::MeasureError;
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Empties, Game};
+use yomikiri::game::{AnyPosition, Empties, Rules};
 use yomikiri::hint::Hinted;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
@@ -36,7 +35,7 @@ impl<'a> LookedUp<'a> {
         table: Option<&'a SolvedTable>,
         win_plies: u32,
     ) -> Result<LookedUp<'a>, MeasureError> {
-        let values = KnownValues::new(&list.game, table, win_plies);
+        let values = KnownValues::new(&*list.game, table, win_plies);
         let unknown = values.unknown(&mut list.positions());
         values.check()?;
         Ok(LookedUp { list, values, unknown, table })
@@ -76,7 +75,7 @@ impl<'a> LookedUp<'a> {
                 }
                 _ if game.is_terminal(&position.state) => left_out.finished += times,
                 (Some(_), None) if !is_layered => left_out.unproven += times,
-                _ if can_search(&game) => left_out.unsearched += times,
+                _ if can_search(&*game) => left_out.unsearched += times,
                 (Some(_), None) => left_out.unproven += times,
                 (None, None) => {
                     let name = table.map_or("a table".to_string(), |table| table.table().name());
@@ -105,8 +104,8 @@ impl<'a> LookedUp<'a> {
             Ok::<_, TableError>((TableFacts::of_table(table)?, sweeps))
         };
         Ok(ListedPositions {
-            judged: Pieces::new(&game, parts),
-            forced: Pieces::new(&game, forced_parts),
+            judged: Pieces::new(&*game, parts),
+            forced: Pieces::new(&*game, forced_parts),
             game,
             origin: list.origin,
             searched_states,
@@ -141,19 +140,19 @@ fn push(
 
 /// Pieces in memory.
 struct Pieces {
-    game: AnyGame,
+    game: Arc<dyn Rules>,
     parts: Vec<Arc<Piece>>,
 }
 
 impl Pieces {
-    fn new(game: &AnyGame, parts: Vec<Piece>) -> Pieces {
-        Pieces { game: game.clone(), parts: parts.into_iter().map(Arc::new).collect() }
+    fn new(game: &dyn Rules, parts: Vec<Piece>) -> Pieces {
+        Pieces { game: game.shared(), parts: parts.into_iter().map(Arc::new).collect() }
     }
 }
 
 impl Source for Pieces {
-    fn game(&self) -> &AnyGame {
-        &self.game
+    fn game(&self) -> &dyn Rules {
+        &*self.game
     }
 
     fn pieces(&self) -> usize {
@@ -172,7 +171,7 @@ impl Source for Pieces {
 
 /// Positions of a list with the exact values of their moves.
 pub struct ListedPositions {
-    game: AnyGame,
+    game: Arc<dyn Rules>,
     origin: Origin,
     judged: Pieces,
     /// Positions in which only some moves are proven.
@@ -193,8 +192,8 @@ impl ListedPositions {
 }
 
 impl Source for ListedPositions {
-    fn game(&self) -> &AnyGame {
-        &self.game
+    fn game(&self) -> &dyn Rules {
+        &*self.game
     }
 
     fn pieces(&self) -> usize {
@@ -219,7 +218,7 @@ impl JudgedPositions for ListedPositions {
         let by_table = self.table.as_ref().filter(|_| is_known);
         let mut facts = match by_table {
             Some((facts, _)) => facts.clone(),
-            None => TableFacts::of_search(&self.game, self.empties, self.win_plies, self.rows()),
+            None => TableFacts::of_search(&*self.game, self.empties, self.win_plies, self.rows()),
         };
         if by_table.is_some() && self.searched_states > 0 {
             facts.values = "table and search";

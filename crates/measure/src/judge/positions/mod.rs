@@ -32,14 +32,13 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use yomikiri::any::AnyGame;
-use yomikiri::game::{Game, mix};
+use yomikiri::game::{Rules, mix};
 use yomikiri::table::{SweepRecord, TableError};
 
 /// Judged positions piece by piece, always the same in the same order.
 pub trait Source: Sync {
     /// Returns the rules.
-    fn game(&self) -> &AnyGame;
+    fn game(&self) -> &dyn Rules;
 
     /// Returns the number of pieces.
     fn pieces(&self) -> usize;
@@ -107,7 +106,7 @@ pub struct Checksum(u64);
 impl Checksum {
     /// Adds the positions of a piece. In games with scores a move's value is its score, in others its outcome and
     /// distance.
-    pub(super) fn add_piece(&mut self, game: &AnyGame, piece: &Piece) {
+    pub(super) fn add_piece(&mut self, game: &dyn Rules, piece: &Piece) {
         for (at, (case, position)) in piece.cases.iter().zip(piece.batch.positions()).enumerate() {
             let [low, high] = game.key(&position.state).0;
             let head = position.side.index() as u64 | u64::from(case.weight) << 1;
@@ -131,7 +130,7 @@ impl Checksum {
     }
 
     /// Returns 16 hexadecimal digits for the positions and the rules by which they were valued.
-    pub(super) fn digits(self, game: &AnyGame, facts: &TableFacts) -> String {
+    pub(super) fn digits(self, game: &dyn Rules, facts: &TableFacts) -> String {
         let rules = format!(
             "{} rules {} empties {} repetition {} ",
             facts.game,

@@ -1,8 +1,7 @@
 //! Positions with their exact values, as policies are judged in them.
 
 use crate::policy::Batch;
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, Game, Orientations, Outcome, Position, Score};
+use yomikiri::game::{Action, AnyPosition, Orientations, Outcome, Position, Rules, Score};
 use yomikiri::solve::Value;
 use yomikiri::solved::Orienting;
 
@@ -169,7 +168,7 @@ impl Piece {
     /// Appends the positions of a row. A row without orientations counts once.
     pub(in crate::judge) fn push_row(
         &mut self,
-        game: &AnyGame,
+        game: &dyn Rules,
         (position, mut judged): (AnyPosition, JudgedCase),
         orientations: Option<Orientations>,
         orienting: Orienting,

@@ -7,8 +7,7 @@ use super::list::squares_of_discs;
 use super::{Origin, PositionList};
 use crate::judge::arena::{Sampling, record};
 use crate::policy::Policy;
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Game, Side, mix};
+use yomikiri::game::{AnyPosition, Rules, Side, mix};
 use yomikiri::graph::RowPiece;
 use yomikiri::hint::Hinted;
 use yomikiri::parallel;
@@ -39,7 +38,7 @@ const AT_ONCE: usize = 256;
 ///
 /// Fails for games without empty squares, if no position is found, and for an invalid range.
 pub fn from_random_games(
-    game: &AnyGame,
+    game: &dyn Rules,
     sample: SampleOf,
     progress: &dyn Progress,
 ) -> Result<PositionList, Hinted> {
@@ -193,7 +192,7 @@ fn shuffled(place: u64, count: u64, seed: u64) -> u64 {
 ///
 /// Fails if a policy fails, if no position is found, or if a range is given for a game without empty squares.
 pub fn met_in_games(
-    game: &AnyGame,
+    game: &dyn Rules,
     (policy, opponent): (&dyn Policy, &dyn Policy),
     range: Option<(u32, u32)>,
     sampling: Sampling,
@@ -232,7 +231,7 @@ pub fn met_in_games(
 
 /// Returns the list of a sample, with a remark if positions are missing.
 fn listed(
-    game: &AnyGame,
+    game: &dyn Rules,
     positions: Vec<AnyPosition>,
     (sample, source, words): (SampleOf, &'static str, String),
 ) -> Result<PositionList, Hinted> {
@@ -247,7 +246,7 @@ fn listed(
 }
 
 /// Returns the range of empty squares, checked. The default is 8 to 12, or as far as the start has so many.
-fn range_of(game: &AnyGame, range: Option<(u32, u32)>) -> Result<(u32, u32), Hinted> {
+fn range_of(game: &dyn Rules, range: Option<(u32, u32)>) -> Result<(u32, u32), Hinted> {
     let most = squares_of_discs(game)? - game.layer(&game.start().state);
     let (from, to) = range.unwrap_or((8.min(most - 1), 12.min(most - 1)));
     // With no square empty the game is over.
@@ -270,7 +269,7 @@ fn below(random: &mut SplitMix64, bound: u64) -> u64 {
 }
 
 /// Plays random moves up to a layer; `None` if the game ends before, or there.
-fn random_game(game: &AnyGame, layer: u32, random: &mut SplitMix64) -> Option<AnyPosition> {
+fn random_game(game: &dyn Rules, layer: u32, random: &mut SplitMix64) -> Option<AnyPosition> {
     let mut position = game.start();
     loop {
         let actions = game.actions(&position.state);

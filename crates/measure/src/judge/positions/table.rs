@@ -14,15 +14,14 @@ use crate::judge::cache::MeasureCache;
 use crate::judge::player::Player;
 use crate::judge::unfolded::Unfolded;
 use crate::policy::TrainedSpec;
-use yomikiri::any::{AnyGame, AnyState};
-use yomikiri::game::{Divider, Division, Game, Position, Side, Split, Splits};
+use yomikiri::game::{AnyState, Divider, Division, Position, Rules, Side, Split, Splits};
 use yomikiri::hint::Hinted;
 use yomikiri::solved::{Orienting, SolvedTable};
 use yomikiri::table::{SweepRecord, TableError};
 
 /// Part of a training split: a filter of positions.
 pub struct JudgedPart {
-    divider: Divider<AnyGame>,
+    divider: Divider,
     split: Split,
     /// Description of the part.
     pub words: String,
@@ -31,7 +30,7 @@ pub struct JudgedPart {
 impl JudgedPart {
     /// Returns a part of the positions, divided as in the training of the players, or else as `solver export` does
     /// by default. Fails if the players were trained by different splits.
-    pub fn new(split: Split, players: &[Player], game: &AnyGame) -> Result<JudgedPart, Hinted> {
+    pub fn new(split: Split, players: &[Player], game: &dyn Rules) -> Result<JudgedPart, Hinted> {
         let mut divisions: Vec<Division> = Vec::new();
         for division in players.iter().filter_map(|player| player.learned_from().division()) {
             if !divisions.contains(&division) {
@@ -101,7 +100,7 @@ impl<'a> TablePositions<'a> {
 }
 
 impl Source for TablePositions<'_> {
-    fn game(&self) -> &AnyGame {
+    fn game(&self) -> &dyn Rules {
         self.table.game()
     }
 

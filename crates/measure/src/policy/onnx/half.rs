@@ -67,7 +67,6 @@ mod tests {
     use super::*;
     use crate::policy::sample::{four, positions};
     use crate::policy::{Batch, NetworkSpec};
-    use yomikiri::game::Game;
 
     /// Narrows a tensor to 16-bit floats, in one of the two encodings of files.
     fn narrow(tensor: &mut Tensor, as_integers: bool) {
@@ -106,7 +105,7 @@ mod tests {
 
         let game = four();
         let mut batch = Batch::default();
-        for position in positions(&game, 40) {
+        for position in positions(&*game, 40) {
             batch.push(position, game.actions(&position.state));
         }
         let dir = tempfile::tempdir().unwrap();
@@ -114,8 +113,8 @@ mod tests {
             let path = dir.path().join(name);
             std::fs::write(&path, model.encode_to_vec()).unwrap();
             let policy = NetworkSpec::onnx(path.to_str().unwrap()).unwrap();
-            let policy = policy.load(String::new(), &game).unwrap();
-            policy.answer(&game, &batch).unwrap()
+            let policy = policy.load(String::new(), &*game).unwrap();
+            policy.answer(&*game, &batch).unwrap()
         };
         let (half, rounded) = (ask("half.onnx", &half), ask("rounded.onnx", &rounded));
         assert_eq!(half, rounded);

@@ -24,9 +24,8 @@ use super::card::{self, Card};
 use super::network_spec::NetworkSpec;
 use super::reader::with_next;
 use super::{Batch, OutputRows, Outside, Policy, PolicySpec, ReadingSpec, Source};
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::Game;
 use yomikiri::game::encode::{Encoding, Layout, Plane};
+use yomikiri::game::{AnyPosition, Rules};
 use yomikiri::hint::Hinted;
 
 /// A network in an ONNX file as a policy.
@@ -41,7 +40,7 @@ pub struct OnnxModel {
 impl Source for OnnxModel {
     const MOST: usize = ROWS;
 
-    fn rows(&self, game: &AnyGame, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Hinted> {
+    fn rows(&self, game: &dyn Rules, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Hinted> {
         self.session.run(positions.len(), &|input, at, out| match input {
             0 => self.encoding.write_position(game, &positions[at], out),
             _ => {
@@ -57,7 +56,7 @@ impl Onnx {
     /// Loads the model of a specification and determines how to use it for a game.
     ///
     /// The error is one line that names the file, its fault and a remedy.
-    pub fn load(spec: &NetworkSpec, name: String, game: &AnyGame) -> Result<Onnx, Hinted> {
+    pub fn load(spec: &NetworkSpec, name: String, game: &dyn Rules) -> Result<Onnx, Hinted> {
         let path = match spec.kept {
             true => card::file(&spec.path, "onnx"),
             false => spec.path.clone(),
@@ -94,7 +93,7 @@ impl Onnx {
         name: String,
         (bytes, path): (Vec<u8>, Option<&Path>),
         card: Option<&Card>,
-        game: &AnyGame,
+        game: &dyn Rules,
     ) -> Result<Onnx, Hinted> {
         let file = File::read(&bytes, path)?;
         drop(bytes);
@@ -112,7 +111,7 @@ impl Onnx {
         name: String,
         file: File,
         card: Option<&Card>,
-        game: &AnyGame,
+        game: &dyn Rules,
     ) -> Result<Onnx, Hinted> {
         if spec.width.is_some() || spec.mate.is_some() {
             let hint = "use symmetric and plies for other networks";
@@ -206,7 +205,7 @@ fn ports(file: &File) -> Result<(&Port, Option<&Port>), Hinted> {
 fn inputs(
     spec: &ReadingSpec,
     card: Option<&Card>,
-    game: &AnyGame,
+    game: &dyn Rules,
     file: &File,
 ) -> Result<(Option<usize>, Encoding, Vec<Input>), Hinted> {
     let (input, mask) = ports(file)?;
@@ -246,7 +245,7 @@ fn inputs(
 fn unbatched(
     spec: &ReadingSpec,
     card: Option<&Card>,
-    game: &AnyGame,
+    game: &dyn Rules,
     file: &File,
     input: &Port,
 ) -> Result<Option<Encoding>, Hinted> {
@@ -269,7 +268,7 @@ fn unbatched(
 fn encoding(
     spec: &ReadingSpec,
     card: Option<&Card>,
-    game: &AnyGame,
+    game: &dyn Rules,
     input: &Port,
 ) -> Result<(Option<usize>, Encoding), Hinted> {
     let (rows, columns) = game.shape();

@@ -10,8 +10,7 @@ use serde_json::Value;
 use super::process::{Process, excerpt};
 use crate::policy::reader::is_value;
 use crate::policy::{OutputRows, Outside, ReadingSpec, Source};
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, Game, Side};
+use yomikiri::game::{Action, AnyPosition, Rules, Side};
 use yomikiri::hint::{Hinted, Kind};
 
 /// Value of `schema` in every line sent to the program.
@@ -79,7 +78,7 @@ impl Exec {
     /// Starts the program of a command line, split into words as a shell does, and sends the first line;
     /// `limit` applies to each answer. The error names the policy.
     pub fn start(
-        game: &AnyGame,
+        game: &dyn Rules,
         name: String,
         command: &str,
         reading: &ReadingSpec,
@@ -116,7 +115,7 @@ impl Exec {
     /// Reads an answer about some positions; lets tests check lines without running a program.
     #[doc(hidden)]
     pub fn read_line(
-        game: &AnyGame,
+        game: &dyn Rules,
         positions: &[AnyPosition],
         line: &[u8],
     ) -> Result<Vec<OutputRows>, Hinted> {
@@ -143,7 +142,7 @@ impl Exec {
 impl Source for Exec {
     const MOST: usize = 1 << 10;
 
-    fn rows(&self, game: &AnyGame, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Hinted> {
+    fn rows(&self, game: &dyn Rules, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Hinted> {
         let request = |position| request_of(game, position, &game.actions(&position.state));
         let requests = positions.iter().map(request).collect();
         let line = |id| {
@@ -161,7 +160,7 @@ fn line_of(value: &impl Serialize) -> Vec<u8> {
     line
 }
 
-fn request_of(game: &AnyGame, position: &AnyPosition, legal: &[Action]) -> PositionRequest {
+fn request_of(game: &dyn Rules, position: &AnyPosition, legal: &[Action]) -> PositionRequest {
     let planes = game.plane_kinds();
     let (rows, columns) = game.shape();
     let squares = rows * columns;
@@ -206,7 +205,7 @@ fn reply_of(line: &[u8], id: u64) -> Result<Reply, String> {
 /// Reads the outputs of a reply about some positions. Lists of numbers for the legal actions become rows of all
 /// actions.
 fn outputs(
-    game: &AnyGame,
+    game: &dyn Rules,
     positions: &[AnyPosition],
     reply: Reply,
 ) -> Result<Vec<OutputRows>, Hinted> {
@@ -254,7 +253,7 @@ fn flatten(value: &Value, numbers: &mut Vec<f64>) -> Option<()> {
 /// Makes lists for the legal actions of positions to rows with a number for each action, 0 for the others; lists for all
 /// actions, or all but the pass, and of values remain.
 fn by_action(
-    game: &AnyGame,
+    game: &dyn Rules,
     positions: &[AnyPosition],
     name: &str,
     mut rows: Vec<Vec<f64>>,

@@ -9,8 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::npy::NpyArray;
 use crate::policy::{OutputRows, Outside, ReadingSpec, Source};
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Game, Position, Side};
+use yomikiri::game::{AnyPosition, Position, Rules, Side};
 use yomikiri::hint::Hinted;
 use yomikiri::input;
 
@@ -34,7 +33,7 @@ impl Predictions {
     /// Reads a directory: arrays of known names, or of those that `reading` names. The positions of the rows are in
     /// `positions.txt`, or in `planes.npy` and `side.npy`, or in both, which must then agree.
     pub fn read(
-        game: &AnyGame,
+        game: &dyn Rules,
         name: String,
         dir: &Path,
         reading: &ReadingSpec,
@@ -89,7 +88,7 @@ impl Predictions {
 }
 
 impl Source for Predictions {
-    fn rows(&self, game: &AnyGame, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Hinted> {
+    fn rows(&self, game: &dyn Rules, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Hinted> {
         let row = |position: &AnyPosition| {
             let row = self.rows.get(position);
             let missing = || {
@@ -112,7 +111,7 @@ fn wrong_row(path: &Path, row: usize, what: impl Into<Hinted>) -> Hinted {
 }
 
 /// Reads the arrays of a directory.
-fn arrays(game: &AnyGame, dir: &Path, reading: &ReadingSpec) -> Result<Vec<NpyArray>, Hinted> {
+fn arrays(game: &dyn Rules, dir: &Path, reading: &ReadingSpec) -> Result<Vec<NpyArray>, Hinted> {
     if !dir.is_dir() {
         let hint = "expected one of 'solver export --states', with predictions in it";
         return Err(wrong(dir, Hinted::new("no such directory", hint)));
@@ -154,7 +153,7 @@ fn same_count(path: &Path, found: usize, what: &str, of: &NpyArray) -> Result<()
 }
 
 /// Rejects an export of another game in the directory, if there is one.
-fn check_game(game: &AnyGame, dir: &Path) -> Result<(), Hinted> {
+fn check_game(game: &dyn Rules, dir: &Path) -> Result<(), Hinted> {
     let path = dir.join("states.json");
     let text = match input::file(&path, input::TEXT) {
         Ok(text) => text,
@@ -173,7 +172,7 @@ fn check_game(game: &AnyGame, dir: &Path) -> Result<(), Hinted> {
 }
 
 /// Reads the positions of the rows from the files that contain them.
-fn positions(game: &AnyGame, dir: &Path, of: &NpyArray) -> Result<Vec<AnyPosition>, Hinted> {
+fn positions(game: &dyn Rules, dir: &Path, of: &NpyArray) -> Result<Vec<AnyPosition>, Hinted> {
     if u32::try_from(of.count()).is_err() {
         return Err(wrong(of.path(), "more than 2^32 rows"));
     }
@@ -213,7 +212,7 @@ fn positions(game: &AnyGame, dir: &Path, of: &NpyArray) -> Result<Vec<AnyPositio
 }
 
 /// Reads the positions of a text, one per line.
-fn written(game: &AnyGame, path: &Path, file: File) -> Result<Vec<AnyPosition>, Hinted> {
+fn written(game: &dyn Rules, path: &Path, file: File) -> Result<Vec<AnyPosition>, Hinted> {
     // No position is longer, so a truncated line is invalid.
     const LONGEST: u64 = 1 << 16;
     let (mut reader, mut line) = (BufReader::new(file), String::new());
@@ -234,7 +233,7 @@ fn written(game: &AnyGame, path: &Path, file: File) -> Result<Vec<AnyPosition>, 
 
 /// Reads the positions of planes and sides.
 fn drawn(
-    game: &AnyGame,
+    game: &dyn Rules,
     planes: &Path,
     side: &Path,
     of: &NpyArray,

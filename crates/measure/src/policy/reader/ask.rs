@@ -6,8 +6,7 @@ use super::heads::Heads;
 use super::numbers::PolicyHead;
 use super::{OutputRows, Outside, Source, in_position, same_outputs, widths};
 use crate::policy::{Answers, Batch, share_best};
-use yomikiri::any::{AnyGame, AnyPosition, AnyState};
-use yomikiri::game::{Action, Game, Outcome, Position, Symmetry};
+use yomikiri::game::{Action, AnyPosition, AnyState, Outcome, Position, Rules, Symmetry};
 use yomikiri::hint::Hinted;
 
 /// Number of positions searched at a time, which bounds memory.
@@ -17,14 +16,14 @@ const SEARCHED_AT_ONCE: usize = 64;
 pub(super) struct Asked<'a, S> {
     pub policy: &'a Outside<S>,
     pub heads: &'a Heads,
-    pub game: &'a AnyGame,
+    pub game: &'a dyn Rules,
 }
 
 impl<S: Source> Asked<'_, S> {
     /// Returns the outputs for some positions, in questions of the size that the policy wants.
     pub(super) fn rows_of(
         policy: &Outside<S>,
-        game: &AnyGame,
+        game: &dyn Rules,
         positions: &[AnyPosition],
     ) -> Result<Vec<OutputRows>, Hinted> {
         let fixed = policy.spec.batch.map(|size| size as usize);
@@ -71,7 +70,7 @@ impl<S: Source> Asked<'_, S> {
             return self.rows(positions);
         }
         let own = self.game.with_folding(true);
-        let folded = own.as_ref().unwrap_or(self.game);
+        let folded = own.as_deref().unwrap_or(self.game);
         let image = |p: &AnyPosition| Position {
             state: folded.transform(&p.state, symmetry),
             side: p.side,
@@ -89,7 +88,7 @@ impl<S: Source> Asked<'_, S> {
     ) -> Result<Vec<f64>, Hinted> {
         let mut worths = vec![0.0; batch.actions().len()];
         let unfolded = self.game.with_folding(true);
-        let folded = unfolded.as_ref().unwrap_or(self.game);
+        let folded = unfolded.as_deref().unwrap_or(self.game);
         let order = self.images();
         for symmetry in 0..order {
             let of_image = match symmetry {

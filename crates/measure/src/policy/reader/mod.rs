@@ -23,8 +23,7 @@ pub use spec::{MoveChoice, ReadingSpec, Softmax, ValueRange};
 
 use super::card::{self, Card};
 use super::{Answers, Batch, Policy, TrainedOn};
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, Game};
+use yomikiri::game::{Action, AnyPosition, Rules};
 use yomikiri::hint::Hinted;
 
 /// Numbers of one output for some positions.
@@ -55,7 +54,7 @@ pub trait Source: Send + Sync {
     const MOST: usize = usize::MAX;
 
     /// Returns its outputs for nonterminal positions, a row each; always the same outputs.
-    fn rows(&self, game: &AnyGame, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Hinted>;
+    fn rows(&self, game: &dyn Rules, positions: &[AnyPosition]) -> Result<Vec<OutputRows>, Hinted>;
 }
 
 /// Fewest positions by which numbers are taken for probabilities; the positions after fewer are asked about, too.
@@ -116,7 +115,11 @@ impl<S> Outside<S> {
     }
 
     /// Settles how the outputs are read, by those for some positions; returns the names of those that are used.
-    pub(super) fn settle(&self, game: &AnyGame, tried: &[OutputRows]) -> Result<Vec<&str>, Hinted> {
+    pub(super) fn settle(
+        &self,
+        game: &dyn Rules,
+        tried: &[OutputRows],
+    ) -> Result<Vec<&str>, Hinted> {
         let actions = game.action_count();
         let has_pass = game.is_pass(Action(actions as u16 - 1));
         let (spec, is_strict) = (&self.spec, self.is_strict);
@@ -141,7 +144,7 @@ impl<S> Outside<S> {
         settled.map_or(Ok(()), |settled| same_outputs(&settled.outputs, outputs))
     }
 
-    fn answer_all(&self, game: &AnyGame, batch: &Batch) -> Result<Answers, Hinted>
+    fn answer_all(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Hinted>
     where
         S: Source,
     {
@@ -160,7 +163,7 @@ impl<S> Outside<S> {
     }
 
     /// Returns `false` if it is marked equivariant, but answers differ for images of a position.
-    pub fn is_as_equivariant(&self, game: &AnyGame) -> Result<bool, Hinted>
+    pub fn is_as_equivariant(&self, game: &dyn Rules) -> Result<bool, Hinted>
     where
         S: Source,
     {
@@ -171,7 +174,7 @@ impl<S> Outside<S> {
     /// output.
     pub(super) fn check_row(
         &self,
-        game: &AnyGame,
+        game: &dyn Rules,
         position: &AnyPosition,
         outputs: &[OutputRows],
     ) -> Result<(), (String, Hinted)> {
@@ -205,7 +208,7 @@ impl<S> Outside<S> {
 }
 
 /// Returns the positions of a batch with those after them.
-pub(super) fn with_next(game: &AnyGame, batch: &Batch) -> Vec<AnyPosition> {
+pub(super) fn with_next(game: &dyn Rules, batch: &Batch) -> Vec<AnyPosition> {
     let next = |at: usize| {
         let actions = batch.actions()[batch.range(at)].iter();
         actions.map(move |&action| game.advance(&batch.positions()[at], action))
@@ -240,7 +243,7 @@ pub(super) fn is_value(name: &str) -> bool {
     Said::by(name) == Some(Said::Value)
 }
 
-fn in_position(game: &AnyGame, what: Hinted, position: &AnyPosition) -> Hinted {
+fn in_position(game: &dyn Rules, what: Hinted, position: &AnyPosition) -> Hinted {
     what.map(|what| format!("{what} in the position '{}'", game.notation(position)))
 }
 
@@ -249,7 +252,7 @@ impl<S: Source> Policy for Outside<S> {
         self.name.clone()
     }
 
-    fn answer(&self, game: &AnyGame, batch: &Batch) -> Result<Answers, Hinted> {
+    fn answer(&self, game: &dyn Rules, batch: &Batch) -> Result<Answers, Hinted> {
         match self.equivariant {
             _ if batch.is_empty() => Ok(Answers::default()),
             true => once::once(game, batch, |some| self.answer_all(game, some)),

@@ -2,8 +2,7 @@
 
 use super::spec::{MoveChoice, ValueRange};
 use crate::policy::share_best;
-use yomikiri::any::{AnyGame, AnyState};
-use yomikiri::game::{Action, Empties, Game, Outcome, Side};
+use yomikiri::game::{Action, AnyState, Empties, Outcome, Rules, Side};
 use yomikiri::hint::Hinted;
 
 /// Tolerance of sums of single-precision numbers.
@@ -222,7 +221,7 @@ impl ValueHead {
     }
 
     /// Returns the value of a terminal position for its mover, on the same scale.
-    pub(super) fn at_the_end(self, game: &AnyGame, state: &AnyState) -> f64 {
+    pub(super) fn at_the_end(self, game: &dyn Rules, state: &AnyState) -> f64 {
         match self {
             ValueHead::One(ValueRange::Discs) => f64::from(game.score(state, Empties::Uncounted).0),
             ValueHead::Share => {

@@ -7,18 +7,17 @@ use std::ops::Range;
 
 use super::{Outside, Source};
 use crate::policy::{Answers, Batch, share_best};
-use yomikiri::any::AnyGame;
-use yomikiri::game::{Game, Position};
+use yomikiri::game::{Position, Rules};
 use yomikiri::hint::Hinted;
 
 /// Asks about the canonical image of each position of a batch, once each, and maps the answers back.
 pub(super) fn once(
-    game: &AnyGame,
+    game: &dyn Rules,
     batch: &Batch,
     ask: impl FnOnce(&Batch) -> Result<Answers, Hinted>,
 ) -> Result<Answers, Hinted> {
     let own = game.with_folding(true);
-    let folded = own.as_ref().unwrap_or(game);
+    let folded = own.as_deref().unwrap_or(game);
     let (mut images, mut known) = (Batch::default(), HashMap::new());
     let mut asked = Vec::with_capacity(batch.len());
     for position in batch.positions() {
@@ -55,7 +54,7 @@ const ROUNDING: f64 = 1e-3;
 /// Returns `true` if a network's answers for some positions equal those for their canonical images.
 pub(super) fn answers_alike<S: Source>(
     policy: &Outside<S>,
-    game: &AnyGame,
+    game: &dyn Rules,
 ) -> Result<bool, Hinted> {
     let (mut batch, mut position) = (Batch::default(), game.start());
     for ply in 0..COMPARED {
@@ -97,7 +96,7 @@ mod tests {
             let text = serde_json::to_vec(&card).unwrap();
             std::fs::write(path.with_extension("json"), text).unwrap();
             let spec = NetworkSpec { path: path.clone(), ..NetworkSpec::default() };
-            let read = Onnx::load(&spec, "claims".to_string(), &four());
+            let read = Onnx::load(&spec, "claims".to_string(), &*four());
             assert_eq!(read.is_err(), claim);
             let what = "claims.json marks the network equivariant";
             assert!(read.err().is_none_or(|error| error.to_string().contains(what)));

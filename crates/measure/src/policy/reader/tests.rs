@@ -21,13 +21,13 @@ const KEPT: [(&str, Reading); 4] = [
 fn kept(name: &str, options: &str) -> Onnx {
     let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tables/policies");
     let text = format!("{dir}/{name}-othello-4x4?{options}");
-    Onnx::load(&NetworkSpec::learned(&text).unwrap(), "kept".into(), &four()).unwrap()
+    Onnx::load(&NetworkSpec::learned(&text).unwrap(), "kept".into(), &*four()).unwrap()
 }
 
 /// Minimax by its definition, one position at a time.
 fn plain(of: &Onnx, position: &AnyPosition, plies: u32) -> f64 {
     let game = four();
-    let asked = Asked { policy: of, heads: &of.settled.get().unwrap().heads, game: &game };
+    let asked = Asked { policy: of, heads: &of.settled.get().unwrap().heads, game: &*game };
     if game.is_terminal(&position.state) {
         return asked.at_the_end(&position.state);
     }
@@ -41,12 +41,12 @@ fn plain(of: &Onnx, position: &AnyPosition, plies: u32) -> f64 {
 #[test]
 fn a_search_is_minimax_over_one_position_at_a_time() {
     let game = four();
-    let some: Vec<_> = positions(&game, 90).into_iter().step_by(6).collect();
+    let some: Vec<_> = positions(&*game, 90).into_iter().step_by(6).collect();
     for (name, reading) in KEPT {
         for plies in 1..=3 {
             let of = Onnx { equivariant: false, ..kept(name, &format!("plies={plies}")) };
             let some = if reading == Reading::Policy { &some[..3] } else { &some[..] };
-            let (batch, found) = (batch(&game, some), answers(&of, &game, some));
+            let (batch, found) = (batch(&*game, some), answers(&of, &*game, some));
             for (at, position) in some.iter().enumerate() {
                 for place in batch.range(at) {
                     let after = game.advance(position, batch.actions()[place]);
@@ -65,10 +65,10 @@ fn a_search_is_minimax_over_one_position_at_a_time() {
 
 #[test]
 fn without_plies_a_network_answers_in_its_own_way() {
-    let some = positions(&four(), 30);
+    let some = positions(&*four(), 30);
     for (name, reading) in KEPT {
-        let own = answers(&kept(name, ""), &four(), &some);
-        let one = answers(&kept(name, "plies=1"), &four(), &some);
+        let own = answers(&kept(name, ""), &*four(), &some);
+        let one = answers(&kept(name, "plies=1"), &*four(), &some);
         assert_eq!(own == one, reading != Reading::Policy, "{name}");
     }
 }
@@ -78,10 +78,10 @@ fn averaged_over_images_all_images_get_the_same_worths() {
     let (game, folded) = (four(), four().with_folding(true).unwrap());
     for (name, _) in KEPT {
         let of = kept(name, "symmetric=yes");
-        for position in positions(&game, 40).into_iter().step_by(8) {
+        for position in positions(&*game, 40).into_iter().step_by(8) {
             let image = AnyPosition { state: folded.transform(&position.state, 3), ..position };
             let both = [position, image];
-            let (batch, answers) = (batch(&game, &both), answers(&of, &game, &both));
+            let (batch, answers) = (batch(&*game, &both), answers(&of, &*game, &both));
             for (place, action) in game.actions(&position.state).into_iter().enumerate() {
                 let action = folded.transform_action(action, 3);
                 let there = batch.actions()[batch.range(1)].iter().position(|a| *a == action);
@@ -99,8 +99,8 @@ fn mirrored_moves_tie_in_the_kept_network() {
     let of = kept("supervised", "");
     assert!(of.equivariant);
     let mut mirrored = 0;
-    for position in positions(&game, 120) {
-        let answers = answers(&of, &game, &[position]);
+    for position in positions(&*game, 120) {
+        let answers = answers(&of, &*game, &[position]);
         let actions = game.actions(&position.state);
         let symmetries = 1..folded.group().order() as Symmetry;
         let onto_itself = |&g: &Symmetry| folded.transform(&position.state, g) == position.state;
@@ -149,12 +149,12 @@ fn a_model_that_mixes_its_batch_is_found_out() {
 
     let game = four();
     let mut batch = Batch::default();
-    for position in positions(&game, 40) {
+    for position in positions(&*game, 40) {
         batch.push(position, game.actions(&position.state));
     }
     let ask = |path: &str| {
-        let policy = NetworkSpec::onnx(path).unwrap().load(String::new(), &game).unwrap();
-        policy.answer(&game, &batch)
+        let policy = NetworkSpec::onnx(path).unwrap().load(String::new(), &*game).unwrap();
+        policy.answer(&*game, &batch)
     };
     ask(flat).unwrap();
     let line = ask(mixed.to_str().unwrap()).unwrap_err().line();

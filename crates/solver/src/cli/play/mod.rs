@@ -20,7 +20,7 @@ use super::output;
 use super::table_args::{TableArgs, is_in_reach};
 use seat::Seat;
 use session::Session;
-use yomikiri::game::{Empties, Game, PlayedGame};
+use yomikiri::game::{Empties, PlayedGame};
 use yomikiri::hint::Hinted;
 use yomikiri::solved::{Reach, SearchOracle, SolvedTable, Sources};
 
@@ -71,25 +71,25 @@ pub(in crate::cli) fn run(args: Args, context: &mut Context) -> anyhow::Result<(
     args.save.as_deref().map_or(Ok(()), output::check)?;
     let options = args.options.named(args.word);
     let (game, table) = options.game(context)?;
-    let table: Option<SolvedTable> = match table.is_some() || is_in_reach(&game, context) {
-        true => Some(solved(&game, table, options.force, context)?),
+    let table: Option<SolvedTable> = match table.is_some() || is_in_reach(&*game, context) {
+        true => Some(solved(&*game, table, options.force, context)?),
         false => None,
     };
     // In other games the number of plies to the end, which decides how long a search takes, is unknown.
     let has_discs = game.layer_unit() == Some("discs");
     let empties = table.as_ref().map_or(Empties::default(), |table| table.values().empties());
     let search = has_discs.then(|| SearchOracle::beside(game.clone(), empties, 1, SEARCH));
-    let sources = Sources::new(&game, Vec::from_iter(table), search.flatten(), Reach::Quick);
+    let sources = Sources::new(&*game, Vec::from_iter(table), search.flatten(), Reach::Quick);
     let root = sources.table().map(|table| table.states().roots()).transpose()?;
     let root = root.and_then(|roots| roots.first().copied()).unwrap_or(game.start());
     let start = args.from.as_ref().map_or(Ok(root), |text| sources.parse(text))?;
     let played = match &args.load {
-        Some(file) => record::read(file, &game)?,
+        Some(file) => record::read(file, &*game)?,
         None => PlayedGame::new(start),
     };
     let mut seats = Vec::new();
     for name in [&args.black, &args.white] {
-        seats.push(Seat::new(name, &options, &game, context)?);
+        seats.push(Seat::new(name, &options, &*game, context)?);
     }
     let seats = seats.try_into().unwrap_or_else(|_| unreachable!("two names make two"));
     let mut session = Session {

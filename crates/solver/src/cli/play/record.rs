@@ -9,15 +9,14 @@ use anyhow::bail;
 
 use super::super::lines::text_of;
 use super::super::output;
-use yomikiri::any::{AnyGame, AnyState};
-use yomikiri::game::{Game, NotationError, PlayedGame};
+use yomikiri::game::{NotationError, PlayedGame, Rules};
 use yomikiri::hint::Hinted;
 
 /// Writes a game to a file, which is whole at any time.
 pub(super) fn write(
-    played: &PlayedGame<AnyState>,
+    played: &PlayedGame,
     file: &Path,
-    game: &AnyGame,
+    game: &dyn Rules,
     players: [String; 2],
 ) -> anyhow::Result<()> {
     let [first, second] = players;
@@ -31,7 +30,7 @@ pub(super) fn write(
 }
 
 /// Reads a game from a file.
-pub(super) fn read(file: &Path, game: &AnyGame) -> anyhow::Result<PlayedGame<AnyState>> {
+pub(super) fn read(file: &Path, game: &dyn Rules) -> anyhow::Result<PlayedGame> {
     let name = file.display();
     let text = text_of(file)?;
     let lines = text.lines().filter(|line| !line.trim_start().starts_with('#'));

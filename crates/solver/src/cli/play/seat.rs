@@ -5,8 +5,7 @@ use anyhow::bail;
 use super::super::context::Context;
 use super::super::players::player;
 use super::super::table_args::TableArgs;
-use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, Game};
+use yomikiri::game::{Action, AnyPosition, Rules};
 use yomikiri::hint::Hinted;
 use yomikiri::solved::Oracle;
 use yomikiri_measure::judge::Player;
@@ -29,7 +28,7 @@ impl Seat {
     pub(super) fn new(
         name: &str,
         table: &TableArgs,
-        game: &AnyGame,
+        game: &dyn Rules,
         context: &Context,
     ) -> anyhow::Result<Seat> {
         if name == "human" {

@@ -9,8 +9,7 @@ use super::super::error::hinted;
 use super::super::lines::next_line;
 use super::record;
 use super::seat::{Chosen, Seat, choose};
-use yomikiri::any::{AnyGame, AnyPosition, AnyState};
-use yomikiri::game::{Action, Game, Outcome, PlayedGame, Side};
+use yomikiri::game::{Action, AnyPosition, Outcome, PlayedGame, Rules, Side};
 use yomikiri::hint::{Hint, Hinted};
 use yomikiri::output::is_stream;
 use yomikiri::solve::Value;
@@ -40,7 +39,7 @@ pub(super) struct Session<'a> {
     /// Table, or where the game is too large for one, a search near the end of the game.
     pub sources: Sources,
     pub seats: [Seat; 2],
-    pub played: PlayedGame<AnyState>,
+    pub played: PlayedGame,
     /// Position at which 'new' begins.
     pub start: AnyPosition,
     pub hints: bool,
@@ -123,7 +122,7 @@ impl Session<'_> {
         }
     }
 
-    fn game(&self) -> &AnyGame {
+    fn game(&self) -> &dyn Rules {
         self.sources.game()
     }
 
@@ -361,7 +360,7 @@ impl Session<'_> {
         Ok(Effect::Stayed)
     }
 
-    fn begin(&mut self, played: PlayedGame<AnyState>, undone: &mut Vec<Action>) -> Effect {
+    fn begin(&mut self, played: PlayedGame, undone: &mut Vec<Action>) -> Effect {
         self.played = played;
         undone.clear();
         Effect::Moved

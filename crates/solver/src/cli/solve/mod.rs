@@ -1,6 +1,7 @@
 //! `solver solve`: the value of a game or a position, by a table or by search.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::bail;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -15,9 +16,8 @@ use super::made::solved;
 use super::sizes::{Memory, Seconds};
 use super::table_args::{Meant, TableOption, WinPlies, is_in_reach, unknown_table};
 use super::tables::solved_tables;
-use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::othello::search::Evaluation;
-use yomikiri::game::{Empties, Game, SearchOptions, SearchWeights};
+use yomikiri::game::{AnyPosition, Empties, Rules, SearchOptions, SearchWeights};
 use yomikiri::hint::Hinted;
 use yomikiri::search::usual_memory;
 use yomikiri::solved::{
@@ -135,11 +135,11 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     }
     let tables = match table {
         Some(table) => vec![table],
-        None => args.tables(&game, &question, context)?,
+        None => args.tables(&*game, &question, context)?,
     };
-    let search = args.searcher(&game, empties)?;
+    let search = args.searcher(&*game, empties)?;
     let reach = if is_named { Reach::Outside } else { Reach::All };
-    let sources = Sources::new(&game, tables, search, reach);
+    let sources = Sources::new(&*game, tables, search, reach);
     let task = Task { args: &args, sources, is_named };
     match question {
         Question::Position(position) => task.one(position, context),
@@ -147,12 +147,11 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     }
 }
 
+/// Game and table that words name.
+type Subject = (Option<Arc<dyn Rules>>, Option<SolvedTable>);
+
 /// Returns the game and the table, if the words name them; takes their word from `words`.
-fn subject(
-    args: &Args,
-    words: &mut Vec<String>,
-    context: &Context,
-) -> anyhow::Result<(Option<AnyGame>, Option<SolvedTable>)> {
+fn subject(args: &Args, words: &mut Vec<String>, context: &Context) -> anyhow::Result<Subject> {
     let Some(word) = args.option.table.as_ref().or(words.first()).cloned() else {
         return Ok((Some(context.games.named(&context.games.default_name())?), None));
     };
@@ -170,17 +169,17 @@ fn subject(
         Meant::Game(game) => (Some(game), None),
         Meant::Table(table) => {
             let table = context.solved(table.for_few_rows(), false)?;
-            (Some(table.game().clone()), Some(table))
+            (Some(table.game().shared()), Some(table))
         }
     })
 }
 
 /// Returns the position or the lines of a text, and their game.
 fn question(
-    game: Option<AnyGame>,
+    game: Option<Arc<dyn Rules>>,
     text: &str,
     context: &Context,
-) -> anyhow::Result<(AnyGame, Question)> {
+) -> anyhow::Result<(Arc<dyn Rules>, Question)> {
     let is_file = text == "-" || Path::new(text).is_file();
     let lines = is_file.then(|| lines::read(Path::new(text))).transpose()?;
     let game = match game {
@@ -197,10 +196,10 @@ fn question(
 }
 
 /// Returns the only game in which the first line of a text is a position.
-pub(super) fn game_of(text: &str, context: &Context) -> anyhow::Result<AnyGame> {
+pub(super) fn game_of(text: &str, context: &Context) -> anyhow::Result<Arc<dyn Rules>> {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
-    let fits = |game: &AnyGame| game.parse_position(line, &game.start()).is_ok();
-    let mut found: Vec<AnyGame> = context.games.all().into_iter().filter(fits).collect();
+    let fits = |game: &Arc<dyn Rules>| game.parse_position(line, &game.start()).is_ok();
+    let mut found: Vec<Arc<dyn Rules>> = context.games.all().into_iter().filter(fits).collect();
     match found.len() {
         1 => Ok(found.remove(0)),
         0 => {
@@ -209,7 +208,7 @@ pub(super) fn game_of(text: &str, context: &Context) -> anyhow::Result<AnyGame> 
             bail!(unknown_table(word, context).map(|_| what))
         }
         count => {
-            let names: Vec<String> = found.iter().take(3).map(Game::name).collect();
+            let names: Vec<String> = found.iter().take(3).map(|game| game.name()).collect();
             bail!(Hinted::new(
                 format!("`{line}` fits {count} games, among them {}", names.join(", ")),
                 "name the game before it: 'solver solve 6x6 f5'",
@@ -298,7 +297,7 @@ impl Task<'_> {
 
 impl Args {
     /// The weights by which moves are ordered.
-    fn weights(&self, game: &AnyGame) -> anyhow::Result<SearchWeights> {
+    fn weights(&self, game: &dyn Rules) -> anyhow::Result<SearchWeights> {
         let Some(file) = &self.evaluation else { return Ok(SearchWeights::BuiltIn) };
         if file.as_os_str() == "none" {
             return Ok(SearchWeights::Plain);
@@ -322,7 +321,7 @@ impl Args {
     /// if the options ask for a search.
     fn tables(
         &self,
-        game: &AnyGame,
+        game: &dyn Rules,
         question: &Question,
         context: &Context,
     ) -> anyhow::Result<Vec<SolvedTable>> {
@@ -353,7 +352,7 @@ impl Args {
     }
 
     /// Returns the oracle that searches a game; `None` if it cannot be searched.
-    fn searcher(&self, game: &AnyGame, empties: Empties) -> anyhow::Result<Option<SearchOracle>> {
+    fn searcher(&self, game: &dyn Rules, empties: Empties) -> anyhow::Result<Option<SearchOracle>> {
         let memory = self.memory.map_or(usual_memory(game, 1 << 30), |memory| memory.0 as usize);
         let threads = rayon::current_num_threads();
         let weights = self.weights(game)?;
@@ -364,7 +363,7 @@ impl Args {
         let time = self.time.map(|Seconds(time)| time);
         let budget = Budget { time, nodes: self.nodes };
         let wanted = WantedValues { outcome_only: self.outcome_only, all_moves: self.all_moves };
-        Ok(SearchOracle::new(game.clone(), &options, budget, wanted))
+        Ok(SearchOracle::new(game.shared(), &options, budget, wanted))
     }
 }
 

@@ -9,7 +9,6 @@ use serde::Serialize;
 use super::super::context::Context;
 use super::super::output;
 use super::SizeArg;
-use yomikiri::game::Game;
 use yomikiri::game::othello::search::{Evaluation, TrainOptions};
 use yomikiri::hint::Hinted;
 use yomikiri::input;

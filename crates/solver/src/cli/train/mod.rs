@@ -8,6 +8,7 @@ pub(super) mod tabular;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::bail;
@@ -16,8 +17,7 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::players::policies_dir;
-use yomikiri::any::AnyGame;
-use yomikiri::game::Game;
+use yomikiri::game::Rules;
 use yomikiri::game::encode::{Encoding, Plane};
 use yomikiri::hint::Hinted;
 use yomikiri::output::OutputFile;
@@ -68,7 +68,7 @@ struct SizeArg {
 
 impl SizeArg {
     /// Returns the game.
-    fn game(&self, context: &Context) -> anyhow::Result<AnyGame> {
+    fn game(&self, context: &Context) -> anyhow::Result<Arc<dyn Rules>> {
         let word = self.word.as_ref().or(self.size.as_ref()).map_or("othello-4x4", String::as_str);
         let game = context.games.meant(word)?;
         if !game.has_squares() {

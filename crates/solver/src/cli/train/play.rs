@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use super::super::context::Context;
 use super::super::made::solved;
 use super::{Common, Plan, SizeArg, draw, figures, place};
-use yomikiri::any::AnyGame;
-use yomikiri::game::Game;
+use yomikiri::game::Rules;
 use yomikiri::game::encode::Layout;
 use yomikiri::hint::Hinted;
 use yomikiri::progress::Silent;
@@ -102,7 +101,7 @@ pub(super) fn td(args: TdArgs, context: &mut Context) -> anyhow::Result<(Card, P
         method: settings.method(),
         settings: serde_json::to_value(&settings)?,
     };
-    learn(plan, &game, board, context, |game, _| Ok(td::Td::new(game.folded(), settings)))
+    learn(plan, &*game, board, context, |game, _| Ok(td::Td::new(game.folded(), settings)))
 }
 
 pub(super) fn discs(args: DiscsArgs, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
@@ -118,7 +117,7 @@ pub(super) fn discs(args: DiscsArgs, context: &mut Context) -> anyhow::Result<(C
         method: settings.method(),
         settings: serde_json::to_value(&settings)?,
     };
-    learn(plan, &game, board, context, |game, context| {
+    learn(plan, &*game, board, context, |game, context| {
         let players = policies(game, &settings.players)?;
         Ok(discs::Discs::new(game, settings, &players, &context.bars)?)
     })
@@ -155,7 +154,7 @@ fn q(
         method: settings.method(),
         settings: serde_json::to_value(&settings)?,
     };
-    learn(plan, &game, board, context, |game, _| {
+    learn(plan, &*game, board, context, |game, _| {
         let opponents = policies(game, &settings.opponents)?;
         Ok(q::QLearning::new(game.folded(), settings, opponents))
     })
@@ -177,10 +176,10 @@ const EXACT: usize = 16;
 /// Trains, measures and writes.
 fn learn<L: Learner>(
     plan: Plan,
-    game: &AnyGame,
+    game: &dyn Rules,
     board: Board,
     context: &mut Context,
-    learner: impl FnOnce(&AnyGame, &Context) -> anyhow::Result<L>,
+    learner: impl FnOnce(&dyn Rules, &Context) -> anyhow::Result<L>,
 ) -> anyhow::Result<(Card, PathBuf)> {
     let recipe = plan.recipe;
     let place = place(&board.common, recipe, &game.name(), context)?;
@@ -215,7 +214,7 @@ fn learn<L: Learner>(
 }
 
 /// The policies of these names.
-fn policies(game: &AnyGame, names: &[String]) -> anyhow::Result<Vec<Box<dyn Policy>>> {
+fn policies(game: &dyn Rules, names: &[String]) -> anyhow::Result<Vec<Box<dyn Policy>>> {
     let policy = |name: &String| {
         let policy = of_rules(&name.parse()?, game)?;
         let none = || Hinted::from(format!("policy '{name}' cannot be learned from"));
@@ -227,7 +226,7 @@ fn policies(game: &AnyGame, names: &[String]) -> anyhow::Result<Vec<Box<dyn Poli
 /// Plays games against a test opponent; after some random moves if it is deterministic, since the
 /// same game would repeat.
 fn play_test_games(
-    game: &AnyGame,
+    game: &dyn Rules,
     player: &Onnx,
     opponent: &str,
     games: u64,

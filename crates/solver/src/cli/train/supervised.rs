@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::super::context::Context;
 use super::super::made::solved;
 use super::{Common, Plan, SizeArg, draw, figures, place};
-use yomikiri::game::{Game, Split};
+use yomikiri::game::Split;
 use yomikiri::hint::Hinted;
 use yomikiri::progress::Silent;
 use yomikiri::solved::Orienting;
@@ -44,7 +44,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
     };
     let name = place(&args.common, "supervised", &game.name(), context)?;
     let run = plan.run(game.name(), &args.common, name.clone())?;
-    let table = solved(&game, None, args.common.force, context)?;
+    let table = solved(&*game, None, args.common.force, context)?;
     let game = table.game();
     let rows = |orienting| TablePositions::new(&table, orienting);
     let parts = |orienting, train| {
@@ -53,7 +53,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
     };
     let mut once = parts(Orienting::First, share)?;
     let train = &once[Split::Train.index()];
-    let learner = Supervised::new(&game.folded(), train, settings.clone());
+    let learner = Supervised::new(&*game.folded(), train, settings.clone());
     let mut learner = learner?;
     // Measure only training positions that were trained on.
     let seen = measured.min(share);

@@ -10,7 +10,7 @@ use super::super::context::Context;
 use super::super::made::solved;
 use super::super::players::policies_dir;
 use super::{SizeArg, check_free};
-use yomikiri::game::{Game, Orientations, Outcome};
+use yomikiri::game::{Orientations, Outcome};
 use yomikiri::graph::StateKind;
 use yomikiri::hint::Hinted;
 use yomikiri::parallel;
@@ -83,7 +83,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let name = format!("tabular-{}", game.name());
     let place = out.unwrap_or_else(|| policies_dir(&context.store).join(&name));
     check_free(&place, &["csv", "svg"], force)?;
-    let chart = chart(&solved(&game, None, false, context)?)?;
+    let chart = chart(&solved(&*game, None, false, context)?)?;
     context.bars.begin("learning", Some(settings.games * methods.len() as u64));
     let curves: Vec<Vec<Point>> = parallel::map(methods.len(), &|at| {
         let mut learner = Tabular::new(&chart, methods[at], &settings);
@@ -174,8 +174,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use yomikiri::any::{AnyGame, AnyPosition, AnyState};
-    use yomikiri::game::{Action, Outcome};
+    use yomikiri::game::{Action, AnyPosition, AnyState, Outcome, Rules};
     use yomikiri::progress::Silent;
     use yomikiri::registry::othello;
     use yomikiri::solved::Orienting;
@@ -184,7 +183,7 @@ mod tests {
     use yomikiri_measure::policy::{ByRule, Rule};
 
     /// Returns the mover's expected outcome of random play, by the rules alone.
-    fn expectation(game: &AnyGame, state: &AnyState) -> f64 {
+    fn expectation(game: &dyn Rules, state: &AnyState) -> f64 {
         let (mut sum, mut moves) = (0.0, 0);
         game.moves(state, |_, after| {
             sum -= expectation(game, &after);
@@ -204,7 +203,7 @@ mod tests {
 
         fn worths(
             &self,
-            game: &AnyGame,
+            game: &dyn Rules,
             position: &AnyPosition,
             actions: &[Action],
             out: &mut [f64],

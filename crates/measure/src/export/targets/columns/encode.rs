@@ -2,17 +2,16 @@
 
 use super::{Content, MISSING, RowBlock, TargetColumn, TargetShape};
 use crate::judge::Example;
-use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::encode::{Encoding, Layout};
-use yomikiri::game::{Game, Score, Split};
+use yomikiri::game::{AnyPosition, Rules, Score, Split};
 use yomikiri::solve::Value;
 
 /// Encodes examples into the columns of blocks.
 pub struct Encoder<'a> {
     /// The rules.
-    pub game: &'a AnyGame,
+    pub game: &'a dyn Rules,
     /// The rules with symmetry folding.
-    pub folded: &'a AnyGame,
+    pub folded: &'a dyn Rules,
     /// Columns to write.
     pub columns: &'a [TargetColumn],
     shape: TargetShape,
@@ -22,8 +21,8 @@ pub struct Encoder<'a> {
 impl<'a> Encoder<'a> {
     /// Returns an encoder for these columns of an export of this shape.
     pub fn new(
-        game: &'a AnyGame,
-        folded: &'a AnyGame,
+        game: &'a dyn Rules,
+        folded: &'a dyn Rules,
         columns: &'a [TargetColumn],
         shape: TargetShape,
     ) -> Encoder<'a> {

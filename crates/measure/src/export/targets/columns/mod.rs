@@ -7,9 +7,8 @@ pub use encode::Encoder;
 use serde::{Deserialize, Serialize};
 
 use crate::judge::Example;
-use yomikiri::any::AnyGame;
 use yomikiri::game::encode::{Encoding, Layout, Plane};
-use yomikiri::game::{Game, Side, Split};
+use yomikiri::game::{Rules, Side, Split};
 use yomikiri::solve::Value;
 use yomikiri::solved::SolvedTable;
 
@@ -186,7 +185,7 @@ pub struct TargetShape {
 
 impl TargetShape {
     /// Returns the shape of what is known of positions: by a table, or else by search.
-    pub fn of(game: &AnyGame, table: Option<&SolvedTable>) -> TargetShape {
+    pub fn of(game: &dyn Rules, table: Option<&SolvedTable>) -> TargetShape {
         let is_layered = game.is_layered();
         TargetShape {
             layout: Layout::Nchw,
@@ -248,7 +247,7 @@ impl List<'_> {
     }
 
     /// Adds the columns that describe the position.
-    fn position(&mut self, game: &AnyGame) {
+    fn position(&mut self, game: &dyn Rules) {
         use Scalar::{I8, Text, U16, U32, U64};
         let (rows, columns) = game.shape();
         let words: &[u64] = if game.facts().key_words == 1 { &[] } else { &[2] };
@@ -392,7 +391,7 @@ impl List<'_> {
 }
 
 /// Returns type, shape and description of the planes of a layout.
-fn planes_of(game: &AnyGame, layout: Layout) -> (Scalar, Vec<u64>, String) {
+fn planes_of(game: &dyn Rules, layout: Layout) -> (Scalar, Vec<u64>, String) {
     let none = |_| Encoding::of(Layout::Nchw, &[], game.shape());
     let encoding = Encoding::of_rules(game, layout, None).unwrap_or_else(none);
     let planes = match Plane::own(game) {
@@ -405,7 +404,7 @@ fn planes_of(game: &AnyGame, layout: Layout) -> (Scalar, Vec<u64>, String) {
 }
 
 /// Returns every column that an export of this shape can have.
-pub fn all_columns(game: &AnyGame, shape: &TargetShape) -> Vec<TargetColumn> {
+pub fn all_columns(game: &dyn Rules, shape: &TargetShape) -> Vec<TargetColumn> {
     let actions = vec![game.action_count() as u64];
     let mut list = List { columns: Vec::new(), shape, actions };
     list.position(game);
