@@ -11,8 +11,8 @@
 //!
 //! let (game, dir) = (othello("4")?, tempfile::tempdir()?);
 //! // All positions at most six plies from the start, symmetric ones once.
-//! let plan = Plan { max_depth: Some(6), ..Plan::from_start(&game) };
-//! let table = graph::build(&game, &plan, &Store::at(dir.path()), &Silent)?.table;
+//! let plan = Plan { max_depth: Some(6), ..Plan::from_start(&*game) };
+//! let table = graph::build(&*game, &plan, &Store::at(dir.path()), &Silent)?.table;
 //! assert!(!table.manifest().complete);
 //! assert_eq!(table.manifest().counts.table.states, 404);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

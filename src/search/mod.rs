@@ -9,7 +9,7 @@
 //! use yomikiri::search::{SearchTask, searcher};
 //!
 //! let game = othello("4")?;
-//! let searcher = searcher(&game, &SearchOptions::default()).ok_or("no search for this game")?;
+//! let searcher = searcher(&*game, &SearchOptions::default()).ok_or("no search for this game")?;
 //! let found = searcher.search(&game.start().state, &SearchTask::EXACT, &SearchLimits::default());
 //! assert_eq!(found.value.score(), Some(Score(-8)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

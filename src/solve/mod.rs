@@ -20,10 +20,10 @@
 //!
 //! let (game, dir) = (othello("4")?, tempfile::tempdir()?);
 //! let store = Store::at(dir.path());
-//! let mut table = graph::build(&game, &Plan::from_start(&game), &store, &Silent)?.table;
-//! solve::solve(&game, &mut table, &SolveOptions::default(), &Silent, &mut |_, _| {})?;
+//! let mut table = graph::build(&*game, &Plan::from_start(&*game), &store, &Silent)?.table;
+//! solve::solve(&*game, &mut table, &SolveOptions::default(), &Silent, &mut |_, _| {})?;
 //! // Every value follows from the rules: recomputed without the solver.
-//! solve::prove(&game, &table, &Silent)?;
+//! solve::prove(&*game, &table, &Silent)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

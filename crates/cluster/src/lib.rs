@@ -19,7 +19,7 @@
 //! use yomikiri_cluster::{Job, check, run};
 //!
 //! let (game, dir) = (othello("4")?, tempfile::tempdir()?);
-//! let plan = Plan { derived: true, ..Plan::from_start(&game) };
+//! let plan = Plan { derived: true, ..Plan::from_start(&*game) };
 //! let job = Job {
 //!     game,
 //!     plan,
