@@ -28,13 +28,13 @@ fn main() {
 }
 
 /// Returns the number of successors of all boards, and the exclusive or of their canonical keys.
-fn generate(game: &Othello<u64>, boards: &[Board]) -> (u64, u64) {
+fn generate(game: &Othello, boards: &[Board]) -> (u64, u64) {
     let (mut count, mut digest) = (0, 0);
     for board in boards {
         game.moves(board, |action, successor| {
             if !game.is_pass(action) {
                 count += 1;
-                digest ^= game.canonical(&successor).key;
+                digest ^= game.canonical(&successor).key as u64;
             }
         });
     }
@@ -42,12 +42,12 @@ fn generate(game: &Othello<u64>, boards: &[Board]) -> (u64, u64) {
 }
 
 fn measure((rows, columns, states, moves, best): (usize, usize, u64, u64, i8), runs: usize) {
-    let game = Othello::<u64>::new(rows, columns, true);
+    let game = Othello::new(rows, columns, true);
     let plain = PlainKernel::new(&game);
     let scratch = tempfile::tempdir().expect("a directory for tables");
     let table = table_in(&scratch.path().join("first"), (rows, columns));
     let graph = Graph::open(&*game.clone().into_rules(), &table).expect("the table opens");
-    let board = |row: usize| game.state(graph.keys().get(row)?.0[0]);
+    let board = |row: usize| game.state(graph.keys().get(row)?);
     let boards: Vec<Board> = (0..graph.states()).filter_map(board).collect();
     drop(graph);
     std::fs::remove_dir_all(table.dir()).expect("our own directory");

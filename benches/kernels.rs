@@ -16,7 +16,7 @@ use divan::counter::ItemsCount;
 use rayon::prelude::*;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use yomikiri::game::othello::{Board, Othello};
-use yomikiri::game::{Game, Position, Side, StateKey};
+use yomikiri::game::{Game, Position, Side};
 use yomikiri::graph::Graph;
 use yomikiri::solve::RowOrder;
 use yomikiri_measure::policy::{Batch, PolicySpec, of_rules};
@@ -29,25 +29,25 @@ fn main() {
 const BOARDS: [usize; 2] = [0, 1];
 
 /// Returns the rules and every canonical state of the board.
-fn states(board: usize) -> (Othello<u64>, Vec<Board>) {
+fn states(board: usize) -> (Othello, Vec<Board>) {
     let (rows, columns, count, ..) = COUNTS[board];
     let game = Othello::new(rows, columns, true);
     let dir = tempfile::tempdir().expect("a directory for tables");
     let table = table_in(dir.path(), (rows, columns));
     let graph = Graph::open(&*game.clone().into_rules(), &table).expect("the table opens");
-    let board = |row: usize| game.state(graph.keys().get(row)?.0[0]);
+    let board = |row: usize| game.state(graph.keys().get(row)?);
     let boards: Vec<Board> = (0..graph.states()).filter_map(board).collect();
     assert_eq!(boards.len() as u64, count);
     (game, boards)
 }
 
 /// Returns the canonical keys of all successors by placement.
-fn successors(game: &Othello<u64>, boards: &[Board]) -> Vec<u64> {
+fn successors(game: &Othello, boards: &[Board]) -> Vec<u64> {
     let mut keys = Vec::new();
     for board in boards {
         game.moves(board, |action, successor| {
             if !game.is_pass(action) {
-                keys.push(game.canonical(&successor).key);
+                keys.push(game.canonical(&successor).key as u64);
             }
         });
     }
@@ -142,8 +142,7 @@ fn policy(bencher: Bencher, rule: usize) {
     let (any, mut batch) = (game.clone().into_rules(), Batch::default());
     for board in &boards {
         for symmetry in 0..8 {
-            let state =
-                any.state(game.key(&game.transform(board, symmetry)).widen()).expect("a key");
+            let state = any.state(game.key(&game.transform(board, symmetry))).expect("a key");
             if !any.is_terminal(&state) {
                 batch.push(Position { state, side: Side::First }, any.actions(&state));
             }

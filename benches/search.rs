@@ -18,7 +18,7 @@ use yomikiri::game::othello::search::is_vectorised;
 use yomikiri::game::shogi::{Board, MINISHOGI, Shogi};
 use yomikiri::game::{
     AnyPosition, AnyState, Empties, Game, Rules, Score, SearchLimits, SearchOptions, SearchWeights,
-    Side, WideKey,
+    Side,
 };
 use yomikiri::progress::Silent;
 use yomikiri::registry::othello;
@@ -292,7 +292,7 @@ const MATES: [(usize, u32); 2] = [(100, 14), (1000, 155)];
 
 /// Returns about every third position of games of random moves.
 fn played(count: usize) -> Vec<Board> {
-    let game: Shogi<WideKey> = Shogi::new(&MINISHOGI, false);
+    let game: Shogi = Shogi::new(&MINISHOGI, false);
     let mut random = SplitMix64::seed_from_u64(7);
     let mut below = |bound: usize| (random.next_u64() % bound as u64) as usize;
     let mut found = Vec::new();

@@ -17,7 +17,7 @@ use yomikiri::game::{Empties, Game};
 /// Alpha-beta search to the end of the game with a transposition table (Knuth and Moore 1975); all moves but
 /// the first get a null window, after Pearl's Scout (1980).
 pub struct Search<'a> {
-    game: &'a Othello<u64>,
+    game: &'a Othello,
     /// Lower and upper bound of the mover's score, by state.
     known: HashMap<Board, (i8, i8)>,
     /// Number of visited states.
@@ -26,7 +26,7 @@ pub struct Search<'a> {
 
 impl Search<'_> {
     /// Makes a search with an empty transposition table.
-    pub fn new(game: &Othello<u64>) -> Search<'_> {
+    pub fn new(game: &Othello) -> Search<'_> {
         Search { game, known: HashMap::new(), visited: 0 }
     }
 
@@ -84,7 +84,7 @@ impl Search<'_> {
 fn main() -> Result<(), Box<dyn Error>> {
     let shape = std::env::args().nth(1).ok_or("missing board: expected one such as 4x7")?;
     let (rows, columns) = shape.split_once('x').ok_or("invalid board: expected one such as 4x7")?;
-    let game = Othello::<u64>::new(rows.parse()?, columns.parse()?, true);
+    let game = Othello::new(rows.parse()?, columns.parse()?, true);
     let mut search = Search::new(&game);
     if std::env::args().nth(2).as_deref() == Some("-") {
         for line in stdin().lock().lines() {

@@ -102,7 +102,6 @@ impl ConnectFour {
 
 impl Game for ConnectFour {
     type State = Board;
-    type Key = u64;
 
     fn name(&self) -> String {
         format!("connect-four-{}x{}", self.rows, self.columns)
@@ -127,10 +126,11 @@ impl Game for ConnectFour {
         let full = (mine | theirs).count_ones() as usize == self.rows * self.columns;
         if lost { Some(Outcome::Loss) } else { full.then_some(Outcome::Draw) }
     }
-    fn key(&self, &(mine, theirs): &Board) -> u64 {
-        mine << 32 | theirs
+    fn key(&self, &(mine, theirs): &Board) -> u128 {
+        u128::from(mine << 32 | theirs)
     }
-    fn state(&self, key: u64) -> Option<Board> {
+    fn state(&self, key: u128) -> Option<Board> {
+        let key = u64::try_from(key).ok()?;
         let (mine, theirs) = (key >> 32, key & 0xffff_ffff);
         let fallen = |column| self.lowest(column, self.height(column, mine | theirs));
         let occupied = (0..self.columns).map(fallen).sum::<u64>();
@@ -139,7 +139,7 @@ impl Game for ConnectFour {
     }
     // The rest is optional.
     fn facts(&self) -> Facts {
-        Facts { shape: (self.rows, self.columns), ..Facts::of_keys::<u64>() }
+        Facts { shape: (self.rows, self.columns), ..Facts::default() }
     }
 
     // ---- symmetries ----

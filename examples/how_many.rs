@@ -84,7 +84,7 @@ pub struct Layer {
 
 /// Tables of a board, independent of any state.
 pub struct Rules {
-    game: Othello<u64>,
+    game: Othello,
     middle: u64,
     /// Squares in each direction from a square, as `rays[square]`, the nearest first; directions with fewer
     /// than two are left out.
@@ -294,7 +294,7 @@ struct Known {
 }
 
 impl Known {
-    fn next(&self, game: &Othello<u64>) -> Known {
+    fn next(&self, game: &Othello) -> Known {
         let mut states = FxHashSet::default();
         for board in &self.states {
             if game.placements(board) != 0 {

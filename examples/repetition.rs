@@ -50,7 +50,7 @@ pub struct Endless {
 impl Endless {
     /// Enumerates the reachable positions, decides those in which an end can be forced, and keeps the rest.
     /// Also returns the number of positions, with mirror images counted separately.
-    pub fn of(game: &Shogi<u64>) -> (Endless, usize) {
+    pub fn of(game: &Shogi) -> (Endless, usize) {
         let mut rows = HashMap::from([(game.start().state, 0)]);
         let mut boards = vec![game.start().state];
         let (mut after, mut values) = (Vec::<Vec<u32>>::new(), Vec::new());
@@ -229,7 +229,7 @@ impl Search<'_> {
 
 fn main() {
     for variant in [SMALL_ANIMAL_SHOGI, GIRAFFES] {
-        let game = Shogi::<u64>::new(&variant, false);
+        let game = Shogi::new(&variant, false);
         let (mut endless, positions) = Endless::of(&game);
         let count = endless.boards.len();
         let title = variant.title;

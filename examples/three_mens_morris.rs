@@ -44,7 +44,6 @@ fn turned(point: u16, symmetry: Symmetry) -> u16 {
 
 impl Game for ThreeMensMorris {
     type State = Men;
-    type Key = u64;
 
     fn name(&self) -> String {
         let barred = if self.centre_barred { "-centre-barred" } else { "" };
@@ -76,10 +75,10 @@ impl Game for ThreeMensMorris {
     fn result(&self, &(_, theirs): &Men) -> Option<Outcome> {
         LINES.iter().any(|line| theirs & line == *line).then_some(Outcome::Loss)
     }
-    fn key(&self, &(mine, theirs): &Men) -> u64 {
-        u64::from(mine) << 9 | u64::from(theirs)
+    fn key(&self, &(mine, theirs): &Men) -> u128 {
+        u128::from(mine) << 9 | u128::from(theirs)
     }
-    fn state(&self, key: u64) -> Option<Men> {
+    fn state(&self, key: u128) -> Option<Men> {
         let (mine, theirs) = ((key >> 9) as u16, (key & 0o777) as u16);
         let (men, others) = (mine.count_ones(), theirs.count_ones());
         let in_turn = others <= 3 && (others == men || others == men + 1);
@@ -87,7 +86,7 @@ impl Game for ThreeMensMorris {
     }
     // The rest is optional: symmetries, and a drawing of the board.
     fn facts(&self) -> Facts {
-        Facts { shape: (3, 3), ..Facts::of_keys::<u64>() }
+        Facts { shape: (3, 3), ..Facts::default() }
     }
 
     // ---- symmetries ----

@@ -18,7 +18,6 @@ fn turned(square: u16, symmetry: Symmetry) -> u16 {
 
 impl Game for TicTacToe {
     type State = Board;
-    type Key = u64;
     fn name(&self) -> String {
         "tic-tac-toe".to_string()
     }
@@ -38,10 +37,10 @@ impl Game for TicTacToe {
         let full = (mine | theirs == 0o777).then_some(Outcome::Draw);
         if lost { Some(Outcome::Loss) } else { full }
     }
-    fn key(&self, &(mine, theirs): &Board) -> u64 {
-        u64::from(mine) << 9 | u64::from(theirs)
+    fn key(&self, &(mine, theirs): &Board) -> u128 {
+        u128::from(mine) << 9 | u128::from(theirs)
     }
-    fn state(&self, key: u64) -> Option<Board> {
+    fn state(&self, key: u128) -> Option<Board> {
         let (mine, theirs) = ((key >> 9) as u16, (key & 0o777) as u16);
         let in_turn = theirs.count_ones().wrapping_sub(mine.count_ones()) <= 1;
         (key >> 18 == 0 && mine & theirs == 0 && in_turn).then_some((mine, theirs))

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use crate::game::othello::{MAX_SIDE, MIN_SIDE, Othello};
 use crate::game::shogi::{Shogi, VARIANTS, Variant};
-use crate::game::{Game, Rules, WideKey};
+use crate::game::{Game, Rules};
 use crate::hint::{Hint, Hinted, did_you_mean};
 use crate::table::{Manifest, Table, TableError};
 
@@ -125,7 +125,7 @@ fn unfit(game: &dyn Rules, manifest: &Manifest) -> Option<&'static str> {
         return Some("invalid game or symmetries");
     }
     let words = |name: &str| arrays.get(name).map(|array| array.shape.len());
-    if words("keys").is_some_and(|words| words != game.facts().key_words) {
+    if words("keys").is_some_and(|words| words != game.facts().key_words()) {
         return Some("width of the keys differs from the game's");
     }
     let start = game.start();
@@ -159,10 +159,7 @@ fn unfit(game: &dyn Rules, manifest: &Manifest) -> Option<&'static str> {
 
 /// Returns the rules of a shogi variant, with or without a name.
 pub fn shogi(variant: &Variant) -> Arc<dyn Rules> {
-    match Shogi::<u64>::fits(variant) {
-        true => Shogi::<u64>::new(variant, true).into_rules(),
-        false => Shogi::<WideKey>::new(variant, true).into_rules(),
-    }
+    Shogi::new(variant, true).into_rules()
 }
 
 /// Returns Othello on a board written `4`, `4x6` or `6X4` (rows, then columns).
@@ -179,8 +176,5 @@ pub fn othello(size: &str) -> Result<Arc<dyn Rules>, UnknownGame> {
             "invalid size `{size}`: expected rows x columns, each {MIN_SIDE} to {MAX_SIDE}, such as 4x6, or one number for a square"
         ).into())
     })?;
-    Ok(match rows * columns <= 32 {
-        true => Othello::<u64>::new(rows, columns, true).into_rules(),
-        false => Othello::<WideKey>::new(rows, columns, true).into_rules(),
-    })
+    Ok(Othello::new(rows, columns, true).into_rules())
 }

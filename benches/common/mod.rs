@@ -58,7 +58,7 @@ pub struct PlainKernel {
 }
 
 impl PlainKernel {
-    pub fn new(game: &Othello<u64>) -> PlainKernel {
+    pub fn new(game: &Othello) -> PlainKernel {
         let (rows, columns) = game.shape();
         let order = game.group().order();
         let mut images = vec![[[0; 256]; 8]; order];

@@ -175,11 +175,11 @@ impl Game {
         sides: PyReadonlyArray1<'_, u8>,
     ) -> PyResult<Positions> {
         let (game, words) = (&self.game, keys.as_array().ncols());
-        if words != game.facts().key_words {
+        if words != game.facts().key_words() {
             return Err(value_error(format!(
                 "invalid keys of {}: expected {} words of 64 bits, not {words}",
                 game.name(),
-                game.facts().key_words
+                game.facts().key_words()
             )));
         }
         let (keys, sides) = (keys.as_slice()?, sides.as_slice()?);
@@ -187,7 +187,7 @@ impl Game {
             read(keys.chunks_exact(words).zip(sides), |(words, &side)| {
                 let mut key = [0; 2];
                 key[..words.len()].copy_from_slice(words);
-                let state = game.state(yomikiri::game::WideKey(key))?;
+                let state = game.state(game.facts().key(key))?;
                 Some(AnyPosition { state, side: side_of(side) })
             })
         })?;
@@ -319,13 +319,13 @@ impl Positions {
     /// Returns keys, `(N, words)`: canonical under all symmetries if `folded`, else of the positions as they
     /// stand.
     fn keys<'py>(&self, py: Python<'py>, folded: bool) -> PyResult<Bound<'py, PyArray2<u64>>> {
-        let words = self.game.facts().key_words;
+        let (facts, words) = (self.game.facts(), self.game.facts().key_words());
         let rules = if folded { self.game.folded() } else { self.game.clone() };
         let key = |position: &AnyPosition| match folded {
             true => rules.canonical(&position.state).key,
             false => rules.key(&position.state),
         };
-        let words_of = |at: &AnyPosition| key(at).0.into_iter().take(words);
+        let words_of = |at: &AnyPosition| facts.words(key(at)).into_iter().take(words);
         let out: Vec<u64> = released(py, || self.all.iter().flat_map(words_of).collect())?;
         out.into_pyarray(py).reshape([self.all.len(), words])
     }

@@ -2,16 +2,16 @@
 //!
 //! A position is its key in hexadecimal and the side to move: `1b0 First`.
 
-use crate::game::{Action, Game, NotationError, Position, Side, StateKey, WideKey};
+use crate::game::{Action, Game, NotationError, Position, Side};
 use crate::hint::Hinted;
 
 /// Writes a position as its key and the side to move.
 pub(super) fn notation<G: Game>(game: &G, position: &Position<G::State>) -> String {
-    let WideKey([high, low]) = game.key(&position.state).widen();
-    let side = game.side_name(position.side);
-    match game.facts().key_words {
-        1 => format!("{high:x} {side}"),
-        _ => format!("{high:x}.{low:x} {side}"),
+    let (facts, side) = (game.facts(), game.side_name(position.side));
+    let [first, second] = facts.words(game.key(&position.state));
+    match facts.key_words() {
+        1 => format!("{first:x} {side}"),
+        _ => format!("{first:x}.{second:x} {side}"),
     }
 }
 
@@ -28,7 +28,7 @@ pub(super) fn parse_line<G: Game>(
     if let [key, side] = words[..]
         && let Some(side) = Side::ALL.into_iter().find(|&s| game.side_name(s) == side)
     {
-        let state = key_of(key).and_then(G::Key::narrow).and_then(|key| game.state(key));
+        let state = words_of(key).and_then(|words| game.state(game.facts().key(words)));
         let state = state.ok_or_else(|| {
             NotationError::new(format!(
                 "invalid key `{key}`: expected hexadecimal digits of a state"
@@ -57,10 +57,8 @@ pub(super) fn parse_line<G: Game>(
     Ok(line)
 }
 
-fn key_of(text: &str) -> Option<WideKey> {
+fn words_of(text: &str) -> Option<[u64; 2]> {
     let word = |text: &str| u64::from_str_radix(text, 16).ok();
-    match text.split_once('.') {
-        None => Some(WideKey([word(text)?, 0])),
-        Some((high, low)) => Some(WideKey([word(high)?, word(low)?])),
-    }
+    let (first, second) = text.split_once('.').unwrap_or((text, "0"));
+    Some([word(first)?, word(second)?])
 }

@@ -17,7 +17,7 @@
 //! use yomikiri::game::othello::Othello;
 //! use yomikiri::game::{Empties, Game};
 //!
-//! let game = Othello::<u64>::new(4, 4, true);
+//! let game = Othello::new(4, 4, true);
 //! let mut state = game.start().state;
 //! // The first legal move until nobody can move.
 //! while let Some(&action) = game.actions(&state).first() {
@@ -45,7 +45,6 @@ mod types;
 mod words;
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::sync::Arc;
@@ -70,136 +69,17 @@ pub use types::{
 pub use words::{FoldedWords, StateWords};
 
 use crate::hint::{Hint, Hinted};
-use shogi::{Board, Variant};
-
-/// State packed into 64 or 128 bits, ordered as tables store it.
-pub trait StateKey: bytemuck::Pod + Ord + Hash + Debug + Send + Sync {
-    /// Number of `u64` words of a key in a table: 1 or 2.
-    const WORDS: usize;
-
-    /// Returns the highest `bits` (at most 24) of a key of `width` significant bits; monotone in the key.
-    fn prefix(self, width: u32, bits: u32) -> usize;
-
-    /// Returns the key as two words, in the same order; a narrow key leaves the second word 0.
-    fn widen(self) -> WideKey;
-
-    /// Converts a key of two words to this type; `None` if it does not fit.
-    fn narrow(key: WideKey) -> Option<Self>;
-
-    /// Joins two numbers, the second of `low_bits` bits. A wide key stores one in each word.
-    fn join(high: u64, low: u64, low_bits: u32) -> Self;
-
-    /// Splits a key into the two numbers given to [`StateKey::join`].
-    fn split(self, low_bits: u32) -> (u64, u64);
-}
-
-impl StateKey for u64 {
-    const WORDS: usize = 1;
-
-    #[inline]
-    fn prefix(self, width: u32, bits: u32) -> usize {
-        (self >> width.saturating_sub(bits)) as usize
-    }
-
-    #[inline]
-    fn widen(self) -> WideKey {
-        WideKey([self, 0])
-    }
-
-    #[inline]
-    fn narrow(key: WideKey) -> Option<u64> {
-        (key.0[1] == 0).then_some(key.0[0])
-    }
-
-    #[inline]
-    fn join(high: u64, low: u64, low_bits: u32) -> u64 {
-        high << low_bits | low
-    }
-
-    #[inline]
-    fn split(self, low_bits: u32) -> (u64, u64) {
-        (self >> low_bits, self & ((1 << low_bits) - 1))
-    }
-}
-
-/// Key of two words, the first the more significant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-pub struct WideKey(pub [u64; 2]);
-
-impl WideKey {
-    /// Returns the key as one number, which is compared faster than two words.
-    #[inline(always)]
-    fn number(self) -> u128 {
-        u128::from(self.0[0]) << 64 | u128::from(self.0[1])
-    }
-}
-
-impl Ord for WideKey {
-    #[inline(always)]
-    fn cmp(&self, other: &WideKey) -> Ordering {
-        self.number().cmp(&other.number())
-    }
-}
-
-impl PartialOrd for WideKey {
-    #[inline(always)]
-    fn partial_cmp(&self, other: &WideKey) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-
-    // The default goes by way of an `Option`.
-    #[inline(always)]
-    fn lt(&self, other: &WideKey) -> bool {
-        self.number() < other.number()
-    }
-
-    #[inline(always)]
-    fn le(&self, other: &WideKey) -> bool {
-        self.number() <= other.number()
-    }
-}
-
-impl StateKey for WideKey {
-    const WORDS: usize = 2;
-
-    /// `width` counts the bits of both words, half of them in each.
-    #[inline]
-    fn prefix(self, width: u32, bits: u32) -> usize {
-        (self.0[0] >> (width / 2).saturating_sub(bits)) as usize
-    }
-
-    #[inline]
-    fn widen(self) -> WideKey {
-        self
-    }
-
-    #[inline]
-    fn narrow(key: WideKey) -> Option<WideKey> {
-        Some(key)
-    }
-
-    #[inline]
-    fn join(high: u64, low: u64, _low_bits: u32) -> WideKey {
-        WideKey([high, low])
-    }
-
-    #[inline]
-    fn split(self, _low_bits: u32) -> (u64, u64) {
-        (self.0[0], self.0[1])
-    }
-}
 
 /// Canonical key of a state and the symmetries that lead to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Canonical<K> {
+pub struct Canonical {
     /// Smallest key among the state's images.
-    pub key: K,
+    pub key: u128,
     /// Bit set of the symmetries whose image has this key; never empty.
     pub ties: u8,
 }
 
-impl<K> Canonical<K> {
+impl Canonical {
     /// Returns the first symmetry that maps the state to its canonical form.
     pub fn symmetry(&self) -> Symmetry {
         self.ties.trailing_zeros() as Symmetry
@@ -222,30 +102,40 @@ pub enum Mobility {
 pub struct Facts {
     /// Rows and columns of the board; 0 × 0 for a game without a board.
     pub shape: (usize, usize),
-    /// Number of significant bits of a key.
+    /// Number of significant bits of a key. Keys of up to 64 bits are stored in one word; others in two, and half of
+    /// `key_bits` is counted in each.
     pub key_bits: u32,
-    /// Words of a key in a table: 1 or 2.
-    pub key_words: usize,
     /// Version of the rules' code, raised whenever a change could change a table.
     pub rules_version: u32,
     /// `true` if the game is small enough for full enumeration.
     pub is_small: bool,
-    /// `true` for Othello with keys of one word, whose states form [`othello::blocks`].
-    pub has_blocks: bool,
 }
 
 impl Facts {
-    /// Returns the facts of a small game without a board that uses all bits of keys of type `K`.
+    /// Returns the number of words of a key in a table: 1 or 2.
+    pub fn key_words(&self) -> usize {
+        if self.key_bits <= 64 { 1 } else { 2 }
+    }
+
+    /// Returns the words of a key as files have them: one word and 0, or two words, the more significant first.
     #[inline]
-    pub const fn of_keys<K: StateKey>() -> Facts {
-        Facts {
-            shape: (0, 0),
-            key_bits: 64 * K::WORDS as u32,
-            key_words: K::WORDS,
-            rules_version: 1,
-            is_small: true,
-            has_blocks: false,
-        }
+    pub fn words(&self, key: u128) -> [u64; 2] {
+        let (high, low) = ((key >> 64) as u64, key as u64);
+        if self.key_words() == 1 { [low, high] } else { [high, low] }
+    }
+
+    /// Returns the key of two [words](Facts::words).
+    #[inline]
+    pub fn key(&self, words: [u64; 2]) -> u128 {
+        let [first, second] = words.map(u128::from);
+        if self.key_words() == 1 { second << 64 | first } else { first << 64 | second }
+    }
+}
+
+impl Default for Facts {
+    /// Returns the facts of a small game without a board, with keys of up to 64 bits.
+    fn default() -> Facts {
+        Facts { shape: (0, 0), key_bits: 64, rules_version: 1, is_small: true }
     }
 }
 
@@ -256,8 +146,6 @@ impl Facts {
 pub trait Game: Sized + Send + Sync + 'static {
     /// Position without its side to move, as the mover sees it.
     type State: Copy + Eq + Hash + Debug + Send + Sync + 'static;
-    /// Packed form in which states are stored and compared: `u64` or [`WideKey`].
-    type Key: StateKey;
 
     /// Returns the name under which tables are stored: letters, digits and hyphens.
     fn name(&self) -> String;
@@ -276,11 +164,11 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// it has no action.
     fn result(&self, state: &Self::State) -> Option<Outcome>;
 
-    /// Packs a state.
-    fn key(&self, state: &Self::State) -> Self::Key;
+    /// Packs a state. Keys of more than 64 bits need [`Facts::key_bits`] to say so.
+    fn key(&self, state: &Self::State) -> u128;
 
     /// Unpacks a key; `None` if no state has it.
-    fn state(&self, key: Self::Key) -> Option<Self::State>;
+    fn state(&self, key: u128) -> Option<Self::State>;
 
     /// Returns the game as an object, the form in which everything but the games themselves takes it.
     fn into_rules(self) -> Arc<dyn Rules> {
@@ -292,7 +180,7 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// Returns the properties of the game: board, keys and size.
     #[inline]
     fn facts(&self) -> Facts {
-        Facts::of_keys::<Self::Key>()
+        Facts::default()
     }
 
     /// Estimates the number of states reachable from a root; `None` if no estimate is known.
@@ -488,7 +376,7 @@ pub trait Game: Sized + Send + Sync + 'static {
 
     /// Returns the canonical key of a state: the smallest among its images.
     #[inline]
-    fn canonical(&self, state: &Self::State) -> Canonical<Self::Key> {
+    fn canonical(&self, state: &Self::State) -> Canonical {
         let mut best = Canonical { key: self.key(state), ties: 1 };
         for symmetry in 1..self.group().order() as Symmetry {
             let key = self.key(&self.transform(state, symmetry));
@@ -511,25 +399,25 @@ pub trait Game: Sized + Send + Sync + 'static {
 
     /// Adds the side to move to a canonical key; the key itself if [`Game::keeps_sides`] is `false`.
     #[inline]
-    fn tag(&self, key: Self::Key, _side: Side) -> Self::Key {
+    fn tag(&self, key: u128, _side: Side) -> u128 {
         key
     }
 
     /// Returns the side to move in a key; the first player if keys do not contain it.
     #[inline]
-    fn side_of(&self, _key: Self::Key) -> Side {
+    fn side_of(&self, _key: u128) -> Side {
         Side::First
     }
 
     /// Returns the canonical key of a position; it contains the side to move if keys do.
     #[inline]
-    fn position_key(&self, position: &Position<Self::State>) -> Self::Key {
+    fn position_key(&self, position: &Position<Self::State>) -> u128 {
         self.tag(self.canonical(&position.state).key, position.side)
     }
 
     /// Returns the canonical position of a key, or `None` if no position has it.
     #[inline]
-    fn position_of(&self, key: Self::Key) -> Option<Position<Self::State>> {
+    fn position_of(&self, key: u128) -> Option<Position<Self::State>> {
         Some(Position { state: self.state(key)?, side: self.side_of(key) })
     }
 
@@ -586,11 +474,6 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// Returns `true` if squares alone determine a state.
     fn has_squares(&self) -> bool {
         self.squares(&self.start().state).is_some()
-    }
-
-    /// Returns `true` if the built-in square weights, which are Othello's, fit the board.
-    fn has_square_weights(&self) -> bool {
-        false
     }
 
     // ---- planes, the input of networks: one grid of the board for each kind of piece ----
@@ -724,17 +607,6 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// Returns an exact search for this game, if it has one faster than plain alpha-beta. See
     /// [`Rules::score_search`] for the object.
     fn score_search(&self, _options: &SearchOptions) -> Option<Box<dyn ScoreSearch<Self::State>>> {
-        None
-    }
-
-    /// Returns the variant whose rules the game has, if it is of the shogi family: mates are searched for on its
-    /// boards.
-    fn shogi_variant(&self) -> Option<Variant> {
-        None
-    }
-
-    /// Returns the board of a state of the shogi family, with the action numbers of [`Shogi`](shogi::Shogi).
-    fn shogi_board(&self, _state: &Self::State) -> Option<Board> {
         None
     }
 }

@@ -51,15 +51,9 @@ pub fn perft_shared<G: Game>(game: &G, state: &G::State, depth: u32, finished: F
     shared(game, state, depth, finished, &memo)
 }
 
-type Memo<K> = DashMap<(K, u32), u64, FxBuildHasher>;
+type Memo = DashMap<(u128, u32), u64, FxBuildHasher>;
 
-fn shared<G: Game>(
-    game: &G,
-    state: &G::State,
-    depth: u32,
-    finished: Finished,
-    memo: &Memo<G::Key>,
-) -> u64 {
+fn shared<G: Game>(game: &G, state: &G::State, depth: u32, finished: Finished, memo: &Memo) -> u64 {
     if depth <= 2 {
         return perft(game, state, depth, finished);
     }

@@ -6,45 +6,37 @@
 use std::mem;
 use std::sync::Mutex;
 
-use super::{
-    Action, Empties, Game, Mobility, Score, ScoreBounds, SearchLimits, SearchOptions, StateKey,
-    WideKey,
-};
+use super::{Action, Empties, Game, Mobility, Score, ScoreBounds, SearchLimits, SearchOptions};
 
 /// Search of a layered game without a search of its own.
-pub(crate) struct PlainSearch<K> {
+pub(crate) struct PlainSearch {
     empties: Empties,
     memory: usize,
-    table: Mutex<Slots<K>>,
+    table: Mutex<Slots>,
 }
 
 /// Initial number of slots of the transposition table, which grows as it fills.
 const SMALLEST: usize = 1 << 12;
 
 /// Transposition table; its number of slots is a power of two.
-struct Slots<K> {
-    slots: Vec<Option<PlainSlot<K>>>,
+#[derive(Default)]
+struct Slots {
+    slots: Vec<Option<PlainSlot>>,
     filled: usize,
 }
 
-impl<K> Default for Slots<K> {
-    fn default() -> Slots<K> {
-        Slots { slots: Vec::new(), filled: 0 }
-    }
-}
-
-impl<K: StateKey> Slots<K> {
-    fn place(&self, key: K) -> usize {
-        let WideKey([high, low]) = key.widen();
+impl Slots {
+    fn place(&self, key: [u64; 2]) -> usize {
+        let [high, low] = key;
         let hash = (high ^ low.rotate_left(29)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         (hash ^ hash >> 32) as usize & (self.slots.len() - 1)
     }
 
-    fn get(&self, key: K) -> Option<PlainSlot<K>> {
+    fn get(&self, key: [u64; 2]) -> Option<PlainSlot> {
         self.slots[self.place(key)].filter(|slot| slot.key == key)
     }
 
-    fn insert(&mut self, slot: PlainSlot<K>) {
+    fn insert(&mut self, slot: PlainSlot) {
         let place = self.place(slot.key);
         self.filled += usize::from(self.slots[place].is_none());
         self.slots[place] = Some(slot);
@@ -64,23 +56,28 @@ impl<K: StateKey> Slots<K> {
 
 /// Entry of one state: bounds of its score, and its best move.
 #[derive(Clone, Copy)]
-struct PlainSlot<K> {
-    key: K,
+struct PlainSlot {
+    key: [u64; 2],
     lower: i8,
     upper: i8,
     best: Option<Action>,
 }
 
+/// Splits a key, so that a slot needs no larger alignment.
+fn halves(key: u128) -> [u64; 2] {
+    [(key >> 64) as u64, key as u64]
+}
+
 /// Error of a search that reached a limit.
 struct Stopped;
 
-impl<K: StateKey> PlainSearch<K> {
-    pub(crate) fn new(options: &SearchOptions) -> PlainSearch<K> {
+impl PlainSearch {
+    pub(crate) fn new(options: &SearchOptions) -> PlainSearch {
         PlainSearch { empties: options.empties, memory: options.memory, table: Mutex::default() }
     }
 
     /// Searches like [`ScoreSearch::search`](super::ScoreSearch::search).
-    pub(crate) fn search<G: Game<Key = K>>(
+    pub(crate) fn search<G: Game>(
         &self,
         game: &G,
         state: &G::State,
@@ -89,7 +86,7 @@ impl<K: StateKey> PlainSearch<K> {
     ) -> ScoreBounds {
         let mut table = self.table.lock().expect("no search panics");
         let most = game.max_score().map_or(1, |most| most.0);
-        let slots = (self.memory / size_of::<Option<PlainSlot<K>>>()).max(1);
+        let slots = (self.memory / size_of::<Option<PlainSlot>>()).max(1);
         table.grow(SMALLEST.min(slots));
         let (empties, table) = (self.empties, &mut *table);
         let mut run = PlainRun { game, empties, most, limits, table, slots, nodes: 0 };
@@ -103,7 +100,7 @@ struct PlainRun<'a, G: Game> {
     empties: Empties,
     most: i8,
     limits: &'a SearchLimits<'a>,
-    table: &'a mut Slots<G::Key>,
+    table: &'a mut Slots,
     /// Maximum number of slots.
     slots: usize,
     nodes: u64,
@@ -125,7 +122,11 @@ impl<G: Game> PlainRun<'_, G> {
                 beta = score;
             } else {
                 lower = score;
-                best = self.table.get(self.game.key(state)).and_then(|slot| slot.best).or(best);
+                best = self
+                    .table
+                    .get(halves(self.game.key(state)))
+                    .and_then(|slot| slot.best)
+                    .or(best);
                 beta = score + 1;
             }
         }
@@ -146,7 +147,7 @@ impl<G: Game> PlainRun<'_, G> {
         if game.is_terminal(state) {
             return Ok(game.score(state, self.empties).0);
         }
-        let key = game.key(state);
+        let key = halves(game.key(state));
         let known = self.table.get(key);
         let known =
             known.unwrap_or(PlainSlot { key, lower: -self.most, upper: self.most, best: None });

@@ -2,9 +2,9 @@
 //!
 //! ```
 //! use yomikiri::game::shogi::{MINISHOGI, Shogi};
-//! use yomikiri::game::{EndReason, Game, Outcome, PlayedGame, WideKey};
+//! use yomikiri::game::{EndReason, Game, Outcome, PlayedGame};
 //!
-//! let game = Shogi::<WideKey>::new(&MINISHOGI, false).into_rules();
+//! let game = Shogi::new(&MINISHOGI, false).into_rules();
 //! let mut played = PlayedGame::new(game.parse_position("1r2k/5/5/5/K4 w - 1", &game.start())?);
 //! played.play_text(&*game, &"4a5a 5e4e 5a4a 4e5e ".repeat(3))?;
 //! // White has given check with every move.

@@ -18,21 +18,21 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
 use super::perft::{Finished, perft_shared};
-use super::shogi::{Board, Variant};
 use super::{
     Action, BoardLayout, Canonical, Drawn, Empties, End, ExpectedStates, Facts, Game, Group,
     Mobility, MoveSquares, NotationError, Outcome, PieceKind, PlainSearch, PlaneKinds, Position,
     RankedMoves, Repetition, RepetitionRule, Score, ScoreBounds, ScoreSearch, SearchLimits,
-    SearchOptions, Side, StateKey, Symmetry, WideKey,
+    SearchOptions, Side, Symmetry,
 };
 
 /// State of some game, stored as its key; only that game makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct AnyState(WideKey);
+pub struct AnyState(u128);
 
 /// Position of some game.
 pub type AnyPosition = Position<AnyState>;
@@ -41,7 +41,7 @@ pub type AnyPosition = Position<AnyState>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Address {
     /// Key of a state, or its folded key in a table, which may contain the side to move.
-    Key(WideKey),
+    Key(u128),
     /// Rank; it does not contain the side, and the first player counts as the one to move.
     Rank(u32),
 }
@@ -50,7 +50,7 @@ pub enum Address {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MoveByKey {
     /// Key under which a table contains the position after the move.
-    pub key: WideKey,
+    pub key: u128,
     /// Layer of that position; 0 in a game without layers.
     pub layer: u32,
     /// The move.
@@ -124,13 +124,10 @@ rules! {
     }
     fn result(state: &AnyState) -> Option<Outcome> { game.result(&this.unpack(state)) }
     // A key may contain more than the state, such as the side to move.
-    fn state(key: WideKey) -> Option<AnyState> {
-        G::Key::narrow(key).and_then(|key| game.state(key)).map(|state| this.pack(&state))
+    fn state(key: u128) -> Option<AnyState> {
+        game.state(key).map(|state| this.pack(&state))
     }
-    fn canonical(state: &AnyState) -> Canonical<WideKey> {
-        let Canonical { key, ties } = game.canonical(&this.unpack(state));
-        Canonical { key: key.widen(), ties }
-    }
+    fn canonical(state: &AnyState) -> Canonical { game.canonical(&this.unpack(state)) }
     fn mobility(state: &AnyState) -> Mobility { game.mobility(&this.unpack(state)) }
     fn expected(root: &AnyState) -> Option<ExpectedStates> { game.expected(&this.unpack(root)) }
     fn swapped(state: &AnyState) -> Option<AnyState> {
@@ -158,8 +155,8 @@ rules! {
         game.transform_action(action, symmetry)
     }
     fn keeps_sides() -> bool { game.keeps_sides() }
-    fn tag(key: WideKey, side: Side) -> WideKey { game.tag(narrow::<G>(key), side).widen() }
-    fn side_of(key: WideKey) -> Side { game.side_of(narrow::<G>(key)) }
+    fn tag(key: u128, side: Side) -> u128 { game.tag(key, side) }
+    fn side_of(key: u128) -> Side { game.side_of(key) }
     fn rank_count() -> Option<u32> { game.rank_count() }
     fn rank(state: &AnyState) -> Option<u32> { game.rank(&this.unpack(state)) }
     fn state_of_rank(rank: u32) -> Option<AnyState> {
@@ -171,7 +168,6 @@ rules! {
     fn of_squares(mover: u64, opponent: u64) -> Option<AnyState> {
         game.of_squares(mover, opponent).map(|state| this.pack(&state))
     }
-    fn has_square_weights() -> bool { game.has_square_weights() }
     fn plane_kinds() -> PlaneKinds { game.plane_kinds() }
     fn write_planes(state: &AnyState, out: &mut [u8]) {
         game.write_planes(&this.unpack(state), out)
@@ -198,8 +194,6 @@ rules! {
         let line = game.parse_line(text, &this.unpack_position(from))?;
         Ok(line.iter().map(|position| this.pack_position(position)).collect())
     }
-    fn shogi_variant() -> Option<Variant> { game.shogi_variant() }
-    fn shogi_board(state: &AnyState) -> Option<Board> { game.shogi_board(&this.unpack(state)) }
     fn advance(position: &AnyPosition, action: Action) -> AnyPosition {
         this.pack_position(&game.advance(&this.unpack_position(position), action))
     }
@@ -209,8 +203,8 @@ rules! {
     fn repetition() -> Repetition { game.repetition() }
     fn is_layered() -> bool { game.is_layered() }
     fn has_scores() -> bool { game.has_scores() }
-    fn position_key(position: &AnyPosition) -> WideKey {
-        game.position_key(&this.unpack_position(position)).widen()
+    fn position_key(position: &AnyPosition) -> u128 {
+        game.position_key(&this.unpack_position(position))
     }
     fn shape() -> (usize, usize) { this.facts.shape }
     fn has_squares() -> bool { game.has_squares() }
@@ -228,10 +222,12 @@ rules! {
     }
     fn facts() -> Facts { this.facts }
     fn group() -> &Group { game.group() }
-    fn key(state: &AnyState) -> WideKey { state.0 }
+    fn key(state: &AnyState) -> u128 { state.0 }
     fn with_folding(fold: bool) -> Option<Arc<dyn Rules>> {
         game.with_folding(fold).map(Game::into_rules)
     }
+    /// Returns the game behind the object; [`Rules::typed`](trait.Rules.html#method.typed) has it as its own type.
+    fn as_any() -> &(dyn Any + 'static) { game }
     /// Returns the same rules, to be kept.
     fn shared() -> Arc<dyn Rules> { Arc::new(this.clone()) }
     /// Returns the position at an address; `None` if the address is invalid.
@@ -261,7 +257,7 @@ rules! {
     }
     /// Returns the folded key of a state; if `swapped`, that of the board with the other side to move, or `None`
     /// if the game has no such state.
-    fn canonical_at(at: Address, swapped: bool) -> Option<Canonical<WideKey>> {
+    fn canonical_at(at: Address, swapped: bool) -> Option<Canonical> {
         this.canonical_at(at, swapped)
     }
     /// Calls `visit` with every legal action, in ascending order; see [`Game::for_each_action`].
@@ -285,6 +281,11 @@ rules! {
 }
 
 impl dyn Rules + '_ {
+    /// Returns the game itself, if it is of this type.
+    pub fn typed<G: Game>(&self) -> Option<&G> {
+        self.as_any().downcast_ref()
+    }
+
     /// Calls `each` with every legal action, in ascending order; not at all if the game is over.
     pub fn for_each_action(&self, state: &AnyState, mut each: impl FnMut(Action)) {
         self.visit_actions(state, &mut each);
@@ -393,15 +394,14 @@ impl<G> Clone for Typed<G> {
 
 impl<G: Game> Typed<G> {
     pub(super) fn new(game: G) -> Typed<G> {
-        // The width of a key is that of its type, whatever the game says.
-        let facts = Facts { key_words: G::Key::WORDS, ..game.facts() };
+        let facts = game.facts();
         Typed { game: Arc::new(game), facts }
     }
 
     /// Unpacks a position; `None` if the address is invalid.
     fn position(&self, at: Address) -> Option<Position<G::State>> {
         match at {
-            Address::Key(key) => self.game.position_of(G::Key::narrow(key)?),
+            Address::Key(key) => self.game.position_of(key),
             Address::Rank(rank) => {
                 let state = self.game.state_of_rank(rank)?;
                 Some(Position { state, side: Side::First })
@@ -416,8 +416,7 @@ impl<G: Game> Typed<G> {
     /// If the state belongs to another game.
     #[inline]
     fn unpack(&self, state: &AnyState) -> G::State {
-        let unpacked = self.game.state(narrow::<G>(state.0));
-        unpacked.expect("a state belongs to the game that made it")
+        self.game.state(state.0).expect("a state belongs to the game that made it")
     }
 
     fn unpack_position(&self, position: &AnyPosition) -> Position<G::State> {
@@ -426,7 +425,7 @@ impl<G: Game> Typed<G> {
 
     #[inline]
     fn pack(&self, state: &G::State) -> AnyState {
-        AnyState(self.game.key(state).widen())
+        AnyState(self.game.key(state))
     }
 
     fn pack_position(&self, position: &Position<G::State>) -> AnyPosition {
@@ -440,7 +439,7 @@ impl<G: Game> Typed<G> {
         let is_tagged = game.keeps_sides() && !game.is_layered();
         game.moves(&position.state, |action, after| {
             let Canonical { key, ties } = game.canonical(&after);
-            let key = if is_tagged { game.tag(key, side) } else { key }.widen();
+            let key = if is_tagged { game.tag(key, side) } else { key };
             moves.push(MoveByKey { key, layer: game.layer(&after), action, ties });
         });
     }
@@ -507,28 +506,18 @@ impl<G: Game> Typed<G> {
         })
     }
 
-    fn canonical_at(&self, at: Address, swapped: bool) -> Option<Canonical<WideKey>> {
+    fn canonical_at(&self, at: Address, swapped: bool) -> Option<Canonical> {
         let state = self.position(at)?.state;
         let state = if swapped { self.game.swapped(&state)? } else { state };
-        let Canonical { key, ties } = self.game.canonical(&state);
-        Some(Canonical { key: key.widen(), ties })
+        Some(self.game.canonical(&state))
     }
-}
-
-/// Converts a key to the key type of a game.
-///
-/// # Panics
-///
-/// If the key belongs to another game.
-fn narrow<G: Game>(key: WideKey) -> G::Key {
-    G::Key::narrow(key).expect("a key belongs to the game that made it")
 }
 
 /// Search of a layered game on its own states: the game's own, or the plain one.
 struct TypedSearch<G: Game> {
     rules: Typed<G>,
     own: Option<Box<dyn ScoreSearch<G::State>>>,
-    plain: PlainSearch<G::Key>,
+    plain: PlainSearch,
 }
 
 impl<G: Game> ScoreSearch<AnyState> for TypedSearch<G> {

@@ -206,8 +206,7 @@ mod tests {
     #[test]
     fn every_orientation_is_in_the_same_part() {
         let splits = Splits { seed: 7, train: 0.5, validation: 0.25 };
-        let [folded, plain] =
-            [true, false].map(|fold| Othello::<u64>::new(4, 4, fold).into_rules());
+        let [folded, plain] = [true, false].map(|fold| Othello::new(4, 4, fold).into_rules());
         let [words, of_plain] = [&*folded, &*plain].map(FoldedWords::new);
         let mut seen = [0; 3];
         for position in some_positions(&*folded, 4) {
@@ -224,7 +223,7 @@ mod tests {
     #[test]
     fn shares_are_kept_and_samples_are_independent_of_them() {
         let splits = Splits { seed: 1, train: 0.7, validation: 0.2 };
-        let (name, game) = (name_word("othello-4x5"), Othello::<u64>::new(4, 5, true).into_rules());
+        let (name, game) = (name_word("othello-4x5"), Othello::new(4, 5, true).into_rules());
         let mut counts = [[0u32; 2]; 3];
         for bits in 0..100_000u64 {
             let board = game.of_squares(bits & 0x3ff, bits & !0x3ff).unwrap();

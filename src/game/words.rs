@@ -21,8 +21,13 @@ impl StateWords {
     pub fn of(game: &dyn Rules, state: &AnyState) -> StateWords {
         match game.squares(state) {
             Some(squares) => StateWords::of_squares(square_count(game), squares),
-            None => StateWords { words: game.key(state).0, count: game.facts().key_words },
+            None => StateWords::of_key(game.key(state), game),
         }
+    }
+
+    fn of_key(key: u128, game: &dyn Rules) -> StateWords {
+        let facts = game.facts();
+        StateWords { words: facts.words(key), count: facts.key_words() }
     }
 
     fn of_squares(count: usize, (own, other): (u64, u64)) -> StateWords {
@@ -66,8 +71,7 @@ impl FoldedWords {
     pub fn of(&self, state: &AnyState) -> StateWords {
         let Some((own, other)) = self.game.squares(state).filter(|_| !self.images.is_empty())
         else {
-            let key = self.game.canonical(state).key;
-            return StateWords { words: key.0, count: self.game.facts().key_words };
+            return StateWords::of_key(self.game.canonical(state).key, &*self.game);
         };
         let count = square_count(&*self.game);
         let all = self.images.iter().map(|image| {

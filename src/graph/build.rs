@@ -10,10 +10,11 @@ use super::by_block::ByBlock;
 use super::by_key::ByKey;
 use super::by_rank::ByRank;
 use super::plan::{Index, Plan, table_name};
+use super::stored_key::WideKey;
 use super::{GraphError, conventions};
+use crate::game::Rules;
 use crate::game::othello::blocks::Instructions;
 use crate::game::othello::blocks::Tables;
-use crate::game::{Rules, WideKey};
 use crate::progress::Progress;
 use crate::table::{
     Counts, Draft, FORMAT, FORMAT_VERSION, Ints, Lengths, Manifest, Store, Table, TableError,
@@ -70,7 +71,7 @@ pub fn build(
             run::<ByBlock<Instructions>>(game, plan, store, progress)
         }
         (Index::Keys, true) => run::<ByBlock<Tables>>(game, plan, store, progress),
-        (Index::Keys, false) if game.facts().key_words == 1 => {
+        (Index::Keys, false) if game.facts().key_words() == 1 => {
             run::<ByKey<u64>>(game, plan, store, progress)
         }
         (Index::Keys, false) => run::<ByKey<WideKey>>(game, plan, store, progress),
@@ -252,7 +253,7 @@ mod tests {
 
     /// Checks that sorting in slices and on one thread makes the same bytes, and returns them.
     fn sorted(game: &dyn Rules, plan: &Plan) -> BTreeMap<String, Vec<u8>> {
-        let sort = |plan: &Plan, store: &Store| match game.facts().key_words {
+        let sort = |plan: &Plan, store: &Store| match game.facts().key_words() {
             1 => run::<ByKey<u64>>(game, plan, store, &Silent),
             _ => run::<ByKey<WideKey>>(game, plan, store, &Silent),
         };

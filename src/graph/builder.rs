@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::GraphError;
 use super::plan::Plan;
+use super::stored_key::WideKey;
 use super::view::START_EVERY;
-use crate::game::{Rules, WideKey};
+use crate::game::Rules;
 use crate::progress::Progress;
 use crate::table::{Counts, Draft, Ints, Lengths, TableError};
 

@@ -11,7 +11,8 @@
 //! The skips are stored in planes, first bytes together, then the second bytes of those that have two, and so
 //! on, because bytes of one kind compress best together.
 
-use crate::game::{Rules, WideKey};
+use crate::game::Rules;
+pub(super) use crate::game::othello::blocks::has_blocks;
 
 /// Group and place of a key.
 pub(super) type Code = [u64; 2];
@@ -26,30 +27,30 @@ pub(super) struct Coding {
 
 impl Coding {
     pub(super) fn of(game: &dyn Rules) -> Coding {
-        let squares =
-            game.facts().has_blocks.then(|| game.facts().key_bits / 2).filter(|&n| n <= 32);
-        Coding { squares, words: game.facts().key_words }
+        let squares = has_blocks(game).then(|| game.facts().key_bits / 2);
+        Coding { squares, words: game.facts().key_words() }
     }
 
     #[inline]
-    pub(super) fn code(self, WideKey([first, second]): WideKey) -> Code {
+    pub(super) fn code(self, key: u128) -> Code {
+        let (high, low) = ((key >> 64) as u64, key as u64);
         match (self.squares, self.words) {
             (Some(squares), _) => {
-                let occupied = first >> squares;
-                [occupied, press(first & ((1 << squares) - 1), occupied)]
+                let occupied = low >> squares;
+                [occupied, press(low & ((1 << squares) - 1), occupied)]
             }
-            (None, 1) => [0, first],
-            (None, _) => [first, second],
+            (None, 1) => [0, low],
+            (None, _) => [high, low],
         }
     }
 
     /// Returns the key of a code; unspecified for a code without a key.
     #[inline]
-    pub(super) fn key(self, [group, place]: Code) -> WideKey {
+    pub(super) fn key(self, [group, place]: Code) -> u128 {
         match (self.squares, self.words) {
-            (Some(squares), _) => WideKey([group << squares | spread(place, group), 0]),
-            (None, 1) => WideKey([place, 0]),
-            (None, _) => WideKey([group, place]),
+            (Some(squares), _) => (group << squares | spread(place, group)).into(),
+            (None, 1) => place.into(),
+            (None, _) => u128::from(group) << 64 | u128::from(place),
         }
     }
 }

@@ -5,15 +5,10 @@ use std::sync::Arc;
 
 use super::UNFIT;
 use super::code::{self, Code, Coding};
-use crate::game::{Orientations, Rules, StateKey, WideKey};
+use super::stored_key::{StoredKey, WideKey};
+use crate::game::{Orientations, Rules};
 use crate::parallel;
-use crate::table::{Array, BLOCK, Element, Packed, Table, TableError, or_record};
-
-/// Two words, the more significant first.
-impl Element for WideKey {
-    const DESCR: &'static str = u64::DESCR;
-    const COLUMNS: u64 = 2;
-}
+use crate::table::{Array, BLOCK, Packed, Table, TableError, or_record};
 
 /// Keys of a table, of one or two words each.
 pub enum Keys {
@@ -30,10 +25,10 @@ pub enum Keys {
 /// Keys outside the files of a table. Damage is recorded by [`or_record`].
 pub trait KeysElsewhere: Send + Sync {
     /// Returns the key of a row.
-    fn key(&self, row: usize) -> Option<WideKey>;
+    fn key(&self, row: usize) -> Option<u128>;
 
     /// Returns the row of a key.
-    fn find(&self, key: WideKey) -> Option<usize>;
+    fn find(&self, key: u128) -> Option<usize>;
 
     /// Returns the orientations in which a row is reachable.
     fn orientations(&self, row: usize) -> Option<Orientations>;
@@ -48,7 +43,7 @@ impl Keys {
         let (keys, count) = if table.manifest().is_packed() {
             let keys = PackedKeys::open(game, table, rows)?;
             (Keys::Packed(keys), rows)
-        } else if game.facts().key_words == 1 {
+        } else if game.facts().key_words() == 1 {
             let keys = table.array::<u64>("keys")?;
             let count = keys.len();
             (Keys::Narrow(keys), count)
@@ -72,19 +67,19 @@ impl Keys {
         }
     }
 
-    /// Returns the key of a row as two words; `None` if it is damaged, which [`or_record`] records.
+    /// Returns the key of a row; `None` if it is damaged, which [`or_record`] records.
     #[inline]
-    pub fn get(&self, row: usize) -> Option<WideKey> {
+    pub fn get(&self, row: usize) -> Option<u128> {
         match self {
-            Keys::Narrow(array) => Some(WideKey([*array.get(row)?, 0])),
-            Keys::Wide(array) => array.get(row).copied(),
+            Keys::Narrow(array) => array.get(row).map(|key| key.widen()),
+            Keys::Wide(array) => array.get(row).map(|key| key.widen()),
             Keys::Packed(keys) => keys.get(row, &mut None),
             Keys::Elsewhere(keys) => keys.key(row),
         }
     }
 
     /// Returns a reader of keys that works like [`Keys::get`] but is fastest for ascending rows.
-    pub(super) fn reader(&self) -> impl FnMut(usize) -> Option<WideKey> + '_ {
+    pub(super) fn reader(&self) -> impl FnMut(usize) -> Option<u128> + '_ {
         let mut last = None;
         move |row| match self {
             Keys::Packed(keys) => keys.get(row, &mut last),
@@ -94,10 +89,10 @@ impl Keys {
 
     /// Returns the row of a key among ascending rows.
     #[inline]
-    pub fn find(&self, rows: Range<usize>, key: WideKey) -> Option<usize> {
+    pub fn find(&self, rows: Range<usize>, key: u128) -> Option<usize> {
         match self {
             Keys::Narrow(array) => search(array, rows, u64::narrow(key)?),
-            Keys::Wide(array) => search(array, rows, key),
+            Keys::Wide(array) => search(array, rows, WideKey::narrow(key)?),
             Keys::Packed(keys) => keys.find(rows, keys.coding.code(key)),
             Keys::Elsewhere(keys) => keys.find(key),
         }
@@ -119,13 +114,15 @@ impl Keys {
         &self,
         index: &Option<BucketIndex>,
         rows: &Range<usize>,
-        key: WideKey,
+        key: u128,
     ) -> Option<usize> {
         let at = match (self, index) {
             (Keys::Narrow(array), Some(index)) => {
                 index.find(&array[rows.clone()], u64::narrow(key)?)
             }
-            (Keys::Wide(array), Some(index)) => index.find(&array[rows.clone()], key),
+            (Keys::Wide(array), Some(index)) => {
+                index.find(&array[rows.clone()], WideKey::narrow(key)?)
+            }
             _ => return self.find(rows.clone(), key),
         };
         at.map(|at| rows.start + at)
@@ -183,7 +180,7 @@ impl PackedKeys {
     }
 
     /// Returns the key of a row; `last` caches the block read last.
-    fn get(&self, row: usize, last: &mut Option<CodeBlock>) -> Option<WideKey> {
+    fn get(&self, row: usize, last: &mut Option<CodeBlock>) -> Option<u128> {
         let number = row / BLOCK;
         if last.as_ref().is_none_or(|(there, _)| *there != number) {
             *last = Some((number, or_record(self.block(number))?));
@@ -231,7 +228,7 @@ pub(super) struct BucketIndex {
 impl BucketIndex {
     /// Builds the index of ascending keys of `width` significant bits, in time and memory proportional to
     /// their number (at most about two bytes a key).
-    pub(super) fn new<K: StateKey>(keys: &[K], width: u32) -> BucketIndex {
+    pub(super) fn new<K: StoredKey>(keys: &[K], width: u32) -> BucketIndex {
         assert!(keys.len() <= u32::MAX as usize, "a layer of more than 2^32 states");
         let half = if K::WORDS == 1 { width } else { width / 2 };
         let bits = (usize::BITS - (keys.len() / 4).leading_zeros()).clamp(1, 22.min(half));
@@ -248,7 +245,7 @@ impl BucketIndex {
 
     /// Returns the position of a key in the slice that the index was built for.
     #[inline]
-    pub(super) fn find<K: StateKey>(&self, keys: &[K], key: K) -> Option<usize> {
+    pub(super) fn find<K: StoredKey>(&self, keys: &[K], key: K) -> Option<usize> {
         let prefix = bucket(key, self.width, self.bits);
         let range = self.starts[prefix] as usize..*self.starts.get(prefix + 1)? as usize;
         search(keys, range, key)
@@ -257,7 +254,7 @@ impl BucketIndex {
 
 /// Returns the bucket of a key; the last one if bits above `width` are set.
 #[inline]
-fn bucket<K: StateKey>(key: K, width: u32, bits: u32) -> usize {
+fn bucket<K: StoredKey>(key: K, width: u32, bits: u32) -> usize {
     key.prefix(width, bits).min((1 << bits) - 1)
 }
 
@@ -272,7 +269,10 @@ fn search<K: Ord>(keys: &[K], range: Range<usize>, key: K) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::WideKey;
+
+    fn wide(high: u64, low: u64) -> WideKey {
+        WideKey::narrow(u128::from(high) << 64 | u128::from(low)).unwrap()
+    }
 
     #[test]
     fn buckets_find_what_is_there_and_nothing_else() {
@@ -286,11 +286,11 @@ mod tests {
                 assert_eq!(index.find(&keys, key), Some(place));
                 assert_eq!(index.find(&keys, key + 1), None);
             }
-            let wide: Vec<WideKey> = keys.iter().map(|&k| WideKey([k, !k])).collect();
-            let index = BucketIndex::new(&wide, 64);
-            for (place, &key) in wide.iter().enumerate() {
-                assert_eq!(index.find(&wide, key), Some(place));
-                assert_eq!(index.find(&wide, WideKey([key.0[0], 0])), None);
+            let all: Vec<WideKey> = keys.iter().map(|&k| wide(k, !k)).collect();
+            let index = BucketIndex::new(&all, 64);
+            for (place, &key) in all.iter().enumerate() {
+                assert_eq!(index.find(&all, key), Some(place));
+                assert_eq!(index.find(&all, wide((key.widen() >> 64) as u64, 0)), None);
             }
             // A damaged table may contain keys of any bits.
             let long = [keys.clone(), vec![u64::MAX]].concat();

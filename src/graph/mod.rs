@@ -32,6 +32,7 @@ mod pack;
 mod plan;
 mod ranked;
 mod sort;
+mod stored_key;
 mod view;
 
 use std::borrow::Cow;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::Graph;
 use super::code::{self, Code, Coding};
 use super::ranked::{self, PACKED_BLOCK, Ranked};
-use crate::game::{Orientations, Rules, WideKey};
+use crate::game::{Orientations, Rules};
 use crate::hint::{Hint, Kind};
 use crate::progress::Progress;
 use crate::table::{
@@ -149,7 +149,7 @@ fn pack_keys(
     progress: &dyn Progress,
 ) -> Result<(), TableError> {
     let (coding, rows) = (Coding::of(game), graph.states());
-    let code = |row: usize| coding.code(graph.keys().get(row).unwrap_or(WideKey([0; 2])));
+    let code = |row: usize| coding.code(graph.keys().get(row).unwrap_or(0));
     draft.grow::<u64>("layer_offsets", false, None)?;
     draft.grow::<[u64; 2]>("packed_firsts", false, None)?;
     let ends = graph.layers().map(|layer| layer.end as u64);

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
 use super::GraphError;
+use super::code::has_blocks;
 use crate::game::{AnyPosition, ExpectedStates, NotationError, Position, Rules};
 use crate::hint::Hint;
 use crate::table::{
@@ -157,7 +158,7 @@ impl Plan {
     /// Returns `true` if whole blocks of states can be found at once: a folded game with blocks and no bound.
     pub fn has_blocks(&self, game: &dyn Rules) -> bool {
         let whole = self.max_depth.is_none() && self.max_states.is_none();
-        whole && self.index == Index::Keys && game.group().order() > 1 && game.facts().has_blocks
+        whole && self.index == Index::Keys && game.group().order() > 1 && has_blocks(game)
     }
 
     /// Returns the number of states in the first layer: the roots and the successors of their passes.
@@ -278,7 +279,7 @@ pub fn estimate(game: &dyn Rules, plan: &Plan) -> Option<Estimate> {
         }
     }
     let edges = states * (moves + 0.1);
-    let key = 8.0 * game.facts().key_words as f64;
+    let key = 8.0 * game.facts().key_words() as f64;
     let (in_blocks, derived) = (plan.has_blocks(game), plan.derived);
     // A row: key, orientations, outcome, score, distance; with stored moves also kind, edge count and, for
     // every 64th row, an edge offset. An edge: target, action.

@@ -4,7 +4,8 @@
 //! skips the digits above those in which the shard's keys differ and reads the parts in place in its first
 //! pass. Wide keys are sorted by comparison.
 
-use crate::game::{Orientations, StateKey};
+use super::stored_key::StoredKey;
+use crate::game::Orientations;
 
 /// Successor with the edge that leads to it, its orientations and its ply.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +33,7 @@ pub(super) const SHARD_RECORDS: u64 = 1 << 15;
 pub(super) const MAX_SHARDS: u64 = 1 << 11;
 const PREFIX_BITS: u32 = 14;
 
-impl<K: StateKey> Partition<K> {
+impl<K: StoredKey> Partition<K> {
     /// Returns a single shard of all keys.
     pub(super) fn whole() -> Partition<K> {
         Partition { cuts: Vec::new(), cuts_below: Vec::new() }
@@ -90,7 +91,7 @@ impl<K> Default for Sorter<K> {
     }
 }
 
-impl<K: StateKey> Sorter<K> {
+impl<K: StoredKey> Sorter<K> {
     /// Returns the records of all parts, ascending by key.
     pub(super) fn sort(&mut self, parts: &[Vec<Record<K>>]) -> &[Record<K>] {
         let count = parts.iter().map(Vec::len).sum();
@@ -152,12 +153,12 @@ impl<K: StateKey> Sorter<K> {
 
 /// Returns the key as a number if it is one word.
 #[inline]
-fn word<K: StateKey>(key: K) -> Option<u64> {
-    (K::WORDS == 1).then(|| key.widen().0[0])
+fn word<K: StoredKey>(key: K) -> Option<u64> {
+    (K::WORDS == 1).then(|| key.widen() as u64)
 }
 
 /// Returns the smallest and the largest key of one word; `None` for wide keys and for no records.
-fn range<K: StateKey>(parts: &[Vec<Record<K>>]) -> Option<(u64, u64)> {
+fn range<K: StoredKey>(parts: &[Vec<Record<K>>]) -> Option<(u64, u64)> {
     let mut words = parts.iter().flatten().map(|record| word(record.key));
     let first = words.next()??;
     Some(words.flatten().fold((first, first), |(low, high), word| (low.min(word), high.max(word))))
@@ -166,9 +167,8 @@ fn range<K: StateKey>(parts: &[Vec<Record<K>>]) -> Option<(u64, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::WideKey;
 
-    fn check<K: StateKey>(key: impl Fn(u64) -> K) {
+    fn check<K: StoredKey>(key: impl Fn(u64) -> K) {
         let mut sorter = Sorter::default();
         for count in [0u64, 1, 2, 600, 50_000, 700] {
             let record = |i: u64| Record {
@@ -193,6 +193,9 @@ mod tests {
     fn records_come_out_ascending_and_none_is_lost() {
         check(|k| k);
         check(|k| k % 1000);
-        check(|k| WideKey([k % 100, k]));
+        check(|k| {
+            super::super::stored_key::WideKey::narrow(u128::from(k % 100) << 64 | u128::from(k))
+                .unwrap()
+        });
     }
 }

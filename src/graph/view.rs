@@ -10,7 +10,7 @@ use super::keys::{BucketIndex, Keys, KeysElsewhere};
 use super::ranked::Ranked;
 use super::{StateKind, UNFIT};
 use crate::game::{
-    Action, Address, AnyPosition, AnyState, Empties, Orientations, Rules, Score, Standing, WideKey,
+    Action, Address, AnyPosition, AnyState, Empties, Orientations, Rules, Score, Standing,
 };
 use crate::mmap::prefetch;
 use crate::parallel::{self, GRAIN};
@@ -278,7 +278,7 @@ impl Graph {
     }
 
     /// Returns the row of a key where layers are plies, which a key does not contain.
-    fn find_in_plies(&self, keys: &Keys, key: WideKey) -> Option<usize> {
+    fn find_in_plies(&self, keys: &Keys, key: u128) -> Option<usize> {
         self.layers().find_map(|rows| keys.find(rows, key))
     }
 
@@ -696,7 +696,7 @@ pub struct Finder<'a> {
 impl Finder<'_> {
     /// Returns the row of a key. In a layered game `guess`, in whatever layer, is compared first, which is cheaper
     /// than a search if it is right; otherwise that of the layer. If layers are plies, searches those up to `ply`.
-    pub fn find(&self, key: WideKey, layer: u32, ply: u32, guess: Option<usize>) -> Option<usize> {
+    pub fn find(&self, key: u128, layer: u32, ply: u32, guess: Option<usize>) -> Option<usize> {
         let keys = self.graph.keys();
         if !self.is_layered {
             let mut layers = self.layers.iter().take((ply as usize).saturating_add(1));

@@ -68,7 +68,7 @@ pub trait Searcher: Send + Sync {
 
 /// Returns `true` if a game has a [searcher].
 pub fn can_search(game: &dyn Rules) -> bool {
-    game.is_layered() || game.shogi_variant().is_some()
+    game.is_layered() || mates::has_mates(game)
 }
 
 /// Returns the memory in bytes of a game's search: `most`, except for mates, whose tables stay in the processor's

@@ -9,7 +9,7 @@
 use std::io::Cursor;
 
 use super::{Oracle, SolvedTable};
-use crate::game::{Address, AnyPosition, AnyState, Position, Side, WideKey};
+use crate::game::{Address, AnyPosition, AnyState, Position, Side};
 use crate::hint::Hinted;
 use crate::input::NpyHeader;
 
@@ -59,12 +59,12 @@ fn answer(table: &SolvedTable, bytes: &[u8], rows: Option<ArrayRows>) -> Result<
             ));
         }
     };
-    let rows = rows.unwrap_or(match words == 2 && has_squares && game.facts().key_words == 1 {
+    let rows = rows.unwrap_or(match words == 2 && has_squares && game.facts().key_words() == 1 {
         true => ArrayRows::Squares,
         false => ArrayRows::Keys,
     });
     let fits = match rows {
-        ArrayRows::Keys => words == game.facts().key_words,
+        ArrayRows::Keys => words == game.facts().key_words(),
         ArrayRows::Squares => words == 2 && has_squares,
     };
     if !fits {
@@ -72,7 +72,7 @@ fn answer(table: &SolvedTable, bytes: &[u8], rows: Option<ArrayRows>) -> Result<
             "invalid rows of {words} words for {} of {}: its keys have {}",
             if rows == ArrayRows::Keys { "keys" } else { "squares" },
             game.name(),
-            game.facts().key_words
+            game.facts().key_words()
         )
         .into());
     }
@@ -99,8 +99,10 @@ fn answer(table: &SolvedTable, bytes: &[u8], rows: Option<ArrayRows>) -> Result<
         };
         let position = match (rows, words) {
             (ArrayRows::Squares, _) => game.of_squares(word(0), word(1)).map(to_move),
-            (ArrayRows::Keys, 1) => game.position_at(Address::Key(WideKey([word(0), 0]))),
-            (ArrayRows::Keys, _) => game.position_at(Address::Key(WideKey([word(0), word(1)]))),
+            (ArrayRows::Keys, words) => {
+                let second = if words == 1 { 0 } else { word(1) };
+                game.position_at(Address::Key(game.facts().key([word(0), second])))
+            }
         };
         numbers.extend(
             position

@@ -39,7 +39,6 @@ const PASS: Action = Action(400);
 
 impl Game for Listed {
     type State = u32;
-    type Key = u64;
 
     fn name(&self) -> String {
         "listed".to_string()
@@ -59,11 +58,11 @@ impl Game for Listed {
     fn result(&self, &state: &u32) -> Option<Outcome> {
         self.node(state).end
     }
-    fn key(&self, &state: &u32) -> u64 {
+    fn key(&self, &state: &u32) -> u128 {
         state.into()
     }
-    fn state(&self, key: u64) -> Option<u32> {
-        (key < self.nodes.len() as u64).then_some(key as u32)
+    fn state(&self, key: u128) -> Option<u32> {
+        (key < self.nodes.len() as u128).then_some(key as u32)
     }
     fn is_pass(&self, action: Action) -> bool {
         action == PASS

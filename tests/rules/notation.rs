@@ -3,15 +3,15 @@
 
 use crate::common::Random;
 use yomikiri::game::othello::{Board, Othello};
-use yomikiri::game::{Game, Position, Side, StateKey, WideKey};
+use yomikiri::game::{Game, Position, Side};
 use yomikiri::hint::Hint;
 
-fn read<K: StateKey>(game: &Othello<K>, text: &str) -> Position<Board> {
+fn read(game: &Othello, text: &str) -> Position<Board> {
     game.parse_position(text, &game.start()).unwrap_or_else(|error| panic!("{text:?}: {error}"))
 }
 
 /// Returns the error for invalid text and checks that it is one line.
-fn error<K: StateKey>(game: &Othello<K>, text: &str) -> String {
+fn error(game: &Othello, text: &str) -> String {
     match game.parse_position(text, &game.start()) {
         Ok(position) => panic!("{text:?} is read as\n{}", game.diagram(&position)),
         Err(error) => {
@@ -23,7 +23,7 @@ fn error<K: StateKey>(game: &Othello<K>, text: &str) -> String {
 }
 
 /// Returns the names of the squares held by Black and by White.
-fn discs<K: StateKey>(game: &Othello<K>, position: &Position<Board>) -> [String; 2] {
+fn discs(game: &Othello, position: &Position<Board>) -> [String; 2] {
     let Board { mover, opponent } = position.state;
     let colours = match position.side {
         Side::First => [mover, opponent],
@@ -38,11 +38,11 @@ fn discs<K: StateKey>(game: &Othello<K>, position: &Position<Board>) -> [String;
     })
 }
 
-fn small() -> Othello<u64> {
+fn small() -> Othello {
     Othello::new(4, 4, true)
 }
 
-fn big() -> Othello<WideKey> {
+fn big() -> Othello {
     Othello::new(8, 8, true)
 }
 
@@ -56,7 +56,7 @@ fn expected() -> Position<Board> {
 
 #[test]
 fn what_is_printed_reads_back() {
-    fn check<K: StateKey>(game: &Othello<K>, random: &mut Random) {
+    fn check(game: &Othello, random: &mut Random) {
         let (rows, columns) = game.shape();
         let board = (0..rows).fold(0u64, |all, row| all | ((1 << columns) - 1) << (8 * row));
         for i in 0..60 {
@@ -77,10 +77,10 @@ fn what_is_printed_reads_back() {
     }
     let mut random = Random(1);
     check(&small(), &mut random);
-    check(&Othello::<u64>::new(4, 5, true), &mut random);
-    check(&Othello::<u64>::new(8, 4, true), &mut random);
-    check(&Othello::<WideKey>::new(5, 7, true), &mut random);
-    check(&Othello::<WideKey>::new(8, 7, true), &mut random);
+    check(&Othello::new(4, 5, true), &mut random);
+    check(&Othello::new(8, 4, true), &mut random);
+    check(&Othello::new(5, 7, true), &mut random);
+    check(&Othello::new(8, 7, true), &mut random);
     check(&big(), &mut random);
 }
 
@@ -147,7 +147,7 @@ fn obf_is_read_with_its_scored_moves_and_for_a_smaller_board() {
     let on_the_grid = "-X-------XO------OX---------------------------------------------";
     assert_eq!(on_the_grid.len(), 64);
     assert_eq!(read(&game, &format!("{on_the_grid} O;")), expected());
-    let oblong = Othello::<u64>::new(4, 6, true);
+    let oblong = Othello::new(4, 6, true);
     let [black, white] = discs(&oblong, &read(&oblong, &format!("{on_the_grid} O;")));
     assert_eq!([black.as_str(), white.as_str()], ["b1 b2 c3", "c2 b3"]);
 }
@@ -338,7 +338,7 @@ fn error_texts() {
 
 #[test]
 fn every_notation_written_is_read_back() {
-    let game = Othello::<u64>::new(4, 4, true);
+    let game = Othello::new(4, 4, true);
     let start = game.start();
     for moves in ["", "c4", "c4b4", "c4d4d3"] {
         let position = game.parse_position(moves, &start).unwrap();

@@ -1,10 +1,10 @@
 //! Perft against the independent counts of `tests/data/othello.json`.
 
 use serde_json::Value;
+use yomikiri::game::Game;
 use yomikiri::game::othello::Othello;
 use yomikiri::game::perft::Finished::{Counted, Dropped};
 use yomikiri::game::perft::{perft, perft_shared};
-use yomikiri::game::{Game, WideKey};
 
 fn published(board: &str, field: &str) -> Vec<u64> {
     let truth: Value = serde_json::from_str(include_str!("../data/othello.json")).unwrap();
@@ -27,34 +27,34 @@ const FIELD: &str = "perft_pass_is_a_ply_game_over_counts_1";
 
 #[test]
 fn perft_4x4_to_the_end() {
-    check(&Othello::<u64>::new(4, 4, true), &published("4x4", FIELD), 16);
+    check(&Othello::new(4, 4, true), &published("4x4", FIELD), 16);
 }
 
 #[test]
 fn perft_4x6() {
-    check(&Othello::<u64>::new(4, 6, true), &published("4x6", FIELD), 10);
+    check(&Othello::new(4, 6, true), &published("4x6", FIELD), 10);
 }
 
 #[test]
 fn perft_6x6() {
-    check(&Othello::<WideKey>::new(6, 6, true), &published("6x6", FIELD)[..10], 8);
+    check(&Othello::new(6, 6, true), &published("6x6", FIELD)[..10], 8);
 }
 
 #[test]
 fn perft_8x8_to_depth_10() {
-    check(&Othello::<WideKey>::new(8, 8, true), &published("8x8", "perft")[..10], 9);
+    check(&Othello::new(8, 8, true), &published("8x8", "perft")[..10], 9);
 }
 
 #[test]
 fn perft_does_not_depend_on_folding() {
-    let plain = Othello::<u64>::new(4, 4, false);
+    let plain = Othello::new(4, 4, false);
     check(&plain, &published("4x4", FIELD), 8);
 }
 
 /// The two conventions differ by the games that ended earlier.
 #[test]
 fn finished_games_count_by_option() {
-    let game = Othello::<u64>::new(4, 4, true);
+    let game = Othello::new(4, 4, true);
     let start = game.start().state;
     let (mut level, mut over) = (vec![start], 0);
     for depth in 0..=13 {

@@ -7,7 +7,7 @@ use crate::common::plain::Plain;
 use crate::common::plain_shogi::{self as plain, Rules};
 use yomikiri::game::othello::Othello;
 use yomikiri::game::shogi::{ANIMAL_SHOGI, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi, Variant};
-use yomikiri::game::{EndReason, Game, Outcome, PlayedEnd, PlayedGame, WideKey};
+use yomikiri::game::{EndReason, Game, Outcome, PlayedEnd, PlayedGame};
 
 /// Game of the reference rules, with as much of its history as its ends need.
 struct Reference {
@@ -83,7 +83,7 @@ const SPARSE: [&str; 6] = [
 
 /// Plays random games whose players like to return to earlier positions, and some of them to give check.
 fn shogi_games(variant: &Variant, rules: Rules, games: usize) -> Ends {
-    let game = Shogi::<WideKey>::new(variant, false).into_rules();
+    let game = Shogi::new(variant, false).into_rules();
     let (mut random, mut ends) = (Random(7), Ends::default());
     for number in 0..games {
         let sfen = match rules.is_minishogi() && number % 4 > 0 {
@@ -151,7 +151,7 @@ fn othello_games(games: usize) {
     let mut random = Random(8);
     for _ in 0..games {
         let (rows, columns) = (4 + random.below(5), 4 + random.below(5));
-        let game = Othello::<WideKey>::new(rows, columns, false).into_rules();
+        let game = Othello::new(rows, columns, false).into_rules();
         let mut plain = Plain::start(rows, columns);
         let mut played = PlayedGame::new(game.start());
         loop {

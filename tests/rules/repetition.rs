@@ -8,7 +8,7 @@ mod example;
 
 #[test]
 fn a_search_that_keeps_history_finds_the_values_that_need_none() {
-    let game = Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, false);
+    let game = Shogi::new(&SMALL_ANIMAL_SHOGI, false);
     let (mut endless, positions) = example::Endless::of(&game);
     let values = endless.values();
     assert_eq!((positions, values.len()), (491_284, 604));

@@ -2,12 +2,12 @@
 //! nothing.
 
 use serde_json::Value;
+use yomikiri::game::Game;
 use yomikiri::game::perft::Finished::{Counted, Dropped};
 use yomikiri::game::perft::{perft, perft_shared};
 use yomikiri::game::shogi::{
     ANIMAL_SHOGI, Board, Drops, Ending, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi, Variant,
 };
-use yomikiri::game::{Game, StateKey, WideKey};
 
 fn truth(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
@@ -22,14 +22,14 @@ fn minishogi_truth() -> Value {
 }
 
 /// Returns minishogi without and with mate by pawn drop, and the name of its counts in the data.
-fn both_rules() -> [(Shogi<WideKey>, &'static str); 2] {
+fn both_rules() -> [(Shogi, &'static str); 2] {
     let counting = Variant { drops: Drops { pawn_mate: true, ..MINISHOGI.drops }, ..MINISHOGI };
     let [strict, counting] = [MINISHOGI, counting].map(|variant| Shogi::new(&variant, true));
     [(strict, "strict"), (counting, "counting_uchifuzume")]
 }
 
 /// Checks depths from 1; one by one up to `plain` lines.
-fn check<K: StateKey>(game: &Shogi<K>, sfen: &str, counts: &[u64], plain: u64) {
+fn check(game: &Shogi, sfen: &str, counts: &[u64], plain: u64) {
     let state: Board = game.parse_position(sfen, &game.start()).unwrap().state;
     for (depth, &count) in (1..).zip(counts) {
         assert_eq!(perft_shared(game, &state, depth, Dropped), count, "{sfen} depth {depth}");
@@ -73,15 +73,15 @@ fn animal_shogi_with_either_ending() {
         [(ANIMAL_SHOGI, "perft_tanaka_terminal_rule"), (played, "perft_try_rule_resolved_at_once")]
     {
         let counts = &numbers(&truth[field])[..8];
-        check(&Shogi::<u64>::new(&variant, true), "start", counts, 10_000_000);
-        check(&Shogi::<u64>::new(&variant, false), "start", counts, 100_000);
+        check(&Shogi::new(&variant, true), "start", counts, 10_000_000);
+        check(&Shogi::new(&variant, false), "start", counts, 100_000);
     }
 }
 
 /// The two conventions differ by the games that ended earlier, the first of them after one ply.
 #[test]
 fn finished_games_count_by_option() {
-    let game = Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, true);
+    let game = Shogi::new(&SMALL_ANIMAL_SHOGI, true);
     let start = game.start().state;
     for depth in 1..=6 {
         let (mut lines, mut over) = (vec![start], 0);

@@ -9,7 +9,7 @@ use serde_json::Value;
 use yomikiri::game::shogi::{
     ANIMAL_SHOGI, Board, Cell, Drops, Ending, MINISHOGI, Owner, SMALL_ANIMAL_SHOGI, Shogi, Variant,
 };
-use yomikiri::game::{Action, End, Game, Outcome, Position, Side, StateKey, WideKey};
+use yomikiri::game::{Action, End, Game, Outcome, Position, Side};
 
 const COUNTING: Variant =
     Variant { drops: Drops { pawn_mate: true, ..MINISHOGI.drops }, ..MINISHOGI };
@@ -50,14 +50,14 @@ fn plain_end(end: plain::End) -> End {
 }
 
 /// One position on both boards, with the rules of each.
-struct Pair<'a, K: StateKey> {
-    game: &'a Shogi<K>,
+struct Pair<'a> {
+    game: &'a Shogi,
     ours: Position<Board>,
     plain: plain::Position,
 }
 
-impl<K: StateKey> Pair<'_, K> {
-    fn at<'a>(game: &'a Shogi<K>, rules: Rules, sfen: &str) -> Pair<'a, K> {
+impl Pair<'_> {
+    fn at<'a>(game: &'a Shogi, rules: Rules, sfen: &str) -> Pair<'a> {
         let ours = game.parse_position(sfen, &game.start()).unwrap();
         Pair { game, ours, plain: plain::Position::read(rules, sfen) }
     }
@@ -143,7 +143,7 @@ impl<K: StateKey> Pair<'_, K> {
 }
 
 fn from_the_start(variant: &Variant, rules: Rules, games: u32, plies: u32) -> Seen {
-    let game = Shogi::<WideKey>::new(variant, true);
+    let game = Shogi::new(variant, true);
     let mut random = Random(1);
     let mut seen = Seen::default();
     for _ in 0..games {
@@ -153,7 +153,7 @@ fn from_the_start(variant: &Variant, rules: Rules, games: u32, plies: u32) -> Se
 }
 
 fn from_everywhere(variant: &Variant, rules: Rules, plies: u32) -> Seen {
-    let game = Shogi::<WideKey>::new(variant, true);
+    let game = Shogi::new(variant, true);
     let mut random = Random(2);
     let mut seen = Seen::default();
     let truths = [
@@ -222,8 +222,7 @@ fn animal_shogi_3x3() {
 /// Keys of either width contain the same states in games that fit both.
 #[test]
 fn the_width_of_keys_changes_no_rule() {
-    let (narrow, wide) =
-        (Shogi::<u64>::new(&ANIMAL_SHOGI, true), Shogi::<WideKey>::new(&ANIMAL_SHOGI, true));
+    let (narrow, wide) = (Shogi::new(&ANIMAL_SHOGI, true), Shogi::new(&ANIMAL_SHOGI, true));
     let mut random = Random(3);
     for _ in 0..50 {
         let mut position = narrow.start();
@@ -240,13 +239,12 @@ fn the_width_of_keys_changes_no_rule() {
             position = narrow.advance(&position, actions[random.below(actions.len())]);
         }
     }
-    assert!(!Shogi::<u64>::fits(&MINISHOGI) && Shogi::<WideKey>::fits(&MINISHOGI));
 }
 
 mod keys {
     use super::*;
 
-    fn none_of<K: StateKey>(game: &Shogi<K>, key: K, what: &str) {
+    fn none_of(game: &Shogi, key: u128, what: &str) {
         assert_eq!(game.state(key), None, "{what}: {key:?}");
         assert_eq!(game.position_of(key), None, "{what}: {key:?}");
     }
@@ -255,7 +253,7 @@ mod keys {
     /// squares and one of the side.
     #[test]
     fn no_state_has_a_key_that_is_broken() {
-        let game = Shogi::<u64>::new(&ANIMAL_SHOGI, true);
+        let game = Shogi::new(&ANIMAL_SHOGI, true);
         let read = |sfen| game.key(&game.parse_position(sfen, &game.start()).unwrap().state);
         let start = read("start");
         assert_eq!(game.state(start), Some(game.start().state));
@@ -264,7 +262,8 @@ mod keys {
         assert_eq!(few, 0b1000_0000_0001 << 44 | 5, "{few:x}");
 
         none_of(&game, 0, "an empty board");
-        none_of(&game, u64::MAX, "all bits");
+        none_of(&game, u64::MAX.into(), "all bits");
+        none_of(&game, start | 1 << 64, "a bit above the word");
         none_of(&game, start | 0b1111, "a code beyond the pieces");
         none_of(&game, few | 1 << 31, "a code without a square");
         none_of(&game, start | 1 << 63, "a bit above all fields");
@@ -275,18 +274,18 @@ mod keys {
 
     #[test]
     fn no_state_has_a_key_with_too_many_pieces() {
-        let game = Shogi::<WideKey>::new(&MINISHOGI, true);
+        let game = Shogi::new(&MINISHOGI, true);
         let read = |sfen| game.key(&game.parse_position(sfen, &game.start()).unwrap().state);
         let two = read("k4/5/5/5/4K b 2P 1");
         assert!(game.state(two).is_some());
-        let bit = WideKey([read("k4/5/5/5/4K b P 1").0[0] ^ read("k4/5/5/5/4K b - 1").0[0], 0]);
-        none_of(&game, WideKey([two.0[0] | bit.0[0], two.0[1]]), "three pawns in hand");
+        let bit = (read("k4/5/5/5/4K b P 1") ^ read("k4/5/5/5/4K b - 1")) >> 64 << 64;
+        none_of(&game, two | bit, "three pawns in hand");
         let board = read("k4/5/3PP/5/4K b - 1");
-        none_of(&game, WideKey([board.0[0] | bit.0[0], board.0[1]]), "three pawns in all");
-        none_of(&game, WideKey([two.0[0], two.0[1] | 1 << 63]), "a stray bit among the codes");
-        none_of(&game, WideKey([two.0[0] | 1 << 63, two.0[1]]), "a stray bit at the top");
-        none_of(&game, WideKey([two.0[0], 0b11111]), "a code beyond the pieces");
-        none_of(&game, WideKey([two.0[0], 0]), "two kings of one player");
+        none_of(&game, board | bit, "three pawns in all");
+        none_of(&game, two | 1 << 63, "a stray bit among the codes");
+        none_of(&game, two | 1 << 127, "a stray bit at the top");
+        none_of(&game, two >> 64 << 64 | 0b11111, "a code beyond the pieces");
+        none_of(&game, two >> 64 << 64, "two kings of one player");
         let second = Position { state: game.start().state, side: Side::Second };
         assert_eq!(game.position_of(game.position_key(&second)).unwrap().side, Side::Second);
     }
@@ -294,7 +293,7 @@ mod keys {
     /// Random bits have no state, or they are the key of the state they have.
     #[test]
     fn random_keys_are_of_no_state_or_of_their_own() {
-        fn check<K: StateKey>(game: &Shogi<K>, broken: impl Fn(K, &mut Random) -> K) {
+        fn check(game: &Shogi, broken: impl Fn(u128, &mut Random) -> u128) {
             let mut random = Random(4);
             let mut states = 0;
             for _ in 0..20_000 {
@@ -310,17 +309,16 @@ mod keys {
                 let Some(position) = game.position_of(key) else { continue };
                 states += 1;
                 assert_eq!(game.state(key), Some(position.state));
-                let plain = Shogi::<K>::new(game.variant(), false);
+                let plain = Shogi::new(game.variant(), false);
                 assert_eq!(plain.position_key(&position), key);
             }
             assert!((100..19_000).contains(&states), "{states} of 20,000 had a state");
         }
-        let flipped = |random: &mut Random| 1u64 << random.below(64) | 1 << random.below(64);
-        check(&Shogi::<u64>::new(&ANIMAL_SHOGI, true), |key, random| key ^ flipped(random));
-        check(&Shogi::<WideKey>::new(&MINISHOGI, true), |WideKey([a, b]), random| {
-            let word = random.below(3);
+        let flipped = |random: &mut Random| 1u128 << random.below(64) | 1 << random.below(64);
+        check(&Shogi::new(&ANIMAL_SHOGI, true), |key, random| key ^ flipped(random));
+        check(&Shogi::new(&MINISHOGI, true), |key, random| {
             let flip = flipped(random);
-            WideKey([a ^ if word < 2 { flip } else { 0 }, b ^ if word > 0 { flip } else { 0 }])
+            key ^ [flip << 64, flip << 64 | flip, flip][random.below(3)]
         });
     }
 }

@@ -13,7 +13,7 @@ use crate::examples::alpha_beta::Search;
 fn boards_are_worth_what_tables_say() {
     // 4x7 was solved once by several processes; its table is not kept.
     for (rows, columns, score) in [(4, 4, -8), (4, 5, 16), (4, 6, 16), (4, 7, 24)] {
-        let game = Othello::<u64>::new(rows, columns, true);
+        let game = Othello::new(rows, columns, true);
         assert_eq!(Search::new(&game).score(&game.start().state), score, "{rows}x{columns}");
     }
 }
@@ -21,7 +21,7 @@ fn boards_are_worth_what_tables_say() {
 #[test]
 fn every_state_is_worth_what_its_table_says() {
     let dir = tempfile::tempdir().unwrap();
-    let game = Othello::<u64>::new(4, 4, true);
+    let game = Othello::new(4, 4, true);
     let table = SolvedTable::of_whole(board_4x4(true), &Store::at(dir.path()), &Silent).unwrap();
     let (mut search, states) = (Search::new(&game), table.states());
     let mut rows = 0;

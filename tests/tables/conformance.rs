@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use yomikiri::game::othello::Othello;
 use yomikiri::game::shogi::{ANIMAL_SHOGI, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
-use yomikiri::game::{Game, Position, WideKey, conform};
+use yomikiri::game::{Game, Position, conform};
 
 /// Checks a built-in game. Its diagrams can be parsed too; those of other games need not be.
 fn conforms<G: Game>(game: &G) {
@@ -24,28 +24,28 @@ macro_rules! games {
 }
 
 games! {
-    othello_4x4: Othello::<u64>::new(4, 4, true);
-    othello_4x4_unfolded: Othello::<u64>::new(4, 4, false);
-    othello_4x4_with_a_wide_key: Othello::<WideKey>::new(4, 4, true);
-    othello_4x5: Othello::<u64>::new(4, 5, true);
-    othello_5x4: Othello::<u64>::new(5, 4, true);
-    othello_5x5: Othello::<u64>::new(5, 5, true);
-    othello_6x6: Othello::<WideKey>::new(6, 6, true);
-    othello_7x5: Othello::<WideKey>::new(7, 5, true);
-    othello_8x8: Othello::<WideKey>::new(8, 8, true);
-    minishogi: Shogi::<WideKey>::new(&MINISHOGI, true);
-    minishogi_unfolded: Shogi::<WideKey>::new(&MINISHOGI, false);
-    animal_shogi: Shogi::<u64>::new(&ANIMAL_SHOGI, true);
-    animal_shogi_unfolded: Shogi::<u64>::new(&ANIMAL_SHOGI, false);
-    animal_shogi_with_a_wide_key: Shogi::<WideKey>::new(&ANIMAL_SHOGI, true);
-    animal_shogi_3x3: Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, true);
-    animal_shogi_3x3_unfolded: Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, false);
+    othello_4x4: Othello::new(4, 4, true);
+    othello_4x4_unfolded: Othello::new(4, 4, false);
+    othello_4x4_with_a_wide_key: Othello::new(4, 4, true);
+    othello_4x5: Othello::new(4, 5, true);
+    othello_5x4: Othello::new(5, 4, true);
+    othello_5x5: Othello::new(5, 5, true);
+    othello_6x6: Othello::new(6, 6, true);
+    othello_7x5: Othello::new(7, 5, true);
+    othello_8x8: Othello::new(8, 8, true);
+    minishogi: Shogi::new(&MINISHOGI, true);
+    minishogi_unfolded: Shogi::new(&MINISHOGI, false);
+    animal_shogi: Shogi::new(&ANIMAL_SHOGI, true);
+    animal_shogi_unfolded: Shogi::new(&ANIMAL_SHOGI, false);
+    animal_shogi_with_a_wide_key: Shogi::new(&ANIMAL_SHOGI, true);
+    animal_shogi_3x3: Shogi::new(&SMALL_ANIMAL_SHOGI, true);
+    animal_shogi_3x3_unfolded: Shogi::new(&SMALL_ANIMAL_SHOGI, false);
 }
 
 /// `conform` only checks the capabilities that a game has, so these are listed here.
 #[test]
 fn games_have_the_capabilities_that_are_checked() {
-    let othello = Othello::<u64>::new(4, 4, true);
+    let othello = Othello::new(4, 4, true);
     let board = othello.start().state;
     assert!(othello.is_layered());
     assert!(othello.squares(&board).is_some() && othello.swapped(&board).is_some());
@@ -53,7 +53,7 @@ fn games_have_the_capabilities_that_are_checked() {
     for (variant, ranked) in
         [(&ANIMAL_SHOGI, true), (&SMALL_ANIMAL_SHOGI, true), (&MINISHOGI, false)]
     {
-        let shogi = Shogi::<WideKey>::new(variant, true);
+        let shogi = Shogi::new(variant, true);
         assert!(shogi.swapped(&shogi.start().state).is_some() && shogi.plane_kinds().count() > 2);
         assert_eq!(shogi.rank_count().is_some(), ranked);
     }
@@ -62,7 +62,7 @@ fn games_have_the_capabilities_that_are_checked() {
 /// On 4x4 `conform` visits the whole game, in which passes make one state reachable with either side to move.
 #[test]
 fn some_board_of_4x4_is_reached_with_either_side_to_move() {
-    let game = Othello::<u64>::new(4, 4, true);
+    let game = Othello::new(4, 4, true);
     let mut reached = HashSet::from([game.start()]);
     let mut open = vec![game.start()];
     while let Some(position) = open.pop() {
@@ -78,7 +78,7 @@ fn some_board_of_4x4_is_reached_with_either_side_to_move() {
 /// Every state has one rank, but a state and its image may have two.
 #[test]
 fn every_rank_of_animal_shogi_3x3_is_that_of_its_state() {
-    let game = Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, true);
+    let game = Shogi::new(&SMALL_ANIMAL_SHOGI, true);
     let count = game.rank_count().unwrap();
     let mut spare = 0;
     for rank in 0..count {

@@ -138,7 +138,7 @@ fn agrees_with_the_reference(
     order: RowOrder,
     reference: &mut Reference,
 ) {
-    let rules = Othello::<u64>::new(4, columns, fold);
+    let rules = Othello::new(4, columns, fold);
     let name = format!("othello-4x{columns}");
     let game = if fold { named(&name) } else { unfolded(&name) };
     let (_dir, mut table) = enumerated(&*game, &standard(&*game));
@@ -147,7 +147,7 @@ fn agrees_with_the_reference(
     let graph = Graph::open(&*game, &table).unwrap();
     let values = Values::open(&table, false).unwrap().unwrap();
     for row in 0..graph.states() {
-        let board = rules.state(graph.keys().get(row).unwrap().0[0]).unwrap();
+        let board = rules.state(graph.keys().get(row).unwrap()).unwrap();
         let (score, distance) = reference.solve(&Plain::from_board(4, columns, &board));
         let value = values.get(row);
         assert_eq!(value.score().map(|s| i32::from(s.0)), Some(score), "{board:?}");
@@ -174,7 +174,7 @@ fn every_4x5_state_agrees_with_the_reference() {
 #[test]
 fn bounds_enclose_the_value() {
     let game = board_4x4(true);
-    let rules = Othello::<u64>::new(4, 4, true);
+    let rules = Othello::new(4, 4, true);
     let mut reference = Reference::new();
     let late = game.parse_position("c4d4d3d2c1b4", &game.start()).unwrap();
     let mut proven = 0;
@@ -191,7 +191,7 @@ fn bounds_enclose_the_value() {
         let graph = Graph::open(&*game, &table).unwrap();
         let values = Values::open(&table, false).unwrap().unwrap();
         for row in 0..graph.states() {
-            let board = rules.state(graph.keys().get(row).unwrap().0[0]).unwrap();
+            let board = rules.state(graph.keys().get(row).unwrap()).unwrap();
             let (score, distance) = reference.solve(&Plain::from_board(4, 4, &board));
             let value = values.get(row);
             let [lower, upper] = [value.lower, value.upper].map(|bound| i32::from(bound.score().0));

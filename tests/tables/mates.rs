@@ -3,19 +3,19 @@
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 use yomikiri::game::shogi::{ANIMAL_SHOGI, Board, MINISHOGI, Shogi};
-use yomikiri::game::{Action, AnyPosition, Game, Outcome, Position, WideKey};
+use yomikiri::game::{Action, AnyPosition, Game, Outcome, Position};
 use yomikiri::progress::Silent;
 use yomikiri::registry::Games;
 use yomikiri::search::mates::{
     Fate, LINE_NODES, MateLine, MateOptions, MateRules, MateSearch, MateVerdict, Mating, Mini,
-    PlainMates, Role, fates,
+    PlainMates, Role, board_of, fates,
 };
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::Store;
 
 use crate::common::Random;
 
-type Family = Shogi<WideKey>;
+type Family = Shogi;
 
 fn minishogi() -> Family {
     Shogi::new(&MINISHOGI, false)
@@ -394,12 +394,13 @@ fn compare_with_table(name: &str, step: usize, nodes: u64) -> [usize; 4] {
     let dir = tempfile::tempdir().unwrap();
     let game = Games::default().named(name).unwrap();
     let table = SolvedTable::of_whole(game.clone(), &Store::at(dir.path()), &Silent).unwrap();
-    let (rules, variant) = (MateRules::of_rules(&*game).unwrap(), game.shogi_variant().unwrap());
-    let (search, family) = (MateSearch::new(&rules, 1 << 26), Shogi::new(&variant, false));
+    let rules = MateRules::of_rules(&*game).unwrap();
+    let variant = game.typed::<Shogi>().unwrap().variant();
+    let (search, family) = (MateSearch::new(&rules, 1 << 26), Shogi::new(variant, false));
     let mut counts = [0; 4];
     for row in (0..table.states().rows()).step_by(step) {
         let compare = |row: usize, position: AnyPosition| {
-            let (board, value) = (game.shogi_board(&position.state).unwrap(), table.value(row));
+            let (board, value) = (board_of(&*game, &position.state).unwrap(), table.value(row));
             let outcome = value.outcome().unwrap();
             counts[match outcome {
                 Outcome::Win => 0,

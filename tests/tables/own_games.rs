@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use yomikiri::game::{
-    Action, AnyState, Game, Group, Outcome, Position, Repetition, Rules, Symmetry, WideKey, conform,
+    Action, AnyState, Game, Group, Outcome, Position, Repetition, Rules, Symmetry, conform,
 };
 use yomikiri::graph::{self, Index, Plan, pack};
 use yomikiri::hint::Hint;
@@ -103,7 +103,7 @@ fn reached(game: &Listed) -> Vec<Position<u32>> {
 }
 
 fn any_state(game: &dyn Rules, state: u32) -> AnyState {
-    game.state(WideKey([state.into(), 0])).unwrap()
+    game.state(state.into()).unwrap()
 }
 
 /// Checks that a table has exactly the states and values of a layered game.
@@ -409,7 +409,7 @@ fn layered_games_have_the_same_values_by_rank_and_by_keys() {
 /// share it.
 struct RankedMorris {
     rules: ThreeMensMorris,
-    states: Vec<u64>,
+    states: Vec<u128>,
 }
 
 impl RankedMorris {
@@ -435,7 +435,6 @@ type Board = (u16, u16);
 
 impl Game for RankedMorris {
     type State = Board;
-    type Key = u64;
 
     fn name(&self) -> String {
         "ranked-morris".to_string()
@@ -452,10 +451,10 @@ impl Game for RankedMorris {
     fn result(&self, state: &Board) -> Option<Outcome> {
         self.rules.result(state)
     }
-    fn key(&self, state: &Board) -> u64 {
+    fn key(&self, state: &Board) -> u128 {
         self.rules.key(state)
     }
-    fn state(&self, key: u64) -> Option<Board> {
+    fn state(&self, key: u128) -> Option<Board> {
         self.rules.state(key)
     }
 

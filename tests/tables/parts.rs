@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::collections::BTreeSet;
 
 use crate::common::solved::{board_4x4, opened, solved, standard};
-use yomikiri::game::{Splits, WideKey};
+use yomikiri::game::Splits;
 use yomikiri::solved::Orienting;
 use yomikiri_learn::recipes::parts::SplitPart;
 use yomikiri_measure::judge::{Piece, Source, TablePositions};
@@ -18,7 +18,7 @@ fn parts_share_no_position_and_samples_are_nested() {
     let table = opened(&table);
     let rows = TablePositions::new(&table, Orienting::All);
     let (game, splits) = (table.game(), Splits::default());
-    let keys = |part: &SplitPart| -> Vec<WideKey> {
+    let keys = |part: &SplitPart| -> Vec<u128> {
         let states = part.pieces().iter().flat_map(|piece| piece.batch.positions());
         states.map(|position| game.canonical(&position.state).key).collect()
     };
@@ -60,7 +60,7 @@ fn parts_share_no_position_and_samples_are_nested() {
     assert!(many(&whole) && many(&later));
     assert_eq!(keys(&later), keys(&quarter));
     assert_eq!(known(&later), known(&quarter));
-    let half: BTreeSet<WideKey> = half.into_iter().collect();
-    let quarter: BTreeSet<WideKey> = keys(&quarter).into_iter().collect();
+    let half: BTreeSet<u128> = half.into_iter().collect();
+    let quarter: BTreeSet<u128> = keys(&quarter).into_iter().collect();
     assert!(quarter.is_subset(&half) && quarter.len() < half.len());
 }

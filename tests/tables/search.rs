@@ -18,11 +18,10 @@ use crate::common::solved::named;
 
 /// Othello without its own search.
 #[derive(Clone, Debug)]
-struct Plainly(Othello<u64>);
+struct Plainly(Othello);
 
 impl Game for Plainly {
-    type State = <Othello<u64> as Game>::State;
-    type Key = u64;
+    type State = <Othello as Game>::State;
 
     fn name(&self) -> String {
         self.0.name()
@@ -44,11 +43,11 @@ impl Game for Plainly {
         self.0.result(state)
     }
 
-    fn key(&self, state: &Self::State) -> u64 {
+    fn key(&self, state: &Self::State) -> u128 {
         self.0.key(state)
     }
 
-    fn state(&self, key: u64) -> Option<Self::State> {
+    fn state(&self, key: u128) -> Option<Self::State> {
         self.0.state(key)
     }
 

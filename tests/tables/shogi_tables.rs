@@ -343,7 +343,7 @@ fn a_table_that_is_there_is_given_as_it_is() {
 
 #[test]
 fn a_position_with_pieces_missing_or_too_many_has_no_rank() {
-    let game = Shogi::<u64>::new(&ANIMAL_SHOGI, true);
+    let game = Shogi::new(&ANIMAL_SHOGI, true);
     let start = game.start().state;
     assert!(game.rank(&start).is_some());
     for kind in 0..3 {

@@ -220,9 +220,9 @@ fn bounded_and_unfolded_tables_are_exported_too() {
 
 /// Returns the actions of a fixed game of 8×8 Othello down to ten empty squares.
 fn late_game() -> Vec<u16> {
+    use yomikiri::game::Game;
     use yomikiri::game::othello::Othello;
-    use yomikiri::game::{Game, WideKey};
-    let game = Othello::<WideKey>::new(8, 8, true);
+    let game = Othello::new(8, 8, true);
     let (mut position, mut moves) = (game.start(), Vec::new());
     while position.state.discs() < 54 {
         let legal = game.actions(&position.state);
@@ -236,8 +236,8 @@ fn late_game() -> Vec<u16> {
 
 fn root_of(moves: &[u16]) -> String {
     use yomikiri::game::othello::Othello;
-    use yomikiri::game::{Action, Game, WideKey};
-    let game = Othello::<WideKey>::new(8, 8, true);
+    use yomikiri::game::{Action, Game};
+    let game = Othello::new(8, 8, true);
     let play = |position, &action: &u16| game.advance(&position, Action(action));
     game.notation(&moves.iter().fold(game.start(), play))
 }

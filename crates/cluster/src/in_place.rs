@@ -9,8 +9,8 @@ use super::ClusterError;
 use super::gather::{dirs, missing_layer};
 use super::parts::{Chunks, Extent, Part, PartKind, identity_in};
 use super::post::{hash, owner, slice};
-use yomikiri::game::othello::blocks::{Blocks, Tables};
-use yomikiri::game::{Orientations, Rules, WideKey};
+use yomikiri::game::othello::blocks::{Blocks, Tables, has_blocks};
+use yomikiri::game::{Orientations, Rules};
 use yomikiri::graph::{Graph, KeysElsewhere};
 use yomikiri::hint::Hinted;
 use yomikiri::solve::Values;
@@ -86,7 +86,7 @@ pub fn open(
     table: &Table,
     parts: &[PathBuf],
 ) -> Result<(Graph, Values), ClusterError> {
-    if !game.facts().has_blocks {
+    if !has_blocks(game) {
         let hint = format!("gather the parts of {}", game.name());
         return Err(ClusterError::Input(Hinted::new("only parts of Othello have values", hint)));
     }
@@ -173,17 +173,17 @@ impl View {
 }
 
 impl KeysElsewhere for View {
-    fn key(&self, row: usize) -> Option<WideKey> {
+    fn key(&self, row: usize) -> Option<u128> {
         let (own, chunk, at) = self.0.at(row);
         let piece = sound(own.layer.piece(&own.layer.extents()[chunk]), &own.layer)?;
         let number = piece.blocks.partition_point(|block| block[1] as usize <= at);
         let block = present(piece.blocks.get(number), &own.layer)?[0];
         let place = *present(piece.places.get(at), &own.layer)?;
-        Some(WideKey([self.0.rules.key(&self.0.rules.block(block), place), 0]))
+        Some(self.0.rules.key(&self.0.rules.block(block), place).into())
     }
 
-    fn find(&self, key: WideKey) -> Option<usize> {
-        let (block, place) = self.0.rules.of_key(key.0[0]);
+    fn find(&self, key: u128) -> Option<usize> {
+        let (block, place) = self.0.rules.of_key(key.try_into().ok()?);
         self.0.find(block, place)
     }
 

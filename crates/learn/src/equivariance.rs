@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn images_are_answered_alike_and_still_are_after_steps() {
         for (rows_, columns) in [(4, 4), (4, 5)] {
-            let game = Othello::<u64>::new(rows_, columns, true).into_rules();
+            let game = Othello::new(rows_, columns, true).into_rules();
             for architecture in networks(rows_, columns) {
                 let ties = Ties::of(&architecture, &*game).unwrap();
                 let network = Network::uniform(architecture, 5, -0.3, 0.3);

@@ -21,7 +21,7 @@
 //!
 //! // A built-in policy, an ONNX file, or a network trained here: `learned:NAME` in `tables/policies`.
 //! let tables = std::path::Path::new("tables");
-//! assert!(player(&"greedy".parse()?, &othello("4")?, tables).is_ok());
+//! assert!(player(&"greedy".parse()?, &*othello("4")?, tables).is_ok());
 //! assert!(player(&"learned:missing".parse()?, &*othello("4")?, tables).is_err());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -6,13 +6,15 @@
 
 use super::Board;
 use crate::game::symmetry::map_square;
-use crate::game::{Canonical, Group, StateKey, Symmetry};
+use crate::game::{Canonical, Group, Symmetry};
 
 /// Images of rows, one lane per symmetry, at index `row << columns | squares of the row`.
 #[derive(Clone, Debug)]
 pub(super) struct BoardImages {
     rows: usize,
     columns: usize,
+    /// Bits of a key below the occupied squares.
+    low_bits: u32,
     lanes: Lanes,
 }
 
@@ -24,31 +26,26 @@ enum Lanes {
 }
 
 impl BoardImages {
-    pub(super) fn new(rows: usize, columns: usize, group: &Group) -> BoardImages {
+    pub(super) fn new(rows: usize, columns: usize, low_bits: u32, group: &Group) -> BoardImages {
         let lanes = match group.order() {
             1 => Lanes::One(row_images(rows, columns)),
             4 => Lanes::Four(row_images(rows, columns)),
             _ => Lanes::Eight(row_images(rows, columns)),
         };
-        BoardImages { rows, columns, lanes }
+        BoardImages { rows, columns, low_bits, lanes }
     }
 
     #[inline]
-    pub(super) fn canonical<K: StateKey>(&self, board: &Board, squares: u32) -> Canonical<K> {
+    pub(super) fn canonical(&self, board: &Board) -> Canonical {
         match &self.lanes {
-            Lanes::One(table) => self.smallest(table, board, squares),
-            Lanes::Four(table) => self.smallest(table, board, squares),
-            Lanes::Eight(table) => self.smallest(table, board, squares),
+            Lanes::One(table) => self.smallest(table, board),
+            Lanes::Four(table) => self.smallest(table, board),
+            Lanes::Eight(table) => self.smallest(table, board),
         }
     }
 
     #[inline(always)]
-    fn smallest<K: StateKey, const L: usize>(
-        &self,
-        table: &[[u64; L]],
-        board: &Board,
-        squares: u32,
-    ) -> Canonical<K> {
+    fn smallest<const L: usize>(&self, table: &[[u64; L]], board: &Board) -> Canonical {
         let mut occupied = [0; L];
         let mut mover = [0; L];
         for row in 0..self.rows {
@@ -61,17 +58,27 @@ impl BoardImages {
                 mover[lane] |= mine[lane];
             }
         }
-        let keys: [K; L] = std::array::from_fn(|i| K::join(occupied[i], mover[i], squares));
-        let mut key = keys[0];
-        for &other in &keys[1..] {
-            key = key.min(other);
+        // Keys of one word are compared faster as one.
+        if self.low_bits < 64 {
+            let keys = std::array::from_fn(|lane| occupied[lane] << self.low_bits | mover[lane]);
+            let (key, ties) = smallest::<u64, L>(keys);
+            Canonical { key: key.into(), ties }
+        } else {
+            let keys = std::array::from_fn(|lane| {
+                u128::from(occupied[lane]) << 64 | u128::from(mover[lane])
+            });
+            let (key, ties) = smallest::<u128, L>(keys);
+            Canonical { key, ties }
         }
-        let mut ties = 0;
-        for (lane, &other) in keys.iter().enumerate() {
-            ties |= u8::from(other == key) << lane;
-        }
-        Canonical { key, ties }
     }
+}
+
+/// Returns the smallest key and the lanes that have it.
+#[inline(always)]
+fn smallest<K: Copy + Ord, const L: usize>(keys: [K; L]) -> (K, u8) {
+    let key = keys[1..].iter().fold(keys[0], |key, &other| key.min(other));
+    let ties = |ties, (lane, &other): (usize, &K)| ties | u8::from(other == key) << lane;
+    (key, keys.iter().enumerate().fold(0, ties))
 }
 
 fn row_images<const L: usize>(rows: usize, columns: usize) -> Vec<[u64; L]> {

@@ -16,12 +16,10 @@ mod score_search;
 pub mod search;
 mod size;
 
-use std::marker::PhantomData;
-
 use super::symmetry::map_square;
 use super::{
     Action, Canonical, Empties, ExpectedStates, Facts, Game, Group, Mobility, NotationError,
-    Outcome, PlaneKinds, Position, Score, ScoreSearch, SearchOptions, Side, StateKey, Symmetry,
+    Outcome, PlaneKinds, Position, Score, ScoreSearch, SearchOptions, Side, Symmetry,
 };
 use canonical::BoardImages;
 use moves::Flips;
@@ -69,38 +67,39 @@ fn squares_of(set: u64) -> impl Iterator<Item = usize> {
     (0..64).filter(move |at| set >> at & 1 == 1)
 }
 
-/// Rules of Othello on one shape of board, with keys of type `K`.
+/// Rules of Othello on one shape of board.
 ///
-/// `K` is `u64` for boards of up to 32 squares (the occupied squares above the mover's, both packed row by
-/// row) and [`WideKey`](super::WideKey) for larger ones (one word each). Sorted by key, states therefore form
-/// blocks with the same occupied squares, and the canonical image has the smallest occupied squares.
+/// A key is the occupied squares above the mover's, both packed row by row: in one word on boards of up to 32
+/// squares, in one word each on larger ones. Sorted by key, states therefore form blocks with the same occupied
+/// squares, and the canonical image has the smallest occupied squares.
 #[derive(Clone, Debug)]
-pub struct Othello<K: StateKey> {
+pub struct Othello {
     rows: usize,
     columns: usize,
     lines: Flips,
     group: Group,
     images: BoardImages,
-    key: PhantomData<K>,
+    /// Bits of a key below the occupied squares.
+    low_bits: u32,
 }
 
-impl<K: StateKey> Othello<K> {
+impl Othello {
     /// Makes the rules for a board of `rows` × `columns`, each 4 to 8. `fold` identifies states that are
     /// images of each other under the board's symmetries.
     ///
     /// # Panics
     ///
-    /// If a side is out of range or the board has more squares than `K` holds.
-    pub fn new(rows: usize, columns: usize, fold: bool) -> Othello<K> {
+    /// If a side is out of range.
+    pub fn new(rows: usize, columns: usize, fold: bool) -> Othello {
         let sides = MIN_SIDE..=MAX_SIDE;
         assert!(
             sides.contains(&rows) && sides.contains(&columns),
             "invalid board {rows}x{columns}: expected sides of {MIN_SIDE} to {MAX_SIDE}"
         );
-        assert!(rows * columns <= 32 * K::WORDS, "{rows}x{columns} needs a wider key");
         let group = if fold { Group::of_board(rows, columns) } else { Group::trivial() };
-        let images = BoardImages::new(rows, columns, &group);
-        Othello { rows, columns, lines: Flips::new(rows, columns), group, images, key: PhantomData }
+        let low_bits = if rows * columns <= 32 { rows * columns } else { 64 } as u32;
+        let images = BoardImages::new(rows, columns, low_bits, &group);
+        Othello { rows, columns, lines: Flips::new(rows, columns), group, images, low_bits }
     }
 
     /// Returns the number of squares.
@@ -160,9 +159,8 @@ impl<K: StateKey> Othello<K> {
     }
 }
 
-impl<K: StateKey> Game for Othello<K> {
+impl Game for Othello {
     type State = Board;
-    type Key = K;
 
     fn name(&self) -> String {
         format!("othello-{}x{}", self.rows, self.columns)
@@ -187,12 +185,11 @@ impl<K: StateKey> Game for Othello<K> {
         Facts {
             shape: (self.rows, self.columns),
             key_bits: 2 * self.square_count() as u32,
-            has_blocks: K::WORDS == 1,
-            ..Facts::of_keys::<K>()
+            ..Facts::default()
         }
     }
 
-    fn with_folding(&self, fold: bool) -> Option<Othello<K>> {
+    fn with_folding(&self, fold: bool) -> Option<Othello> {
         Some(Othello::new(self.rows, self.columns, fold))
     }
 
@@ -268,16 +265,17 @@ impl<K: StateKey> Game for Othello<K> {
         over.then(|| Outcome::of(self.material(state).signum() as i8))
     }
 
-    fn key(&self, state: &Board) -> K {
+    fn key(&self, state: &Board) -> u128 {
         let [occupied, mover] =
             [state.mover | state.opponent, state.mover].map(|set| self.pack(set));
-        K::join(occupied, mover, self.square_count() as u32)
+        u128::from(occupied) << self.low_bits | u128::from(mover)
     }
 
     #[inline]
-    fn state(&self, key: K) -> Option<Board> {
+    fn state(&self, key: u128) -> Option<Board> {
         let squares = self.square_count() as u32;
-        let (occupied, mover) = key.split(squares);
+        let (high, low) = (key >> self.low_bits, key & ((1 << self.low_bits) - 1));
+        let (occupied, mover) = (u64::try_from(high).ok()?, low as u64);
         let on_board = if squares == 64 { u64::MAX } else { (1 << squares) - 1 };
         if mover & !occupied != 0 || occupied & !on_board != 0 {
             return None;
@@ -286,8 +284,8 @@ impl<K: StateKey> Game for Othello<K> {
     }
 
     #[inline]
-    fn canonical(&self, state: &Board) -> Canonical<K> {
-        self.images.canonical(state, self.square_count() as u32)
+    fn canonical(&self, state: &Board) -> Canonical {
+        self.images.canonical(state)
     }
 
     fn score_search(&self, options: &SearchOptions) -> Option<Box<dyn ScoreSearch<Board>>> {
@@ -364,10 +362,6 @@ impl<K: StateKey> Game for Othello<K> {
         let outside = if squares == 64 { 0 } else { !0 << squares };
         let fits = (own | other) & outside == 0 && own & other == 0;
         fits.then(|| Board { mover: self.unpack(own), opponent: self.unpack(other) })
-    }
-
-    fn has_square_weights(&self) -> bool {
-        true
     }
 
     // ---- planes ----

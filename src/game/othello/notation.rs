@@ -6,7 +6,7 @@
 //! left out or written `pass` or `--`). Writes a diagram with coordinates, OBF, and the digits.
 
 use super::{Board, Othello};
-use crate::game::{Action, Game, NotationError, Position, Side, StateKey};
+use crate::game::{Action, Game, NotationError, Position, Side};
 
 const EMPTY: [char; 2] = ['.', '-'];
 const BLACK: [char; 3] = ['X', 'x', '*'];
@@ -14,7 +14,7 @@ const WHITE: [char; 2] = ['O', 'o'];
 /// Notations of a pass in a transcript; one that is a prefix of another comes after it.
 const PASSES: [&str; 4] = ["pass", "pa", "ps", "--"];
 
-pub(super) fn action_name<K: StateKey>(game: &Othello<K>, action: Action) -> String {
+pub(super) fn action_name(game: &Othello, action: Action) -> String {
     if game.is_pass(action) {
         return "pass".to_string();
     }
@@ -39,7 +39,7 @@ fn from_colours(black: u64, white: u64, side: Side) -> Position<Board> {
     Position { state, side }
 }
 
-pub(super) fn obf<K: StateKey>(game: &Othello<K>, position: &Position<Board>) -> String {
+pub(super) fn obf(game: &Othello, position: &Position<Board>) -> String {
     let side = match position.side {
         Side::First => "X",
         Side::Second => "O",
@@ -48,14 +48,14 @@ pub(super) fn obf<K: StateKey>(game: &Othello<K>, position: &Position<Board>) ->
 }
 
 /// Writes the side to move (1 Black, 2 White), then the squares: 0 empty, 1 Black, 2 White.
-pub(super) fn digits<K: StateKey>(game: &Othello<K>, position: &Position<Board>) -> String {
+pub(super) fn digits(game: &Othello, position: &Position<Board>) -> String {
     let side = position.side.index() + 1;
     format!("{side}{}", squares(game, position, ['0', '1', '2']))
 }
 
 /// Writes the squares row by row, each as one of the signs for empty, Black and White.
-fn squares<K: StateKey>(
-    game: &Othello<K>,
+fn squares(
+    game: &Othello,
     position: &Position<Board>,
     [empty, black_sign, white_sign]: [char; 3],
 ) -> String {
@@ -71,8 +71,8 @@ fn squares<K: StateKey>(
     (0..game.square_count()).map(sign).collect()
 }
 
-pub(super) fn parse_line<K: StateKey>(
-    game: &Othello<K>,
+pub(super) fn parse_line(
+    game: &Othello,
     text: &str,
     from: &Position<Board>,
 ) -> Result<Vec<Position<Board>>, NotationError> {
@@ -102,10 +102,7 @@ pub(super) fn parse_line<K: StateKey>(
 }
 
 /// Reads the side to move (1 Black, 2 White), then the squares row by row.
-fn read_digits<K: StateKey>(
-    game: &Othello<K>,
-    digits: &str,
-) -> Result<Position<Board>, NotationError> {
+fn read_digits(game: &Othello, digits: &str) -> Result<Position<Board>, NotationError> {
     let expected = game.square_count() + 1;
     if digits.len() != expected {
         return Err(NotationError::new(format!("invalid position `{digits}`: {} digits", digits.len())).with_hint(format!("expected {expected} for the {}x{} board: the side to move (1 Black, 2 White), then {} squares (0 empty, 1 Black, 2 White)", game.rows, game.columns, game.square_count())));
@@ -140,8 +137,8 @@ fn read_digits<K: StateKey>(
 }
 
 /// Plays a transcript and returns its positions, starting with `from`.
-fn play_transcript<K: StateKey>(
-    game: &Othello<K>,
+fn play_transcript(
+    game: &Othello,
     moves: &str,
     from: &Position<Board>,
 ) -> Result<Vec<Position<Board>>, NotationError> {
@@ -195,7 +192,7 @@ fn split_move(text: &str) -> Option<(&str, &str)> {
 
 /// Returns the action of a square such as `c4`, or `None` for a pass. A square off the board has an action
 /// that is never legal.
-fn square_action<K: StateKey>(game: &Othello<K>, word: &str) -> Option<Action> {
+fn square_action(game: &Othello, word: &str) -> Option<Action> {
     if PASSES.contains(&word) {
         return None;
     }
@@ -210,10 +207,7 @@ fn square_action<K: StateKey>(game: &Othello<K>, word: &str) -> Option<Action> {
 }
 
 /// Reads a diagram with or without coordinates, breaks and side, or an OBF line.
-fn diagram_or_obf<K: StateKey>(
-    game: &Othello<K>,
-    text: &str,
-) -> Result<Position<Board>, NotationError> {
+fn diagram_or_obf(game: &Othello, text: &str) -> Result<Position<Board>, NotationError> {
     let mut cells = Vec::new();
     let mut side = None;
     for line in text.split(['\n', '/']) {

@@ -6,15 +6,14 @@
 //! codes form the second word.
 
 use std::cmp::Ordering;
-use std::marker::PhantomData;
 
 use super::board::{Board, Cell};
 use super::variant::{Ending, MAX_SQUARES, Variant};
-use crate::game::{Side, StateKey};
+use crate::game::Side;
 
 /// Packing of a variant's states.
 #[derive(Clone, Debug)]
-pub(super) struct Packing<K> {
+pub(super) struct Packing {
     squares: usize,
     hand_kinds: usize,
     kinds: usize,
@@ -22,6 +21,8 @@ pub(super) struct Packing<K> {
     code_bits: u32,
     stream_bits: u32,
     bits: u32,
+    /// Bits of a key below its head: those of the codes, or a word.
+    low_bits: u32,
     /// Code of each cell; 0 for an empty one.
     codes: [u64; 32],
     /// Cell of each code.
@@ -35,7 +36,6 @@ pub(super) struct Packing<K> {
     copies: u8,
     kings_stay: bool,
     keeps_sides: bool,
-    key: PhantomData<K>,
 }
 
 /// Returns the bits of the code of a piece, and of the codes of all pieces.
@@ -45,15 +45,16 @@ fn stream_of(variant: &Variant) -> (u32, u32) {
     (code_bits, code_bits * pieces as u32)
 }
 
-impl<K: StateKey> Packing<K> {
+impl Packing {
     /// # Panics
     ///
-    /// If the key is too short for the variant.
-    pub(super) fn new(variant: &Variant) -> Packing<K> {
+    /// If keys are too short for the variant.
+    pub(super) fn new(variant: &Variant) -> Packing {
         let (squares, hand_kinds) = (variant.squares(), variant.hand_kinds());
         let kinds = variant.kinds.len();
         let (code_bits, stream_bits) = stream_of(variant);
-        let bits = Packing::<K>::bits_for(variant).expect("the key has room for the variant");
+        let bits = Packing::bits_for(variant).expect("a key has room for the variant");
+        let low_bits = if bits <= 64 { stream_bits } else { 64 };
         let (mut codes, mut cells) = ([0; 32], [Cell::EMPTY; 32]);
         let mut tallied = [0; 32];
         for kind in 0..kinds {
@@ -77,6 +78,7 @@ impl<K: StateKey> Packing<K> {
             code_bits,
             stream_bits,
             bits,
+            low_bits,
             codes,
             cells,
             mirrored,
@@ -84,7 +86,6 @@ impl<K: StateKey> Packing<K> {
             copies: variant.copies,
             kings_stay: variant.ending != Ending::Played,
             keeps_sides: variant.keeps_sides,
-            key: PhantomData,
         }
     }
 
@@ -94,9 +95,9 @@ impl<K: StateKey> Packing<K> {
         let codes = stream_of(variant).1;
         // The head alone determines the prefix of a wide key, so only its bits are counted, once for each
         // word.
-        let (bits, fits) = match K::WORDS {
-            1 => (head + codes, head + codes <= 64),
-            _ => (2 * head, head <= 64 && codes <= 64),
+        let (bits, fits) = match head + codes {
+            bits @ ..=64 => (bits, true),
+            _ => (2 * head.max(33), head <= 64 && codes <= 64),
         };
         (fits && variant.copies <= 3).then_some(bits)
     }
@@ -106,14 +107,14 @@ impl<K: StateKey> Packing<K> {
     }
 
     #[inline]
-    pub(super) fn pack(&self, board: &Board) -> K {
+    pub(super) fn pack(&self, board: &Board) -> u128 {
         self.pack_image(board, board.occupied(), |square| square)
     }
 
     /// Returns the smaller of the keys of a board and its left-right mirror image, and which of the two have
     /// it: bit 0 the board, bit 1 the image.
     #[inline]
-    pub(super) fn pack_smaller(&self, board: &Board) -> (K, u8) {
+    pub(super) fn pack_smaller(&self, board: &Board) -> (u128, u8) {
         let occupied = board.occupied();
         let image =
             Self::squares_of(occupied).fold(0, |image, square| image | 1 << self.mirror(square));
@@ -151,7 +152,7 @@ impl<K: StateKey> Packing<K> {
     /// Returns the key of an image with the occupied squares `occupied`; `from` maps each of them to its
     /// square on the board.
     #[inline]
-    fn pack_image(&self, board: &Board, occupied: u64, from: impl Fn(usize) -> usize) -> K {
+    fn pack_image(&self, board: &Board, occupied: u64, from: impl Fn(usize) -> usize) -> u128 {
         let (mut stream, mut at) = (0u64, 0u32);
         for square in Self::squares_of(occupied) {
             stream |= self.codes[usize::from(board.cells[from(square)].0 & 31)] << at;
@@ -163,7 +164,7 @@ impl<K: StateKey> Packing<K> {
                 head = head << 2 | u64::from(*count);
             }
         }
-        K::join(head, stream, self.stream_bits)
+        u128::from(head) << self.low_bits | u128::from(stream)
     }
 
     fn side_bit(&self) -> u32 {
@@ -172,21 +173,20 @@ impl<K: StateKey> Packing<K> {
 
     /// Adds the side to move to a key.
     #[inline]
-    pub(super) fn tag(&self, key: K, side: Side) -> K {
-        let (head, stream) = key.split(self.stream_bits);
-        K::join(head | (side.index() as u64) << self.side_bit(), stream, self.stream_bits)
+    pub(super) fn tag(&self, key: u128, side: Side) -> u128 {
+        key | (side.index() as u128) << (self.low_bits + self.side_bit())
     }
 
     /// Returns the side to move in a key; the first player if sides are not kept.
     #[inline]
-    pub(super) fn side_of(&self, key: K) -> Side {
-        let (head, _) = key.split(self.stream_bits);
-        Side::ALL[(head >> self.side_bit() & 1) as usize]
+    pub(super) fn side_of(&self, key: u128) -> Side {
+        Side::ALL[(key >> (self.low_bits + self.side_bit()) & 1) as usize]
     }
 
     /// Returns the state of a key, whichever side is to move in it; `None` if no state has it.
-    pub(super) fn unpack(&self, key: K) -> Option<Board> {
-        let (mut head, mut stream) = key.split(self.stream_bits);
+    pub(super) fn unpack(&self, key: u128) -> Option<Board> {
+        let mut head = u64::try_from(key >> self.low_bits).ok()?;
+        let mut stream = (key & ((1 << self.low_bits) - 1)) as u64;
         let mut board = Board::EMPTY;
         let mut tally = 0;
         for hand in board.hands.iter_mut().rev() {
@@ -243,8 +243,8 @@ impl<K: StateKey> Packing<K> {
             "codes of the pieces on the occupied squares, {code_bits} bits each, the lowest square lowest: {}, then the opponent's from {kinds} on",
             names(0..kinds)
         );
-        let keys = match K::WORDS {
-            1 => format!("({head}) << {stream_bits} | {stream}"),
+        let keys = match self.low_bits {
+            ..64 => format!("({head}) << {stream_bits} | {stream}"),
             _ => format!("column 0: {head}; column 1: {stream}"),
         };
         vec![

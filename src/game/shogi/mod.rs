@@ -27,32 +27,32 @@ use std::sync::Arc;
 
 use super::{
     Action, Canonical, Drawn, End, Facts, Game, Group, MoveSquares, NotationError, Outcome,
-    PieceKind, PlaneKinds, Position, RankedMoves, RepetitionRule, Side, StateKey, Symmetry,
+    PieceKind, PlaneKinds, Position, RankedMoves, RepetitionRule, Side, Symmetry,
 };
 use by_sets::BySets;
 use keys::Packing;
 use moves::{Move, PieceMoves};
 use ranking::Ranking;
 
-/// Rules of a variant, with keys of type `K`.
+/// Rules of a variant.
 #[derive(Clone, Debug)]
-pub struct Shogi<K: StateKey> {
+pub struct Shogi {
     variant: Variant,
     moves: PieceMoves,
-    packing: Packing<K>,
+    packing: Packing,
     group: Group,
     ranking: Option<Arc<Ranking>>,
     by_sets: Option<BySets>,
 }
 
-impl<K: StateKey> Shogi<K> {
+impl Shogi {
     /// Makes the rules of a variant. `fold` identifies states that are left-right mirror images of each
     /// other.
     ///
     /// # Panics
     ///
-    /// If the variant has too many pieces or squares for `K` or for the limits of this module.
-    pub fn new(variant: &Variant, fold: bool) -> Shogi<K> {
+    /// If the variant has too many pieces or squares for a key or for the limits of this module.
+    pub fn new(variant: &Variant, fold: bool) -> Shogi {
         assert!(variant.squares() <= MAX_SQUARES && variant.hand_kinds() <= MAX_HAND_KINDS);
         let group = if fold { Group::mirror() } else { Group::trivial() };
         let (moves, packing) = (PieceMoves::new(variant), Packing::new(variant));
@@ -60,11 +60,6 @@ impl<K: StateKey> Shogi<K> {
         let ranking = ranking.map(Arc::new);
         let by_sets = ranking.as_ref().and_then(|ranking| BySets::new(&moves, ranking));
         Shogi { variant: *variant, moves, packing, group, ranking, by_sets }
-    }
-
-    /// Returns `true` if keys of type `K` are wide enough for a variant.
-    pub fn fits(variant: &Variant) -> bool {
-        Packing::<K>::bits_for(variant).is_some()
     }
 
     /// Returns the variant.
@@ -112,9 +107,8 @@ impl<K: StateKey> Shogi<K> {
     }
 }
 
-impl<K: StateKey> Game for Shogi<K> {
+impl Game for Shogi {
     type State = Board;
-    type Key = K;
 
     fn name(&self) -> String {
         self.variant.name.to_string()
@@ -136,7 +130,6 @@ impl<K: StateKey> Game for Shogi<K> {
             key_bits: self.packing.bits(),
             rules_version: self.variant.rules_version,
             is_small: !self.variant.keeps_sides,
-            ..Facts::of_keys::<K>()
         }
     }
 
@@ -144,7 +137,7 @@ impl<K: StateKey> Game for Shogi<K> {
         self.variant.repetition
     }
 
-    fn with_folding(&self, fold: bool) -> Option<Shogi<K>> {
+    fn with_folding(&self, fold: bool) -> Option<Shogi> {
         Some(Shogi::new(&self.variant, fold))
     }
 
@@ -193,16 +186,16 @@ impl<K: StateKey> Game for Shogi<K> {
     }
 
     #[inline]
-    fn key(&self, state: &Board) -> K {
+    fn key(&self, state: &Board) -> u128 {
         self.packing.pack(state)
     }
 
-    fn state(&self, key: K) -> Option<Board> {
+    fn state(&self, key: u128) -> Option<Board> {
         self.packing.unpack(key)
     }
 
     #[inline]
-    fn canonical(&self, state: &Board) -> Canonical<K> {
+    fn canonical(&self, state: &Board) -> Canonical {
         if self.group.order() == 1 {
             return Canonical { key: self.packing.pack(state), ties: 1 };
         }
@@ -275,12 +268,12 @@ impl<K: StateKey> Game for Shogi<K> {
     }
 
     #[inline]
-    fn tag(&self, key: K, side: Side) -> K {
+    fn tag(&self, key: u128, side: Side) -> u128 {
         if self.keeps_sides() { self.packing.tag(key, side) } else { key }
     }
 
     #[inline]
-    fn side_of(&self, key: K) -> Side {
+    fn side_of(&self, key: u128) -> Side {
         if self.keeps_sides() { self.packing.side_of(key) } else { Side::First }
     }
 
@@ -325,16 +318,6 @@ impl<K: StateKey> Game for Shogi<K> {
     #[inline]
     fn in_check(&self, state: &Board) -> bool {
         self.moves.in_check(state, Owner::Mover)
-    }
-
-    // ---- boards for mates ----
-
-    fn shogi_variant(&self) -> Option<Variant> {
-        Some(self.variant)
-    }
-
-    fn shogi_board(&self, state: &Board) -> Option<Board> {
-        Some(*state)
     }
 
     // ---- planes ----

@@ -4,7 +4,7 @@ use super::Shogi;
 use super::board::{Board, Cell, Owner};
 use super::moves::Move;
 use super::variant::{Kind, Variant};
-use crate::game::{Drawn, Held, PieceKind, Position, Side, StateKey};
+use crate::game::{Drawn, Held, PieceKind, Position, Side};
 
 /// Returns the name of a square as numbered for the mover `side`: file from the right, rank from the top.
 pub(super) fn square_name(variant: &Variant, side: Side, square: u8) -> String {
@@ -21,7 +21,7 @@ pub(super) fn absolute(variant: &Variant, side: Side, square: usize) -> usize {
     }
 }
 
-pub(super) fn usi<K: StateKey>(game: &Shogi<K>, side: Side, played: Move) -> String {
+pub(super) fn usi(game: &Shogi, side: Side, played: Move) -> String {
     let variant = game.variant();
     match played {
         Move::Board { from, to, promotes } => {
@@ -40,7 +40,7 @@ pub(super) fn usi<K: StateKey>(game: &Shogi<K>, side: Side, played: Move) -> Str
 }
 
 /// Returns the board as the first player sees it, with the first player as [`Owner::Mover`].
-fn as_first<K: StateKey>(game: &Shogi<K>, position: &Position<Board>) -> Board {
+fn as_first(game: &Shogi, position: &Position<Board>) -> Board {
     match position.side {
         Side::First => position.state,
         Side::Second => position.state.turned(game.squares()),
@@ -67,7 +67,7 @@ fn sfen_hand(variant: &Variant, board: &Board, owner: Owner) -> String {
     .collect()
 }
 
-pub(super) fn sfen<K: StateKey>(game: &Shogi<K>, position: &Position<Board>) -> String {
+pub(super) fn sfen(game: &Shogi, position: &Position<Board>) -> String {
     let variant = game.variant();
     let board = as_first(game, position);
     let rank = |row: usize| {
@@ -98,7 +98,7 @@ pub(super) fn sfen<K: StateKey>(game: &Shogi<K>, position: &Position<Board>) -> 
     format!("{} {side} {hands} 1", ranks.join("/"))
 }
 
-pub(super) fn drawn_cells<K: StateKey>(game: &Shogi<K>, position: &Position<Board>) -> Drawn {
+pub(super) fn drawn_cells(game: &Shogi, position: &Position<Board>) -> Drawn {
     let variant = game.variant();
     let board = as_first(game, position);
     let name = |cell: &Cell| match cell.piece() {

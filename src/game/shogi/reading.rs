@@ -4,7 +4,7 @@ use super::Shogi;
 use super::board::{Board, Cell, Owner};
 use super::notation::{sfen, square_name};
 use super::variant::{Ending, Promotion, Variant};
-use crate::game::{Game, NotationError, Position, Side, StateKey};
+use crate::game::{Game, NotationError, Position, Side};
 use crate::hint::Hinted;
 
 fn wrong<T>(what: impl Into<Hinted>) -> Result<T, NotationError> {
@@ -15,8 +15,8 @@ fn wrong<T>(what: impl Into<Hinted>) -> Result<T, NotationError> {
 /// drawn board.
 ///
 /// Moves give all positions, including the one before the first move.
-pub(super) fn parse_line<K: StateKey>(
-    game: &Shogi<K>,
+pub(super) fn parse_line(
+    game: &Shogi,
     text: &str,
     from: &Position<Board>,
 ) -> Result<Vec<Position<Board>>, NotationError> {
@@ -91,8 +91,8 @@ fn examples(variant: &Variant) -> String {
     }
 }
 
-fn play_all<K: StateKey>(
-    game: &Shogi<K>,
+fn play_all(
+    game: &Shogi,
     mut position: Position<Board>,
     moves: &[&str],
 ) -> Result<Vec<Position<Board>>, NotationError> {
@@ -117,11 +117,7 @@ fn play_all<K: StateKey>(
     Ok(all)
 }
 
-fn play_named<K: StateKey>(
-    game: &Shogi<K>,
-    position: &Position<Board>,
-    name: &str,
-) -> Option<Position<Board>> {
+fn play_named(game: &Shogi, position: &Position<Board>, name: &str) -> Option<Position<Board>> {
     // Where promotion is forced, the `+` may be left out.
     let forced = game.variant().promotion == Promotion::Forced;
     let also = if forced { format!("{name}+") } else { name.to_string() };
@@ -136,7 +132,7 @@ fn play_named<K: StateKey>(
 }
 
 /// Returns advice on an illegal move: the legal moves of the piece it names.
-fn instead<K: StateKey>(game: &Shogi<K>, position: &Position<Board>, name: &str) -> String {
+fn instead(game: &Shogi, position: &Position<Board>, name: &str) -> String {
     let who = game.side_name(position.side);
     let actions = game.actions(&position.state);
     if actions.is_empty() {
@@ -169,10 +165,7 @@ fn counted(count: usize, thing: &str) -> String {
 }
 
 /// Reads SFEN; the move number may be missing.
-pub(super) fn read_sfen<K: StateKey>(
-    game: &Shogi<K>,
-    text: &str,
-) -> Result<Position<Board>, NotationError> {
+pub(super) fn read_sfen(game: &Shogi, text: &str) -> Result<Position<Board>, NotationError> {
     let variant = game.variant();
     let fields: Vec<&str> = text.split_whitespace().collect();
     let (ranks, side, hands) = match fields[..] {
@@ -339,11 +332,7 @@ fn read_hands(variant: &Variant, text: &str, board: &mut Board) -> Result<(), No
 }
 
 /// Checks that a board, as the first player sees it, can be a position, and rotates it to its mover's view.
-fn finish<K: StateKey>(
-    game: &Shogi<K>,
-    board: Board,
-    side: Side,
-) -> Result<Position<Board>, NotationError> {
+fn finish(game: &Shogi, board: Board, side: Side) -> Result<Position<Board>, NotationError> {
     let variant = game.variant();
     let mut counts = vec![0u32; variant.kinds.len()];
     for (owner, side) in [(Owner::Mover, Side::First), (Owner::Opponent, Side::Second)] {
@@ -391,11 +380,7 @@ fn finish<K: StateKey>(
 }
 
 /// Checks that no piece of the mover, `side`, is where it may not have been dropped or moved to.
-fn check_pawns<K: StateKey>(
-    game: &Shogi<K>,
-    state: &Board,
-    side: Side,
-) -> Result<(), NotationError> {
+fn check_pawns(game: &Shogi, state: &Board, side: Side) -> Result<(), NotationError> {
     let variant = game.variant();
     let who = game.side_name(side);
     let own = || {
@@ -436,10 +421,7 @@ fn check_pawns<K: StateKey>(
 }
 
 /// Reads the output of [`Game::diagram`], followed by the side to move.
-fn read_diagram<K: StateKey>(
-    game: &Shogi<K>,
-    text: &str,
-) -> Result<Position<Board>, NotationError> {
+fn read_diagram(game: &Shogi, text: &str) -> Result<Position<Board>, NotationError> {
     let variant = game.variant();
     let mut rows = Vec::new();
     let (mut hands, mut side) = (String::new(), Side::First);
@@ -477,14 +459,14 @@ fn read_diagram<K: StateKey>(
     finish(game, board, side)
 }
 
-fn unnamed<K: StateKey>(game: &Shogi<K>, line: &str) -> NotationError {
+fn unnamed(game: &Shogi, line: &str) -> NotationError {
     let [first, second] = Side::ALL.map(|side| game.side_name(side));
     NotationError::new(format!("invalid line `{line}`: expected {first} or {second} first"))
 }
 
 /// Returns the pieces that a line of a drawn board names as held; an empty text for `-`.
-fn held_by<K: StateKey>(
-    game: &Shogi<K>,
+fn held_by(
+    game: &Shogi,
     who: Option<Side>,
     held: &str,
     line: &str,

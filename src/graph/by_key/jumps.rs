@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::super::GraphError;
 use super::super::sort::Record;
-use crate::game::{Rules, StateKey};
+use super::super::stored_key::StoredKey;
+use crate::game::Rules;
 use crate::hint::Hinted;
 
 /// Edges whose targets are not known yet.
@@ -15,7 +16,7 @@ pub(super) struct Jumps<K> {
     targets: VecDeque<u32>,
 }
 
-impl<K: StateKey> Jumps<K> {
+impl<K: StoredKey> Jumps<K> {
     pub(super) fn none() -> Jumps<K> {
         Jumps { edges: BTreeMap::new(), targets: VecDeque::new() }
     }

@@ -28,10 +28,11 @@ use super::census::Census;
 use super::keys::BucketIndex;
 use super::plan::Plan;
 use super::sort::{MAX_SHARDS, Partition, Record, SHARD_RECORDS, Sorter};
+use super::stored_key::StoredKey;
 use super::{GraphError, StateKind};
 use crate::game::{
     Address, AnyPosition, Canonical, Empties, Mobility, MoveByKey, Orientations, Rules, Side,
-    Standing, StateKey,
+    Standing,
 };
 use crate::hint::Hinted;
 use crate::parallel::{self, GRAIN, Spare, lock};
@@ -72,7 +73,7 @@ struct LayerSource<'a, K> {
     index: Option<BucketIndex>,
 }
 
-impl<K: StateKey> LayerSource<'_, K> {
+impl<K: StoredKey> LayerSource<'_, K> {
     /// Returns the row of a key of the layer.
     fn find(&self, key: K) -> Option<usize> {
         Some(self.rows.start + self.index.as_ref()?.find(self.keys, key)?)
@@ -143,7 +144,7 @@ struct Cut<K> {
     memory: Memory,
 }
 
-impl<'a, K: StateKey> Builder<'a> for ByKey<'a, K> {
+impl<'a, K: StoredKey> Builder<'a> for ByKey<'a, K> {
     type State = BuildState;
 
     fn open(
@@ -243,7 +244,7 @@ fn has_wide_actions(game: &dyn Rules) -> bool {
     !game.is_layered() || game.action_count() > 255
 }
 
-impl<K: StateKey> ByKey<'_, K> {
+impl<K: StoredKey> ByKey<'_, K> {
     /// Writes the states of the first layer: the roots and the targets of their passes.
     fn begin(&mut self, draft: &mut Draft) -> Result<(), GraphError> {
         let game = self.game;

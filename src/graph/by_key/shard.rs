@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::super::sort::Record;
-use crate::game::StateKey;
+use super::super::stored_key::StoredKey;
 use crate::parallel;
 
 /// Shard of distinct keys, ascending.
@@ -20,7 +20,7 @@ pub(super) struct Shard<K> {
     pub passed: Vec<Record<K>>,
 }
 
-impl<K: StateKey> Shard<K> {
+impl<K: StoredKey> Shard<K> {
     /// Merges the ascending targets of passes.
     pub(super) fn merge(&mut self, passed: &[Record<K>]) {
         if passed.is_empty() {
@@ -48,7 +48,7 @@ impl<K: StateKey> Shard<K> {
 }
 
 /// Assigns rows from `first` on to the new keys of shards, and targets to the edges.
-pub(super) fn place<K: StateKey>(shards: &[Shard<K>], first: u32, targets: &[AtomicU32]) {
+pub(super) fn place<K: StoredKey>(shards: &[Shard<K>], first: u32, targets: &[AtomicU32]) {
     let mut bases = Vec::with_capacity(shards.len());
     let mut base = first;
     for shard in shards {

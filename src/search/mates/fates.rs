@@ -2,7 +2,7 @@
 
 use super::{MateOptions, MateResult, MateRules, MateSearch, MateVerdict, Role};
 use crate::game::shogi::{Board, Shogi};
-use crate::game::{Action, Game, Outcome, WideKey};
+use crate::game::{Action, Game, Outcome};
 
 /// Proven result of a move, for its player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ const MEMORY: (u64, u64) = (64, 16 << 20);
 /// letting the opponent end the game at once or mate by checks. The result depends on the arguments alone.
 pub fn fates(
     rules: &MateRules,
-    game: &Shogi<WideKey>,
+    game: &Shogi,
     board: &Board,
     actions: &[Action],
     nodes: u64,

@@ -51,8 +51,8 @@ mod values;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-use crate::game::shogi::{Board, MINISHOGI, Variant};
-use crate::game::{Action, Rules};
+use crate::game::shogi::{Board, MINISHOGI, Shogi, Variant};
+use crate::game::{Action, AnyState, Game, Rules};
 
 use dfpn::{NodeValue, Worker};
 pub use fates::{Fate, fates};
@@ -132,8 +132,18 @@ impl MateRules {
 
     /// Returns the rules of a game; `None` for games outside the shogi family.
     pub fn of_rules(game: &dyn Rules) -> Option<MateRules> {
-        Some(MateRules::of(&game.shogi_variant()?))
+        Some(MateRules::of(game.typed::<Shogi>()?.variant()))
     }
+}
+
+/// Returns `true` if mates can be searched for: in the shogi family.
+pub fn has_mates(game: &dyn Rules) -> bool {
+    game.typed::<Shogi>().is_some()
+}
+
+/// Returns the board of a state; `None` for games outside the shogi family.
+pub fn board_of(game: &dyn Rules, state: &AnyState) -> Option<Board> {
+    game.typed::<Shogi>()?.state(game.key(state))
 }
 
 /// Result of a search.

@@ -2,11 +2,11 @@
 
 use super::{Mating, Role};
 use crate::game::shogi::{Board, Cell, Ending, Owner, Shogi, Variant};
-use crate::game::{Action, Game, Outcome, WideKey};
+use crate::game::{Action, Game, Outcome};
 
 /// Rules of any game of the family: slower than specialized rules, and a check of them.
 #[derive(Clone, Debug)]
-pub struct PlainMates(Shogi<WideKey>);
+pub struct PlainMates(Shogi);
 
 impl PlainMates {
     /// Returns the rules of a variant.

@@ -1,8 +1,10 @@
 //! Values that forced wins of either player prove.
 
 use super::table::UNBOUNDED;
-use super::{MateLine, MateOptions, MateResult, MateRules, MateSearch, MateVerdict, Role};
-use crate::game::shogi::{Board, Ending};
+use super::{
+    MateLine, MateOptions, MateResult, MateRules, MateSearch, MateVerdict, Role, board_of,
+};
+use crate::game::shogi::{Board, Ending, Shogi};
 use crate::game::{AnyState, End, MOST_WIN_PLIES, Outcome, Rules, SearchLimits, SearchOptions};
 use crate::search::{MateByChecks, SearchResult, SearchTask, Searcher};
 use crate::solve::{Prospect, Value};
@@ -81,7 +83,7 @@ fn length(
     options: &MateOptions,
     line: &MateLine,
 ) -> Option<u32> {
-    let mates_end = game.shogi_variant()?.ending == Ending::Mate;
+    let mates_end = game.typed::<Shogi>()?.variant().ending == Ending::Mate;
     let (mut state, mut role) = (*state, options.role);
     for &action in &line.actions {
         if !game.actions(&state).contains(&action) {
@@ -129,7 +131,7 @@ impl Searcher for MateValues {
             ..MateOptions::default()
         };
         let search = MateSearch::new(&self.rules, self.memory);
-        let board = game.shogi_board(state).expect("it is a game of the shogi family");
+        let board = board_of(game, state).expect("it is a game of the shogi family");
         let mut wins = Wins { game, state, search, board, options, nodes: 0 };
         let (verdict, mut win) = wins.shortest(Role::Attacks, true, None);
         let line = win.as_ref().map_or(MateLine::default(), |win| win.line.clone());

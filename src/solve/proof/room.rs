@@ -3,7 +3,6 @@
 use rayon::prelude::*;
 
 use super::{Proof, Wrong};
-use crate::game::WideKey;
 use crate::graph::Plan;
 use crate::parallel::{self, GRAIN};
 
@@ -19,7 +18,7 @@ impl Proof<'_> {
         let rows =
             (0..self.rows.states()).rev().take_while(|&row| self.rows.layer_of(row) == Some(last));
         let begin = rows.last()?;
-        let mut beyond: Vec<WideKey> = Vec::new();
+        let mut beyond: Vec<u128> = Vec::new();
         /// Number of rows followed before their successors are counted.
         const AT_ONCE: usize = 1 << 16;
         for first in (begin..self.rows.states()).step_by(AT_ONCE) {
@@ -38,7 +37,7 @@ impl Proof<'_> {
     }
 
     /// Returns the keys of a row's successors that are not in the table.
-    fn beyond(&self, row: usize, ply: u32) -> Vec<WideKey> {
+    fn beyond(&self, row: usize, ply: u32) -> Vec<u128> {
         let mut moves = Vec::new();
         if let Some(at) = self.rows.address(row) {
             self.game.moves_by_key(at, &mut moves);

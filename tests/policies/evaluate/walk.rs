@@ -41,14 +41,14 @@ pub fn weights(_before: &Board, after: &Board) -> i64 {
 }
 
 pub struct Walk {
-    game: Othello<u64>,
+    game: Othello,
     positions: HashSet<Position<Board>>,
     scores: HashMap<Board, i32>,
 }
 
 impl Walk {
     pub fn new() -> Walk {
-        let game = Othello::<u64>::new(4, 4, false);
+        let game = Othello::new(4, 4, false);
         let mut walk = Walk { positions: HashSet::new(), scores: HashMap::new(), game };
         let mut queue = VecDeque::from([walk.game.start()]);
         while let Some(position) = queue.pop_front() {

@@ -7,22 +7,22 @@ use proptest::test_runner::FileFailurePersistence;
 use yomikiri::game::shogi::{
     ANIMAL_SHOGI, Board, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi, VARIANTS, Variant,
 };
-use yomikiri::game::{Game, Position, StateKey, WideKey};
+use yomikiri::game::{Game, Position};
 
-fn rules(variant: &Variant) -> Shogi<WideKey> {
+fn rules(variant: &Variant) -> Shogi {
     Shogi::new(variant, true)
 }
 
-fn minishogi() -> Shogi<WideKey> {
+fn minishogi() -> Shogi {
     rules(&MINISHOGI)
 }
 
-fn animal_shogi() -> Shogi<WideKey> {
+fn animal_shogi() -> Shogi {
     rules(&ANIMAL_SHOGI)
 }
 
 /// Reads text and writes the position in SFEN.
-fn sfen_of<K: StateKey>(game: &Shogi<K>, text: &str) -> String {
+fn sfen_of(game: &Shogi, text: &str) -> String {
     match game.parse_position(text, &game.start()) {
         Ok(position) => game.notation(&position),
         Err(error) => panic!("{text:?}: {error}"),
@@ -139,7 +139,7 @@ fn drawn_boards_are_read_as_people_write_them() {
     assert_eq!(sfen_of(&animal, "g l e\n. c .\n. C .\nE L G"), ANIMAL_SHOGI.start);
 }
 
-fn at<K: StateKey>(game: &Shogi<K>, sfen: &str) -> Position<Board> {
+fn at(game: &Shogi, sfen: &str) -> Position<Board> {
     game.parse_position(sfen, &game.start()).unwrap()
 }
 
@@ -163,7 +163,7 @@ fn boards_are_drawn() {
 
 #[test]
 fn boards_are_drawn_in_japanese() {
-    let draw = |game: &Shogi<WideKey>, sfen: &str| game.diagram_japanese(&at(game, sfen)).unwrap();
+    let draw = |game: &Shogi, sfen: &str| game.diagram_japanese(&at(game, sfen)).unwrap();
     let game = minishogi();
     let drawn = concat!(
         "White holds なし\n",

@@ -1,20 +1,20 @@
 //! Errors for invalid positions: the fault, its place, and the valid form.
 
+use yomikiri::game::Game;
 use yomikiri::game::shogi::{ANIMAL_SHOGI, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
-use yomikiri::game::{Game, StateKey};
 use yomikiri::hint::Hint;
 
 use super::{animal_shogi, minishogi, rules, sfen_of};
 
 /// Returns the error for invalid text.
-fn refusal<K: StateKey>(game: &Shogi<K>, text: &str) -> String {
+fn refusal(game: &Shogi, text: &str) -> String {
     match game.parse_position(text, &game.start()) {
         Ok(position) => panic!("{text:?} was read as {}", game.notation(&position)),
         Err(error) => error.line(),
     }
 }
 
-fn check_refusals<K: StateKey>(game: &Shogi<K>, cases: &[(&str, &str)]) {
+fn check_refusals(game: &Shogi, cases: &[(&str, &str)]) {
     for (text, expected) in cases {
         assert_eq!(refusal(game, text), *expected, "{text:?}");
     }

@@ -14,7 +14,7 @@ use crate::post::{Message, Post, hash, owner, slice};
 use crate::spool::protocol_error;
 use crate::{ClusterError, Done};
 use yomikiri::game::othello::blocks::Bits;
-use yomikiri::game::{Empties, Score, WideKey};
+use yomikiri::game::{Empties, Score};
 use yomikiri::graph::TaskStates;
 use yomikiri::hint::Hinted;
 use yomikiri::solve::value::{Short, SweepOrder};
@@ -180,7 +180,7 @@ fn settle<B: Bits>(
     let mut reached: FxHashMap<u32, Vec<u64>> = FxHashMap::default();
     let mut kept = 0;
     let leaf = |key: u64| {
-        let state = game.state(WideKey([key, 0]));
+        let state = game.state(key.into());
         state.map_or(Score(0), |state| game.score(&state, Empties::Uncounted))
     };
     for (occupied, rows) in piece.ranges() {

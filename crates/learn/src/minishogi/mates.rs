@@ -120,7 +120,7 @@ impl MateSet {
 /// Returns `true` for boards of the held-out set.
 fn is_held_out(game: &Minishogi, board: &Board, [train, held_out]: [usize; 2]) -> bool {
     let key = game.canonical(board).key;
-    let hash = seeded(0, &key.0).next_u64();
+    let hash = seeded(0, &game.facts().words(key)).next_u64();
     let place = (u128::from(hash) * (train + held_out) as u128) >> 64;
     place < held_out as u128
 }

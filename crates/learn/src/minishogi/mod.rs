@@ -26,10 +26,10 @@ pub mod tactics;
 pub use features::FEATURES;
 
 use yomikiri::game::shogi::{Board, MINISHOGI, Shogi};
-use yomikiri::game::{AnyPosition, Game, Position, Rules, WideKey};
+use yomikiri::game::{AnyPosition, Game, Position, Rules};
 
 /// Rules of minishogi with the key type of this module.
-pub type Minishogi = Shogi<WideKey>;
+pub type Minishogi = Shogi;
 
 /// Returns the rules; left-right mirror images have the same canonical key.
 pub fn rules() -> Minishogi {

@@ -14,7 +14,7 @@ use super::{Minishogi, ValueFunction, rules};
 use yomikiri::game::shogi::{Board, MINISHOGI};
 use yomikiri::game::{AnyPosition, Game, Position, Rules};
 use yomikiri::hint::Hinted;
-use yomikiri::search::mates::{Fate, MateRules, fates};
+use yomikiri::search::mates::{Fate, MateRules, board_of, fates};
 use yomikiri_measure::policy::card::{Card, file};
 use yomikiri_measure::policy::{Answers, Batch, NetworkSpec, Policy, share_best};
 
@@ -133,7 +133,7 @@ impl<V: ValueFunction> Policy for MinishogiPlayer<V> {
             )));
         }
         let with_board = |position: &AnyPosition| {
-            let state = game.shogi_board(&position.state).expect("minishogi has boards");
+            let state = board_of(game, &position.state).expect("minishogi has boards");
             Position { state, side: position.side }
         };
         let judge = |position: &AnyPosition| self.judge(&with_board(position));

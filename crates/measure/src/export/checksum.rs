@@ -1,6 +1,5 @@
 //! Checksum of a table's contents, independent of how they are stored.
 
-use yomikiri::game::WideKey;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
 use yomikiri::solve::{UNKNOWN_DISTANCE, UNKNOWN_SCORE};
@@ -58,13 +57,13 @@ fn identity_line(table: &SolvedTable) -> String {
 }
 
 /// Returns a row in the form that is hashed, with the table's markers for unknown values.
-fn row_bytes(table: &SolvedTable, row: usize, key: WideKey) -> [u8; ROW_BYTES] {
+fn row_bytes(table: &SolvedTable, row: usize, key: u128) -> [u8; ROW_BYTES] {
     let value = table.value(row);
     let outcome = value.outcome().map_or(UNKNOWN_SCORE, |outcome| outcome.value());
     let score = value.score().filter(|_| table.has_scores()).map_or(UNKNOWN_SCORE, |s| s.0);
     let distance = value.distance().unwrap_or(UNKNOWN_DISTANCE);
     let mut bytes = [0; ROW_BYTES];
-    let WideKey([first, second]) = key;
+    let [first, second] = table.game().facts().words(key);
     bytes[..8].copy_from_slice(&first.to_le_bytes());
     bytes[8..16].copy_from_slice(&second.to_le_bytes());
     bytes[16] = outcome as u8;

@@ -20,7 +20,7 @@ pub fn of_rules(spec: &PolicySpec, game: &dyn Rules) -> Result<Option<Box<dyn Po
     }
     let weights = match spec.weights_file() {
         Some(path) => Weights::read(game.shape(), path)?,
-        None if game.has_square_weights() => Weights::of_board(game.shape()),
+        None if Weights::suit(game) => Weights::of_board(game.shape()),
         None => return of_any(spec, Material),
     };
     Ok(match spec {

@@ -2,8 +2,8 @@
 
 use super::Rule;
 use yomikiri::game::shogi::Shogi;
-use yomikiri::game::{Action, AnyPosition, Rules, WideKey};
-use yomikiri::search::mates::{Fate, MateRules, fates};
+use yomikiri::game::{Action, AnyPosition, Rules};
+use yomikiri::search::mates::{Fate, MateRules, board_of, fates};
 
 /// Plays a mate by checks, and avoids moves that allow one; the other moves are equally likely. If every move
 /// allows a mate, it plays against the longest one found.
@@ -12,20 +12,16 @@ pub struct Mate {
     name: String,
     nodes: u32,
     rules: MateRules,
-    game: Shogi<WideKey>,
+    game: Shogi,
 }
 
 impl Mate {
     /// Returns a policy that searches `nodes` positions for its own mate, and as many, in equal shares, for
     /// the opponent's mates after its moves; `None` for games outside the shogi family.
     pub fn new(name: String, nodes: u32, game: &dyn Rules) -> Option<Mate> {
-        let variant = game.shogi_variant()?;
-        Some(Mate {
-            name,
-            nodes,
-            rules: MateRules::of(&variant),
-            game: Shogi::new(&variant, false),
-        })
+        let variant = game.typed::<Shogi>()?.variant();
+        let (rules, game) = (MateRules::of(variant), Shogi::new(variant, false));
+        Some(Mate { name, nodes, rules, game })
     }
 }
 
@@ -41,7 +37,7 @@ impl Rule for Mate {
         actions: &[Action],
         out: &mut [f64],
     ) {
-        let board = game.shogi_board(&position.state).expect("it is a game of the shogi family");
+        let board = board_of(game, &position.state).expect("it is a game of the shogi family");
         let fates = fates(&self.rules, &self.game, &board, actions, self.nodes.into());
         for (out, fate) in out.iter_mut().zip(fates) {
             // Mates have at most 128 plies.

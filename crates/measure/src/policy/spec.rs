@@ -6,9 +6,10 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use super::grammar::{SpecParts, one_of, refused, write_options};
-use super::{NetworkSpec, ReadingSpec};
+use super::{NetworkSpec, ReadingSpec, Weights};
 use yomikiri::game::Rules;
 use yomikiri::hint::{Hinted, did_you_mean};
+use yomikiri::search::mates::has_mates;
 
 /// Specification of a policy. The text form reads back as the same specification.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -147,13 +148,11 @@ impl PolicySpec {
         let by_file = self.weights_file().is_some();
         let (others, name) = (PolicySpec::EVERYWHERE, game.name());
         let what = match (self, game.has_squares()) {
-            (_, has_squares)
-                if by_file && !has_squares || by_built_in && !game.has_square_weights() =>
-            {
+            (_, has_squares) if by_file && !has_squares || by_built_in && !Weights::suit(game) => {
                 let what = " needs an Othello board";
                 Hinted::new(what, format!("expected for {name}: {others}"))
             }
-            (PolicySpec::Mate(_), _) if game.shogi_variant().is_none() => {
+            (PolicySpec::Mate(_), _) if !has_mates(game) => {
                 Hinted::new(" needs a game of shogi", format!("expected for {name}: {others}"))
             }
             (PolicySpec::Network(_), false) if game.plane_kinds().count() == 0 => Hinted::new(

@@ -11,6 +11,7 @@
 use std::path::Path;
 
 use super::{Rule, StaticEvaluation};
+use yomikiri::game::othello::Othello;
 use yomikiri::game::{Action, AnyPosition, Rules, Walk};
 use yomikiri::hint::Hinted;
 use yomikiri::input;
@@ -30,6 +31,11 @@ pub struct Weights {
 }
 
 impl Weights {
+    /// Returns `true` if the built-in rule, which is for Othello, suits a game.
+    pub fn suit(game: &dyn Rules) -> bool {
+        game.typed::<Othello>().is_some()
+    }
+
     /// Returns the weights of the built-in rule (`docs/methods.md`).
     pub fn of_board((rows, columns): (usize, usize)) -> Weights {
         let square = |r: usize, c: usize| {

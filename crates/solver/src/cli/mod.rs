@@ -162,7 +162,7 @@ pub fn main() -> ExitCode {
 /// Runs the command line with games of one's own: every command knows them, and the first is the default.
 ///
 /// ```no_run
-/// # let my_game = yomikiri::game::othello::Othello::<u64>::new(4, 4, true);
+/// # let my_game = yomikiri::game::othello::Othello::new(4, 4, true);
 /// yomikiri_solver::main_with(yomikiri::games![my_game]);
 /// ```
 pub fn main_with(games: Vec<Arc<dyn Rules>>) -> ExitCode {

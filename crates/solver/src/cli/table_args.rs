@@ -13,6 +13,7 @@ use yomikiri::game::Rules;
 use yomikiri::graph::{Plan, within_room};
 use yomikiri::hint::{Hinted, did_you_mean};
 use yomikiri::search::can_search;
+use yomikiri::search::mates::has_mates;
 use yomikiri::table::{Table, TableError};
 use yomikiri_measure::free_memory;
 use yomikiri_measure::policy::PolicySpec;
@@ -120,7 +121,7 @@ impl WinPlies {
 
     /// Returns the number of plies for a game, or the default. Fails for games to which it does not apply.
     pub(super) fn plies(self, game: &dyn Rules, default: u32) -> anyhow::Result<u32> {
-        if self.plies.is_some() && game.shogi_variant().is_none() {
+        if self.plies.is_some() && !has_mates(game) {
             bail!(Hinted::from(format!(
                 "--plies does not apply to {}, only to shogi",
                 game.name()

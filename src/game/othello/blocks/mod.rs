@@ -15,7 +15,13 @@ use std::ops::Range;
 pub use self::bits::Instructions;
 pub use self::bits::{Bits, LANES, Tables, Work};
 use self::bits::{byte_table, look_up};
+use super::Othello;
 use crate::game::{Action, Rules, Symmetry};
+
+/// Returns `true` for Othello with keys of one word, whose states form blocks.
+pub fn has_blocks(game: &dyn Rules) -> bool {
+    game.typed::<Othello>().is_some() && game.facts().key_words() == 1
+}
 
 /// Rules of a board of up to 32 squares, by block.
 pub struct Blocks<B: Bits> {
@@ -141,7 +147,7 @@ impl<B: Bits> Image<B> {
 }
 
 impl<B: Bits> Blocks<B> {
-    /// Makes the rules of a game that [has blocks](crate::game::Facts::has_blocks).
+    /// Makes the rules of a game that [has blocks](has_blocks).
     pub fn new(game: &dyn Rules) -> Blocks<B> {
         let (rows, columns) = game.shape();
         let squares = rows * columns;

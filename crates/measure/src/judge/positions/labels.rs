@@ -18,7 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::judge::error::MeasureError;
 use yomikiri::game::{
-    Action, AnyPosition, AnyState, Empties, Rules, Score, SearchLimits, SearchOptions, WideKey,
+    Action, AnyPosition, AnyState, Empties, Rules, Score, SearchLimits, SearchOptions,
 };
 use yomikiri::hint::{Hinted, Kind};
 use yomikiri::output::{NotOurs, is_foreign, is_full, kept};
@@ -104,7 +104,7 @@ pub(super) struct Labels {
     /// Locked for appending; the reason in words if it cannot be written.
     file: Result<File, String>,
     path: PathBuf,
-    known: FxHashMap<WideKey, Vec<Value>>,
+    known: FxHashMap<u128, Vec<Value>>,
 }
 
 impl Labels {
@@ -205,7 +205,7 @@ impl Labels {
             for (state, values) in chunk.iter().zip(found.into_iter().flatten()) {
                 let (key, Some(values)) = (self.game.key(state), values) else { continue };
                 if let Entry::Vacant(vacant) = self.known.entry(key) {
-                    record(key, &values, &mut bytes);
+                    record(self.game.facts().words(key), &values, &mut bytes);
                     vacant.insert(values);
                 }
             }
@@ -282,10 +282,7 @@ fn head(game: &dyn Rules, settings: LabelSettings) -> [u8; HEAD] {
 
 /// Reads the records behind the head, checking numbers of moves and values against the game; returns also the
 /// length of the complete records.
-fn records(
-    bytes: &[u8],
-    game: &dyn Rules,
-) -> Result<(FxHashMap<WideKey, Vec<Value>>, usize), String> {
+fn records(bytes: &[u8], game: &dyn Rules) -> Result<(FxHashMap<u128, Vec<Value>>, usize), String> {
     let most = game.max_score().map_or(1, |most| most.0);
     let mut known = FxHashMap::default();
     let mut at = HEAD;
@@ -308,15 +305,15 @@ fn records(
         if let Some(value) = values.iter().find(|value| !value.is_within(Score(most))) {
             return Err(format!("record at byte {at}: invalid value {value:?}"));
         }
-        known.insert(WideKey([word(0), word(8)]), values);
+        known.insert(game.facts().key([word(0), word(8)]), values);
         at += record.len();
     }
     Ok((known, at))
 }
 
-fn record(key: WideKey, values: &[Value], out: &mut Vec<u8>) {
+fn record(words: [u64; 2], values: &[Value], out: &mut Vec<u8>) {
     let from = out.len();
-    key.0.iter().for_each(|word| out.extend(word.to_le_bytes()));
+    words.iter().for_each(|word| out.extend(word.to_le_bytes()));
     out.extend((values.len() as u16).to_le_bytes());
     out.extend(bytemuck::cast_slice(values));
     let sum = crc32fast::hash(&out[from..]);

@@ -108,9 +108,9 @@ impl Checksum {
     /// distance.
     pub(super) fn add_piece(&mut self, game: &dyn Rules, piece: &Piece) {
         for (at, (case, position)) in piece.cases.iter().zip(piece.batch.positions()).enumerate() {
-            let [low, high] = game.key(&position.state).0;
+            let [first, second] = game.facts().words(game.key(&position.state));
             let head = position.side.index() as u64 | u64::from(case.weight) << 1;
-            let mut hash = [low, high, head].into_iter().fold(0, |hash, word| mix(hash ^ word));
+            let mut hash = [first, second, head].into_iter().fold(0, |hash, word| mix(hash ^ word));
             let range = piece.batch.range(at);
             for (action, truth) in
                 piece.batch.actions()[range.clone()].iter().zip(&piece.truths[range])

@@ -250,7 +250,7 @@ impl List<'_> {
     fn position(&mut self, game: &dyn Rules) {
         use Scalar::{I8, Text, U16, U32, U64};
         let (rows, columns) = game.shape();
-        let words: &[u64] = if game.facts().key_words == 1 { &[] } else { &[2] };
+        let words: &[u64] = if game.facts().key_words() == 1 { &[] } else { &[2] };
         if self.shape.rows {
             self.add("row", (U32, &[]), "the row of the table", |_, example, _, out| {
                 out.extend(example.row.to_le_bytes());
@@ -259,8 +259,9 @@ impl List<'_> {
         let about = "the canonical key under all symmetries of the board, which decides the split";
         self.add("key", (U64, words), about, |encoder, example, _, out| {
             let key = encoder.folded.canonical(&example.position.state).key;
-            let words = key.0.iter().take(encoder.game.facts().key_words);
-            words.for_each(|word| out.extend(word.to_le_bytes()));
+            let facts = encoder.game.facts();
+            let words = &facts.words(key)[..facts.key_words()];
+            words.iter().for_each(|word| out.extend(word.to_le_bytes()));
         });
         let bitboards = game.has_squares();
         if bitboards {
