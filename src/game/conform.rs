@@ -38,13 +38,13 @@ const MOST_POSITIONS: usize = 100_000;
 pub fn conform<G: Game>(game: &G) {
     names_conform(game);
     let mut seed = 0;
-    let mut states = HashSet::new();
+    let (mut states, mut in_order) = (HashSet::new(), Vec::new());
     for _ in 0..GAMES {
         let line = chance_game(game, &mut seed);
-        states.extend(line);
+        in_order.extend(line.into_iter().filter(|&state| states.insert(state)));
     }
-    assert!(states.iter().any(|state| !game.is_terminal(state)), "the game is over at its start");
-    for state in &states {
+    assert!(in_order.iter().any(|state| !game.is_terminal(state)), "the game is over at its start");
+    for state in &in_order {
         moves_conform(game, state);
         results_conform(game, state);
         symmetries_conform(game, state);

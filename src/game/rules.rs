@@ -155,7 +155,6 @@ rules! {
         game.transform_action(action, symmetry)
     }
     fn keeps_sides() -> bool { game.keeps_sides() }
-    fn tag(key: u128, side: Side) -> u128 { game.tag(key, side) }
     fn side_of(key: u128) -> Side { game.side_of(key) }
     fn rank_count() -> Option<u32> { game.rank_count() }
     fn rank(state: &AnyState) -> Option<u32> { game.rank(&this.unpack(state)) }
@@ -183,8 +182,6 @@ rules! {
         game.diagram(&this.unpack_position(position))
     }
     fn title() -> String { game.title() }
-    fn side_names() -> [&'static str; 2] { game.side_names() }
-    fn side_marks() -> Option<[&'static str; 2]> { game.side_marks() }
     fn action_name(side: Side, action: Action) -> String { game.action_name(side, action) }
     fn conventions() -> Vec<(&'static str, String)> { game.conventions() }
     fn written(position: &AnyPosition) -> Vec<(&'static str, String)> {

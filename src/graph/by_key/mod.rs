@@ -578,14 +578,14 @@ impl<K: StoredKey> ByKey<'_, K> {
         if !game.moves_by_key(Address::Key(key.widen()), moves) {
             return None;
         }
-        let mut passes = false;
+        let (group, mut passes) = (game.group(), false);
         for &MoveByKey { key, layer: to, action, ties } in &*moves {
             let key = K::narrow(key)?;
             if !self.is_layered {
                 each(action.0, Lead::Next, Record { key, edge: 0, orientations: own, ply });
                 continue;
             }
-            let orientations = game.group().successor_orientations(own, ties);
+            let orientations = group.successor_orientations(own, ties);
             let lead = match to {
                 to if to == layer.number + 1 => Lead::Next,
                 _ if game.is_pass(action) => Lead::Pass,

@@ -50,7 +50,7 @@ use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use self::stored::{StoredRow, Word};
 use self::values::{Discounts, ProofColumns, ProofResult};
 use crate::game::{
-    Action, Address, AnyPosition, Canonical, Mobility, MoveByKey, MoveByRank, Orientations,
+    Action, Address, AnyPosition, Canonical, Group, Mobility, MoveByKey, MoveByRank, Orientations,
     Outcome, Rules, Side, Standing, Symmetry,
 };
 use crate::graph::{Finder, Graph, Plan, StateKind, ones_of};
@@ -96,6 +96,7 @@ pub fn prove(
     let memory = Memory::new(None, table.dir());
     let proof = Proof {
         game,
+        group: game.group(),
         is_layered: game.is_layered(),
         rows: &rows,
         finder: rows.finder(game),
@@ -206,6 +207,7 @@ struct Buffers {
 
 struct Proof<'a> {
     game: &'a dyn Rules,
+    group: &'a Group,
     is_layered: bool,
     rows: &'a Graph,
     finder: Finder<'a>,
@@ -231,7 +233,7 @@ impl Proof<'_> {
         let reach = |root: &AnyPosition| {
             let row = self.rows.find(self.game, root)?;
             let ties = self.game.canonical(&root.state).ties;
-            self.reach(row, self.game.group().root_orientations(root.side, ties));
+            self.reach(row, self.group.root_orientations(root.side, ties));
             Some(row)
         };
         plan.roots.iter().map(reach).collect()
@@ -399,7 +401,7 @@ impl Proof<'_> {
             frontier: u64::from(made.kind == StateKind::Frontier),
             transitions: made.moves.len() as u64,
         };
-        let sides = Side::ALL.map(|side| own.with(side, game.group().order()));
+        let sides = Side::ALL.map(|side| own.with(side, self.group.order()));
         // Counted at the rarer side: the other player moves in a layer only after a pass.
         let rare = if (layer.unwrap_or(ply) ^ self.first_layer) & 1 == 0 {
             Side::Second
@@ -455,7 +457,7 @@ impl Proof<'_> {
                 let guess = stored.get(made.moves.len()).map(|&target| target as usize);
                 let target = self.finder.find(to.key, to.layer, ply + 1, guess);
                 let target = target.ok_or_else(|| leads_out(to.action))?;
-                self.reach(target, self.game.group().successor_orientations(from, to.ties));
+                self.reach(target, self.group.successor_orientations(from, to.ties));
                 made.moves.push((to.action, target));
             }
         }
@@ -473,7 +475,7 @@ impl Proof<'_> {
         }
         let Some(Canonical { key, ties }) = self.game.canonical_at(at, true) else { return 0 };
         let Some(row) = self.finder.find(key, standing.layer, 0, None) else { return 0 };
-        let group = self.game.group();
+        let group = self.group;
         let theirs = self.rows.orientations(row).unwrap_or_default();
         let theirs = theirs.with(side.other(), group.order());
         u64::from((group.carry(symmetries, ties) & theirs).count_ones())
