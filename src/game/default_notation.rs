@@ -28,7 +28,10 @@ pub(super) fn parse_line<G: Game>(
     if let [key, side] = words[..]
         && let Some(side) = Side::ALL.into_iter().find(|&s| game.side_name(s) == side)
     {
-        let state = words_of(key).and_then(|words| game.state(game.facts().key(words)));
+        let state = words_of(key)
+            .map(|words| game.facts().key(words))
+            .filter(|&key| key <= game.facts().most_key())
+            .and_then(|key| game.state(key));
         let state = state.ok_or_else(|| {
             NotationError::new(format!(
                 "invalid key `{key}`: expected hexadecimal digits of a state"

@@ -102,8 +102,8 @@ pub enum Mobility {
 pub struct Facts {
     /// Rows and columns of the board; 0 × 0 for a game without a board.
     pub shape: (usize, usize),
-    /// Number of significant bits of a key. Keys of up to 64 bits are stored in one word; others in two, and half of
-    /// `key_bits` is counted in each.
+    /// Number of bits of a key, 1 to 128; every key is below 2^`key_bits`. Tables store keys of up to 64 bits in one
+    /// word, and others in two.
     pub key_bits: u32,
     /// Version of the rules' code, raised whenever a change could change a table.
     pub rules_version: u32,
@@ -117,10 +117,15 @@ impl Facts {
         if self.key_bits <= 64 { 1 } else { 2 }
     }
 
+    /// Returns the largest key.
+    pub fn most_key(&self) -> u128 {
+        u128::MAX.checked_shr(128 - self.key_bits).unwrap_or(0)
+    }
+
     /// Returns the words of a key as files have them: one word and 0, or two words, the more significant first.
     #[inline]
     pub fn words(&self, key: u128) -> [u64; 2] {
-        let (high, low) = ((key >> 64) as u64, key as u64);
+        let [high, low] = words_of_key(key);
         if self.key_words() == 1 { [low, high] } else { [high, low] }
     }
 
@@ -130,6 +135,12 @@ impl Facts {
         let [first, second] = words.map(u128::from);
         if self.key_words() == 1 { second << 64 | first } else { first << 64 | second }
     }
+}
+
+/// Splits a key; the first word is the more significant. Two words need no larger alignment than one.
+#[inline]
+pub(crate) fn words_of_key(key: u128) -> [u64; 2] {
+    [(key >> 64) as u64, key as u64]
 }
 
 impl Default for Facts {

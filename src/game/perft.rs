@@ -5,7 +5,7 @@
 use dashmap::DashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::Game;
+use super::{Game, words_of_key};
 use crate::parallel;
 
 /// Convention by which a game that ends before the depth counts.
@@ -51,13 +51,13 @@ pub fn perft_shared<G: Game>(game: &G, state: &G::State, depth: u32, finished: F
     shared(game, state, depth, finished, &memo)
 }
 
-type Memo = DashMap<(u128, u32), u64, FxBuildHasher>;
+type Memo = DashMap<([u64; 2], u32), u64, FxBuildHasher>;
 
 fn shared<G: Game>(game: &G, state: &G::State, depth: u32, finished: Finished, memo: &Memo) -> u64 {
     if depth <= 2 {
         return perft(game, state, depth, finished);
     }
-    let at = (game.canonical(state).key, depth);
+    let at = (words_of_key(game.canonical(state).key), depth);
     if let Some(known) = memo.get(&at) {
         return *known;
     }

@@ -6,7 +6,9 @@
 use std::mem;
 use std::sync::Mutex;
 
-use super::{Action, Empties, Game, Mobility, Score, ScoreBounds, SearchLimits, SearchOptions};
+use super::{
+    Action, Empties, Game, Mobility, Score, ScoreBounds, SearchLimits, SearchOptions, words_of_key,
+};
 
 /// Search of a layered game without a search of its own.
 pub(crate) struct PlainSearch {
@@ -28,7 +30,7 @@ struct Slots {
 impl Slots {
     fn place(&self, key: [u64; 2]) -> usize {
         let [high, low] = key;
-        let hash = (high ^ low.rotate_left(29)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let hash = (low ^ high.rotate_left(29)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         (hash ^ hash >> 32) as usize & (self.slots.len() - 1)
     }
 
@@ -61,11 +63,6 @@ struct PlainSlot {
     lower: i8,
     upper: i8,
     best: Option<Action>,
-}
-
-/// Splits a key, so that a slot needs no larger alignment.
-fn halves(key: u128) -> [u64; 2] {
-    [(key >> 64) as u64, key as u64]
 }
 
 /// Error of a search that reached a limit.
@@ -124,7 +121,7 @@ impl<G: Game> PlainRun<'_, G> {
                 lower = score;
                 best = self
                     .table
-                    .get(halves(self.game.key(state)))
+                    .get(words_of_key(self.game.key(state)))
                     .and_then(|slot| slot.best)
                     .or(best);
                 beta = score + 1;
@@ -147,7 +144,7 @@ impl<G: Game> PlainRun<'_, G> {
         if game.is_terminal(state) {
             return Ok(game.score(state, self.empties).0);
         }
-        let key = halves(game.key(state));
+        let key = words_of_key(game.key(state));
         let known = self.table.get(key);
         let known =
             known.unwrap_or(PlainSlot { key, lower: -self.most, upper: self.most, best: None });

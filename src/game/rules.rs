@@ -27,12 +27,12 @@ use super::{
     Action, BoardLayout, Canonical, Drawn, Empties, End, ExpectedStates, Facts, Game, Group,
     Mobility, MoveSquares, NotationError, Outcome, PieceKind, PlainSearch, PlaneKinds, Position,
     RankedMoves, Repetition, RepetitionRule, Score, ScoreBounds, ScoreSearch, SearchLimits,
-    SearchOptions, Side, Symmetry,
+    SearchOptions, Side, Symmetry, words_of_key,
 };
 
-/// State of some game, stored as its key; only that game makes it.
+/// State of some game, stored as the two words of its key; only that game makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct AnyState(u128);
+pub struct AnyState([u64; 2]);
 
 /// Position of some game.
 pub type AnyPosition = Position<AnyState>;
@@ -104,10 +104,10 @@ macro_rules! rules {
             $($(#[$doc])* #[allow(missing_docs)] fn $name(&self $(, $arg: $type)*) $(-> $result)?;)*
         }
 
+        #[allow(unused_variables)]
         impl<G: Game> Rules for Typed<G> {
             $(fn $name(&self $(, $arg: $type)*) $(-> $result)? {
                 let ($this, $game) = (self, &*self.game);
-                let _ = ($this, $game);
                 $body
             })*
         }
@@ -125,9 +125,9 @@ rules! {
     fn result(state: &AnyState) -> Option<Outcome> { game.result(&this.unpack(state)) }
     // A key may contain more than the state, such as the side to move.
     fn state(key: u128) -> Option<AnyState> {
-        game.state(key).map(|state| this.pack(&state))
+        this.unpack_key(key).map(|state| this.pack(&state))
     }
-    fn canonical(state: &AnyState) -> Canonical { game.canonical(&this.unpack(state)) }
+    fn canonical(state: &AnyState) -> Canonical { this.canonical(&this.unpack(state)) }
     fn mobility(state: &AnyState) -> Mobility { game.mobility(&this.unpack(state)) }
     fn expected(root: &AnyState) -> Option<ExpectedStates> { game.expected(&this.unpack(root)) }
     fn swapped(state: &AnyState) -> Option<AnyState> {
@@ -201,7 +201,7 @@ rules! {
     fn is_layered() -> bool { game.is_layered() }
     fn has_scores() -> bool { game.has_scores() }
     fn position_key(position: &AnyPosition) -> u128 {
-        game.position_key(&this.unpack_position(position))
+        this.checked(game.position_key(&this.unpack_position(position)))
     }
     fn shape() -> (usize, usize) { this.facts.shape }
     fn has_squares() -> bool { game.has_squares() }
@@ -219,13 +219,13 @@ rules! {
     }
     fn facts() -> Facts { this.facts }
     fn group() -> &Group { game.group() }
-    fn key(state: &AnyState) -> u128 { state.0 }
+    fn key(state: &AnyState) -> u128 { key_of_words(state.0) }
     fn with_folding(fold: bool) -> Option<Arc<dyn Rules>> {
         game.with_folding(fold).map(Game::into_rules)
     }
-    /// Returns the game behind the object; [`Rules::typed`](trait.Rules.html#method.typed) has it as its own type.
+    #[doc(hidden)]
     fn as_any() -> &(dyn Any + 'static) { game }
-    /// Returns the same rules, to be kept.
+    /// Returns a handle to the same rules, to be kept.
     fn shared() -> Arc<dyn Rules> { Arc::new(this.clone()) }
     /// Returns the position at an address; `None` if the address is invalid.
     fn position_at(at: Address) -> Option<AnyPosition> {
@@ -257,11 +257,11 @@ rules! {
     fn canonical_at(at: Address, swapped: bool) -> Option<Canonical> {
         this.canonical_at(at, swapped)
     }
-    /// Calls `visit` with every legal action, in ascending order; see [`Game::for_each_action`].
+    #[doc(hidden)]
     fn visit_actions(state: &AnyState, visit: &mut dyn FnMut(Action)) {
         game.for_each_action(&this.unpack(state), visit)
     }
-    /// Calls `visit` with every legal action, in ascending order, and the state after it; see [`Game::moves`].
+    #[doc(hidden)]
     fn visit_moves(state: &AnyState, visit: &mut dyn FnMut(Action, AnyState)) {
         game.moves(&this.unpack(state), |action, after| visit(action, this.pack(&after)))
     }
@@ -303,6 +303,12 @@ impl dyn Rules + '_ {
     pub fn folded(&self) -> Arc<dyn Rules> {
         self.with_folding(true).unwrap_or_else(|| self.shared())
     }
+}
+
+/// Joins the words of a key.
+#[inline]
+fn key_of_words([high, low]: [u64; 2]) -> u128 {
+    u128::from(high) << 64 | u128::from(low)
 }
 
 impl fmt::Debug for dyn Rules + '_ {
@@ -381,29 +387,53 @@ pub(super) struct Typed<G> {
     game: Arc<G>,
     /// Cached, because every loop needs them.
     facts: Facts,
+    most_key: u128,
 }
 
 impl<G> Clone for Typed<G> {
     fn clone(&self) -> Typed<G> {
-        Typed { game: self.game.clone(), facts: self.facts }
+        Typed { game: self.game.clone(), ..*self }
     }
 }
 
 impl<G: Game> Typed<G> {
     pub(super) fn new(game: G) -> Typed<G> {
         let facts = game.facts();
-        Typed { game: Arc::new(game), facts }
+        assert!((1..=128).contains(&facts.key_bits), "{}: key_bits is not 1 to 128", game.name());
+        Typed { most_key: facts.most_key(), game: Arc::new(game), facts }
     }
 
     /// Unpacks a position; `None` if the address is invalid.
     fn position(&self, at: Address) -> Option<Position<G::State>> {
         match at {
+            Address::Key(key) if key > self.most_key => None,
             Address::Key(key) => self.game.position_of(key),
             Address::Rank(rank) => {
                 let state = self.game.state_of_rank(rank)?;
                 Some(Position { state, side: Side::First })
             }
         }
+    }
+
+    /// Returns a key that the game made.
+    ///
+    /// # Panics
+    ///
+    /// If it has more bits than the game says: tables would cut it off.
+    #[inline]
+    fn checked(&self, key: u128) -> u128 {
+        assert!(key <= self.most_key, "{}: a key exceeds `Facts::key_bits`", self.game.name());
+        key
+    }
+
+    fn canonical(&self, state: &G::State) -> Canonical {
+        let Canonical { key, ties } = self.game.canonical(state);
+        Canonical { key: self.checked(key), ties }
+    }
+
+    /// Returns the state of a key; `None` if no state has it.
+    fn unpack_key(&self, key: u128) -> Option<G::State> {
+        if key <= self.most_key { self.game.state(key) } else { None }
     }
 
     /// Unpacks a state.
@@ -413,7 +443,8 @@ impl<G: Game> Typed<G> {
     /// If the state belongs to another game.
     #[inline]
     fn unpack(&self, state: &AnyState) -> G::State {
-        self.game.state(state.0).expect("a state belongs to the game that made it")
+        let unpacked = self.game.state(key_of_words(state.0));
+        unpacked.expect("a state belongs to the game that made it")
     }
 
     fn unpack_position(&self, position: &AnyPosition) -> Position<G::State> {
@@ -422,7 +453,7 @@ impl<G: Game> Typed<G> {
 
     #[inline]
     fn pack(&self, state: &G::State) -> AnyState {
-        AnyState(self.game.key(state))
+        AnyState(words_of_key(self.checked(self.game.key(state))))
     }
 
     fn pack_position(&self, position: &Position<G::State>) -> AnyPosition {
@@ -435,8 +466,8 @@ impl<G: Game> Typed<G> {
         // Keys of layered games do not contain the side: orientations do.
         let is_tagged = game.keeps_sides() && !game.is_layered();
         game.moves(&position.state, |action, after| {
-            let Canonical { key, ties } = game.canonical(&after);
-            let key = if is_tagged { game.tag(key, side) } else { key };
+            let Canonical { key, ties } = self.canonical(&after);
+            let key = if is_tagged { self.checked(game.tag(key, side)) } else { key };
             moves.push(MoveByKey { key, layer: game.layer(&after), action, ties });
         });
     }
@@ -506,7 +537,7 @@ impl<G: Game> Typed<G> {
     fn canonical_at(&self, at: Address, swapped: bool) -> Option<Canonical> {
         let state = self.position(at)?.state;
         let state = if swapped { self.game.swapped(&state)? } else { state };
-        Some(self.game.canonical(&state))
+        Some(self.canonical(&state))
     }
 }
 

@@ -12,6 +12,7 @@
 //! on, because bytes of one kind compress best together.
 
 use crate::game::Rules;
+// The one name of a game outside `by_block`; plans take it from here.
 pub(super) use crate::game::othello::blocks::has_blocks;
 
 /// Group and place of a key.

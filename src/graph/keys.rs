@@ -230,8 +230,7 @@ impl BucketIndex {
     /// their number (at most about two bytes a key).
     pub(super) fn new<K: StoredKey>(keys: &[K], width: u32) -> BucketIndex {
         assert!(keys.len() <= u32::MAX as usize, "a layer of more than 2^32 states");
-        let half = if K::WORDS == 1 { width } else { width / 2 };
-        let bits = (usize::BITS - (keys.len() / 4).leading_zeros()).clamp(1, 22.min(half));
+        let bits = (usize::BITS - (keys.len() / 4).leading_zeros()).clamp(1, 22.min(width));
         let mut starts = Vec::with_capacity((1 << bits) + 1);
         for (place, key) in keys.iter().enumerate() {
             let prefix = bucket(*key, width, bits);
@@ -287,7 +286,7 @@ mod tests {
                 assert_eq!(index.find(&keys, key + 1), None);
             }
             let all: Vec<WideKey> = keys.iter().map(|&k| wide(k, !k)).collect();
-            let index = BucketIndex::new(&all, 64);
+            let index = BucketIndex::new(&all, 96);
             for (place, &key) in all.iter().enumerate() {
                 assert_eq!(index.find(&all, key), Some(place));
                 assert_eq!(index.find(&all, wide((key.widen() >> 64) as u64, 0)), None);

@@ -166,6 +166,7 @@ fn range<K: StoredKey>(parts: &[Vec<Record<K>>]) -> Option<(u64, u64)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::stored_key::WideKey;
     use super::*;
 
     fn check<K: StoredKey>(key: impl Fn(u64) -> K) {
@@ -193,9 +194,6 @@ mod tests {
     fn records_come_out_ascending_and_none_is_lost() {
         check(|k| k);
         check(|k| k % 1000);
-        check(|k| {
-            super::super::stored_key::WideKey::narrow(u128::from(k % 100) << 64 | u128::from(k))
-                .unwrap()
-        });
+        check(|k| WideKey::narrow(u128::from(k % 100) << 64 | u128::from(k)).unwrap());
     }
 }

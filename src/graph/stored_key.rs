@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::fmt::Debug;
 use std::hash::Hash;
 
+use crate::game::words_of_key;
 use crate::table::Element;
 
 /// Key of a state in one or two words, ordered as a number.
@@ -74,10 +75,9 @@ impl PartialOrd for WideKey {
 impl StoredKey for WideKey {
     const WORDS: usize = 2;
 
-    /// `width` counts the bits of both words, half of them in each.
     #[inline]
     fn prefix(self, width: u32, bits: u32) -> usize {
-        (self.0[0] >> (width / 2).saturating_sub(bits)) as usize
+        (self.widen() >> width.saturating_sub(bits)) as usize
     }
 
     #[inline]
@@ -87,11 +87,45 @@ impl StoredKey for WideKey {
 
     #[inline]
     fn narrow(key: u128) -> Option<WideKey> {
-        Some(WideKey([(key >> 64) as u64, key as u64]))
+        Some(WideKey(words_of_key(key)))
     }
 }
 
 impl Element for WideKey {
     const DESCR: &'static str = u64::DESCR;
     const COLUMNS: u64 = 2;
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check<K: StoredKey>(keys: [u128; 2], width: u32) -> Result<(), TestCaseError> {
+        let keys = keys.map(|key| key & u128::MAX >> (128 - width));
+        let [first, second] = keys.map(|key| K::narrow(key).unwrap());
+        prop_assert_eq!([first.widen(), second.widen()], keys);
+        prop_assert_eq!(first.cmp(&second), keys[0].cmp(&keys[1]));
+        prop_assert_eq!((first < second, first <= second), (keys[0] < keys[1], keys[0] <= keys[1]));
+        // Tables compare the words in their order.
+        let [a, b] = [first, second].map(|key| bytemuck::cast_slice::<_, u64>(&[key]).to_vec());
+        prop_assert_eq!(a.cmp(&b), keys[0].cmp(&keys[1]));
+        for bits in [1, 7, 16, 24].map(|bits: u32| bits.min(width)) {
+            let [a, b] = [first, second].map(|key| key.prefix(width, bits));
+            prop_assert_eq!([a, b], keys.map(|key| (key >> (width - bits)) as usize));
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn keys_keep_their_order(keys: [u128; 2], width in 1u32..=128) {
+            check::<WideKey>(keys, width)?;
+            if width <= 64 {
+                check::<u64>(keys, width)?;
+                prop_assert_eq!(u64::narrow(keys[0] | 1 << 64), None);
+            }
+        }
+    }
 }

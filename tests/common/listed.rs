@@ -1,6 +1,6 @@
 //! A game whose states and moves are listed, for tests of whatever no built-in game has.
 
-use yomikiri::game::{Action, Empties, Game, Mobility, Outcome, Position, Score, Side};
+use yomikiri::game::{Action, Empties, Facts, Game, Mobility, Outcome, Position, Score, Side};
 
 /// A state of [`Listed`].
 #[derive(Clone, Debug, Default)]
@@ -25,8 +25,10 @@ pub struct Listed {
     /// `true` if the ranks of states 3 and 4 return each other's state.
     pub is_muddled: bool,
     pub has_scores: bool,
-    /// `true` if the game has layers and scores of which it does not say that it has them.
+    /// `true` if the game has layers, scores and long keys of which it does not say that it has them.
     pub is_careless: bool,
+    /// Bits of a key below the number of the state.
+    pub key_shift: u32,
 }
 
 impl Listed {
@@ -59,10 +61,15 @@ impl Game for Listed {
         self.node(state).end
     }
     fn key(&self, &state: &u32) -> u128 {
-        state.into()
+        u128::from(state) << self.key_shift
     }
     fn state(&self, key: u128) -> Option<u32> {
-        (key < self.nodes.len() as u128).then_some(key as u32)
+        let state = (key >> self.key_shift) as u32;
+        ((state as usize) < self.nodes.len() && self.key(&state) == key).then_some(state)
+    }
+    fn facts(&self) -> Facts {
+        let key_bits = if self.is_careless { 64 } else { self.key_shift + 32 };
+        Facts { key_bits, ..Facts::default() }
     }
     fn is_pass(&self, action: Action) -> bool {
         action == PASS

@@ -219,25 +219,11 @@ fn animal_shogi_3x3() {
     assert!(seen.positions > 500 && seen.losses > 50 && seen.kings_taken > 50, "{seen:?}");
 }
 
-/// Keys of either width contain the same states in games that fit both.
+/// Tables store keys of one word or of two.
 #[test]
-fn the_width_of_keys_changes_no_rule() {
-    let (narrow, wide) = (Shogi::new(&ANIMAL_SHOGI, true), Shogi::new(&ANIMAL_SHOGI, true));
-    let mut random = Random(3);
-    for _ in 0..50 {
-        let mut position = narrow.start();
-        loop {
-            let actions = narrow.actions(&position.state);
-            assert_eq!(wide.actions(&position.state), actions);
-            assert_eq!(wide.rank(&position.state), narrow.rank(&position.state));
-            let (ours, theirs) =
-                (narrow.canonical(&position.state), wide.canonical(&position.state));
-            assert_eq!(wide.state(theirs.key), narrow.state(ours.key));
-            if actions.is_empty() {
-                break;
-            }
-            position = narrow.advance(&position, actions[random.below(actions.len())]);
-        }
+fn keys_have_as_many_words_as_they_need() {
+    for (variant, words) in [(&ANIMAL_SHOGI, 1), (&SMALL_ANIMAL_SHOGI, 1), (&MINISHOGI, 2)] {
+        assert_eq!(Shogi::new(variant, true).facts().key_words(), words, "{}", variant.name);
     }
 }
 

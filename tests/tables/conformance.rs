@@ -26,8 +26,8 @@ macro_rules! games {
 games! {
     othello_4x4: Othello::new(4, 4, true);
     othello_4x4_unfolded: Othello::new(4, 4, false);
-    othello_4x4_with_a_wide_key: Othello::new(4, 4, true);
     othello_4x5: Othello::new(4, 5, true);
+    othello_4x8: Othello::new(4, 8, true);
     othello_5x4: Othello::new(5, 4, true);
     othello_5x5: Othello::new(5, 5, true);
     othello_6x6: Othello::new(6, 6, true);
@@ -37,7 +37,6 @@ games! {
     minishogi_unfolded: Shogi::new(&MINISHOGI, false);
     animal_shogi: Shogi::new(&ANIMAL_SHOGI, true);
     animal_shogi_unfolded: Shogi::new(&ANIMAL_SHOGI, false);
-    animal_shogi_with_a_wide_key: Shogi::new(&ANIMAL_SHOGI, true);
     animal_shogi_3x3: Shogi::new(&SMALL_ANIMAL_SHOGI, true);
     animal_shogi_3x3_unfolded: Shogi::new(&SMALL_ANIMAL_SHOGI, false);
 }

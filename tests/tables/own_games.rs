@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use yomikiri::game::{
-    Action, AnyState, Game, Group, Outcome, Position, Repetition, Rules, Symmetry, conform,
+    Action, Address, AnyState, Game, Group, Outcome, Position, Repetition, Rules, Symmetry, conform,
 };
 use yomikiri::graph::{self, Index, Plan, pack};
 use yomikiri::hint::Hint;
@@ -103,7 +103,8 @@ fn reached(game: &Listed) -> Vec<Position<u32>> {
 }
 
 fn any_state(game: &dyn Rules, state: u32) -> AnyState {
-    game.state(state.into()).unwrap()
+    let key_shift = game.typed::<Listed>().unwrap().key_shift;
+    game.state(u128::from(state) << key_shift).unwrap()
 }
 
 /// Checks that a table has exactly the states and values of a layered game.
@@ -139,7 +140,9 @@ fn holds(game: &Listed, table: Table) {
 #[test]
 fn moves_that_jump_layers_lead_where_the_rules_say() {
     let games = [nim(7, &[1, 2, 3]), nim(8, &[2, 3]), nim(9, &[2, 4]), nim(60, &[3, 8]), jumping()];
-    for game in games {
+    // Keys of two words.
+    let long = Listed { key_shift: 50, ..nim(60, &[3, 8]) };
+    for game in games.into_iter().chain([long]) {
         conform(&game);
         let any = game.clone().into_rules();
         let tables = Tables::new();
@@ -270,6 +273,27 @@ fn a_pass_that_is_answered_by_a_pass_does_not_conform() {
 fn layers_without_a_unit_do_not_conform() {
     let nodes = vec![interior(1, [1]), lost(1)];
     conform(&Listed { nodes, is_careless: true, ..Listed::default() });
+}
+
+#[test]
+#[should_panic(expected = "has more bits than key_bits")]
+fn longer_keys_than_the_game_says_do_not_conform() {
+    let nodes = vec![interior(0, [1]), interior(0, [2]), interior(0, [0])];
+    conform(&Listed { nodes, is_careless: true, key_shift: 64, ..Listed::default() });
+}
+
+/// Keys are refused where they leave a game or enter it, so that no table cuts them off.
+#[test]
+fn no_key_is_cut_off() {
+    let nodes = vec![interior(0, [1]), interior(0, [0])];
+    let game = Listed { nodes, is_careless: true, key_shift: 64, ..Listed::default() }.into_rules();
+    let start = game.start().state;
+    let play = AssertUnwindSafe(|| game.play(&start, Action(0)));
+    let words = catch_unwind(play).unwrap_err().downcast::<String>().unwrap();
+    assert!(words.contains("a key exceeds `Facts::key_bits`"), "{words}");
+    assert_eq!(game.state(1 << 64), None);
+    assert_eq!(game.position_at(Address::Key(1 << 64)), None);
+    assert!(game.parse_position("0.1 First", &game.start()).is_err());
 }
 
 #[test]

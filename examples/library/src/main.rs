@@ -3,7 +3,6 @@
 use std::error::Error;
 use std::path::Path;
 
-use yomikiri::game::Game;
 use yomikiri::progress::Silent;
 use yomikiri::registry::othello;
 use yomikiri::solved::{Oracle, SolvedTable};

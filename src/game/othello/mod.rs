@@ -184,7 +184,7 @@ impl Game for Othello {
     fn facts(&self) -> Facts {
         Facts {
             shape: (self.rows, self.columns),
-            key_bits: 2 * self.square_count() as u32,
+            key_bits: self.low_bits + self.square_count() as u32,
             ..Facts::default()
         }
     }

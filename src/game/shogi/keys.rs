@@ -93,11 +93,9 @@ impl Packing {
     pub(super) fn bits_for(variant: &Variant) -> Option<u32> {
         let head = 1 + variant.squares() as u32 + 4 * variant.hand_kinds() as u32;
         let codes = stream_of(variant).1;
-        // The head alone determines the prefix of a wide key, so only its bits are counted, once for each
-        // word.
         let (bits, fits) = match head + codes {
             bits @ ..=64 => (bits, true),
-            _ => (2 * head.max(33), head <= 64 && codes <= 64),
+            _ => (64 + head, head <= 64 && codes <= 64),
         };
         (fits && variant.copies <= 3).then_some(bits)
     }

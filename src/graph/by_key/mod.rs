@@ -342,8 +342,9 @@ impl<K: StoredKey> ByKey<'_, K> {
                 }
             }
             // The targets of edges that arrive from earlier layers follow those of the layer.
+            let width = self.game.facts().key_bits;
             for (&(_, record), edge) in arriving.iter().zip(first.edges as u32..) {
-                let shard = partition.shard(record.key, self.game.facts().key_bits);
+                let shard = partition.shard(record.key, width);
                 if shards.contains(&shard) {
                     parts[shard - shards.start].push((0, vec![Record { edge, ..record }]));
                 }

@@ -28,7 +28,7 @@ pub use features::FEATURES;
 use yomikiri::game::shogi::{Board, MINISHOGI, Shogi};
 use yomikiri::game::{AnyPosition, Game, Position, Rules};
 
-/// Rules of minishogi with the key type of this module.
+/// Rules of minishogi.
 pub type Minishogi = Shogi;
 
 /// Returns the rules; left-right mirror images have the same canonical key.

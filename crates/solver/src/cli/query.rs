@@ -1,6 +1,7 @@
 //! `solver query`: the value of a position by a table, or by search.
 
 use std::io::{self, BufReader};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::bail;
@@ -94,8 +95,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     }
     if args.batch {
         let sources = match (table, &game) {
-            (Some(table), _) => sources_of(&*table.game().shared(), vec![table]),
-            (None, Some(game)) => sources_of(&**game, tables_of(&**game, context)),
+            (Some(table), _) => sources_of(table.game().shared(), vec![table]),
+            (None, Some(game)) => sources_of(game.clone(), tables_of(&**game, context)),
             (None, None) => {
                 let hint = "--batch reads positions from stdin, and needs a table or a game";
                 bail!(unknown_table(&text, context).with_hint(hint));
@@ -120,10 +121,10 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
                 Some(root) => root,
                 None => table.states().parse(&text)?,
             };
-            (sources_of(&*table.game().shared(), vec![table]), position)
+            (sources_of(table.game().shared(), vec![table]), position)
         }
         None => match containing(text.trim(), game.as_deref(), context) {
-            Ok((tables, position)) => (sources_of(&*tables[0].game().shared(), tables), position),
+            Ok((tables, position)) => (sources_of(tables[0].game().shared(), tables), position),
             Err(error) => {
                 let is_unnamed = game.is_none();
                 let game = game.or_else(|| game_of(&text, context).ok());
@@ -145,7 +146,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
                     let what = "no table contains it, so it is searched";
                     context.remark(format!("{}: {what}", game.name()));
                 }
-                (sources_of(&*game, tables_of(&*game, context)), parse(&*game)?)
+                let position = parse(&*game)?;
+                (sources_of(game.clone(), tables_of(&*game, context)), position)
             }
         },
     };
@@ -173,12 +175,12 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
 }
 
 /// Returns tables of a game, the preferred ones first, with a search by the first one's rule for empty squares.
-fn sources_of(game: &dyn Rules, tables: Vec<SolvedTable>) -> Sources {
+fn sources_of(game: Arc<dyn Rules>, tables: Vec<SolvedTable>) -> Sources {
     let empties = tables.first().map_or(Empties::default(), |table| table.values().empties());
     let threads = rayon::current_num_threads();
     let search =
-        is_searched(game).then(|| SearchOracle::beside(game.shared(), empties, threads, TIME));
-    Sources::new(game, tables, search.flatten(), Reach::Outside)
+        is_searched(&*game).then(|| SearchOracle::beside(game.clone(), empties, threads, TIME));
+    Sources::new(&*game, tables, search.flatten(), Reach::Outside)
 }
 
 /// Returns the solved tables of a game, complete ones first.
