@@ -410,7 +410,7 @@ pub fn kept_dir(dir: &Path) -> io::Result<()> {
     match fs::symlink_metadata(dir) {
         Ok(there) if there.is_symlink() => return Err(NotOurs::link()),
         Ok(there) if !there.is_dir() => return Err(NotOurs("it is not a directory").into()),
-        Ok(_) if is_kept(dir) => return Ok(()),
+        Ok(_) if has_draft(dir)? => return Ok(()),
         Ok(_) if fs::read_dir(dir)?.next().is_some() => {
             return Err(NotOurs("it contains files that no command of ours left").into());
         }
@@ -431,7 +431,15 @@ pub(crate) fn mark(dir: &Path) -> io::Result<()> {
 
 /// Returns whether [`kept_dir`] created a directory.
 pub fn is_kept(dir: &Path) -> bool {
-    fs::symlink_metadata(dir.join(DRAFT)).is_ok_and(|there| there.is_file())
+    has_draft(dir).unwrap_or(false)
+}
+
+fn has_draft(dir: &Path) -> io::Result<bool> {
+    match fs::symlink_metadata(dir.join(DRAFT)) {
+        Ok(there) => Ok(there.is_file()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// Returns a new temporary path for an output.
