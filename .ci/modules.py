@@ -17,12 +17,12 @@ from pathlib import Path
 CRATES = ["src", "crates/measure/src", "crates/learn/src", "crates/cluster/src", "crates/solver/src", "python/src"]
 
 # Memory maps, and instructions that not every processor has.
-UNSAFE = {"src/game/othello/blocks/bits.rs", "src/game/othello/search/kernel.rs", "src/mmap.rs"}
+UNSAFE = {"src/games/othello/blocks/bits.rs", "src/games/othello/search/kernel.rs", "src/mmap.rs"}
 LONGEST_FILE = 900
 
 # Files, and folders with all of theirs, that name Othello or shogi; docs/decisions.md gives the reasons.
 GAMES = (
-    "src/game/",
+    "src/games/",
     "src/registry.rs",
     "src/graph/build.rs",
     "src/graph/by_block/",
@@ -65,7 +65,7 @@ def code_of(text):
 
 def names_a_game(text):
     """Returns `True` if code uses the rules of Othello or of shogi by their names."""
-    return bool(re.search(r"\bgame::(othello|shogi)\b", code_of(text)))
+    return bool(re.search(r"\bgames::(othello|shogi)\b", code_of(text)))
 
 
 def arrows_in(root):
@@ -152,7 +152,7 @@ def self_test():
                 path.parent.mkdir(exist_ok=True)
                 path.write_text(text)
             assert bool(circles_in(arrows_in(Path(place)))) == expected, files
-    assert names_a_game("use yomikiri::game::shogi::Board;") and not names_a_game("// game::othello\nuse a::game::Game;")
+    assert names_a_game("use yomikiri::games::shogi::Board;") and not names_a_game("// games::othello\nuse a::rules::Game;")
     print(f"{len(cases)} crates of the self test are as they should be")
 
 

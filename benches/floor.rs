@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use common::{COUNTS, PlainKernel, solve, table_in, timed};
 use rayon::prelude::*;
-use yomikiri::game::Game;
-use yomikiri::game::othello::{Board, Othello};
+use yomikiri::games::othello::{Board, Othello};
 use yomikiri::graph::Graph;
+use yomikiri::rules::Game;
 use yomikiri::solve::RowOrder;
 
 fn main() {

@@ -15,9 +15,9 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use rayon::prelude::*;
 use rustc_hash::{FxBuildHasher, FxHashSet};
-use yomikiri::game::othello::{Board, Othello};
-use yomikiri::game::{Game, Position, Side};
+use yomikiri::games::othello::{Board, Othello};
 use yomikiri::graph::Graph;
+use yomikiri::rules::{Game, Position, Side};
 use yomikiri::solve::RowOrder;
 use yomikiri_measure::policy::{Batch, PolicySpec, of_rules};
 

@@ -14,14 +14,14 @@ use std::time::{Duration, Instant};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use serde_json::Value;
-use yomikiri::game::othello::search::is_vectorised;
-use yomikiri::game::shogi::{Board, MINISHOGI, Shogi};
-use yomikiri::game::{
+use yomikiri::games::othello::search::is_vectorised;
+use yomikiri::games::shogi::{Board, MINISHOGI, Shogi};
+use yomikiri::progress::Silent;
+use yomikiri::registry::othello;
+use yomikiri::rules::{
     AnyPosition, AnyState, Empties, Game, Rules, Score, SearchLimits, SearchOptions, SearchWeights,
     Side,
 };
-use yomikiri::progress::Silent;
-use yomikiri::registry::othello;
 use yomikiri::search::mates::{MateOptions, MateRules, MateSearch, MateVerdict};
 use yomikiri::search::{self, SearchResult, SearchTask, Searcher};
 use yomikiri_measure::judge::{SampleOf, from_random_games};

@@ -11,8 +11,8 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::io::{BufRead, stdin};
 
-use yomikiri::game::othello::{Board, Othello};
-use yomikiri::game::{Empties, Game};
+use yomikiri::games::othello::{Board, Othello};
+use yomikiri::rules::{Empties, Game};
 
 /// Alpha-beta search to the end of the game with a transposition table (Knuth and Moore 1975); all moves but
 /// the first get a null window, after Pearl's Scout (1980).

@@ -8,8 +8,8 @@
 
 use std::process::ExitCode;
 
-use yomikiri::game::symmetry::map_square;
-use yomikiri::game::{Action, Facts, Game, Group, MoveSquares, Outcome, Position, Side, Symmetry};
+use yomikiri::rules::symmetry::map_square;
+use yomikiri::rules::{Action, Facts, Game, Group, MoveSquares, Outcome, Position, Side, Symmetry};
 
 /// Rules on a board of at most 32 squares; squares are numbered `row * columns + column`, the top row first.
 pub struct ConnectFour {

@@ -22,8 +22,8 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
-use yomikiri::game::Game;
-use yomikiri::game::othello::{Board, Othello};
+use yomikiri::games::othello::{Board, Othello};
+use yomikiri::rules::Game;
 
 /// Maximum number of free squares, for which a bit per set of them takes 8 MiB.
 const MAX_FREE: usize = 26;

@@ -9,8 +9,8 @@
 
 use std::collections::HashMap;
 
-use yomikiri::game::Game;
-use yomikiri::game::shogi::{ANIMAL_SHOGI, Board, Kind, SMALL_ANIMAL_SHOGI, Shogi, Variant};
+use yomikiri::games::shogi::{ANIMAL_SHOGI, Board, Kind, SMALL_ANIMAL_SHOGI, Shogi, Variant};
+use yomikiri::rules::Game;
 
 /// Kinds of animal shogi without the elephant: lion, chick, giraffe and hen.
 const NO_ELEPHANT: [Kind; 4] = {

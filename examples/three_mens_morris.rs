@@ -9,8 +9,8 @@
 
 use std::process::ExitCode;
 
-use yomikiri::game::symmetry::map_square;
-use yomikiri::game::{Action, Facts, Game, Group, MoveSquares, Outcome, Position, Side, Symmetry};
+use yomikiri::rules::symmetry::map_square;
+use yomikiri::rules::{Action, Facts, Game, Group, MoveSquares, Outcome, Position, Side, Symmetry};
 
 const LINES: [u16; 8] = [0o7, 0o70, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124];
 /// Points adjacent to each point.

@@ -2,8 +2,8 @@
 //! `cargo run --release --example tic_tac_toe -- report`.
 
 use std::process::ExitCode;
-use yomikiri::game::symmetry::map_square;
-use yomikiri::game::{Action, Game, Group, Outcome, Position, Side, Symmetry};
+use yomikiri::rules::symmetry::map_square;
+use yomikiri::rules::{Action, Game, Group, Outcome, Position, Side, Symmetry};
 
 const LINES: [u16; 8] = [0o7, 0o70, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124];
 

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use yomikiri::game::Rules;
 use yomikiri::graph::{self, Index, Plan};
 use yomikiri::progress::{Progress, Silent};
 use yomikiri::registry::Games;
+use yomikiri::rules::Rules;
 use yomikiri::solve::{self, SolveOptions};
 use yomikiri::table::{HEADER_BYTES, Store, Table, crc32};
 

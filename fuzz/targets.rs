@@ -18,14 +18,14 @@ use std::sync::Arc;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use yomikiri::game::encode::Layout;
-use yomikiri::game::othello::proof::check::{BoardRules, CheckLimits};
-use yomikiri::game::othello::proof::{Header, check_file};
-use yomikiri::game::{AnyPosition, Group, Rules, Side, Splits};
+use yomikiri::games::othello::proof::check::{BoardRules, CheckLimits};
+use yomikiri::games::othello::proof::{Header, check_file};
 use yomikiri::graph::{pack, read_roots};
 use yomikiri::hint::Hinted;
 use yomikiri::progress::Silent;
 use yomikiri::registry::Games;
+use yomikiri::rules::encode::Layout;
+use yomikiri::rules::{AnyPosition, Group, Rules, Side, Splits};
 use yomikiri::solve;
 use yomikiri::solved::{ArrayRows, Oracle, Orienting, SolvedTable, States};
 use yomikiri::table::{HEADER_BYTES, Manifest, Store, Table, check_name, crc32};

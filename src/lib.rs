@@ -2,7 +2,7 @@
 //! learned policies against the solution.
 //!
 //! ```
-//! use yomikiri::game::Score;
+//! use yomikiri::rules::Score;
 //! use yomikiri::{progress::Silent, registry::othello, solved::SolvedTable, table::Store};
 //!
 //! let dir = tempfile::tempdir()?;
@@ -14,10 +14,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! To add a game, implement [`Game`](game::Game).
+//! To add a game, implement [`Game`](rules::Game).
 //!
-//! * [`game`]: rules: the [`Game`](game::Game) trait, Othello, the shogi family, notation, symmetry, perft;
-//!   [`Rules`](game::Rules), the object as which all other modules take a game;
+//! * [`rules`]: the [`Game`](rules::Game) trait, actions, outcomes, symmetry, text, perft;
+//!   [`Rules`](rules::Rules), the object as which all other modules take a game;
+//! * [`games`]: Othello and the shogi family;
 //! * [`registry`]: games by name;
 //! * [`table`]: files: manifest, `.npy` arrays, memory maps, checksums, atomic commit;
 //! * [`graph`]: enumeration of a game into a table, and the index from states to rows;
@@ -35,7 +36,7 @@
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("tables need 64-bit pointers to be mapped");
 
-pub mod game;
+pub mod games;
 pub mod graph;
 pub mod hint;
 pub mod input;
@@ -44,6 +45,7 @@ pub mod output;
 pub mod parallel;
 pub mod progress;
 pub mod registry;
+pub mod rules;
 pub mod search;
 pub mod solve;
 pub mod solved;

@@ -1,7 +1,7 @@
 //! Games by name, as commands know them.
 //!
 //! ```
-//! use yomikiri::game::{Game};
+//! use yomikiri::rules::{Game};
 //! use yomikiri::registry::{Games, othello};
 //!
 //! assert_eq!(othello("4x5")?.name(), "othello-4x5");
@@ -13,16 +13,16 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::game::othello::{MAX_SIDE, MIN_SIDE, Othello};
-use crate::game::shogi::{Shogi, VARIANTS, Variant};
-use crate::game::{Game, Rules};
+use crate::games::othello::{MAX_SIDE, MIN_SIDE, Othello};
+use crate::games::shogi::{Shogi, VARIANTS, Variant};
 use crate::hint::{Hint, Hinted, did_you_mean};
+use crate::rules::{Game, Rules};
 use crate::table::{Manifest, Table, TableError};
 
 /// Erases the types of games and collects them in a vector: `games![TicTacToe]`.
 #[macro_export]
 macro_rules! games {
-    ($($game:expr),* $(,)?) => { vec![$($crate::game::Game::into_rules($game)),*] };
+    ($($game:expr),* $(,)?) => { vec![$($crate::rules::Game::into_rules($game)),*] };
 }
 
 /// Built-in games and those that a program adds.

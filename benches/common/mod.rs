@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use yomikiri::game::othello::Othello;
-use yomikiri::game::{Game, Rules};
+use yomikiri::games::othello::Othello;
 use yomikiri::graph::{self, Plan};
 use yomikiri::progress::Silent;
 use yomikiri::registry;
+use yomikiri::rules::{Game, Rules};
 use yomikiri::solve::{self, RowOrder, SolveOptions};
 use yomikiri::table::{Store, Table};
 
@@ -65,7 +65,7 @@ impl PlainKernel {
         let mut board = 0;
         for row in 0..rows {
             for column in 0..columns {
-                let action = yomikiri::game::Action((row * columns + column) as u16);
+                let action = yomikiri::rules::Action((row * columns + column) as u16);
                 board |= 1 << (8 * row + column);
                 for (symmetry, bytes) in images.iter_mut().enumerate() {
                     let image = game.transform_action(action, symmetry as u8).0;

@@ -2,7 +2,7 @@
 //! `yomikiri.bind` of the library that was built. `docs/python.md` has the whole way.
 
 use pyo3::prelude::*;
-use yomikiri::game::Group;
+use yomikiri::rules::Group;
 
 #[allow(dead_code)]
 #[path = "../../examples/tic_tac_toe.rs"]

@@ -7,13 +7,13 @@ use numpy::{
 };
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
-use yomikiri::game::encode::{Encoding, Layout, Plane};
-use yomikiri::game::{
+use yomikiri::hint::{Hint as _, Hinted};
+use yomikiri::progress::Progress;
+use yomikiri::rules::encode::{Encoding, Layout, Plane};
+use yomikiri::rules::{
     self as rules, Action, AnyPosition, Empties, NotationError, Outcome, Position, Rules, Side,
     Symmetry,
 };
-use yomikiri::hint::{Hint as _, Hinted};
-use yomikiri::progress::Progress;
 use yomikiri::solved::empty_squares;
 use yomikiri_measure::judge::{PositionList, SampleOf, from_random_games};
 

@@ -17,8 +17,8 @@ use std::sync::OnceLock;
 
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict as _, PyTuple};
-use yomikiri::game::Rules;
 use yomikiri::registry::Games;
+use yomikiri::rules::Rules;
 
 /// Games that a module adds to the built-in ones.
 static ADDED: OnceLock<Vec<Arc<dyn Rules>>> = OnceLock::new();

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use yomikiri::game::encode::Encoding;
-use yomikiri::game::{AnyPosition, Rules};
 use yomikiri::hint::{Hint as _, Hinted};
+use yomikiri::rules::encode::Encoding;
+use yomikiri::rules::{AnyPosition, Rules};
 use yomikiri_measure::judge::Player;
 use yomikiri_measure::policy::{
     Answers, Batch, OutputRows, Outside, Policy, PolicySpec, ReadingSpec, Source, Steady, TrainedOn,

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use yomikiri::game::{Rules, Split, Splits, WIN_PLIES};
 use yomikiri::graph::{self, Plan, within_room};
 use yomikiri::hint::Hint;
 use yomikiri::progress::{Progress, Silent};
+use yomikiri::rules::{Rules, Split, Splits, WIN_PLIES};
 use yomikiri::solve::SolveOptions;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::{NoRoom, Store};

@@ -12,10 +12,10 @@ use super::by_rank::ByRank;
 use super::plan::{Index, Plan, table_name};
 use super::stored_key::WideKey;
 use super::{GraphError, conventions};
-use crate::game::Rules;
-use crate::game::othello::blocks::Instructions;
-use crate::game::othello::blocks::Tables;
+use crate::games::othello::blocks::Instructions;
+use crate::games::othello::blocks::Tables;
 use crate::progress::Progress;
+use crate::rules::Rules;
 use crate::table::{
     Counts, Draft, FORMAT, FORMAT_VERSION, Ints, Lengths, Manifest, Store, Table, TableError,
 };
@@ -226,10 +226,10 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::game::shogi::MINISHOGI;
-    use crate::game::{Position, Side};
+    use crate::games::shogi::MINISHOGI;
     use crate::progress::Silent;
     use crate::registry::{othello, shogi};
+    use crate::rules::{Position, Side};
 
     fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
         let files = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap());

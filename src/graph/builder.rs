@@ -9,8 +9,8 @@ use super::GraphError;
 use super::plan::Plan;
 use super::stored_key::WideKey;
 use super::view::START_EVERY;
-use crate::game::Rules;
 use crate::progress::Progress;
+use crate::rules::Rules;
 use crate::table::{Counts, Draft, Ints, Lengths, TableError};
 
 /// Enumerator that finds the rows of a table step by step. A step is a layer or a ply.

@@ -17,10 +17,10 @@ use super::GraphError;
 use super::builder::{BuildState, Builder};
 use super::plan::Plan;
 use super::ranked::{RankedGame, block_counts, distance_of_end, ones_of};
-use crate::game::{Address, Empties, End, Mobility, Outcome, RankedMoves, Rules};
 use crate::hint::Hinted;
 use crate::parallel::{self, GRAIN};
 use crate::progress::Progress;
+use crate::rules::{Address, Empties, End, Mobility, Outcome, RankedMoves, Rules};
 use crate::table::{Counts, Draft, Lengths};
 
 /// Contents of a checkpoint besides the arrays.

@@ -1,7 +1,7 @@
 //! Number of states that rows stand for, counted in five ways.
 
 use super::StateKind;
-use crate::game::{Orientations, Side};
+use crate::rules::{Orientations, Side};
 use crate::table::{Counts, Tally};
 
 /// Counts of a set of rows.

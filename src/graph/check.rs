@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::by_block::{DerivedMoves, Deriver, Layer, Numbered};
 use super::view::START_EVERY;
 use super::{Graph, Keys, StateKind};
-use crate::game::Rules;
 use crate::parallel::{self, Spare};
+use crate::rules::Rules;
 use crate::table::{Memory, Table, TableError};
 
 /// Arrays to check if the table has them, in the order of [`LayerChecks::sums`].

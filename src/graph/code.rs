@@ -11,9 +11,9 @@
 //! The skips are stored in planes, first bytes together, then the second bytes of those that have two, and so
 //! on, because bytes of one kind compress best together.
 
-use crate::game::Rules;
+use crate::rules::Rules;
 // The one name of a game outside `by_block`; plans take it from here.
-pub(super) use crate::game::othello::blocks::has_blocks;
+pub(super) use crate::games::othello::blocks::has_blocks;
 
 /// Group and place of a key.
 pub(super) type Code = [u64; 2];

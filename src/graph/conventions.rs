@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::plan::{Index, Plan};
 use super::ranked::BLOCK;
-use crate::game::Rules;
+use crate::rules::Rules;
 
 const KINDS: &str = "0 interior, 1 terminal, 2 frontier (moves not followed, value unknown)";
 
@@ -32,7 +32,7 @@ pub(super) fn of(game: &dyn Rules, plan: &Plan) -> BTreeMap<String, String> {
         }
         (Index::Keys, Some(unit)) => {
             let order = game.group().order();
-            let [first, second] = crate::game::Side::ALL.map(|side| game.side_name(side));
+            let [first, second] = crate::rules::Side::ALL.map(|side| game.side_name(side));
             all.push(match plan.derived {
                 true => ("transitions", "not stored: the rules give the moves of a row, and its key the row that a move leads to".to_string()),
                 false => ("kinds", KINDS.to_string()),

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::UNFIT;
 use super::code::{self, Code, Coding};
 use super::stored_key::{StoredKey, WideKey};
-use crate::game::{Orientations, Rules};
 use crate::parallel;
+use crate::rules::{Orientations, Rules};
 use crate::table::{Array, BLOCK, Packed, Table, TableError, or_record};
 
 /// Keys of a table, of one or two words each.

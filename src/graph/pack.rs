@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use super::Graph;
 use super::code::{self, Code, Coding};
 use super::ranked::{self, PACKED_BLOCK, Ranked};
-use crate::game::{Orientations, Rules};
 use crate::hint::{Hint, Kind};
 use crate::progress::Progress;
+use crate::rules::{Orientations, Rules};
 use crate::table::{
     BLOCK, DISCOUNTED_COLUMN, Draft, Element, Manifest, Table, TableError, blocks_of, planes,
     write_blocks,

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::GraphError;
 use super::code::has_blocks;
-use crate::game::{AnyPosition, ExpectedStates, NotationError, Position, Rules};
 use crate::hint::Hint;
+use crate::rules::{AnyPosition, ExpectedStates, NotationError, Position, Rules};
 use crate::table::{
     CHECKPOINT_AFTER, Identity, NoRoom, Store, Table, TableError, check_name, fits_disk,
     fits_memory,

@@ -7,8 +7,8 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::UNFIT;
-use crate::game::{Address, Empties, End, Outcome, RankedMoves, Rules};
 use crate::parallel;
+use crate::rules::{Address, Empties, End, Outcome, RankedMoves, Rules};
 use crate::table::{Array, Packed, Table, TableError, of_planes, or_record};
 
 /// Ranks that one count covers: a cache line of the bitmap.

@@ -5,7 +5,7 @@
 //! pass. Wide keys are sorted by comparison.
 
 use super::stored_key::StoredKey;
-use crate::game::Orientations;
+use crate::rules::Orientations;
 
 /// Successor with the edge that leads to it, its orientations and its ply.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use crate::game::words_of_key;
+use crate::rules::words_of_key;
 use crate::table::Element;
 
 /// Key of a state in one or two words, ordered as a number.

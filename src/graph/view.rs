@@ -9,11 +9,11 @@ use std::path::Path;
 use super::keys::{BucketIndex, Keys, KeysElsewhere};
 use super::ranked::Ranked;
 use super::{StateKind, UNFIT};
-use crate::game::{
-    Action, Address, AnyPosition, AnyState, Empties, Orientations, Rules, Score, Standing,
-};
 use crate::mmap::prefetch;
 use crate::parallel::{self, GRAIN};
+use crate::rules::{
+    Action, Address, AnyPosition, AnyState, Empties, Orientations, Rules, Score, Standing,
+};
 use crate::table::{
     Array, BLOCK, Counts, Ints, Manifest, PackedColumn, Table, TableError, or_record,
 };

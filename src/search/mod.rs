@@ -4,7 +4,7 @@
 //! [`ScoreSearch`]; games of the shogi family, which have cycles, for the wins that can be forced ([`mates`]).
 //!
 //! ```
-//! use yomikiri::game::{Game, Score, SearchLimits, SearchOptions};
+//! use yomikiri::rules::{Game, Score, SearchLimits, SearchOptions};
 //! use yomikiri::registry::othello;
 //! use yomikiri::search::{SearchTask, searcher};
 //!
@@ -17,7 +17,7 @@
 
 pub mod mates;
 
-use crate::game::{Action, AnyState, Rules, Score, ScoreSearch, SearchLimits, SearchOptions};
+use crate::rules::{Action, AnyState, Rules, Score, ScoreSearch, SearchLimits, SearchOptions};
 use crate::solve::Value;
 use mates::{MateLine, MateValues, MateVerdict};
 

@@ -3,8 +3,8 @@
 use std::marker::PhantomData;
 
 use super::value::{Prospect, SweepOrder, Value, change_of};
-use crate::game::Score;
 use crate::graph::{Graph, StateKind, TerminalScores};
+use crate::rules::Score;
 
 /// Effect of a sweep on one state. Values are always the mover's.
 pub(super) trait Backup: Sync {

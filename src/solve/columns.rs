@@ -16,10 +16,10 @@ use super::SweepError;
 use super::options::Method;
 use super::ranked::outcome_of;
 use super::value::{Prospect, SweepOrder, Value};
-use crate::game::{Empties, Outcome, Repetition, Score};
 use crate::graph::ENDLESS;
 use crate::mmap::prefetch;
 use crate::parallel::{self, GRAIN};
+use crate::rules::{Empties, Outcome, Repetition, Score};
 use crate::table::{
     Array, DISCOUNTED_COLUMN, Discounted, Element, Manifest, NewColumn, PackedColumn, RootValue,
     SOLUTION_COLUMNS, Solution, SweepRecord, Table, TableError, Written,

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::columns::Values;
 use super::value::Value;
-use crate::game::Outcome;
 use crate::parallel;
+use crate::rules::Outcome;
 
 /// Number of rows that a task counts.
 const GRAIN: usize = 1 << 20;

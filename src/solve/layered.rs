@@ -13,12 +13,12 @@ use super::sweep::{Change, done};
 use super::textbook::Textbook;
 use super::value::{Prospect, Short, SweepOrder};
 use super::{SweepError, SweepLog, columns};
-use crate::game::{Rules, Score};
 use crate::graph::{Graph, LayerChecks, LayerSums, LayerToRead, Maker, deriver};
 use crate::hint::Hinted;
 use crate::mmap::prefetch;
 use crate::parallel::{self, GRAIN};
 use crate::progress::Progress;
+use crate::rules::{Rules, Score};
 use crate::table::{Buffer, Memory, SweepRecord, Table, TableError};
 
 /// Layered game's table that is being solved.

@@ -55,10 +55,10 @@ use checkpoint::Checkpoint;
 use layered::Layered;
 use options::Method;
 
-use crate::game::Rules;
 use crate::graph::{Graph, RankedGame};
 use crate::hint::{Hint, Hinted, Kind};
 use crate::progress::Progress;
+use crate::rules::Rules;
 use crate::table::{CHECKPOINT_AFTER, Memory, SweepRecord, Table, TableError};
 
 /// Table that cannot be solved.

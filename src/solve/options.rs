@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::SweepError;
-use crate::game::{Empties, Repetition, Rules, Score};
 use crate::hint::Hinted;
+use crate::rules::{Empties, Repetition, Rules, Score};
 use crate::table::{NoRoom, Solution, SweepRecord, Table, fits_memory};
 
 /// Advice for an option that bounded tables do not allow.

@@ -18,12 +18,12 @@ use serde::{Deserialize, Serialize};
 
 use super::checkpoint::Checkpoint;
 use super::{SweepError, SweepLog};
-use crate::game::{End, Outcome, RankedMoves, Repetition};
 use crate::graph::{ENDLESS, Ranked, distance_of_end, ones_of};
 use crate::hint::Hinted;
 use crate::mmap::prefetch;
 use crate::parallel;
 use crate::progress::Progress;
+use crate::rules::{End, Outcome, RankedMoves, Repetition};
 use crate::table::SweepRecord;
 
 /// Longest distance that a byte can hold.

@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::game::{Outcome, Score};
+use crate::rules::{Outcome, Score};
 
 /// Score and plies to the end in one ordered number: the higher, the better for the mover.
 ///

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::SolvedTable;
-use crate::game::{AnyPosition, Drawn, MoveSquares, Outcome, Rules, Side};
 use crate::hint::Hint;
+use crate::rules::{AnyPosition, Drawn, MoveSquares, Outcome, Rules, Side};
 use crate::search::MateByChecks;
 use crate::search::mates::MateVerdict;
 use crate::solve::Value;

@@ -9,9 +9,9 @@
 use std::io::Cursor;
 
 use super::{Oracle, SolvedTable};
-use crate::game::{Address, AnyPosition, AnyState, Position, Side};
 use crate::hint::Hinted;
 use crate::input::NpyHeader;
+use crate::rules::{Address, AnyPosition, AnyState, Position, Side};
 
 /// Columns of the output.
 const COLUMNS: [&str; 5] = ["found", "outcome", "score", "distance", "action"];

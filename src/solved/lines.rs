@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::{Brief, NotThere, Oracle, SolvedTable};
-use crate::game::NotationError;
 use crate::hint::Hint;
+use crate::rules::NotationError;
 
 /// Longest line that is read, in bytes.
 pub const LONGEST_LINE: usize = 4096;

@@ -25,10 +25,10 @@ mod searched;
 mod sources;
 mod totals;
 
-use crate::game::{AnyPosition, AnyState, NotationError, Orientations, Rules, Symmetry};
 use crate::graph::{self, Graph, GraphError, Plan, RowMove, RowPiece, StateKind};
 use crate::parallel;
 use crate::progress::Progress;
+use crate::rules::{AnyPosition, AnyState, NotationError, Orientations, Rules, Symmetry};
 use crate::solve::{self, SolveOptions, SweepError, Value, Values};
 use crate::table::{Store, Table, TableError, or_record};
 use std::sync::Arc;

@@ -6,11 +6,11 @@ use super::SolvedTable;
 use super::answer::{
     Answer, Board, Brief, ByChecks, Cycles, LONGEST_LINE, LineEnd, MoveAnswer, NotThere, Verdict,
 };
-use crate::game::{
+use crate::graph::StateKind;
+use crate::rules::{
     Action, AnyPosition, AnyState, Empties, EndReason, Outcome, PlayedGame, Repetition, Rules,
     Score, Side,
 };
-use crate::graph::StateKind;
 use crate::search::MateByChecks;
 use crate::solve::{Prospect, Value};
 

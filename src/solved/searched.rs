@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustc_hash::FxHashMap;
 
 use super::Oracle;
-use crate::game::{
+use crate::rules::{
     Action, AnyPosition, AnyState, Empties, Outcome, Rules, Score, SearchLimits, SearchOptions,
 };
 use crate::search::{MateByChecks, SearchResult, SearchTask, Searcher, searcher, usual_memory};

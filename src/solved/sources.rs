@@ -2,7 +2,7 @@
 
 use super::lines::{LineRequest, read, reply};
 use super::{NotThere, Oracle, Reach, SearchOracle, SolvedTable};
-use crate::game::{AnyPosition, NotationError, Rules};
+use crate::rules::{AnyPosition, NotationError, Rules};
 use crate::solve::Value;
 use std::sync::Arc;
 

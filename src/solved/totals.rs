@@ -6,8 +6,8 @@ use std::ops::Range;
 use serde::Serialize;
 
 use super::SolvedTable;
-use crate::game::Outcome;
 use crate::parallel;
+use crate::rules::Outcome;
 
 /// Rows that a task counts.
 const GRAIN: usize = 1 << 18;

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use serde_json::Value;
 use tempfile::TempDir;
-use yomikiri::game::{Game, Group, Outcome, conform};
+use yomikiri::rules::{Game, Group, Outcome, conform};
 
 use crate::examples::connect_four::{Board, ConnectFour};
 use crate::examples::{three_mens_morris, tic_tac_toe};

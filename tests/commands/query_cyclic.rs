@@ -9,7 +9,7 @@ use crate::common::plain_shogi::{
 use crate::common::solved::opened;
 use crate::common::tables::{Tables, solved_4x4};
 use serde_json::Value;
-use yomikiri::game::Outcome;
+use yomikiri::rules::Outcome;
 use yomikiri::table::Table;
 
 const RANKED: &str = "animal-shogi-3x3";

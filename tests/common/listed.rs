@@ -1,6 +1,6 @@
 //! A game whose states and moves are listed, for tests of whatever no built-in game has.
 
-use yomikiri::game::{Action, Empties, Facts, Game, Mobility, Outcome, Position, Score, Side};
+use yomikiri::rules::{Action, Empties, Facts, Game, Mobility, Outcome, Position, Score, Side};
 
 /// A state of [`Listed`].
 #[derive(Clone, Debug, Default)]

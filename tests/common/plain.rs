@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use yomikiri::game::othello::Board;
+use yomikiri::games::othello::Board;
 
 /// Content of a square, as the mover sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -6,10 +6,10 @@
 
 use std::sync::Arc;
 use tempfile::TempDir;
-use yomikiri::game::{AnyState, Game, Position, Rules};
 use yomikiri::graph::{self, Plan};
 use yomikiri::progress::{Progress, Silent};
 use yomikiri::registry::Games;
+use yomikiri::rules::{AnyState, Game, Position, Rules};
 use yomikiri::solve::{self, Run, SolveOptions, SweepError};
 use yomikiri::solved::{SolvedTable, States};
 use yomikiri::table::{Store, Table};

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use tempfile::TempDir;
-use yomikiri::game::{AnyPosition, Game, Outcome, Rules, Side};
 use yomikiri::graph::{self, Plan};
 use yomikiri::progress::Silent;
+use yomikiri::rules::{AnyPosition, Game, Outcome, Rules, Side};
 use yomikiri::solve::{self, SolveOptions};
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::Store;

@@ -6,9 +6,9 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::Value;
-use yomikiri::game::{AnyPosition, Rules};
 use yomikiri::progress::Silent;
 use yomikiri::registry::othello;
+use yomikiri::rules::{AnyPosition, Rules};
 use yomikiri::solved::{Orienting, SolvedTable};
 use yomikiri::table::Store;
 use yomikiri_measure::judge::{PositionList, SampleOf, from_random_games, uniform};

@@ -1,7 +1,7 @@
 //! Divergence of the deep Q-learner published in 2023: `docs/results/learned.md`.
 
-use yomikiri::game::{AnyPosition, Rules, Side};
 use yomikiri::registry::othello;
+use yomikiri::rules::{AnyPosition, Rules, Side};
 use yomikiri_learn::chance::{below, seeded, unit};
 
 /// The published network, ReLU 64 and sigmoid 64, trained by plain gradient descent.

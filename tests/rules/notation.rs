@@ -2,9 +2,9 @@
 //! line.
 
 use crate::common::Random;
-use yomikiri::game::othello::{Board, Othello};
-use yomikiri::game::{Game, Position, Side};
+use yomikiri::games::othello::{Board, Othello};
 use yomikiri::hint::Hint;
+use yomikiri::rules::{Game, Position, Side};
 
 fn read(game: &Othello, text: &str) -> Position<Board> {
     game.parse_position(text, &game.start()).unwrap_or_else(|error| panic!("{text:?}: {error}"))

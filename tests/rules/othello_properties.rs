@@ -7,8 +7,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::FileFailurePersistence;
-use yomikiri::game::othello::{Board, Othello};
-use yomikiri::game::{Action, Canonical, Empties, Game, Symmetry};
+use yomikiri::games::othello::{Board, Othello};
+use yomikiri::rules::{Action, Canonical, Empties, Game, Symmetry};
 
 /// Returns random discs on a board of any shape, from nearly empty to full.
 fn scattered() -> impl Strategy<Value = Plain> {

@@ -1,10 +1,10 @@
 //! Perft against the independent counts of `tests/data/othello.json`.
 
 use serde_json::Value;
-use yomikiri::game::Game;
-use yomikiri::game::othello::Othello;
-use yomikiri::game::perft::Finished::{Counted, Dropped};
-use yomikiri::game::perft::{perft, perft_shared};
+use yomikiri::games::othello::Othello;
+use yomikiri::rules::Game;
+use yomikiri::rules::perft::Finished::{Counted, Dropped};
+use yomikiri::rules::perft::{perft, perft_shared};
 
 fn published(board: &str, field: &str) -> Vec<u64> {
     let truth: Value = serde_json::from_str(include_str!("../data/othello.json")).unwrap();

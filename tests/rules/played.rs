@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use crate::common::Random;
 use crate::common::plain::Plain;
 use crate::common::plain_shogi::{self as plain, Rules};
-use yomikiri::game::othello::Othello;
-use yomikiri::game::shogi::{ANIMAL_SHOGI, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi, Variant};
-use yomikiri::game::{EndReason, Game, Outcome, PlayedEnd, PlayedGame};
+use yomikiri::games::othello::Othello;
+use yomikiri::games::shogi::{ANIMAL_SHOGI, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi, Variant};
+use yomikiri::rules::{EndReason, Game, Outcome, PlayedEnd, PlayedGame};
 
 /// Game of the reference rules, with as much of its history as its ends need.
 struct Reference {

@@ -1,6 +1,6 @@
 //! Values with history, found without a search, against a search with history.
 
-use yomikiri::game::shogi::{SMALL_ANIMAL_SHOGI, Shogi};
+use yomikiri::games::shogi::{SMALL_ANIMAL_SHOGI, Shogi};
 
 #[allow(dead_code)]
 #[path = "../../examples/repetition.rs"]

@@ -2,12 +2,12 @@
 //! nothing.
 
 use serde_json::Value;
-use yomikiri::game::Game;
-use yomikiri::game::perft::Finished::{Counted, Dropped};
-use yomikiri::game::perft::{perft, perft_shared};
-use yomikiri::game::shogi::{
+use yomikiri::games::shogi::{
     ANIMAL_SHOGI, Board, Drops, Ending, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi, Variant,
 };
+use yomikiri::rules::Game;
+use yomikiri::rules::perft::Finished::{Counted, Dropped};
+use yomikiri::rules::perft::{perft, perft_shared};
 
 fn truth(text: &str) -> Value {
     serde_json::from_str(text).unwrap()

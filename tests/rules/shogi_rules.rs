@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use crate::common::Random;
 use crate::common::plain_shogi::{self as plain, Rules};
 use serde_json::Value;
-use yomikiri::game::shogi::{
+use yomikiri::games::shogi::{
     ANIMAL_SHOGI, Board, Cell, Drops, Ending, MINISHOGI, Owner, SMALL_ANIMAL_SHOGI, Shogi, Variant,
 };
-use yomikiri::game::{Action, End, Game, Outcome, Position, Side};
+use yomikiri::rules::{Action, End, Game, Outcome, Position, Side};
 
 const COUNTING: Variant =
     Variant { drops: Drops { pawn_mate: true, ..MINISHOGI.drops }, ..MINISHOGI };

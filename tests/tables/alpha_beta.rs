@@ -1,8 +1,8 @@
 //! Values found by search alone agree with those of tables.
 
-use yomikiri::game::Game;
-use yomikiri::game::othello::Othello;
+use yomikiri::games::othello::Othello;
 use yomikiri::progress::Silent;
+use yomikiri::rules::Game;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::Store;
 
@@ -26,7 +26,7 @@ fn every_state_is_worth_what_its_table_says() {
     let (mut search, states) = (Search::new(&game), table.states());
     let mut rows = 0;
     for piece in states.pieces() {
-        let of = |row, position: yomikiri::game::AnyPosition| {
+        let of = |row, position: yomikiri::rules::AnyPosition| {
             rows += 1;
             let (own, other) = states.game().squares(&position.state).unwrap();
             let found = search.score(&game.of_squares(own, other).unwrap());

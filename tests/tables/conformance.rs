@@ -1,10 +1,10 @@
-//! Every built-in game passes `yomikiri::game::conform`.
+//! Every built-in game passes `yomikiri::rules::conform`.
 
 use std::collections::HashSet;
 
-use yomikiri::game::othello::Othello;
-use yomikiri::game::shogi::{ANIMAL_SHOGI, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
-use yomikiri::game::{Game, Position, conform};
+use yomikiri::games::othello::Othello;
+use yomikiri::games::shogi::{ANIMAL_SHOGI, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
+use yomikiri::rules::{Game, Position, conform};
 
 /// Checks a built-in game. Its diagrams can be parsed too; those of other games need not be.
 fn conforms<G: Game>(game: &G) {

@@ -4,9 +4,9 @@
 use std::fs;
 use std::sync::Arc;
 
-use yomikiri::game::{Empties, Rules};
 use yomikiri::graph::{Graph, Plan};
 use yomikiri::progress::Silent;
+use yomikiri::rules::{Empties, Rules};
 use yomikiri::solve::{self, SolveOptions};
 use yomikiri::table::HEADER_BYTES;
 use yomikiri_measure::export::checksum;

@@ -8,11 +8,11 @@ use crate::common::solved::{
     board_4x4, both, enumerated, named, solve, solved, standard, unfolded,
 };
 use serde_json::Value;
-use yomikiri::game::othello::Othello;
-use yomikiri::game::{Empties, Game};
+use yomikiri::games::othello::Othello;
 use yomikiri::graph::{Graph, Plan};
 use yomikiri::progress::Silent;
 use yomikiri::registry::Games;
+use yomikiri::rules::{Empties, Game};
 use yomikiri::solve::{RowOrder, SolveOptions, Values};
 use yomikiri::table::{Manifest, Table};
 

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use crate::common::solved::{board_4x4, make, named, solve, standard};
 use crate::common::tables::{Tables, assert_same_files, copy_dir, files, write_state};
-use yomikiri::game::Rules;
 use yomikiri::graph::{self, Index, Plan};
 use yomikiri::output::temporary;
 use yomikiri::progress::{Progress, Silent};
+use yomikiri::rules::Rules;
 use yomikiri::solve::SolveOptions;
 
 /// Ends the work, as a kill would, at its nth report of progress.

@@ -2,10 +2,10 @@
 
 use rustc_hash::FxHashMap;
 use serde_json::Value;
-use yomikiri::game::shogi::{ANIMAL_SHOGI, Board, MINISHOGI, Shogi};
-use yomikiri::game::{Action, AnyPosition, Game, Outcome, Position};
+use yomikiri::games::shogi::{ANIMAL_SHOGI, Board, MINISHOGI, Shogi};
 use yomikiri::progress::Silent;
 use yomikiri::registry::Games;
+use yomikiri::rules::{Action, AnyPosition, Game, Outcome, Position};
 use yomikiri::search::mates::{
     Fate, LINE_NODES, MateLine, MateOptions, MateRules, MateSearch, MateVerdict, Mating, Mini,
     PlainMates, Role, board_of, fates,

@@ -2,9 +2,9 @@
 
 use crate::common::listed::{Listed, nim};
 use crate::common::solved::enumerated;
-use yomikiri::game::Game;
 use yomikiri::graph::Plan;
 use yomikiri::progress::Silent;
+use yomikiri::rules::Game;
 use yomikiri::solve;
 
 #[test]

@@ -6,9 +6,9 @@ use std::process::Command;
 use crate::common::needs::python_runs;
 use crate::common::solved::{board_4x4, make, named, solve, solved, standard};
 use crate::common::tables::{Tables, forge, solved_4x4};
-use yomikiri::game::Empties;
 use yomikiri::graph::Plan;
 use yomikiri::progress::Silent;
+use yomikiri::rules::Empties;
 use yomikiri::solve::SolveOptions;
 
 fn rederive(table: &Path) -> Result<String, String> {

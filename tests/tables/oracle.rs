@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::Mutex;
 
-use yomikiri::game::{AnyPosition, Empties, Position, Rules};
 use yomikiri::progress::Silent;
+use yomikiri::rules::{AnyPosition, Empties, Position, Rules};
 use yomikiri::solve::{Prospect, Value};
 use yomikiri::solved::{Oracle, SolvedTable};
 use yomikiri::table::Store;

@@ -6,12 +6,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use yomikiri::game::{
-    Action, Address, AnyState, Game, Group, Outcome, Position, Repetition, Rules, Symmetry, conform,
-};
 use yomikiri::graph::{self, Index, Plan, pack};
 use yomikiri::hint::Hint;
 use yomikiri::progress::{Progress, Silent};
+use yomikiri::rules::{
+    Action, Address, AnyState, Game, Group, Outcome, Position, Repetition, Rules, Symmetry, conform,
+};
 use yomikiri::solve::{self, RowOrder, SolveOptions, Value};
 use yomikiri::solved::{Oracle, SolvedTable};
 use yomikiri::table::{Store, Table};

@@ -3,10 +3,10 @@
 use std::fs;
 use std::sync::Arc;
 
-use yomikiri::game::{Repetition, Rules};
 use yomikiri::graph::{Index, Plan, pack};
 use yomikiri::hint::{Hint, Kind};
 use yomikiri::progress::Silent;
+use yomikiri::rules::{Repetition, Rules};
 use yomikiri::solve::{self, SolveOptions};
 use yomikiri::solved::Oracle;
 use yomikiri::table::{HEADER_BYTES, Table};

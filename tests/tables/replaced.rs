@@ -4,8 +4,8 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use yomikiri::game::Empties;
 use yomikiri::progress::Silent;
+use yomikiri::rules::Empties;
 use yomikiri::solve::SolveOptions;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::Table;

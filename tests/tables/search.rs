@@ -1,13 +1,13 @@
 //! Search and tables agree.
 
 use std::sync::Arc;
-use yomikiri::game::othello::Othello;
-use yomikiri::game::{
+use yomikiri::games::othello::Othello;
+use yomikiri::graph::{self, Plan};
+use yomikiri::progress::Silent;
+use yomikiri::rules::{
     Action, AnyPosition, Empties, Facts, Game, Outcome, Position, Rules, Score, SearchLimits,
     SearchOptions,
 };
-use yomikiri::graph::{self, Plan};
-use yomikiri::progress::Silent;
 use yomikiri::search::{SearchTask, searcher};
 use yomikiri::solve::{self, SolveOptions};
 use yomikiri::solved::SolvedTable;

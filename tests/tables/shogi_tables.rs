@@ -7,10 +7,10 @@ use crate::common::plain_shogi::{self, Position as Plain, Rules};
 use crate::common::solved::{named, opened};
 use crate::common::tables::{Tables, assert_same_files};
 use serde_json::Value;
-use yomikiri::game::shogi::{ANIMAL_SHOGI, Shogi};
-use yomikiri::game::{Action, Game, Outcome, Position};
+use yomikiri::games::shogi::{ANIMAL_SHOGI, Shogi};
 use yomikiri::graph::Graph;
 use yomikiri::registry::Games;
+use yomikiri::rules::{Action, Game, Outcome, Position};
 use yomikiri::solve::{self, Values};
 
 fn ground_truth(text: &str) -> Value {

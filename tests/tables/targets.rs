@@ -11,10 +11,10 @@ use serde_json::Value;
 use crate::common::needs::{python_has, python_runs};
 use crate::common::solved::opened;
 use crate::common::tables::{Tables, solved_4x4};
-use yomikiri::game::Splits;
-use yomikiri::game::encode::Layout;
 use yomikiri::output::temporary;
 use yomikiri::progress::Progress;
+use yomikiri::rules::Splits;
+use yomikiri::rules::encode::Layout;
 use yomikiri_measure::export::targets::{Format, Images, Selection, Targets, write_targets};
 
 fn python(script: &str, args: &[&str]) -> Result<String, String> {
@@ -220,8 +220,8 @@ fn bounded_and_unfolded_tables_are_exported_too() {
 
 /// Returns the actions of a fixed game of 8×8 Othello down to ten empty squares.
 fn late_game() -> Vec<u16> {
-    use yomikiri::game::Game;
-    use yomikiri::game::othello::Othello;
+    use yomikiri::games::othello::Othello;
+    use yomikiri::rules::Game;
     let game = Othello::new(8, 8, true);
     let (mut position, mut moves) = (game.start(), Vec::new());
     while position.state.discs() < 54 {
@@ -235,8 +235,8 @@ fn late_game() -> Vec<u16> {
 }
 
 fn root_of(moves: &[u16]) -> String {
-    use yomikiri::game::othello::Othello;
-    use yomikiri::game::{Action, Game};
+    use yomikiri::games::othello::Othello;
+    use yomikiri::rules::{Action, Game};
     let game = Othello::new(8, 8, true);
     let play = |position, &action: &u16| game.advance(&position, Action(action));
     game.notation(&moves.iter().fold(game.start(), play))

@@ -1,8 +1,8 @@
 //! Moves of the states of one block, compiled for the processor.
 
-use yomikiri::game::othello::blocks::{Bits, Block, Blocks, Work};
-use yomikiri::game::{Group, Orientations, Score, Side};
+use yomikiri::games::othello::blocks::{Bits, Block, Blocks, Work};
 use yomikiri::graph::{Census, StateKind, TaskStates};
+use yomikiri::rules::{Group, Orientations, Score, Side};
 use yomikiri::solve::value::{Prospect, Short, SweepOrder};
 use yomikiri::table::Counts;
 

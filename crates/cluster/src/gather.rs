@@ -7,7 +7,7 @@ use super::expand::of_pair;
 use super::parts::{Chunks, Part, PartKind};
 use super::worker::roots;
 use super::{ClusterError, Job};
-use yomikiri::game::othello::blocks::{Blocks, Tables};
+use yomikiri::games::othello::blocks::{Blocks, Tables};
 use yomikiri::graph::{AssembledLayer, assemble};
 use yomikiri::hint::Hinted;
 use yomikiri::progress::Progress;

@@ -57,12 +57,12 @@ pub use gather::gather;
 pub use in_place::{open, table_of};
 pub use parts::parts_dir;
 
-use yomikiri::game::Rules;
 #[cfg(target_arch = "x86_64")]
-use yomikiri::game::othello::blocks::Instructions;
-use yomikiri::game::othello::blocks::Tables;
+use yomikiri::games::othello::blocks::Instructions;
+use yomikiri::games::othello::blocks::Tables;
 use yomikiri::graph::{GraphError, Plan};
 use yomikiri::hint::{Hint, Hinted, Kind};
+use yomikiri::rules::Rules;
 use yomikiri::solve::SweepError;
 use yomikiri::table::{Counts, TableError};
 

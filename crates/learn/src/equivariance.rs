@@ -7,8 +7,8 @@
 //! they stay equal (weight tying); the network itself is an ordinary one.
 
 use super::network::{Architecture, Head, Network};
-use yomikiri::game::symmetry::map_square;
-use yomikiri::game::{Action, Rules, Symmetry};
+use yomikiri::rules::symmetry::map_square;
+use yomikiri::rules::{Action, Rules, Symmetry};
 
 /// Sets of weights that must be equal.
 #[derive(Clone, Debug)]
@@ -154,8 +154,8 @@ mod tests {
     use crate::optimiser::OptimiserMethod;
     use crate::passes::Pass;
     use crate::trainer::Trainer;
-    use yomikiri::game::Game;
-    use yomikiri::game::othello::Othello;
+    use yomikiri::games::othello::Othello;
+    use yomikiri::rules::Game;
 
     fn networks(rows: usize, columns: usize) -> [Architecture; 2] {
         let head =

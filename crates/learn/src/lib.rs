@@ -45,9 +45,9 @@ pub mod training;
 
 use std::path::{Path, PathBuf};
 
-use yomikiri::game::Rules;
 use yomikiri::hint::Hinted;
 use yomikiri::output;
+use yomikiri::rules::Rules;
 use yomikiri_measure::judge::{Player, build};
 use yomikiri_measure::policy::{NetworkSpec, PolicySpec};
 

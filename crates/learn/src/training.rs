@@ -18,10 +18,10 @@ use super::network::{Network, Parameter};
 use super::onnx::model;
 use super::optimiser::{Optimiser, OptimiserMethod};
 use super::trainer::Trainer;
-use yomikiri::game::Rules;
 use yomikiri::hint::Hinted;
 use yomikiri::output;
 use yomikiri::progress::Progress;
+use yomikiri::rules::Rules;
 use yomikiri_measure::policy::{NetworkSpec, Onnx, ReadingSpec};
 
 /// Metrics of an iteration by name.

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use super::layer::Layer;
 use super::tasks::{Emit, EmitTask, TaskRows, Workspace};
 #[cfg(target_arch = "x86_64")]
-use crate::game::othello::blocks::Instructions;
-use crate::game::othello::blocks::{Bits, Blocks, Tables};
-use crate::game::{Group, Rules};
+use crate::games::othello::blocks::Instructions;
+use crate::games::othello::blocks::{Bits, Blocks, Tables};
 use crate::graph::view::add_up;
 use crate::parallel::{self, Spare};
+use crate::rules::{Group, Rules};
 use crate::table::{Memory, TableError};
 
 /// Source of moves for the rows of a game's blocks, independent of the implementation of `Bits`.

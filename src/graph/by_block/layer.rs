@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
-use crate::game::Orientations;
 use crate::mmap::prefetch;
 use crate::parallel;
+use crate::rules::Orientations;
 use crate::table::{Buffer, Memory, TableError};
 
 /// Words of bitmaps in a task: few enough that the successors of a block's states stay in the CPU cache, and

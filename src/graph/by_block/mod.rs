@@ -24,10 +24,10 @@ use super::GraphError;
 use super::builder::{BuildState, Builder, declare, edge_starts, has_wide_orientations};
 use super::census::Census;
 use super::plan::Plan;
-use crate::game::othello::blocks::{Bits, Blocks};
-use crate::game::{Group, Orientations, Rules};
+use crate::games::othello::blocks::{Bits, Blocks};
 use crate::parallel::{self, Spare};
 use crate::progress::Progress;
+use crate::rules::{Group, Orientations, Rules};
 use crate::table::{Buffer, Counts, Draft, Ints, Lengths, Memory, TableError};
 
 /// Enumeration of a game that has blocks.

@@ -4,11 +4,11 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use super::layer::{Layer, reach};
-use crate::game::othello::blocks::{Bits, Block, Blocks, Placement, PlacementStates, Work};
-use crate::game::{Group, Orientations, Side, Symmetry};
+use crate::games::othello::blocks::{Bits, Block, Blocks, Placement, PlacementStates, Work};
 use crate::graph::StateKind;
 use crate::graph::census::Census;
 use crate::mmap::prefetch;
+use crate::rules::{Group, Orientations, Side, Symmetry};
 
 /// Block and place of each state of a layer that must pass.
 pub(super) type Passes = Vec<(u32, u32)>;

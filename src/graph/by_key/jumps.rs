@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 use super::super::GraphError;
 use super::super::sort::Record;
 use super::super::stored_key::StoredKey;
-use crate::game::Rules;
 use crate::hint::Hinted;
+use crate::rules::Rules;
 
 /// Edges whose targets are not known yet.
 pub(super) struct Jumps<K> {

@@ -30,13 +30,13 @@ use super::plan::Plan;
 use super::sort::{MAX_SHARDS, Partition, Record, SHARD_RECORDS, Sorter};
 use super::stored_key::StoredKey;
 use super::{GraphError, StateKind};
-use crate::game::{
-    Address, AnyPosition, Canonical, Empties, Mobility, MoveByKey, Orientations, Rules, Side,
-    Standing,
-};
 use crate::hint::Hinted;
 use crate::parallel::{self, GRAIN, Spare, lock};
 use crate::progress::Progress;
+use crate::rules::{
+    Address, AnyPosition, Canonical, Empties, Mobility, MoveByKey, Orientations, Rules, Side,
+    Standing,
+};
 use crate::table::{Buffer, Counts, Draft, Ints, Lengths, Memory};
 
 /// Enumeration of a game into sorted keys.

@@ -10,8 +10,8 @@ use rustc_hash::FxHashMap;
 
 use super::table::{Lookup, MateTable, NEVER, TableKey, UNBOUNDED};
 use super::{Call, MateLine, MateSearch, Mating, Role};
-use crate::game::Action;
-use crate::game::shogi::Board;
+use crate::games::shogi::Board;
+use crate::rules::Action;
 
 /// Set of positions of the path, by depth.
 type Bases = u128;

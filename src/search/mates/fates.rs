@@ -1,8 +1,8 @@
 //! Results that mates prove for the moves of a position.
 
 use super::{MateOptions, MateResult, MateRules, MateSearch, MateVerdict, Role};
-use crate::game::shogi::{Board, Shogi};
-use crate::game::{Action, Game, Outcome};
+use crate::games::shogi::{Board, Shogi};
+use crate::rules::{Action, Game, Outcome};
 
 /// Proven result of a move, for its player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

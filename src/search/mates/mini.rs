@@ -1,12 +1,12 @@
 //! Minishogi for the mate search: bitboards of squares, without turning the board.
 //!
 //! The attacker's pieces move towards row 0, whoever is to move. Squares and kinds are numbered as in
-//! [`shogi`](crate::game::shogi). A board's key is a number in base 21, one digit a square, so that a move
+//! [`shogi`](crate::games::shogi). A board's key is a number in base 21, one digit a square, so that a move
 //! changes it by one addition a square.
 
 use super::{Mating, Role};
-use crate::game::Action;
-use crate::game::shogi::{Board, MINISHOGI, towards};
+use crate::games::shogi::{Board, MINISHOGI, towards};
+use crate::rules::Action;
 
 type Squares = u32;
 const SQUARES: usize = 25;

@@ -51,8 +51,8 @@ mod values;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-use crate::game::shogi::{Board, MINISHOGI, Shogi, Variant};
-use crate::game::{Action, AnyState, Game, Rules};
+use crate::games::shogi::{Board, MINISHOGI, Shogi, Variant};
+use crate::rules::{Action, AnyState, Game, Rules};
 
 use dfpn::{NodeValue, Worker};
 pub use fates::{Fate, fates};

@@ -1,8 +1,8 @@
 //! Games of the shogi family for the mate search, by the game's own rules.
 
 use super::{Mating, Role};
-use crate::game::shogi::{Board, Cell, Ending, Owner, Shogi, Variant};
-use crate::game::{Action, Game, Outcome};
+use crate::games::shogi::{Board, Cell, Ending, Owner, Shogi, Variant};
+use crate::rules::{Action, Game, Outcome};
 
 /// Rules of any game of the family: slower than specialized rules, and a check of them.
 #[derive(Clone, Debug)]

@@ -4,8 +4,8 @@ use super::table::UNBOUNDED;
 use super::{
     MateLine, MateOptions, MateResult, MateRules, MateSearch, MateVerdict, Role, board_of,
 };
-use crate::game::shogi::{Board, Ending, Shogi};
-use crate::game::{AnyState, End, MOST_WIN_PLIES, Outcome, Rules, SearchLimits, SearchOptions};
+use crate::games::shogi::{Board, Ending, Shogi};
+use crate::rules::{AnyState, End, MOST_WIN_PLIES, Outcome, Rules, SearchLimits, SearchOptions};
 use crate::search::{MateByChecks, SearchResult, SearchTask, Searcher};
 use crate::solve::{Prospect, Value};
 use std::sync::Arc;

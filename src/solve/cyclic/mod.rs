@@ -22,7 +22,7 @@
 //! | terminal | its end | its end |
 //! | frontier: moves not followed | loss in 2 | win in 1 |
 //!
-//! All others start at the value of infinite play ([`Repetition`](crate::game::Repetition)); the solution is
+//! All others start at the value of infinite play ([`Repetition`](crate::rules::Repetition)); the solution is
 //! the fixed point that sweeps reach from there.
 //!
 //! # Why this is exact
@@ -57,10 +57,10 @@ use super::checkpoint::Checkpoint;
 use super::sweep::{Jacobi, StoredMoves};
 use super::value::{Prospect, Value};
 use super::{SweepError, SweepLog};
-use crate::game::{Empties, Outcome, Repetition, Rules, Side};
 use crate::graph::{Graph, StateKind};
 use crate::parallel;
 use crate::progress::Progress;
+use crate::rules::{Empties, Outcome, Repetition, Rules, Side};
 use crate::table::{SweepRecord, Table, TableError};
 
 #[cfg(test)]

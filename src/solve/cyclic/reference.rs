@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::CyclicGraph;
-use crate::game::Outcome;
-use crate::game::Repetition;
+use crate::rules::Outcome;
+use crate::rules::Repetition;
 use crate::solve::sweep::StoredMoves;
 use crate::solve::value;
 

@@ -49,14 +49,14 @@ use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
 use self::stored::{StoredRow, Word};
 use self::values::{Discounts, ProofColumns, ProofResult};
-use crate::game::{
-    Action, Address, AnyPosition, Canonical, Group, Mobility, MoveByKey, MoveByRank, Orientations,
-    Outcome, Rules, Side, Standing, Symmetry,
-};
 use crate::graph::{Finder, Graph, Plan, StateKind, ones_of};
 use crate::mmap::prefetch;
 use crate::parallel;
 use crate::progress::Progress;
+use crate::rules::{
+    Action, Address, AnyPosition, Canonical, Group, Mobility, MoveByKey, MoveByRank, Orientations,
+    Outcome, Rules, Side, Standing, Symmetry,
+};
 use crate::table::{Buffer, Counts, Memory, RootValue, Table, TableError, Tally};
 
 /// Result of [`prove`].

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::ExpectedRow;
-use crate::game::{Repetition, Rules};
 use crate::graph::StateKind;
+use crate::rules::{Repetition, Rules};
 use crate::solve::RowOrder;
 use crate::solve::columns::Values;
 use crate::solve::value::{Prospect, Value};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use yomikiri::hint::Hinted;
 
-use yomikiri::game::{Outcome, Rules, Score};
 use yomikiri::progress::Silent;
+use yomikiri::rules::{Outcome, Rules, Score};
 use yomikiri_measure::judge::{Case, Figures, Key, Piece, Player, Source, Truth, measure};
 use yomikiri_measure::policy::{Answers, Batch, Policy};
 

@@ -12,10 +12,10 @@ use std::sync::OnceLock;
 use serde_json::Value;
 use tempfile::TempDir;
 use walk::Walk;
-use yomikiri::game::{AnyPosition, Outcome, Rules};
 use yomikiri::graph::{Graph, Plan};
 use yomikiri::hint::Hint;
 use yomikiri::progress::Silent;
+use yomikiri::rules::{AnyPosition, Outcome, Rules};
 use yomikiri::solved::{Orienting, SolvedTable};
 use yomikiri_measure::judge::{
     AccuracyReport, By, Figures, FiguresBySet, Key, Measured, Piece, Player, Request, RowSink,

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use yomikiri::game::Outcome;
 use yomikiri::graph::{Index, Plan, StateKind};
+use yomikiri::rules::Outcome;
 use yomikiri::solved::Oracle;
 use yomikiri::table::Table;
 use yomikiri_measure::judge::{AccuracyReport, By, Figures, FiguresBySet, Key, Piece, Player};
@@ -289,7 +289,7 @@ fn forced(opened: &Opened) -> ([u64; 2], [f64; 3]) {
     let (table, states) = (&opened.solved, opened.solved.states());
     let (mut counts, mut shares) = ([0; 2], [0.0; 3]);
     for piece in states.pieces() {
-        let visit = |row: usize, position: yomikiri::game::AnyPosition| {
+        let visit = |row: usize, position: yomikiri::rules::AnyPosition| {
             let kind = states.kind(row, &position.state);
             if kind != StateKind::Interior {
                 return Ok(());

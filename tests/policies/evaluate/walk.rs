@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use yomikiri::game::othello::{Board, Othello};
-use yomikiri::game::{Action, Empties, Game, Position};
+use yomikiri::games::othello::{Board, Othello};
+use yomikiri::rules::{Action, Empties, Game, Position};
 use yomikiri_measure::judge::{Figures, FiguresBySet};
 
 /// Built-in weights of 4×4, in tenths.

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use yomikiri::game::{AnyPosition, Position, Rules, Side};
 use yomikiri::graph::Graph;
 use yomikiri::input::NpyHeader;
 use yomikiri::output::temporary;
+use yomikiri::rules::{AnyPosition, Position, Rules, Side};
 use yomikiri::table::{HEADER_BYTES, Table, crc32};
 
 use crate::common::solved::{board_4x4, rows};

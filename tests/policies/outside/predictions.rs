@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use yomikiri::game::{AnyPosition, Rules};
+use yomikiri::rules::{AnyPosition, Rules};
 use yomikiri_measure::policy::{Answers, Batch, ByRule, Greedy, Policy};
 
 use super::{assert_same_figures, floats, report, short_floats, write_npy};

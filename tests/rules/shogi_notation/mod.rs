@@ -4,10 +4,10 @@ mod refusals;
 
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
-use yomikiri::game::shogi::{
+use yomikiri::games::shogi::{
     ANIMAL_SHOGI, Board, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi, VARIANTS, Variant,
 };
-use yomikiri::game::{Game, Position};
+use yomikiri::rules::{Game, Position};
 
 fn rules(variant: &Variant) -> Shogi {
     Shogi::new(variant, true)

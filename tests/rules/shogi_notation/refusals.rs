@@ -1,8 +1,8 @@
 //! Errors for invalid positions: the fault, its place, and the valid form.
 
-use yomikiri::game::Game;
-use yomikiri::game::shogi::{ANIMAL_SHOGI, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
+use yomikiri::games::shogi::{ANIMAL_SHOGI, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
 use yomikiri::hint::Hint;
+use yomikiri::rules::Game;
 
 use super::{animal_shogi, minishogi, rules, sfen_of};
 

@@ -13,10 +13,10 @@ use crate::parts::{Chunks, Extent, PartKind};
 use crate::post::{Message, Post, hash, owner, slice};
 use crate::spool::protocol_error;
 use crate::{ClusterError, Done};
-use yomikiri::game::othello::blocks::Bits;
-use yomikiri::game::{Empties, Score};
+use yomikiri::games::othello::blocks::Bits;
 use yomikiri::graph::TaskStates;
 use yomikiri::hint::Hinted;
+use yomikiri::rules::{Empties, Score};
 use yomikiri::solve::value::{Short, SweepOrder};
 use yomikiri::table::Counts;
 

@@ -13,9 +13,9 @@ use crate::post::{Keeping, Message, Post, hash, owner, slice};
 use crate::spool::{Records, Spool, protocol_error};
 use crate::{ClusterError, Done, Job};
 use backwards::backwards;
-use yomikiri::game::Group;
-use yomikiri::game::othello::blocks::{Bits, Blocks};
+use yomikiri::games::othello::blocks::{Bits, Blocks};
 use yomikiri::graph::TaskStates;
+use yomikiri::rules::Group;
 use yomikiri::table::Counts;
 
 /// Approximate words of a message.

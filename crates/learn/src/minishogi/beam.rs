@@ -12,8 +12,8 @@
 use rustc_hash::FxHashMap;
 
 use super::{FEATURES, Minishogi, ValueFunction, features};
-use yomikiri::game::shogi::Board;
-use yomikiri::game::{Action, Game, Position};
+use yomikiri::games::shogi::Board;
+use yomikiri::rules::{Action, Game, Position};
 
 /// Width and depth of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,8 +18,8 @@
 //! pieces count too; sliding pieces attack up to the first piece.
 
 use super::Minishogi;
-use yomikiri::game::shogi::{Board, MINISHOGI, Owner};
-use yomikiri::game::{Position, Side};
+use yomikiri::games::shogi::{Board, MINISHOGI, Owner};
+use yomikiri::rules::{Position, Side};
 
 /// Number of features.
 pub const FEATURES: usize = 361;
@@ -77,7 +77,7 @@ pub fn append<'a>(
 mod tests {
     use super::super::{rules, sample};
     use super::*;
-    use yomikiri::game::Game;
+    use yomikiri::rules::Game;
 
     /// Returns the steps (row, column) of a piece as its owner sees the board, and `true` for those it
     /// repeats, written by hand.

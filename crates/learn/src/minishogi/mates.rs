@@ -20,9 +20,9 @@ use rustc_hash::FxHashSet;
 
 use super::Minishogi;
 use crate::chance::{below, seeded};
-use yomikiri::game::shogi::Board;
-use yomikiri::game::{Game, Position};
+use yomikiri::games::shogi::Board;
 use yomikiri::progress::Progress;
+use yomikiri::rules::{Game, Position};
 
 /// Number of plies after which a game is abandoned.
 pub const GAME_PLIES: usize = 512;
@@ -148,8 +148,8 @@ mod tests {
 
     use super::super::rules;
     use super::*;
-    use yomikiri::game::Side;
     use yomikiri::progress::Silent;
+    use yomikiri::rules::Side;
 
     fn small(game: &Minishogi) -> Mates {
         generate(game, [3_001, 801], 3, &Silent)

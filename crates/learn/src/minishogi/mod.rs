@@ -25,8 +25,8 @@ pub mod tactics;
 
 pub use features::FEATURES;
 
-use yomikiri::game::shogi::{Board, MINISHOGI, Shogi};
-use yomikiri::game::{AnyPosition, Game, Position, Rules};
+use yomikiri::games::shogi::{Board, MINISHOGI, Shogi};
+use yomikiri::rules::{AnyPosition, Game, Position, Rules};
 
 /// Rules of minishogi.
 pub type Minishogi = Shogi;

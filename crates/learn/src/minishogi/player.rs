@@ -11,9 +11,9 @@ use rayon::prelude::*;
 use super::beam::{Beam, RootMove, loss_in};
 use super::quick::Quick;
 use super::{Minishogi, ValueFunction, rules};
-use yomikiri::game::shogi::{Board, MINISHOGI};
-use yomikiri::game::{AnyPosition, Game, Position, Rules};
+use yomikiri::games::shogi::{Board, MINISHOGI};
 use yomikiri::hint::Hinted;
+use yomikiri::rules::{AnyPosition, Game, Position, Rules};
 use yomikiri::search::mates::{Fate, MateRules, board_of, fates};
 use yomikiri_measure::policy::card::{Card, file};
 use yomikiri_measure::policy::{Answers, Batch, NetworkSpec, Policy, share_best};
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn another_game_is_refused() {
-        let animals = yomikiri::registry::shogi(&yomikiri::game::shogi::ANIMAL_SHOGI);
+        let animals = yomikiri::registry::shogi(&yomikiri::games::shogi::ANIMAL_SHOGI);
         let start = animals.start();
         let error = ask(&player(1, 0), &*animals, &start).unwrap_err().to_string();
         assert!(error.contains("plays minishogi, not animal-shogi"), "{error}");

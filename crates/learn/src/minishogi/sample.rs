@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use super::{FEATURES, Minishogi, ValueFunction};
 use crate::chance::{below, seeded};
-use yomikiri::game::shogi::Board;
-use yomikiri::game::{Game, Position};
+use yomikiri::games::shogi::Board;
+use yomikiri::rules::{Game, Position};
 
 /// Returns `count` distinct positions of random games that are not over.
 pub(super) fn positions(game: &Minishogi, count: usize) -> Vec<Position<Board>> {

@@ -25,9 +25,9 @@ use super::mates::MateExample;
 use super::{Minishogi, ValueFunction, features};
 use crate::chance::{below, seeded};
 use crate::options::{AT_ONCE, KEPT, OPENING, number, share};
-use yomikiri::game::shogi::Board;
-use yomikiri::game::{Game, Position, Side};
+use yomikiri::games::shogi::Board;
 use yomikiri::progress::Progress;
+use yomikiri::rules::{Game, Position, Side};
 
 /// Purpose of the games' random numbers; others of the same seed have different ones.
 const SELF_PLAY: u64 = 2;

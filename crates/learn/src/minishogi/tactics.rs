@@ -14,9 +14,9 @@ use rayon::prelude::*;
 use super::mates::GAME_PLIES;
 use super::{Minishogi, erased, rules};
 use crate::chance::{below, seeded};
-use yomikiri::game::shogi::{Board, MINISHOGI};
-use yomikiri::game::{Action, Game, Position};
+use yomikiri::games::shogi::{Board, MINISHOGI};
 use yomikiri::hint::Hinted;
+use yomikiri::rules::{Action, Game, Position};
 use yomikiri::search::mates::{Fate, MateRules, fates};
 use yomikiri_measure::policy::{Batch, Policy};
 

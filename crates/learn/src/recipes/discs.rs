@@ -14,10 +14,10 @@ use crate::options::{AT_ONCE, COUNT, KEPT, OPENING, UNITS, number, rate};
 use crate::passes::{Pass, squared_errors};
 use crate::trainer::Trainer;
 use crate::training::{HistoryRow, Learner};
-use yomikiri::game::Rules;
-use yomikiri::game::encode::{Encoding, Layout, Plane};
 use yomikiri::hint::Hinted;
 use yomikiri::progress::Progress;
+use yomikiri::rules::Rules;
+use yomikiri::rules::encode::{Encoding, Layout, Plane};
 use yomikiri_measure::judge::{Sampling, record};
 use yomikiri_measure::policy::Policy;
 

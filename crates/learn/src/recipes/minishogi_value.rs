@@ -341,7 +341,7 @@ mod tests {
         let settings = Settings { mates: 0, held_out: 0, ..small() };
         let learner = MinishogiValue::new(settings, &Silent).unwrap();
         let mut numbers = Vec::new();
-        let start = yomikiri::game::Game::start(&learner.game);
+        let start = yomikiri::rules::Game::start(&learner.game);
         features::append(&learner.game, [&start, &start], &mut numbers);
         let mut values = [0.0; 2];
         learner.values().values(&numbers, &mut values);

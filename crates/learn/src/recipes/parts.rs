@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use yomikiri::game::{FoldedWords, Rules, Splits, name_word};
+use yomikiri::rules::{FoldedWords, Rules, Splits, name_word};
 use yomikiri_measure::judge::{MeasureError, Piece, Source};
 
 /// Minimum number of positions in a piece, except the last. Inference takes a piece at a time, and sampling
@@ -20,7 +20,7 @@ pub struct SplitPart {
 }
 
 impl SplitPart {
-    /// Divides a source into splits and keeps the share `shares` of each [`Split`](yomikiri::game::Split) in
+    /// Divides a source into splits and keeps the share `shares` of each [`Split`](yomikiri::rules::Split) in
     /// memory. A smaller sample is part of a larger one.
     pub fn of_all(
         source: &dyn Source,

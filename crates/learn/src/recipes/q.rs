@@ -24,10 +24,10 @@ use crate::options::{AT_ONCE, COUNT, KEPT, number, rate, share};
 use crate::passes::{Gradient, Pass};
 use crate::trainer::Trainer;
 use crate::training::{HistoryRow, Learner};
-use yomikiri::game::encode::{Encoding, Layout};
-use yomikiri::game::{Action, AnyPosition, AnyState, Rules, Side};
 use yomikiri::hint::Hinted;
 use yomikiri::progress::Progress;
+use yomikiri::rules::encode::{Encoding, Layout};
+use yomikiri::rules::{Action, AnyPosition, AnyState, Rules, Side};
 use yomikiri_measure::policy::{Batch, Policy};
 
 /// The settings of training.

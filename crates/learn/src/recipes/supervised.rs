@@ -19,10 +19,10 @@ use crate::options::{AT_ONCE, COUNT, UNITS, number, real};
 use crate::passes::{Dropout, Gradient, Pass, squared_errors};
 use crate::trainer::Trainer;
 use crate::training::{HistoryRow, Learner};
-use yomikiri::game::encode::{Encoding, Layout};
-use yomikiri::game::{Action, AnyState, Position, Rules, Side, Splits, Symmetry};
 use yomikiri::hint::Hinted;
 use yomikiri::progress::Progress;
+use yomikiri::rules::encode::{Encoding, Layout};
+use yomikiri::rules::{Action, AnyState, Position, Rules, Side, Splits, Symmetry};
 use yomikiri_measure::judge::{Case, Truth};
 
 /// The settings of training, which are options of the command too.

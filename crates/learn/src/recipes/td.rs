@@ -20,10 +20,10 @@ use crate::options::{AT_ONCE, COUNT, UNITS, number, rate, share};
 use crate::passes::{Gradient, Pass, squared_errors};
 use crate::trainer::Trainer;
 use crate::training::{HistoryRow, Learner};
-use yomikiri::game::encode::{Encoding, Layout};
-use yomikiri::game::{AnyPosition, Outcome, Position, Rules, Side};
 use yomikiri::hint::Hinted;
 use yomikiri::progress::Progress;
+use yomikiri::rules::encode::{Encoding, Layout};
+use yomikiri::rules::{AnyPosition, Outcome, Position, Rules, Side};
 
 /// The settings of training, which are options of the command too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, clap::Args)]

@@ -14,10 +14,10 @@ use super::targets::{
     table_crc32, write_arrays_and_lines,
 };
 use crate::judge::Example;
-use yomikiri::game::encode::Layout;
-use yomikiri::game::{Rules, Split};
 use yomikiri::graph::{RowPiece, StateKind};
 use yomikiri::progress::Progress;
+use yomikiri::rules::encode::Layout;
+use yomikiri::rules::{Rules, Split};
 use yomikiri::solve::Value;
 use yomikiri::solved::{Orienting, States as TableStates};
 use yomikiri::table::{IoContext, Table, TableError};

@@ -20,9 +20,9 @@ use super::player::Player;
 use super::positions::{Checksum, Piece, Source, TablePositions};
 use super::unfolded::Unfolded;
 use crate::policy::{Answers, TrainedOn};
-use yomikiri::game::{Divider, Rules, Split};
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
+use yomikiri::rules::{Divider, Rules, Split};
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::TableError;
 

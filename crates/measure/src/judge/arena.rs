@@ -8,10 +8,10 @@ use serde::Serialize;
 
 use crate::policy::chance::{sample, unit};
 use crate::policy::{Batch, Policy};
-use yomikiri::game::{Outcome, PlayedGame, Position, Rules, Side};
 use yomikiri::hint::Hinted;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
+use yomikiri::rules::{Outcome, PlayedGame, Position, Rules, Side};
 
 /// Results of games, from the view of the first of two policies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]

@@ -16,7 +16,7 @@ use super::metrics::Metrics;
 use super::mistakes::{Mistake, MoveLoss};
 use super::positions::Piece;
 use crate::policy::Answers;
-use yomikiri::game::{Rules, Score};
+use yomikiri::rules::{Rules, Score};
 
 /// Comparison of two policies, or of one policy in an earlier report and in this one, in the same positions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -404,8 +404,8 @@ impl Agreement {
 mod tests {
     use super::*;
     use crate::judge::{Case, Truth};
-    use yomikiri::game::{Action, Outcome};
     use yomikiri::registry::othello;
+    use yomikiri::rules::{Action, Outcome};
 
     #[test]
     fn the_common_part_is_the_lesser_probability() {

@@ -8,7 +8,7 @@ use super::figures::{Figures, FiguresBySet, outcome_lost, score_lost};
 use super::positions::{Case, Truth};
 use super::values::{FinalScoreFigures, ValueFigures};
 use crate::policy::Answer;
-use yomikiri::game::{Action, Rules, Side};
+use yomikiri::rules::{Action, Rules, Side};
 
 /// Figures of one policy on some positions, beyond the means.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -2,7 +2,7 @@
 
 use super::positions::Truth;
 use crate::policy::Answer;
-use yomikiri::game::Outcome;
+use yomikiri::rules::Outcome;
 
 /// Fewest positions from which something is concluded.
 const FEWEST: u64 = 50;
@@ -98,7 +98,7 @@ fn is_softmax(scores: &[f64], probabilities: &[f64]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use yomikiri::game::Score;
+    use yomikiri::rules::Score;
     use yomikiri::solve::Value;
 
     /// Returns the doubts about a policy that answers alike in so many positions, in turn won and lost.

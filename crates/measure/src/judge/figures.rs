@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::positions::{Case, Truth};
-use yomikiri::game::{Outcome, Split};
+use yomikiri::rules::{Outcome, Split};
 
 /// Figures of a policy on a set of positions. The fields are sums over the positions of expectations over the
 /// policy's moves; [`Figures::means`] returns the means.

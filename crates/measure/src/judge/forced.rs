@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::details::{Details, Key};
 use super::figures::Figures;
-use yomikiri::game::Outcome;
+use yomikiri::rules::Outcome;
 
 /// Figures of a policy where only some moves are proven.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]

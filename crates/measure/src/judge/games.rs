@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::figures::outcome_lost;
 use super::mistakes::{Mistake, mistakes};
 use super::play::{Aim, Expected, Play, Response};
-use yomikiri::game::Side;
 use yomikiri::parallel::{self, GRAIN};
+use yomikiri::rules::Side;
 
 /// Exact play between policies from the roots of a table.
 #[derive(Clone, Debug, PartialEq, Serialize)]

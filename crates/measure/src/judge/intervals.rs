@@ -8,7 +8,7 @@ use super::figures::EQUAL;
 use super::mistakes::MoveLoss;
 use super::positions::Piece;
 use crate::policy::Answers;
-use yomikiri::game::{Divider, Score, Split};
+use yomikiri::rules::{Divider, Score, Split};
 
 /// A 95 % confidence interval of the mean of independent draws.
 ///

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::figures::Figures;
 use super::positions::Piece;
 use crate::policy::{Answer, Answers};
-use yomikiri::game::{Divider, Rules};
+use yomikiri::rules::{Divider, Rules};
 
 /// One policy in one position. All values are those of the player to move.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -93,7 +93,8 @@ pub fn judgements<'a>(
         let figures = Figures::of_position(case, truths, probabilities, scores);
         let likeliest = likeliest(probabilities);
         let has_scores = case.own.score.is_some();
-        let of_score = |score: Option<yomikiri::game::Score>| score.map(|score| i32::from(score.0));
+        let of_score =
+            |score: Option<yomikiri::rules::Score>| score.map(|score| i32::from(score.0));
         Judgement {
             policy: policy.to_string(),
             split: divider.and_then(|it| it.of(&position.state)).map(|it| it.name().to_string()),

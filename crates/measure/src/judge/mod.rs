@@ -94,8 +94,8 @@ pub use unfolded::Unfolded;
 pub use values::{BINS, Bin, FinalScoreFigures, ValueFigures};
 
 use crate::policy::{self, PolicySpec};
-use yomikiri::game::Rules;
 use yomikiri::hint::Hinted;
+use yomikiri::rules::Rules;
 
 /// Builds a player for a game from its specification, reading its files and starting its program. Errors name
 /// the file or program at fault.

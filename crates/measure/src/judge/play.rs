@@ -12,8 +12,8 @@ use serde::Serialize;
 use super::positions::Truth;
 use super::unfolded::Unfolded;
 use crate::policy::share_best;
-use yomikiri::game::{Outcome, Repetition, Side};
 use yomikiri::parallel::{self, GRAIN};
+use yomikiri::rules::{Outcome, Repetition, Side};
 use yomikiri::solve::Value;
 use yomikiri::solved::SolvedTable;
 

@@ -2,8 +2,8 @@
 
 use super::positions::{Piece, Truth};
 use crate::policy::{Answers, Batch, Policy, Trained, TrainedOn, TrainedSpec, share_best};
-use yomikiri::game::{Action, AnyPosition, Divider, Rules};
 use yomikiri::hint::Hinted;
+use yomikiri::rules::{Action, AnyPosition, Divider, Rules};
 use yomikiri::solved::Oracle;
 
 /// A player to be judged.

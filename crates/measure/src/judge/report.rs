@@ -13,7 +13,7 @@ use super::intervals::Draws;
 use super::metrics::Metrics;
 use super::mistakes::Mistake;
 use super::positions::{JudgedPositions, TableFacts};
-use yomikiri::game::{BoardLayout, Rules, Side, Split};
+use yomikiri::rules::{BoardLayout, Rules, Side, Split};
 use yomikiri::table::{SweepRecord, TableError};
 
 /// Accuracy of policies on a table; `docs/json.md` describes the JSON.

@@ -15,9 +15,9 @@ use super::positions::{JudgedPositions, Piece, TablePositions};
 use super::report::{AccuracyReport, Words};
 use super::unfolded::Unfolded;
 use crate::policy::Answers;
-use yomikiri::game::{Repetition, Side};
 use yomikiri::hint::{Hint, Hinted};
 use yomikiri::progress::Progress;
+use yomikiri::rules::{Repetition, Side};
 use yomikiri::solved::{Orienting, SolvedTable};
 use yomikiri::table::Manifest;
 

@@ -9,9 +9,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use yomikiri::game::{AnyPosition, AnyState, Orientations, Position, Rules, Side, Symmetry};
 use yomikiri::hint::Hint;
 use yomikiri::parallel;
+use yomikiri::rules::{AnyPosition, AnyState, Orientations, Position, Rules, Side, Symmetry};
 use yomikiri::solved::States;
 
 /// Actual positions of a complete table and the moves between them.

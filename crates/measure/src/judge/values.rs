@@ -7,7 +7,7 @@
 use serde::Serialize;
 
 use super::figures::mean;
-use yomikiri::game::{Outcome, Score};
+use yomikiri::rules::{Outcome, Score};
 
 /// Number of bins of equal width in the reliability diagram.
 pub const BINS: usize = 10;

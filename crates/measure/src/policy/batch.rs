@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use yomikiri::game::{Action, AnyPosition};
 use yomikiri::hint::Hinted;
+use yomikiri::rules::{Action, AnyPosition};
 
 /// Positions in which a policy chooses a move, with their legal actions.
 #[derive(Clone, Debug)]

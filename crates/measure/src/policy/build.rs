@@ -7,8 +7,8 @@ use super::{
     ByRule, Exec, Greedy, Lines, Mate, Material, Mcts, Minimax, MonteCarlo, MoveCount, Policy,
     PolicySpec, Predictions, Random, Rule, StaticEvaluation, Weights,
 };
-use yomikiri::game::Rules;
 use yomikiri::hint::Hinted;
+use yomikiri::rules::Rules;
 
 /// Builds a policy that goes by the rules and at most a file of weights. Returns `None` for
 /// [`PolicySpec::Perfect`], which needs a solved table. Fails if the policy does not suit the game, if the

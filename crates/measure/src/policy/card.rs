@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::TrainedOn;
-use yomikiri::game::encode::Layout;
-use yomikiri::game::{Division, Splits};
 use yomikiri::hint::{Hinted, nearest};
 use yomikiri::input;
+use yomikiri::rules::encode::Layout;
+use yomikiri::rules::{Division, Splits};
 
 /// Value of `schema` in every card.
 pub const SCHEMA: &str = "yomikiri-network";

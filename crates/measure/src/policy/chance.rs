@@ -7,7 +7,7 @@
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 
-use yomikiri::game::{Action, AnyPosition, Outcome, Rules, StateWords, Walk};
+use yomikiri::rules::{Action, AnyPosition, Outcome, Rules, StateWords, Walk};
 
 /// Number of plies after which a playout is stopped and counts as a draw. No game of Othello is as long; in
 /// minishogi about 2 of 100 random games are.

@@ -22,7 +22,7 @@
 //! more best moves and takes the first of two, whereas here all best moves are equally likely.
 
 use super::{Rule, StaticEvaluation};
-use yomikiri::game::{Action, AnyPosition, Rules, Walk};
+use yomikiri::rules::{Action, AnyPosition, Rules, Walk};
 
 /// Maximises the expected evaluation at the ends of lines of random moves.
 #[derive(Clone, Debug, PartialEq, Eq)]

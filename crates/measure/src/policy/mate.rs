@@ -1,8 +1,8 @@
 //! Mates by checks: played if there is one, and avoided if the opponent has one.
 
 use super::Rule;
-use yomikiri::game::shogi::Shogi;
-use yomikiri::game::{Action, AnyPosition, Rules};
+use yomikiri::games::shogi::Shogi;
+use yomikiri::rules::{Action, AnyPosition, Rules};
 use yomikiri::search::mates::{Fate, MateRules, board_of, fates};
 
 /// Plays a mate by checks, and avoids moves that allow one; the other moves are equally likely. If every move
@@ -55,7 +55,7 @@ mod tests {
     use super::super::sample::{animals, answers, four, minishogi, positions};
     use super::super::{ByRule, Policy};
     use super::*;
-    use yomikiri::game::{AnyState, Outcome};
+    use yomikiri::rules::{AnyState, Outcome};
 
     fn mate(game: &dyn Rules, nodes: u32) -> ByRule<Mate> {
         ByRule(Mate::new(format!("mate:{nodes}"), nodes, game).expect("a game of shogi"))

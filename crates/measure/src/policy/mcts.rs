@@ -13,8 +13,8 @@
 
 use super::chance::Chance;
 use super::{Answers, Batch, PlayOn, Policy, PolicySpec, share_best};
-use yomikiri::game::{Action, AnyPosition, Mobility, Rules, Walk};
 use yomikiri::hint::Hinted;
+use yomikiri::rules::{Action, AnyPosition, Mobility, Rules, Walk};
 
 /// Plays the move that UCT visits most. Scores are visits; the value of a position is the mean result of all
 /// simulations: a win is 1, a draw 0, a loss −1.

@@ -72,8 +72,8 @@ pub use steady::Steady;
 pub use weights::{MICRO, Weights};
 pub use wrapped::{Trained, TrainedOn, TrainedSpec};
 
-use yomikiri::game::{Action, AnyPosition, Rules};
 use yomikiri::hint::Hinted;
+use yomikiri::rules::{Action, AnyPosition, Rules};
 
 /// Chooses moves.
 pub trait Policy: Send + Sync {

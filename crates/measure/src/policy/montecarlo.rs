@@ -6,8 +6,8 @@
 
 use super::chance::{Chance, value};
 use super::{Answers, Batch, PlayOn, Policy, PolicySpec, share_best};
-use yomikiri::game::{Rules, Walk};
 use yomikiri::hint::Hinted;
+use yomikiri::rules::{Rules, Walk};
 
 /// Maximises the mean result of random playouts after the move; a win is 1, a draw 0, a loss −1.
 ///
@@ -64,7 +64,7 @@ impl Policy for MonteCarlo {
 mod tests {
     use super::super::sample::{answers, four, positions, result};
     use super::*;
-    use yomikiri::game::{Action, AnyPosition, Outcome};
+    use yomikiri::rules::{Action, AnyPosition, Outcome};
 
     /// Returns the exact expectation of random play, for the player to move in `root`.
     fn expectation(game: &dyn Rules, root: &AnyPosition, position: &AnyPosition) -> f64 {

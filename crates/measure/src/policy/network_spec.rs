@@ -97,8 +97,8 @@ impl fmt::Display for NetworkSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use yomikiri::game::encode::{Layout, Plane};
     use yomikiri::hint::Hint as _;
+    use yomikiri::rules::encode::{Layout, Plane};
 
     #[test]
     fn text_reads_back() {

@@ -1,7 +1,7 @@
 //! The simplest rules, and evaluations of positions for rules that search.
 
 use super::Rule;
-use yomikiri::game::{Action, AnyPosition, Mobility, Rules, Walk};
+use yomikiri::rules::{Action, AnyPosition, Mobility, Rules, Walk};
 
 /// The uniform policy: the baseline for all others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

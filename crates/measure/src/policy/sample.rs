@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::chance::Chance;
 use super::{Answers, Batch, Policy};
-use yomikiri::game::{Action, AnyPosition, Outcome, Rules};
 use yomikiri::registry::Games;
+use yomikiri::rules::{Action, AnyPosition, Outcome, Rules};
 
 fn named(name: &str) -> Arc<dyn Rules> {
     Games::default().named(name).unwrap()

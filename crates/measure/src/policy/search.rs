@@ -9,7 +9,7 @@
 //! worths, not only the best, are bit-identical to those of minimax; the two differ in time alone.
 
 use super::{Rule, StaticEvaluation};
-use yomikiri::game::{Action, AnyPosition, Rules, Walk};
+use yomikiri::rules::{Action, AnyPosition, Rules, Walk};
 
 /// Value of a win in no plies; exact as a float, as are all values below it.
 const WIN: i64 = 1 << 50;
@@ -104,7 +104,7 @@ mod tests {
     use super::super::sample::{Glance, animals, discs, four, minishogi, positions, result, six};
     use super::super::{Material, Weights};
     use super::*;
-    use yomikiri::game::Outcome;
+    use yomikiri::rules::Outcome;
 
     /// Value of a line for the player to move at the root: outcome, how soon (for the loser how late), and
     /// evaluation.

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use super::grammar::{SpecParts, one_of, refused, write_options};
 use super::{NetworkSpec, ReadingSpec, Weights};
-use yomikiri::game::Rules;
 use yomikiri::hint::{Hinted, did_you_mean};
+use yomikiri::rules::Rules;
 use yomikiri::search::mates::has_mates;
 
 /// Specification of a policy. The text form reads back as the same specification.

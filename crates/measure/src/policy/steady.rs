@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::{Answers, Batch, Policy, TrainedOn};
-use yomikiri::game::Rules;
 use yomikiri::hint::{Hinted, Kind};
+use yomikiri::rules::Rules;
 
 /// Number of positions of a batch that are asked about again.
 const SAMPLES: usize = 4;

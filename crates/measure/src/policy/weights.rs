@@ -11,10 +11,10 @@
 use std::path::Path;
 
 use super::{Rule, StaticEvaluation};
-use yomikiri::game::othello::Othello;
-use yomikiri::game::{Action, AnyPosition, Rules, Walk};
+use yomikiri::games::othello::Othello;
 use yomikiri::hint::Hinted;
 use yomikiri::input;
+use yomikiri::rules::{Action, AnyPosition, Rules, Walk};
 
 /// Units in a weight of 1.
 pub const MICRO: i64 = 1_000_000;

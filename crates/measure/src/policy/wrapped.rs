@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{Answers, Batch, Policy};
-use yomikiri::game::{Division, Rules, Splits};
 use yomikiri::hint::Hinted;
+use yomikiri::rules::{Division, Rules, Splits};
 
 /// Positions whose exact values a policy was trained on.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -13,7 +13,7 @@ use crate::judge::{
     AccuracyReport, By, Details, Figures, FiguresBySet, Group, PolicyAccuracy, RootFacts,
     TableFacts,
 };
-use yomikiri::game::{Repetition, Split};
+use yomikiri::rules::{Repetition, Split};
 
 /// Most columns of a line of facts.
 const MOST_COLUMNS: usize = 100;

@@ -9,7 +9,7 @@ use crate::judge::{
     AccuracyReport, BothSides, Expected, Figures, FiguresBySet, PolicyAccuracy, PolicyGames,
     TableFacts,
 };
-use yomikiri::game::Split;
+use yomikiri::rules::Split;
 
 /// Formats the policy of a report as a card for the page of a model, several policies as a leaderboard
 /// ([`AccuracyReport::ranking`]). `command` is the command that reproduces it. Ends with a line break.

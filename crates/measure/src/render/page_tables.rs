@@ -9,7 +9,7 @@ use super::columns::{KEPT, RANKED, cells, headings, or_none};
 use super::number::{amount, percent, signed, thousands};
 use super::roles::Roles;
 use crate::judge::{AccuracyReport, BothSides, By, Expected, Figures, FiguresBySet, Group, Square};
-use yomikiri::game::Split;
+use yomikiri::rules::Split;
 
 /// A table with a row for each policy, or for each group.
 #[derive(Default, Serialize)]

@@ -10,7 +10,7 @@ use super::names::ShortNames;
 use super::number::{amount, percent, thousands};
 use super::ranking::{SummaryColumn, columns, decisive, has_learned, ties};
 use crate::judge::{AccuracyReport, By, Key, PolicyAccuracy};
-use yomikiri::game::Split;
+use yomikiri::rules::Split;
 
 /// Lays out a report at a glance: the table, every policy in a line, best first, the result
 /// kept by groups of positions, `mistakes` of each policy, and pointers to details. Ends with a line break.

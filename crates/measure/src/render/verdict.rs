@@ -1,7 +1,7 @@
 //! Values in words, as sentences and as cells of a grid.
 
 use super::number::{counted, thousands};
-use yomikiri::game::{Outcome, Repetition};
+use yomikiri::rules::{Outcome, Repetition};
 use yomikiri::solve::Value;
 use yomikiri::table::{Manifest, Solution};
 

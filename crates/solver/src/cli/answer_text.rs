@@ -1,7 +1,7 @@
 //! Answers about positions as text.
 
 use super::colour;
-use yomikiri::game::{Empties, Repetition};
+use yomikiri::rules::{Empties, Repetition};
 use yomikiri::solved::{Answer, ByChecks, LineEnd, MoveAnswer, Oracle, SearchOracle, Verdict};
 use yomikiri_measure::render::Grid;
 use yomikiri_measure::render::number::{counted, thousands, took};

@@ -11,7 +11,7 @@ use clap_complete::{ArgValueCompleter, CompletionCandidate};
 use super::examples;
 use super::players::learned_names;
 use super::program;
-use yomikiri::game::shogi::VARIANTS;
+use yomikiri::games::shogi::VARIANTS;
 use yomikiri::table::Store;
 use yomikiri_measure::policy::PolicySpec;
 

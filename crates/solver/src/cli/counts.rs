@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use yomikiri::game::{Rules, Side};
+use yomikiri::rules::{Rules, Side};
 use yomikiri::solved::LayerValues;
 use yomikiri::table::{Counts, Identity, Manifest, Table};
 use yomikiri_measure::render::Grid;

@@ -13,9 +13,9 @@ use super::lines::text_of;
 use super::signals::report_resumable;
 use super::sizes::Memory;
 use super::table_args::GameArg;
-use yomikiri::game::{AnyPosition, Rules};
 use yomikiri::graph::{self, Enumerated, Index, Plan, estimate, read_roots};
 use yomikiri::hint::Hinted;
+use yomikiri::rules::{AnyPosition, Rules};
 use yomikiri::table::{Manifest, Table, free_disk};
 use yomikiri_measure::render::number::bytes;
 

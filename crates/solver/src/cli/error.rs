@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use super::colour;
 use super::program::in_its_name;
-use yomikiri::game::NotationError;
 use yomikiri::graph::{GraphError, PackError};
 use yomikiri::hint::{Hint, Hinted, Kind, joined, shortened};
 use yomikiri::registry::UnknownGame;
+use yomikiri::rules::NotationError;
 use yomikiri::solve::SweepError;
 use yomikiri::solved::{NotThere, SolvedTable};
 use yomikiri::table::TableError;

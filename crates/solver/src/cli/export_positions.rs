@@ -11,8 +11,8 @@ use super::lines::{self, Line};
 use super::output;
 use super::sizes::Seconds;
 use super::table_args::{OneTable, WinPlies, is_searched, missing};
-use yomikiri::game::WIN_PLIES;
 use yomikiri::hint::{Hint, Hinted};
+use yomikiri::rules::WIN_PLIES;
 use yomikiri_measure::export::targets::{
     Encoder, Format, LineSink, TargetShape, choose_columns, known_examples, write_blocks,
 };

@@ -10,9 +10,9 @@ use super::chosen::Part;
 use super::context::Context;
 use super::guard;
 use super::output;
-use yomikiri::game::Splits;
-use yomikiri::game::encode::Layout;
 use yomikiri::hint::Hinted;
+use yomikiri::rules::Splits;
+use yomikiri::rules::encode::Layout;
 use yomikiri::table::{Table, fits_disk};
 use yomikiri_measure::export::targets::{
     Card, Format, Images, Selection, Targets, targets_bytes, write_targets,

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use super::context::Context;
-use yomikiri::game::Rules;
 use yomikiri::graph::{Estimate, Index, Plan, estimate, within_room};
 use yomikiri::hint::{Hinted, Kind};
 use yomikiri::output::is_full;
+use yomikiri::rules::Rules;
 use yomikiri::table::{NoRoom, bytes_in};
 use yomikiri_measure::render::no_room;
 use yomikiri_measure::render::number::{bytes, seconds, thousands};

@@ -11,7 +11,7 @@ use super::enumerate::Output;
 use super::program;
 use super::table_args::OneTable;
 use super::value_iterate::root_texts;
-use yomikiri::game::Outcome;
+use yomikiri::rules::Outcome;
 use yomikiri::solve::ByDistance;
 use yomikiri::solved::{LayerValues, Oracle, SolvedTable, Totals};
 use yomikiri::table::{Manifest, Solution};

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{self, BufRead};
 use std::path::Path;
 
-use yomikiri::game::{AnyPosition, Rules};
 use yomikiri::hint::Hinted;
 use yomikiri::input;
+use yomikiri::rules::{AnyPosition, Rules};
 use yomikiri::solved::{LONGEST_LINE, SolvedTable, without_remark};
 
 /// Most bytes of positions.

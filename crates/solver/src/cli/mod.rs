@@ -72,9 +72,9 @@ pub use reference::reference;
 #[doc(hidden)]
 #[cfg(feature = "schemas")]
 pub use schemas::schemas;
-use yomikiri::game::Rules;
 use yomikiri::hint::{Hinted, Kind};
 use yomikiri::registry::Games;
+use yomikiri::rules::Rules;
 use yomikiri::table::Moment;
 
 /// Solves small boards exactly and measures policies against the solution
@@ -162,7 +162,7 @@ pub fn main() -> ExitCode {
 /// Runs the command line with games of one's own: every command knows them, and the first is the default.
 ///
 /// ```no_run
-/// # let my_game = yomikiri::game::othello::Othello::new(4, 4, true);
+/// # let my_game = yomikiri::games::othello::Othello::new(4, 4, true);
 /// yomikiri_solver::main_with(yomikiri::games![my_game]);
 /// ```
 pub fn main_with(games: Vec<Arc<dyn Rules>>) -> ExitCode {

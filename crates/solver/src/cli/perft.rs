@@ -4,11 +4,11 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::table_args::GameArg;
-use yomikiri::game::Rules;
-use yomikiri::game::perft::Finished;
-use yomikiri::game::shogi::{Drops, Ending, Variant};
+use yomikiri::games::shogi::{Drops, Ending, Variant};
 use yomikiri::hint::Hinted;
 use yomikiri::registry::shogi;
+use yomikiri::rules::Rules;
+use yomikiri::rules::perft::Finished;
 use yomikiri_measure::render::Grid;
 use yomikiri_measure::render::number::thousands;
 

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use anyhow::bail;
 
 use super::context::Context;
-use yomikiri::game::Rules;
 #[cfg(feature = "onnx")]
 use yomikiri::hint::{Hint, Hinted, did_you_mean};
+use yomikiri::rules::Rules;
 use yomikiri::table::Store;
 #[cfg(feature = "onnx")]
 use yomikiri_learn::place_of;

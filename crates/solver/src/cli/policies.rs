@@ -6,7 +6,7 @@ use super::complete::tables;
 use super::context::Context;
 use super::players::{learned_for, learned_names};
 use super::table_args::{Meant, TableOption};
-use yomikiri::game::Rules;
+use yomikiri::rules::Rules;
 use yomikiri_measure::policy::PolicySpec;
 use yomikiri_measure::render::Grid;
 use yomikiri_measure::render::shown::{BOLD, styled};

@@ -12,15 +12,15 @@ use serde::Serialize;
 use super::context::Context;
 use super::output;
 use super::sizes::Memory;
-use yomikiri::game::othello::proof::certificate::{Problem, prove};
-use yomikiri::game::othello::proof::check::{BoardRules, CheckLimits, CheckReport};
-use yomikiri::game::othello::proof::semistrong::make;
-use yomikiri::game::othello::proof::{Header, check_file};
-use yomikiri::game::othello::search::{EngineOptions, built_in};
-use yomikiri::game::othello::{Board, grid_of, packed_of};
-use yomikiri::game::{AnyPosition, Empties, Position, Rules, Side};
+use yomikiri::games::othello::proof::certificate::{Problem, prove};
+use yomikiri::games::othello::proof::check::{BoardRules, CheckLimits, CheckReport};
+use yomikiri::games::othello::proof::semistrong::make;
+use yomikiri::games::othello::proof::{Header, check_file};
+use yomikiri::games::othello::search::{EngineOptions, built_in};
+use yomikiri::games::othello::{Board, grid_of, packed_of};
 use yomikiri::hint::{Hint, Hinted, Kind};
 use yomikiri::registry::othello;
+use yomikiri::rules::{AnyPosition, Empties, Position, Rules, Side};
 use yomikiri::solve::Value;
 use yomikiri_measure::render::number::{counted, seconds, thousands, took};
 use yomikiri_measure::render::verdict::{Mover, verdict};
@@ -213,7 +213,7 @@ impl Output {
         let state =
             state.ok_or_else(|| Hinted::from(format!("{}: invalid root", file.display())))?;
         let position: AnyPosition = Position { state, side };
-        let exact = yomikiri::game::Score(score as i8);
+        let exact = yomikiri::rules::Score(score as i8);
         let mover = Mover { side: game.side_name(side), in_check: false, unit: Some("disc") };
         let value = verdict(mover, Value::of_scores(exact, exact, None));
         let words = match empties {

@@ -15,9 +15,9 @@ use super::table_args::{
     Meant, TableOption, is_searched, missing, near_table, open_whole, unknown_table,
 };
 use super::tables::{containing, solved_tables};
-use yomikiri::game::{Empties, Rules};
 use yomikiri::hint::Hinted;
 use yomikiri::input;
+use yomikiri::rules::{Empties, Rules};
 use yomikiri::solved::{Reach, SearchOracle, SolvedTable, Source, Sources};
 use yomikiri::table::Table;
 

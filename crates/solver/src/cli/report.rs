@@ -17,9 +17,9 @@ use super::players::players;
 use super::program;
 use super::table_args::TableArgs;
 use crate::PORT;
-use yomikiri::game::{Divider, Rules};
 use yomikiri::hint::{Hint, Hinted, Kind};
 use yomikiri::output::is_same;
+use yomikiri::rules::{Divider, Rules};
 use yomikiri::solved::{Orienting, SolvedTable};
 use yomikiri::table::{TableError, fits_memory};
 use yomikiri_measure::judge::{

@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::players::player;
-use yomikiri::game::{Rules, Side};
 use yomikiri::hint::Hinted;
+use yomikiri::rules::{Rules, Side};
 use yomikiri_measure::judge::{GameTally, Player, Sampling, Words, arena};
 use yomikiri_measure::policy::{Policy, PolicySpec};
 use yomikiri_measure::render::number::{percent, thousands};

@@ -6,8 +6,8 @@ use anyhow::bail;
 
 use super::context::Context;
 use super::table_args::open_whole;
-use yomikiri::game::{AnyPosition, Rules};
 use yomikiri::hint::{Hint, Hinted};
+use yomikiri::rules::{AnyPosition, Rules};
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::Table;
 

@@ -14,8 +14,8 @@ use super::hall::Opened;
 use super::players::{Asked, Difference, MOST_MISTAKES, differences_of, refusal};
 use super::reply::{Refusal, json};
 use super::work::Kind;
-use yomikiri::game::{AnyPosition, BoardLayout, Drawn, NotationError, PlayedGame, Side};
 use yomikiri::hint::{self, Hint, Hinted};
+use yomikiri::rules::{AnyPosition, BoardLayout, Drawn, NotationError, PlayedGame, Side};
 use yomikiri::solved::{
     Answer, LONGEST_LINE, LayerValues, MoveAnswer, Oracle, SearchOracle, SolvedTable,
 };

@@ -13,9 +13,9 @@ use axum::http::StatusCode;
 use super::players::{Asked, MOST_KEPT};
 use super::recent::Recent;
 use super::reply::Refusal;
-use yomikiri::game::AnyPosition;
 use yomikiri::hint::Hinted;
 use yomikiri::registry::Games;
+use yomikiri::rules::AnyPosition;
 use yomikiri::solved::{Answer, Reach, SearchOracle, SolvedTable, Totals};
 use yomikiri::table::{Store, TableError};
 

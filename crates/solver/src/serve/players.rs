@@ -7,10 +7,10 @@ use axum::http::StatusCode;
 use serde::Serialize;
 
 use super::reply::Refusal;
-use yomikiri::game::Rules;
 use yomikiri::hint::{Hint, Hinted, Kind};
 use yomikiri::parallel::lock;
 use yomikiri::progress::Silent;
+use yomikiri::rules::Rules;
 use yomikiri::solved::{Orienting, SolvedTable};
 use yomikiri_measure::judge::{
     self, Costliest, MeasureError, Mistake, Piece, Player, TablePositions, compare, measure,

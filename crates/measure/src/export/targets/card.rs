@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::columns::ColumnCard;
 use super::sink::FileCard;
 use crate::judge::Example;
-use yomikiri::game::Split;
+use yomikiri::rules::Split;
 
 /// Value of `schema` in data cards.
 pub const TARGETS_SCHEMA: &str = "yomikiri-targets";

@@ -1,7 +1,7 @@
 //! Images of rows.
 
 use crate::judge::Example;
-use yomikiri::game::{Orientations, Rules, Symmetry};
+use yomikiri::rules::{Orientations, Rules, Symmetry};
 
 /// Images of a row to export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

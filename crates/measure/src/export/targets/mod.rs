@@ -35,9 +35,9 @@ use self::place::Destination;
 use self::select::Selector;
 use super::ExportError;
 use crate::judge::{Example, KnownValues, MeasureError};
-use yomikiri::game::encode::{Encoding, Layout};
-use yomikiri::game::{AnyPosition, FoldedWords, Rules, Split, Splits, name_word};
 use yomikiri::progress::Progress;
+use yomikiri::rules::encode::{Encoding, Layout};
+use yomikiri::rules::{AnyPosition, FoldedWords, Rules, Split, Splits, name_word};
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::{Table, TableError};
 

@@ -1,9 +1,9 @@
 //! Selection of the exported rows: splits, decisive positions, samples.
 
 use crate::judge::{Example, drawn};
-use yomikiri::game::{FoldedWords, Rules, Split, Splits, mix, name_word};
 use yomikiri::graph::{RowPiece, StateKind};
 use yomikiri::parallel;
+use yomikiri::rules::{FoldedWords, Rules, Split, Splits, mix, name_word};
 use yomikiri::solved::SolvedTable;
 
 /// Conditions on a row.

@@ -2,8 +2,8 @@
 
 use super::piece::JudgedCase;
 use super::{Case, Truth};
-use yomikiri::game::{Action, AnyPosition, Empties, Orientations, Rules, Side, Symmetry};
 use yomikiri::graph::StateKind;
+use yomikiri::rules::{Action, AnyPosition, Empties, Orientations, Rules, Side, Symmetry};
 use yomikiri::solve::{Prospect, Value};
 use yomikiri::solved::{Oracle, SolvedTable};
 

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::LeftOut;
-use yomikiri::game::{Empties, Outcome, Rules, Side};
 use yomikiri::hint::Hint;
+use yomikiri::rules::{Empties, Outcome, Rules, Side};
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::TableError;
 

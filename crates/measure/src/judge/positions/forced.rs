@@ -2,8 +2,8 @@
 
 use super::piece::JudgedCase;
 use super::{Case, Example, Truth};
-use yomikiri::game::{Action, Outcome};
 use yomikiri::graph::StateKind;
+use yomikiri::rules::{Action, Outcome};
 use yomikiri::solve::Value;
 
 impl Example {

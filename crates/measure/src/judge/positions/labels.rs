@@ -17,13 +17,13 @@ use std::time::{Duration, Instant};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::judge::error::MeasureError;
-use yomikiri::game::{
-    Action, AnyPosition, AnyState, Empties, Rules, Score, SearchLimits, SearchOptions,
-};
 use yomikiri::hint::{Hinted, Kind};
 use yomikiri::output::{NotOurs, is_foreign, is_full, kept};
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
+use yomikiri::rules::{
+    Action, AnyPosition, AnyState, Empties, Rules, Score, SearchLimits, SearchOptions,
+};
 use yomikiri::search::{SearchTask, Searcher, searcher};
 use yomikiri::solve::Value;
 use yomikiri::solved::empty_squares;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use yomikiri::game::{AnyPosition, Rules};
 use yomikiri::hint::Hinted;
+use yomikiri::rules::{AnyPosition, Rules};
 
 use super::table::JudgedPart;
 

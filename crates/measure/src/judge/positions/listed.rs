@@ -10,10 +10,10 @@ use super::{
     Source, TableFacts,
 };
 use crate::judge::error::MeasureError;
-use yomikiri::game::{AnyPosition, Empties, Rules};
 use yomikiri::hint::Hinted;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
+use yomikiri::rules::{AnyPosition, Empties, Rules};
 use yomikiri::search::can_search;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::{SweepRecord, TableError};

@@ -32,7 +32,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use yomikiri::game::{Rules, mix};
+use yomikiri::rules::{Rules, mix};
 use yomikiri::table::{SweepRecord, TableError};
 
 /// Judged positions piece by piece, always the same in the same order.

@@ -1,7 +1,7 @@
 //! Positions with their exact values, as policies are judged in them.
 
 use crate::policy::Batch;
-use yomikiri::game::{Action, AnyPosition, Orientations, Outcome, Position, Rules, Score};
+use yomikiri::rules::{Action, AnyPosition, Orientations, Outcome, Position, Rules, Score};
 use yomikiri::solve::Value;
 use yomikiri::solved::Orienting;
 

@@ -7,11 +7,11 @@ use super::list::squares_of_discs;
 use super::{Origin, PositionList};
 use crate::judge::arena::{Sampling, record};
 use crate::policy::Policy;
-use yomikiri::game::{AnyPosition, Rules, Side, mix};
 use yomikiri::graph::RowPiece;
 use yomikiri::hint::Hinted;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
+use yomikiri::rules::{AnyPosition, Rules, Side, mix};
 use yomikiri::solved::{Orienting, States};
 
 /// A sample to draw.

@@ -14,8 +14,8 @@ use crate::judge::cache::MeasureCache;
 use crate::judge::player::Player;
 use crate::judge::unfolded::Unfolded;
 use crate::policy::TrainedSpec;
-use yomikiri::game::{AnyState, Divider, Division, Position, Rules, Side, Split, Splits};
 use yomikiri::hint::Hinted;
+use yomikiri::rules::{AnyState, Divider, Division, Position, Rules, Side, Split, Splits};
 use yomikiri::solved::{Orienting, SolvedTable};
 use yomikiri::table::{SweepRecord, TableError};
 

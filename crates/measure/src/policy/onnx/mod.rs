@@ -24,9 +24,9 @@ use super::card::{self, Card};
 use super::network_spec::NetworkSpec;
 use super::reader::with_next;
 use super::{Batch, OutputRows, Outside, Policy, PolicySpec, ReadingSpec, Source};
-use yomikiri::game::encode::{Encoding, Layout, Plane};
-use yomikiri::game::{AnyPosition, Rules};
 use yomikiri::hint::Hinted;
+use yomikiri::rules::encode::{Encoding, Layout, Plane};
+use yomikiri::rules::{AnyPosition, Rules};
 
 /// A network in an ONNX file as a policy.
 pub type Onnx = Outside<OnnxModel>;

@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::process::{Process, excerpt};
 use crate::policy::reader::is_value;
 use crate::policy::{OutputRows, Outside, ReadingSpec, Source};
-use yomikiri::game::{Action, AnyPosition, Rules, Side};
 use yomikiri::hint::{Hinted, Kind};
+use yomikiri::rules::{Action, AnyPosition, Rules, Side};
 
 /// Value of `schema` in every line sent to the program.
 pub const PROTOCOL: &str = "yomikiri-policy";

@@ -9,9 +9,9 @@ use rustc_hash::FxHashMap;
 
 use super::npy::NpyArray;
 use crate::policy::{OutputRows, Outside, ReadingSpec, Source};
-use yomikiri::game::{AnyPosition, Position, Rules, Side};
 use yomikiri::hint::Hinted;
 use yomikiri::input;
+use yomikiri::rules::{AnyPosition, Position, Rules, Side};
 
 /// Predictions for many positions, from files.
 ///

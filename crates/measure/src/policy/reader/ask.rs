@@ -6,8 +6,8 @@ use super::heads::Heads;
 use super::numbers::PolicyHead;
 use super::{OutputRows, Outside, Source, in_position, same_outputs, widths};
 use crate::policy::{Answers, Batch, share_best};
-use yomikiri::game::{Action, AnyPosition, AnyState, Outcome, Position, Rules, Symmetry};
 use yomikiri::hint::Hinted;
+use yomikiri::rules::{Action, AnyPosition, AnyState, Outcome, Position, Rules, Symmetry};
 
 /// Number of positions searched at a time, which bounds memory.
 const SEARCHED_AT_ONCE: usize = 64;

@@ -23,8 +23,8 @@ pub use spec::{MoveChoice, ReadingSpec, Softmax, ValueRange};
 
 use super::card::{self, Card};
 use super::{Answers, Batch, Policy, TrainedOn};
-use yomikiri::game::{Action, AnyPosition, Rules};
 use yomikiri::hint::Hinted;
+use yomikiri::rules::{Action, AnyPosition, Rules};
 
 /// Numbers of one output for some positions.
 #[derive(Clone, Debug, Default, PartialEq)]

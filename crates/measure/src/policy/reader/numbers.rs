@@ -2,8 +2,8 @@
 
 use super::spec::{MoveChoice, ValueRange};
 use crate::policy::share_best;
-use yomikiri::game::{Action, AnyState, Empties, Outcome, Rules, Side};
 use yomikiri::hint::Hinted;
+use yomikiri::rules::{Action, AnyState, Empties, Outcome, Rules, Side};
 
 /// Tolerance of sums of single-precision numbers.
 pub(super) const SLACK: f64 = 1e-3;

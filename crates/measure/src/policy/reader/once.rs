@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use super::{Outside, Source};
 use crate::policy::{Answers, Batch, share_best};
-use yomikiri::game::{Position, Rules};
 use yomikiri::hint::Hinted;
+use yomikiri::rules::{Position, Rules};
 
 /// Asks about the canonical image of each position of a batch, once each, and maps the answers back.
 pub(super) fn once(

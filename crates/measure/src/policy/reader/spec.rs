@@ -1,7 +1,7 @@
 //! Options that say what a policy's numbers mean: the same words behind `?` for models, files and programs, on
 //! cards, and as keywords in Python.
 
-use yomikiri::game::encode::{Layout, Plane};
+use yomikiri::rules::encode::{Layout, Plane};
 
 use crate::policy::TrainedSpec;
 use crate::policy::grammar::{YES_NO, name_of, one_of};

@@ -8,7 +8,7 @@ use crate::policy::card::Reading;
 use crate::policy::onnx::proto::{Attribute, Model, Node, ValueInfo};
 use crate::policy::sample::{answers, batch, four, positions};
 use crate::policy::{NetworkSpec, Onnx};
-use yomikiri::game::Symmetry;
+use yomikiri::rules::Symmetry;
 
 /// Stored networks with the reading of each.
 const KEPT: [(&str, Reading); 4] = [

@@ -20,8 +20,8 @@ use super::output;
 use super::table_args::{TableArgs, is_in_reach};
 use seat::Seat;
 use session::Session;
-use yomikiri::game::{Empties, PlayedGame};
 use yomikiri::hint::Hinted;
+use yomikiri::rules::{Empties, PlayedGame};
 use yomikiri::solved::{Reach, SearchOracle, SolvedTable, Sources};
 
 /// Longest search for the values of a position and its moves.

@@ -9,8 +9,8 @@ use anyhow::bail;
 
 use super::super::lines::text_of;
 use super::super::output;
-use yomikiri::game::{NotationError, PlayedGame, Rules};
 use yomikiri::hint::Hinted;
+use yomikiri::rules::{NotationError, PlayedGame, Rules};
 
 /// Writes a game to a file, which is whole at any time.
 pub(super) fn write(

@@ -16,9 +16,9 @@ use super::made::solved;
 use super::sizes::{Memory, Seconds};
 use super::table_args::{Meant, TableOption, WinPlies, is_in_reach, unknown_table};
 use super::tables::solved_tables;
-use yomikiri::game::othello::search::Evaluation;
-use yomikiri::game::{AnyPosition, Empties, Rules, SearchOptions, SearchWeights};
+use yomikiri::games::othello::search::Evaluation;
 use yomikiri::hint::Hinted;
+use yomikiri::rules::{AnyPosition, Empties, Rules, SearchOptions, SearchWeights};
 use yomikiri::search::usual_memory;
 use yomikiri::solved::{
     Answer, Budget, Oracle, Reach, SearchOracle, SolvedTable, Source, Sources, WantedValues,

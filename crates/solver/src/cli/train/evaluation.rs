@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::super::context::Context;
 use super::super::output;
 use super::SizeArg;
-use yomikiri::game::othello::search::{Evaluation, TrainOptions};
+use yomikiri::games::othello::search::{Evaluation, TrainOptions};
 use yomikiri::hint::Hinted;
 use yomikiri::input;
 use yomikiri::table::IoContext;

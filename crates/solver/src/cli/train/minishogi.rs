@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::super::context::Context;
 use super::{Common, Plan, draw, place};
-use yomikiri::game::shogi::MINISHOGI;
+use yomikiri::games::shogi::MINISHOGI;
 use yomikiri_learn::card::{Card, LearnedFrom, Reading, file, write_whole};
 use yomikiri_learn::minishogi::tactics::TestSet;
 use yomikiri_learn::options::{AT_ONCE, number};

@@ -17,10 +17,10 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::players::policies_dir;
-use yomikiri::game::Rules;
-use yomikiri::game::encode::{Encoding, Plane};
 use yomikiri::hint::Hinted;
 use yomikiri::output::OutputFile;
+use yomikiri::rules::Rules;
+use yomikiri::rules::encode::{Encoding, Plane};
 use yomikiri::table::IoContext;
 use yomikiri_learn::card::{Card, LearnedFrom, Reading, Training, file, write_whole};
 use yomikiri_learn::network::Architecture;

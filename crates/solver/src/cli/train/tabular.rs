@@ -10,11 +10,11 @@ use super::super::context::Context;
 use super::super::made::solved;
 use super::super::players::policies_dir;
 use super::{SizeArg, check_free};
-use yomikiri::game::{Orientations, Outcome};
 use yomikiri::graph::StateKind;
 use yomikiri::hint::Hinted;
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
+use yomikiri::rules::{Orientations, Outcome};
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::TableError;
 use yomikiri_learn::card::{file, write_whole};
@@ -174,9 +174,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use yomikiri::game::{Action, AnyPosition, AnyState, Outcome, Rules};
     use yomikiri::progress::Silent;
     use yomikiri::registry::othello;
+    use yomikiri::rules::{Action, AnyPosition, AnyState, Outcome, Rules};
     use yomikiri::solved::Orienting;
     use yomikiri::table::Store;
     use yomikiri_measure::judge::{Player, TablePositions, measure};

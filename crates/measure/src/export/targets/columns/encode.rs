@@ -2,8 +2,8 @@
 
 use super::{Content, MISSING, RowBlock, TargetColumn, TargetShape};
 use crate::judge::Example;
-use yomikiri::game::encode::{Encoding, Layout};
-use yomikiri::game::{AnyPosition, Rules, Score, Split};
+use yomikiri::rules::encode::{Encoding, Layout};
+use yomikiri::rules::{AnyPosition, Rules, Score, Split};
 use yomikiri::solve::Value;
 
 /// Encodes examples into the columns of blocks.

@@ -7,8 +7,8 @@ pub use encode::Encoder;
 use serde::{Deserialize, Serialize};
 
 use crate::judge::Example;
-use yomikiri::game::encode::{Encoding, Layout, Plane};
-use yomikiri::game::{Rules, Side, Split};
+use yomikiri::rules::encode::{Encoding, Layout, Plane};
+use yomikiri::rules::{Rules, Side, Split};
 use yomikiri::solve::Value;
 use yomikiri::solved::SolvedTable;
 

@@ -1,0 +1,487 @@
+//! Parsing of positions: SFEN, moves in USI, drawn boards.
+
+use super::Shogi;
+use super::board::{Board, Cell, Owner};
+use super::notation::{sfen, square_name};
+use super::variant::{Ending, Promotion, Variant};
+use crate::hint::Hinted;
+use crate::rules::{Game, NotationError, Position, Side};
+
+fn wrong<T>(what: impl Into<Hinted>) -> Result<T, NotationError> {
+    Err(NotationError::new(what))
+}
+
+/// Reads SFEN, `start` (which is `from`), `startpos`, moves played from `from`, USI's `position` line, or a
+/// drawn board.
+///
+/// Moves give all positions, including the one before the first move.
+pub(super) fn parse_line(
+    game: &Shogi,
+    text: &str,
+    from: &Position<Board>,
+) -> Result<Vec<Position<Board>>, NotationError> {
+    let mut words: Vec<&str> = text.split_whitespace().collect();
+    if is_drawn(text, &words) {
+        return Ok(vec![read_diagram(game, text)?]);
+    }
+    if is(words.first(), "position") {
+        words.remove(0);
+    }
+    let (place, moves) = match words.iter().position(|word| is(Some(word), "moves")) {
+        Some(at) => (&words[..at], &words[at + 1..]),
+        None if is(words.first(), "start") || is(words.first(), "startpos") => words.split_at(1),
+        None if is(words.first(), "sfen") || words.iter().any(|word| word.contains('/')) => {
+            (&words[..], &[][..])
+        }
+        None => (&[][..], &words[..]),
+    };
+    let position = match place {
+        [] => *from,
+        [word] if is(Some(word), "start") => *from,
+        [word] if is(Some(word), "startpos") => game.start(),
+        [word, sfen @ ..] if is(Some(word), "sfen") => read_sfen(game, &sfen.join(" "))?,
+        sfen => read_sfen(game, &sfen.join(" "))?,
+    };
+    if moves.len() == words.len()
+        && let Some(word) = words.first().filter(|word| !is_written_as_move(word))
+    {
+        return wrong(Hinted::new(
+            format!("`{word}` is neither a position nor a move of {}", game.variant().name),
+            format!(
+                "expected a position in SFEN, such as '{}', or moves, such as {}",
+                game.variant().start,
+                examples(game.variant())
+            ),
+        ));
+    }
+    play_all(game, position, moves)
+}
+
+fn is(word: Option<&&str>, name: &str) -> bool {
+    word.is_some_and(|word| word.eq_ignore_ascii_case(name))
+}
+
+/// Returns `true` if text is a board over several lines rather than SFEN and moves.
+fn is_drawn(text: &str, words: &[&str]) -> bool {
+    let names = ["start", "startpos", "sfen", "position", "moves"];
+    let first = words.first();
+    text.trim().lines().count() > 1
+        && !text.contains('/')
+        && !names.iter().any(|name| is(first, name))
+        && !first.is_some_and(|word| is_written_as_move(word))
+}
+
+fn is_written_as_move(word: &str) -> bool {
+    let signs: Vec<char> = word.trim_end_matches('+').chars().collect();
+    let is_square = |file: char, rank: char| file.is_ascii_digit() && rank.is_ascii_alphabetic();
+    match signs[..] {
+        [file, rank, to_file, to_rank] => {
+            is_square(to_file, to_rank)
+                && (is_square(file, rank) || file.is_ascii_alphabetic() && rank == '*')
+        }
+        _ => false,
+    }
+}
+
+fn examples(variant: &Variant) -> String {
+    let drop = format!("{}*2b", variant.kinds[1].letter);
+    match variant.promotion {
+        Promotion::Chosen => format!("1e1d, 1e1a+ or {drop}"),
+        Promotion::Forced => format!("2c2b or {drop}"),
+    }
+}
+
+fn play_all(
+    game: &Shogi,
+    mut position: Position<Board>,
+    moves: &[&str],
+) -> Result<Vec<Position<Board>>, NotationError> {
+    let mut all = vec![position];
+    for (i, name) in moves.iter().enumerate() {
+        let number = i + 1;
+        if !is_written_as_move(name) {
+            return wrong(Hinted::new(
+                format!("invalid move {number} `{name}`"),
+                format!("expected {}", examples(game.variant())),
+            ));
+        }
+        position = play_named(game, &position, name).ok_or_else(|| {
+            NotationError::new(format!(
+                "illegal move {number} `{name}` in '{}'",
+                sfen(game, &position)
+            ))
+            .with_hint(instead(game, &position, name))
+        })?;
+        all.push(position);
+    }
+    Ok(all)
+}
+
+fn play_named(game: &Shogi, position: &Position<Board>, name: &str) -> Option<Position<Board>> {
+    // Where promotion is forced, the `+` may be left out.
+    let forced = game.variant().promotion == Promotion::Forced;
+    let also = if forced { format!("{name}+") } else { name.to_string() };
+    let mut found = None;
+    game.for_each_action(&position.state, |action| {
+        let own = game.action_name(position.side, action);
+        if own.eq_ignore_ascii_case(name) || own.eq_ignore_ascii_case(&also) {
+            found = Some(action);
+        }
+    });
+    found.map(|action| game.advance(position, action))
+}
+
+/// Returns advice on an illegal move: the legal moves of the piece it names.
+fn instead(game: &Shogi, position: &Position<Board>, name: &str) -> String {
+    let who = game.side_name(position.side);
+    let actions = game.actions(&position.state);
+    if actions.is_empty() {
+        return "the game is over".to_string();
+    }
+    let (piece, _) = name.split_at(2);
+    let names = actions.iter().map(|&action| game.action_name(position.side, action));
+    let own: Vec<_> =
+        names.filter(|own| own.get(..2).is_some_and(|o| o.eq_ignore_ascii_case(piece))).collect();
+    let mate = game.variant().ending == Ending::Mate;
+    let checked = if mate && game.moves.in_check(&position.state, Owner::Mover) {
+        format!(" ({who} is in check)")
+    } else {
+        String::new()
+    };
+    if !own.is_empty() {
+        return format!("{who} can play {}{checked}", own.join(", "));
+    }
+    match piece.strip_suffix('*') {
+        Some(letter) => {
+            format!("{who} has no legal drop of {}{checked}", letter.to_ascii_uppercase())
+        }
+        None => format!("{who} has no legal move from {}{checked}", piece.to_ascii_lowercase()),
+    }
+}
+
+/// Returns a number of things: `1 rank`, `2 ranks`.
+fn counted(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Reads SFEN; the move number may be missing.
+pub(super) fn read_sfen(game: &Shogi, text: &str) -> Result<Position<Board>, NotationError> {
+    let variant = game.variant();
+    let fields: Vec<&str> = text.split_whitespace().collect();
+    let (ranks, side, hands) = match fields[..] {
+        [ranks, side, hands] | [ranks, side, hands, _] => (ranks, side, hands),
+        _ => {
+            return wrong(Hinted::new(
+                format!(
+                    "invalid SFEN `{text}`: {}, expected 3 or 4 (board, b or w to move, hands or -, move number)",
+                    counted(fields.len(), "field")
+                ),
+                format!("such as '{}'", variant.start),
+            ));
+        }
+    };
+    let side = match side {
+        "b" => Side::First,
+        "w" => Side::Second,
+        other => {
+            return wrong(format!(
+                "invalid SFEN `{text}`: side to move `{other}`, expected b (Black) or w (White)"
+            ));
+        }
+    };
+    let mut board = Board::EMPTY;
+    let rows: Vec<&str> = ranks.split('/').collect();
+    check_rows(variant, &format!("invalid board `{ranks}`"), rows.len())?;
+    for (row, rank) in rows.into_iter().enumerate() {
+        let what = format!("invalid board `{ranks}`: rank {} (`{rank}`)", row + 1);
+        read_rank(variant, row, rank, &what, &mut board)?;
+    }
+    read_hands(variant, hands, &mut board)?;
+    finish(game, board, side)
+}
+
+fn check_rows(variant: &Variant, what: &str, rows: usize) -> Result<(), NotationError> {
+    if rows == variant.rows {
+        return Ok(());
+    }
+    let ranks = counted(rows, "rank");
+    wrong(format!("{what}: {ranks}, but {} has {}", variant.name, variant.rows))
+}
+
+/// Reads one rank of SFEN, called `what` in messages.
+fn read_rank(
+    variant: &Variant,
+    row: usize,
+    rank: &str,
+    what: &str,
+    board: &mut Board,
+) -> Result<(), NotationError> {
+    let mut column = 0;
+    let mut promoted = false;
+    for letter in rank.chars() {
+        if letter == '+' && !promoted {
+            promoted = true;
+            continue;
+        }
+        let mut cell = Cell::EMPTY;
+        let mut squares = 1;
+        match letter.to_digit(10).filter(|&empty| empty > 0 && !promoted) {
+            Some(empty) => squares = empty as usize,
+            None => {
+                cell = read_piece(variant, letter, promoted)
+                    .or_else(|why| wrong(why.map(|why| format!("{what}: {why}"))))?;
+            }
+        }
+        promoted = false;
+        if column < variant.columns && !cell.is_empty() {
+            board.put(row * variant.columns + column, cell);
+        }
+        column += squares;
+    }
+    if promoted {
+        return wrong(format!("{what}: + without a piece"));
+    }
+    if column != variant.columns {
+        let squares = counted(column, "square");
+        return wrong(format!("{what}: {squares}, but {} has {}", variant.name, variant.columns));
+    }
+    Ok(())
+}
+
+fn kind_of_letter(variant: &Variant, letter: char) -> Option<(Owner, usize)> {
+    let owner = if letter.is_ascii_uppercase() { Owner::Mover } else { Owner::Opponent };
+    let capital = letter.to_ascii_uppercase();
+    let kind = variant.kinds.iter().position(|kind| kind.letter == capital)?;
+    Some((owner, kind))
+}
+
+/// Reads a piece on the board.
+fn read_piece(variant: &Variant, letter: char, promoted: bool) -> Result<Cell, Hinted> {
+    if promoted && !letter.is_alphabetic() {
+        return Err("+ without a piece".into());
+    }
+    let Some((owner, kind)) = kind_of_letter(variant, letter) else {
+        let plus = if promoted { "+" } else { "" };
+        return Err(Hinted::new(
+            format!("`{plus}{letter}` is not a piece of {}", variant.name),
+            format!(
+                "expected {} {}, small letters for White's, + before promoted ones",
+                variant.kinds[0].letter,
+                letters(variant)
+            ),
+        ));
+    };
+    match variant.kinds[kind].promotes_to {
+        Some(form) if promoted => Ok(Cell::of(owner, form)),
+        None if promoted => {
+            Err(format!("`+{letter}`, but {}s do not promote", variant.kinds[kind].name).into())
+        }
+        _ => Ok(Cell::of(owner, kind)),
+    }
+}
+
+/// Returns the letters of the kinds that can be held.
+fn letters(variant: &Variant) -> String {
+    let kinds = (1..=variant.hand_kinds()).rev();
+    kinds.map(|kind| variant.kinds[kind].letter.to_string()).collect::<Vec<_>>().join(" ")
+}
+
+fn read_hands(variant: &Variant, text: &str, board: &mut Board) -> Result<(), NotationError> {
+    if text == "-" {
+        return Ok(());
+    }
+    let most = u32::from(variant.copies);
+    let mut count: Option<u32> = None;
+    for letter in text.chars() {
+        if let Some(digit) = letter.to_digit(10) {
+            count = Some(count.unwrap_or(0).saturating_mul(10).saturating_add(digit));
+            continue;
+        }
+        let held = kind_of_letter(variant, letter).filter(|&(_, kind)| kind > 0);
+        let (owner, kind) = held.ok_or_else(|| {
+            NotationError::new(format!(
+                "invalid hands `{text}`: `{letter}` cannot be in hand in {}",
+                variant.name
+            ))
+            .with_hint(format!(
+                "expected {}, small letters for White's, or - alone if both are empty",
+                letters(variant)
+            ))
+        })?;
+        let more = count.take().unwrap_or(1);
+        if more == 0 {
+            return wrong(Hinted::new(
+                format!("invalid hands `{text}`: 0 of `{letter}`"),
+                "leave out pieces that neither side has in hand",
+            ));
+        }
+        let held = &mut board.hands[owner.index()][kind - 1];
+        let all = more.saturating_add(u32::from(*held));
+        if all > most {
+            return wrong(format!(
+                "invalid hands `{text}`: more than {most} of `{letter}`, the number in {}",
+                variant.name
+            ));
+        }
+        *held = all as u8;
+    }
+    match count {
+        Some(count) => wrong(format!("invalid hands `{text}`: {count} without a piece at the end")),
+        None => Ok(()),
+    }
+}
+
+/// Checks that a board, as the first player sees it, can be a position, and rotates it to its mover's view.
+fn finish(game: &Shogi, board: Board, side: Side) -> Result<Position<Board>, NotationError> {
+    let variant = game.variant();
+    let mut counts = vec![0u32; variant.kinds.len()];
+    for (owner, side) in [(Owner::Mover, Side::First), (Owner::Opponent, Side::Second)] {
+        let king = Cell::of(owner, 0);
+        let (who, royal) = (game.side_name(side), variant.kinds[0].name);
+        let kings = board.cells.iter().filter(|&&cell| cell == king).count();
+        if kings != 1 {
+            let kings = match kings {
+                0 => format!("no {royal}"),
+                n => counted(n, royal),
+            };
+            return wrong(Hinted::new(
+                format!("invalid position: {who} has {kings} on the board"),
+                "expected one for each side",
+            ));
+        }
+        for (count, &held) in counts[1..].iter_mut().zip(&board.hands[owner.index()]) {
+            *count += u32::from(held);
+        }
+    }
+    for (_, kind) in board.cells.iter().filter_map(|cell| cell.piece()) {
+        counts[variant.kinds[kind].in_hand] += u32::from(kind > 0);
+    }
+    for (kind, &count) in counts.iter().enumerate() {
+        if count > u32::from(variant.copies) {
+            return wrong(format!(
+                "invalid position: {count} {}s with promoted ones and those in hand, but {} has {}",
+                variant.kinds[kind].name, variant.name, variant.copies
+            ));
+        }
+    }
+    let turned = board.turned(game.squares());
+    for (state, owner) in [(&board, Side::First), (&turned, Side::Second)] {
+        check_pawns(game, state, owner)?;
+    }
+    let state = if side == Side::First { board } else { turned };
+    if variant.ending == Ending::Mate && game.moves.in_check(&state, Owner::Opponent) {
+        let (mover, waiting) = (game.side_name(side), game.side_name(side.other()));
+        return wrong(Hinted::new(
+            format!("invalid position: {mover} to move, {waiting}'s king in check"),
+            format!("set {waiting} to move, or change the board"),
+        ));
+    }
+    Ok(Position { state, side })
+}
+
+/// Checks that no piece of the mover, `side`, is where it may not have been dropped or moved to.
+fn check_pawns(game: &Shogi, state: &Board, side: Side) -> Result<(), NotationError> {
+    let variant = game.variant();
+    let who = game.side_name(side);
+    let own = || {
+        let cells = state.cells.iter().enumerate();
+        cells.filter_map(|(square, cell)| match cell.piece() {
+            Some((Owner::Mover, kind)) => Some((square, kind)),
+            _ => None,
+        })
+    };
+    for (square, kind) in own() {
+        let name = variant.kinds[kind].name;
+        let place = square_name(variant, side, square as u8);
+        if !variant.drops.immobile && game.moves.is_stuck(kind, square) {
+            return wrong(Hinted::new(
+                format!(
+                    "invalid position: {who}'s {name} on {place} is on the last rank, where it has no move"
+                ),
+                "expected a promoted one",
+            ));
+        }
+        let twin = own().find(|&(other, its_kind)| {
+            let same_file = game.moves.file_of(square) >> other & 1 == 1;
+            its_kind == kind && other > square && same_file
+        });
+        if let Some((other, _)) = twin.filter(|_| !variant.drops.two_pawns)
+            && variant.is_pawn(kind)
+        {
+            return wrong(Hinted::new(
+                format!(
+                    "invalid position: {who} has unpromoted {name}s on {place} and {}",
+                    square_name(variant, side, other as u8)
+                ),
+                "expected at most one per file",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Reads the output of [`Game::diagram`], followed by the side to move.
+fn read_diagram(game: &Shogi, text: &str) -> Result<Position<Board>, NotationError> {
+    let variant = game.variant();
+    let mut rows = Vec::new();
+    let (mut hands, mut side) = (String::new(), Side::First);
+    let lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    for words in lines.filter(|words| !words.is_empty()) {
+        let who = Side::ALL.into_iter().find(|&side| is(words.first(), game.side_name(side)));
+        let line = words.join(" ");
+        if let [_, held @ ..] = &words[..]
+            && is(held.first(), "holds")
+        {
+            hands += &held_by(game, who, &held[1..].concat(), &line)?;
+        } else if let [.., to, word] = &words[..]
+            && is(Some(to), "to")
+            && is(Some(word), "move")
+        {
+            side = who.filter(|_| words.len() == 3).ok_or_else(|| unnamed(game, &line))?;
+        } else if words.len() == 1 || !words.iter().all(|word| word.parse::<u8>().is_ok()) {
+            rows.push(words);
+        }
+    }
+    let mut board = Board::EMPTY;
+    check_rows(variant, "invalid board", rows.len())?;
+    // No piece has the letter of the first rank.
+    let lettered = rows.first().is_some_and(|words| is(words.first(), "a"));
+    for (row, words) in rows.iter().enumerate() {
+        let what = format!("invalid board line `{}`", words.join(" "));
+        let letter = char::from(b'a' + row as u8).to_string();
+        if lettered && !is(words.first(), &letter) {
+            return wrong(format!("{what}: expected the name {letter} of the rank first"));
+        }
+        let cells = &words[usize::from(lettered)..];
+        read_rank(variant, row, &cells.concat().replace('.', "1"), &what, &mut board)?;
+    }
+    read_hands(variant, if hands.is_empty() { "-" } else { &hands }, &mut board)?;
+    finish(game, board, side)
+}
+
+fn unnamed(game: &Shogi, line: &str) -> NotationError {
+    let [first, second] = Side::ALL.map(|side| game.side_name(side));
+    NotationError::new(format!("invalid line `{line}`: expected {first} or {second} first"))
+}
+
+/// Returns the pieces that a line of a drawn board names as held; an empty text for `-`.
+fn held_by(
+    game: &Shogi,
+    who: Option<Side>,
+    held: &str,
+    line: &str,
+) -> Result<String, NotationError> {
+    let owner = who.ok_or_else(|| unnamed(game, line))?;
+    let foreign = |letter: &char| match owner {
+        Side::First => letter.is_ascii_lowercase(),
+        Side::Second => letter.is_ascii_uppercase(),
+    };
+    if let Some(letter) = held.chars().find(foreign) {
+        let size = if owner == Side::First { "capitals" } else { "small letters" };
+        return wrong(format!(
+            "invalid line `{line}`: contains `{letter}`, expected {}'s pieces in {size}",
+            game.side_name(owner)
+        ));
+    }
+    Ok(if held == "-" { String::new() } else { held.to_string() })
+}

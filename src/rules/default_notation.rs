@@ -1,0 +1,67 @@
+//! Default notation of games: moves by their names, positions by their keys.
+//!
+//! A position is its key in hexadecimal and the side to move: `1b0 First`.
+
+use crate::hint::Hinted;
+use crate::rules::{Action, Game, NotationError, Position, Side};
+
+/// Writes a position as its key and the side to move.
+pub(super) fn notation<G: Game>(game: &G, position: &Position<G::State>) -> String {
+    let (facts, side) = (game.facts(), game.side_name(position.side));
+    let [first, second] = facts.words(game.key(&position.state));
+    match facts.key_words() {
+        1 => format!("{first:x} {side}"),
+        _ => format!("{first:x}.{second:x} {side}"),
+    }
+}
+
+/// Reads `start`, a position as its key and side, or the names of moves played from `from`.
+pub(super) fn parse_line<G: Game>(
+    game: &G,
+    text: &str,
+    from: &Position<G::State>,
+) -> Result<Vec<Position<G::State>>, NotationError> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    if let [] | ["start"] = words[..] {
+        return Ok(vec![*from]);
+    }
+    if let [key, side] = words[..]
+        && let Some(side) = Side::ALL.into_iter().find(|&s| game.side_name(s) == side)
+    {
+        let state = words_of(key)
+            .map(|words| game.facts().key(words))
+            .filter(|&key| key <= game.facts().most_key())
+            .and_then(|key| game.state(key));
+        let state = state.ok_or_else(|| {
+            NotationError::new(format!(
+                "invalid key `{key}`: expected hexadecimal digits of a state"
+            ))
+        })?;
+        return Ok(vec![Position { state, side }]);
+    }
+    let mut line = vec![*from];
+    for word in words {
+        let position = line[line.len() - 1];
+        let named = |action: &Action| game.action_name(position.side, *action) == word;
+        let actions = game.actions(&position.state);
+        let action = actions.iter().find(|action| named(action)).ok_or_else(|| {
+            let legal: Vec<String> =
+                actions.iter().map(|&a| game.action_name(position.side, a)).collect();
+            NotationError::new(match legal.is_empty() {
+                true => format!("illegal move `{word}`: the game is over").into(),
+                false => Hinted::new(
+                    format!("illegal move `{word}`"),
+                    format!("legal moves: {}", legal.join(" ")),
+                ),
+            })
+        })?;
+        line.push(game.advance(&position, *action));
+    }
+    Ok(line)
+}
+
+fn words_of(text: &str) -> Option<[u64; 2]> {
+    let word = |text: &str| u64::from_str_radix(text, 16).ok();
+    let (first, second) = text.split_once('.').unwrap_or((text, "0"));
+    Some([word(first)?, word(second)?])
+}

@@ -1,0 +1,171 @@
+//! Games as they are played: positions with their history, and the ends that depend on it.
+//!
+//! ```
+//! use yomikiri::games::shogi::{MINISHOGI, Shogi};
+//! use yomikiri::rules::{EndReason, Game, Outcome, PlayedGame};
+//!
+//! let game = Shogi::new(&MINISHOGI, false).into_rules();
+//! let mut played = PlayedGame::new(game.parse_position("1r2k/5/5/5/K4 w - 1", &game.start())?);
+//! played.play_text(&*game, &"4a5a 5e4e 5a4a 4e5e ".repeat(3))?;
+//! // White has given check with every move.
+//! let end = played.end(&*game).unwrap();
+//! assert_eq!((end.reason, end.outcome), (EndReason::PerpetualCheck, Outcome::Loss));
+//! # Ok::<(), yomikiri::rules::NotationError>(())
+//! ```
+
+use super::{Action, AnyPosition, NotationError, Outcome, Repetition, Rules, Side};
+
+/// Reason why a played game is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndReason {
+    /// The position has a result.
+    Position,
+    /// The position has occurred too often.
+    Repetition,
+    /// The position has occurred too often, and one player has given check with every move.
+    PerpetualCheck,
+}
+
+/// End of a played game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlayedEnd {
+    /// Outcome for the player to move in the last position.
+    pub outcome: Outcome,
+    /// Reason of the end.
+    pub reason: EndReason,
+}
+
+/// A game so far: a start and the moves since.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlayedGame {
+    start: AnyPosition,
+    position: AnyPosition,
+    moves: Vec<(AnyPosition, Action)>,
+}
+
+impl PlayedGame {
+    /// Returns a game that begins in a position.
+    pub fn new(start: AnyPosition) -> PlayedGame {
+        PlayedGame { start, position: start, moves: Vec::new() }
+    }
+
+    /// Returns the first position.
+    pub fn start(&self) -> &AnyPosition {
+        &self.start
+    }
+
+    /// Returns the current position.
+    pub fn position(&self) -> &AnyPosition {
+        &self.position
+    }
+
+    /// Returns the moves so far, each with the position before it.
+    pub fn moves(&self) -> &[(AnyPosition, Action)] {
+        &self.moves
+    }
+
+    /// Plays a legal action.
+    pub fn play(&mut self, game: &dyn Rules, action: Action) {
+        self.moves.push((self.position, action));
+        self.position = game.advance(&self.position, action);
+    }
+
+    /// Plays moves written as text. Fails without playing any if one is illegal or follows the end of the game.
+    pub fn play_text(&mut self, game: &dyn Rules, text: &str) -> Result<(), NotationError> {
+        let line = game.parse_line(text, &self.position)?;
+        let mut played = self.clone();
+        if line.first() != Some(&self.position) || line.len() < 2 {
+            return Err(NotationError::new(format!("invalid move `{text}`")));
+        }
+        for next in &line[1..] {
+            if let Some(words) = played.end_in_words(game) {
+                let (count, plies) = (played.moves.len() - self.moves.len(), line.len() - 1);
+                let what = format!("the game is over after {count} plies of {plies}: {words}");
+                return Err(NotationError::new(what));
+            }
+            let before = played.position;
+            let leads = |action: &Action| game.advance(&before, *action) == *next;
+            let action = game.actions(&before.state).into_iter().find(leads);
+            let action =
+                action.ok_or_else(|| NotationError::new(format!("invalid move `{text}`")))?;
+            played.play(game, action);
+        }
+        *self = played;
+        Ok(())
+    }
+
+    /// Takes the last move back and returns it.
+    pub fn undo(&mut self) -> Option<Action> {
+        let (before, action) = self.moves.pop()?;
+        self.position = before;
+        Some(action)
+    }
+
+    /// Returns the names of the moves, separated by spaces.
+    pub fn transcript(&self, game: &dyn Rules) -> String {
+        let name =
+            |(before, action): &(AnyPosition, Action)| game.action_name(before.side, *action);
+        self.moves.iter().map(name).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Returns the end of the game; `None` while it goes on.
+    pub fn end(&self, game: &dyn Rules) -> Option<PlayedEnd> {
+        if let Some(outcome) = game.result(&self.position.state) {
+            return Some(PlayedEnd { outcome, reason: EndReason::Position });
+        }
+        if game.is_layered() {
+            return None;
+        }
+        let rule = game.repetition_rule();
+        let earlier = self.moves.iter().enumerate().rev();
+        let mut earlier = earlier.filter(|(_, (before, _))| *before == self.position);
+        let (first, _) = earlier.nth(rule.occurrence.saturating_sub(2))?;
+        let checkers = Side::ALL.map(|side| self.has_only_checked(game, first, side));
+        let loser = match checkers {
+            [true, false] if rule.perpetual_check_loses => Some(Side::First),
+            [false, true] if rule.perpetual_check_loses => Some(Side::Second),
+            _ => None,
+        };
+        let reason =
+            if loser.is_some() { EndReason::PerpetualCheck } else { EndReason::Repetition };
+        let loser = loser.or(match rule.result {
+            Repetition::SecondPlayerWins => Some(Side::First),
+            Repetition::Draw | Repetition::Unknown => None,
+        });
+        let outcome = match loser {
+            None => Outcome::Draw,
+            Some(side) if side == self.position.side => Outcome::Loss,
+            Some(_) => Outcome::Win,
+        };
+        Some(PlayedEnd { outcome, reason })
+    }
+
+    /// Returns whether every move of a side since a ply gave check.
+    fn has_only_checked(&self, game: &dyn Rules, since: usize, side: Side) -> bool {
+        let positions = self.moves[since + 1..].iter().map(|(before, _)| before);
+        let mut positions = positions.chain([&self.position]).filter(|after| after.side != side);
+        positions.all(|after| game.in_check(&after.state))
+    }
+
+    /// Returns why the game is over, such as `Black is mated`; `None` while it goes on.
+    pub fn end_in_words(&self, game: &dyn Rules) -> Option<String> {
+        let PlayedEnd { outcome, reason } = self.end(game)?;
+        let occurrence = match game.repetition_rule().occurrence {
+            2 => "second".to_string(),
+            3 => "third".to_string(),
+            4 => "fourth".to_string(),
+            other => format!("{other}th"),
+        };
+        let repeated = format!("the position has occurred for the {occurrence} time");
+        Some(match (reason, outcome) {
+            (EndReason::Position, _) => game.end_in_words(&self.position)?,
+            (EndReason::Repetition, Outcome::Draw) => format!("it is drawn, {repeated}"),
+            (EndReason::Repetition, _) => repeated,
+            (EndReason::PerpetualCheck, _) => {
+                let AnyPosition { side, .. } = self.position;
+                let loser = if outcome == Outcome::Loss { side } else { side.other() };
+                format!("perpetual check by {}, {repeated}", game.side_name(loser))
+            }
+        })
+    }
+}
