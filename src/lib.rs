@@ -2,19 +2,21 @@
 //! learned policies against the solution.
 //!
 //! ```
-//! use yomikiri::rules::Score;
-//! use yomikiri::{progress::Silent, registry::othello, solved::SolvedTable, table::Store};
+//! use yomikiri::rules::{Game, Score};
+//! use yomikiri::{games::othello::Othello, solution::Solution, table::Store};
 //!
 //! let dir = tempfile::tempdir()?;
-//! let table = SolvedTable::of_whole(othello("4")?, &Store::at(dir.path()), &Silent)?;
-//! let position = table.states().parse("c4b4")?;
-//! let row = table.states().find(&position).ok_or("it cannot be reached")?;
-//! let value = table.value(row);
+//! let solution = Solution::of(Othello::new(4, 4, true), &Store::at(dir.path()))?;
+//! let game = solution.game();
+//! let position = game.parse_position("c4b4", &game.start())?;
+//! let value = solution.value(&position).ok_or("it cannot be reached")?;
 //! assert_eq!((value.score(), value.distance()), (Some(Score(8)), Some(5)));
+//! let line = solution.line(&position);
+//! println!("White, to move, wins by 8 in {} plies", line.len());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! To add a game, implement [`Game`](rules::Game).
+//! To add a game, implement [`Game`](rules::Game); [`Solution`](solution::Solution) then solves it.
 //!
 //! * [`rules`]: the [`Game`](rules::Game) trait, actions, outcomes, symmetry, text, perft;
 //!   [`Rules`](rules::Rules), the object as which all other modules take a game;
@@ -24,6 +26,7 @@
 //! * [`graph`]: enumeration of a game into a table, and the index from states to rows;
 //! * [`solve`]: value iteration, retrograde analysis and proof;
 //! * [`search`]: exact search of positions that are in no table;
+//! * [`solution`]: a solved game, asked by its own positions;
 //! * [`solved`]: read access to solved tables: rows with positions, moves and values;
 //! * [`hint`]: errors that carry advice; [`progress`]: progress reports of long work; [`parallel`]: work
 //!   spread over threads; [`input`]: bounded reading of whole files; [`output`]: writing them.
@@ -47,6 +50,7 @@ pub mod progress;
 pub mod registry;
 pub mod rules;
 pub mod search;
+pub mod solution;
 pub mod solve;
 pub mod solved;
 pub mod table;

@@ -274,14 +274,9 @@ pub trait Game: Sized + Send + Sync + 'static {
         self.result(state).map(|outcome| End { outcome, plies: 0 })
     }
 
-    /// Returns why the game has ended, such as `Black is mated`; `None` while it goes on.
-    fn end_in_words(&self, position: &Position<Self::State>) -> Option<String> {
-        let [mover, other] = [position.side, position.side.other()].map(|s| self.side_name(s));
-        Some(match self.result(&position.state)? {
-            Outcome::Win => format!("{mover} has won"),
-            Outcome::Draw => "it is drawn".to_string(),
-            Outcome::Loss => format!("{other} has won"),
-        })
+    /// Returns why the game has ended, such as `Black is mated`; `None` while it goes on, or if the result says all.
+    fn end_in_words(&self, _position: &Position<Self::State>) -> Option<String> {
+        None
     }
 
     /// Returns `true` if the mover's king is attacked.

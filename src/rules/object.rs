@@ -131,7 +131,9 @@ rules! {
     fn mobility(state: &AnyState) -> Mobility { game.mobility(&this.unpack(state)) }
     fn expected(root: &AnyState) -> Option<ExpectedStates> { game.expected(&this.unpack(root)) }
     fn swapped(state: &AnyState) -> Option<AnyState> {
-        game.swapped(&this.unpack(state)).map(|state| this.pack(&state))
+        let swapped = game.swapped(&this.unpack(state))?;
+        // A game of one's own may swap into what it refuses to be a state.
+        (game.state(game.key(&swapped)) == Some(swapped)).then(|| this.pack(&swapped))
     }
     fn is_pass(action: Action) -> bool { game.is_pass(action) }
     fn material(state: &AnyState) -> i32 { game.material(&this.unpack(state)) }

@@ -13,7 +13,7 @@
 //! # Ok::<(), yomikiri::rules::NotationError>(())
 //! ```
 
-use super::{Action, AnyPosition, NotationError, Outcome, Repetition, Rules, Side};
+use super::{Action, AnyPosition, NotationError, Outcome, Position, Repetition, Rules, Side};
 
 /// Reason why a played game is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,12 +157,19 @@ impl PlayedGame {
             other => format!("{other}th"),
         };
         let repeated = format!("the position has occurred for the {occurrence} time");
+        let Position { side, .. } = self.position;
+        let won = |side: Side| format!("{} has won", game.side_name(side));
         Some(match (reason, outcome) {
-            (EndReason::Position, _) => game.end_in_words(&self.position)?,
+            (EndReason::Position, outcome) => {
+                game.end_in_words(&self.position).unwrap_or_else(|| match outcome {
+                    Outcome::Win => won(side),
+                    Outcome::Draw => "it is drawn".to_string(),
+                    Outcome::Loss => won(side.other()),
+                })
+            }
             (EndReason::Repetition, Outcome::Draw) => format!("it is drawn, {repeated}"),
             (EndReason::Repetition, _) => repeated,
             (EndReason::PerpetualCheck, _) => {
-                let AnyPosition { side, .. } = self.position;
                 let loser = if outcome == Outcome::Loss { side } else { side.other() };
                 format!("perpetual check by {}, {repeated}", game.side_name(loser))
             }

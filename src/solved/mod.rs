@@ -138,6 +138,11 @@ impl States {
         self.rows.find(&*self.game, position)
     }
 
+    /// Returns the canonical position of a row; `None` if the row is invalid.
+    pub fn position(&self, row: usize) -> Option<AnyPosition> {
+        self.rows.position(&*self.game, row)
+    }
+
     /// Calls `visit` with the canonical position of each of some ascending rows. Stops at the first
     /// error, be it of `visit` or of an invalid row.
     pub fn visit(

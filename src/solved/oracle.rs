@@ -188,6 +188,35 @@ pub trait Oracle: Send + Sync {
         })
     }
 
+    /// Returns the principal variation while values are proven: to the end of the game or to a repetition.
+    fn best_line(&self, from: AnyPosition) -> (Vec<Action>, LineEnd) {
+        let game = self.game();
+        let (mut line, mut before) = (Vec::new(), Vec::<AnyPosition>::new());
+        let mut position = from;
+        loop {
+            let value = self.known_value(&position).filter(|&value| self.is_proven(value));
+            let Some(value) = value else {
+                return (line, LineEnd::Unproven);
+            };
+            if game.result(&position.state).is_some() {
+                let words = game.end_in_words(&position).filter(|_| !game.is_layered());
+                return (line, LineEnd::Over(words));
+            }
+            if let Some(place) = before.iter().position(|&earlier| earlier == position) {
+                return (line, LineEnd::Repeats(place));
+            }
+            if line.len() == LONGEST_LINE {
+                return (line, LineEnd::Cut);
+            }
+            let Some(action) = self.best_move(&position, value) else {
+                return (line, LineEnd::Unproven);
+            };
+            before.push(position);
+            line.push(action);
+            position = game.advance(&position, action);
+        }
+    }
+
     /// Answers for a position and its moves. Fails if its value is unknown.
     fn answer(&self, position: AnyPosition) -> Result<Answer, NotThere> {
         let known = self.look_up(&position);
@@ -298,7 +327,9 @@ fn answer_with<O: Oracle + ?Sized>(
 ) -> Answer {
     let game = oracle.game();
     let (side, layered) = (position.side, game.is_layered());
-    let (principal_variation, line_end) = best_line(oracle, position);
+    let (line, line_end) = oracle.best_line(position);
+    let sides = [side, side.other()].into_iter().cycle();
+    let line = line.into_iter().zip(sides).map(|(action, side)| game.action_name(side, action));
     let scored = oracle.has_scores();
     let moves = oracle.best_first(&position);
     let best = best_worth(oracle, &moves);
@@ -323,7 +354,7 @@ fn answer_with<O: Oracle + ?Sized>(
         kind: known.map_or("outside", |(_, kind)| kind.name()),
         value: Verdict::of(value, scored),
         moves: moves.into_iter().map(answer).collect(),
-        principal_variation,
+        principal_variation: line.collect(),
         cycles: (!layered).then(|| Cycles {
             in_check: game.in_check(&position.state),
             end: game.end_in_words(&position),
@@ -361,35 +392,6 @@ fn winner(game: &dyn Rules, side: Side, outcome: Outcome) -> Option<&'static str
         Outcome::Win => Some(game.side_name(side)),
         Outcome::Draw => None,
         Outcome::Loss => Some(game.side_name(side.other())),
-    }
-}
-
-/// Returns the principal variation while values are proven: to the end of the game or to a repetition.
-fn best_line<O: Oracle + ?Sized>(oracle: &O, from: AnyPosition) -> (Vec<String>, LineEnd) {
-    let game = oracle.game();
-    let (mut line, mut before) = (Vec::new(), Vec::<AnyPosition>::new());
-    let mut position = from;
-    loop {
-        let value = oracle.known_value(&position).filter(|&value| oracle.is_proven(value));
-        let Some(value) = value else {
-            return (line, LineEnd::Unproven);
-        };
-        if game.result(&position.state).is_some() {
-            let words = game.end_in_words(&position).filter(|_| !game.is_layered());
-            return (line, LineEnd::Over(words));
-        }
-        if let Some(place) = before.iter().position(|&earlier| earlier == position) {
-            return (line, LineEnd::Repeats(place));
-        }
-        if line.len() == LONGEST_LINE {
-            return (line, LineEnd::Cut);
-        }
-        let Some(action) = oracle.best_move(&position, value) else {
-            return (line, LineEnd::Unproven);
-        };
-        before.push(position);
-        line.push(game.action_name(position.side, action));
-        position = game.advance(&position, action);
     }
 }
 

@@ -14,18 +14,27 @@ pub(super) struct ShortNames {
 }
 
 impl ShortNames {
-    /// Shortens the names of policies on a game to distinct names.
+    /// Shortens the names of policies on a game to distinct names: what is too long is cut in the middle, and where that
+    /// leaves several the same, to the part in which they differ.
     pub(super) fn of<'a>(game: &str, names: impl Iterator<Item = &'a str>) -> ShortNames {
-        let (mut short, mut legend) = (Vec::new(), Vec::new());
-        for (at, name) in names.enumerate() {
-            let name = &shown(name)[..];
-            let mut found = cut(&of_network(name, game).unwrap_or(name.to_string()), MOST);
-            if short.contains(&found) && found != name {
+        let names: Vec<String> = names.map(|name| shown(name).into_owned()).collect();
+        let whole = |name: &String| of_network(name, game).unwrap_or(name.clone());
+        let all: Vec<String> = names.iter().map(whole).collect();
+        let cuts: Vec<String> = all.iter().map(|name| cut(name, MOST)).collect();
+        let (mut short, mut legend) = (Vec::<String>::new(), Vec::new());
+        for (at, name) in names.iter().enumerate() {
+            let alike = all.iter().zip(&cuts).filter(|(_, other)| **other == cuts[at]);
+            let alike: Vec<&str> = alike.map(|(whole, _)| &whole[..]).collect();
+            let mut found = match alike.len() {
+                1 => cuts[at].clone(),
+                _ => cut(&difference(&all[at], &alike), MOST),
+            };
+            if short.contains(&found) && found != *name {
                 let number = format!(" ({})", at + 1);
                 found = cut(&found, MOST - number.len()) + &number;
             }
-            if found != name {
-                legend.push((found.clone(), name.to_string()));
+            if found != *name {
+                legend.push((found.clone(), name.clone()));
             }
             short.push(found);
         }
@@ -59,6 +68,23 @@ fn cut(name: &str, most: usize) -> String {
     letters[..begin].iter().chain(&['…']).chain(&letters[end..]).collect()
 }
 
+/// Returns the part of a name in which it differs from some names, one of which it is: whole words, with an ellipsis in
+/// place of what all begin or end with.
+fn difference(name: &str, all: &[&str]) -> String {
+    let letters = |name: &str| name.chars().collect::<Vec<char>>();
+    let (own, all) = (letters(name), all.iter().map(|name| letters(name)).collect::<Vec<_>>());
+    let least = all.iter().map(Vec::len).min().unwrap_or(0);
+    let same = |at: &dyn Fn(&[char]) -> char| all.iter().all(|other| at(other) == at(&own));
+    let begin = (0..least).take_while(|&i| same(&|name| name[i])).count();
+    let end = (1..=least - begin).take_while(|&i| same(&|name| name[name.len() - i])).count();
+    let is_word = |letter: &char| letter.is_alphanumeric();
+    let begin = begin - own[..begin].iter().rev().take_while(|c| is_word(c)).count();
+    let end = own.len() - end;
+    let end = end + own[end..].iter().take_while(|c| is_word(c)).count();
+    let marks = [begin > 0, end < own.len()].map(|is_cut| if is_cut { "…" } else { "" });
+    format!("{}{}{}", marks[0], own[begin..end].iter().collect::<String>(), marks[1])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,5 +111,17 @@ mod tests {
         assert_eq!(names.legend.len(), 4);
         assert!(names.legend().starts_with("td          "), "{}", names.legend());
         assert!(names.legend().contains(long[1]));
+    }
+
+    #[test]
+    fn long_names_keep_what_distinguishes_them() {
+        let run =
+            |step: u32| format!("onnx:runs/2026-11-02/residual/ckpt-{step}/model.onnx?plies=2");
+        let all = [run(9), run(12), run(120), "greedy".to_string()];
+        let names = ShortNames::of("othello-4x4", all.iter().map(|name| &name[..]));
+        assert_eq!(names.short, ["…9…", "…12…", "…120…", "greedy"]);
+        let all = [run(1), format!("{}&symmetric=yes", run(1)), run(1)];
+        let names = ShortNames::of("othello-4x4", all.iter().map(|name| &name[..]));
+        assert_eq!(names.short, ["", "", ""]);
     }
 }

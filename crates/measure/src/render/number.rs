@@ -44,7 +44,18 @@ pub fn signed(number: f64, decimals: usize) -> String {
 
 /// Formats a count with its noun: `1 disc`, `8 discs`.
 pub fn counted(count: u64, noun: &str) -> String {
-    format!("{} {noun}{}", thousands(count), if count == 1 { "" } else { "s" })
+    let words = if count == 1 { noun.to_string() } else { plural(noun) };
+    format!("{} {words}", thousands(count))
+}
+
+/// Returns the plural of a noun by the rules of spelling: `discs`, `boxes`, `plies`.
+fn plural(noun: &str) -> String {
+    let hisses = ["s", "x", "z", "ch", "sh"].iter().any(|end| noun.ends_with(end));
+    match noun.strip_suffix('y') {
+        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{stem}ies"),
+        _ if hisses => format!("{noun}es"),
+        _ => format!("{noun}s"),
+    }
 }
 
 /// Formats an estimated time: `8 s`, `50 s`, `4 min`, `2 h`.
@@ -132,5 +143,6 @@ mod tests {
         assert_eq!(amount(0.0001), "<0.001");
         assert_eq!(amount(2.0), "2.000");
         assert_eq!((counted(1, "disc"), counted(8, "disc")), ("1 disc".into(), "8 discs".into()));
+        assert_eq!(["box", "ply", "key", "pass"].map(plural), ["boxes", "plies", "keys", "passes"]);
     }
 }

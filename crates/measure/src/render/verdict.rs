@@ -103,7 +103,8 @@ pub fn plies_cell(value: Value) -> String {
     match (value.outcome(), value.distance_lower(), value.distance_upper()) {
         (None, ..) => "not proven".to_string(),
         (Some(Outcome::Draw), ..) => {
-            value.distance().map_or("infinite".to_string(), |plies| plies.to_string())
+            // A draw by infinite play and a drawn end are the same value.
+            value.distance().map_or("-".to_string(), |plies| plies.to_string())
         }
         (_, Some(least), Some(most)) if least == most => most.to_string(),
         (_, Some(least), Some(most)) if !is_trivial(least) => format!("{least} to {most}"),
@@ -182,7 +183,7 @@ mod tests {
         vec![
             (exactly(P::win(1)), "win", "1", "wins in 1 ply"),
             (exactly(P::loss(4)), "loss", "4", "loses in 4 plies"),
-            (exactly(P::DRAW), "draw", "infinite", "draws: neither side can force a win"),
+            (exactly(P::DRAW), "draw", "-", "draws: neither side can force a win"),
             (exactly(P::ENDLESS_WIN), "win", "infinite", "wins by infinite play"),
             (between(P::win(9), P::win(5)), "win", "5 to 9", "wins in 5 to 9 plies"),
             (between(P::win(9), P::win(1)), "win", "at most 9", "wins in at most 9 plies"),

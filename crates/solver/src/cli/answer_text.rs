@@ -14,6 +14,7 @@ pub(super) fn search_text(search: &SearchOracle) -> String {
     let (nodes, time) = search.spent();
     let empties = match (search.game().has_scores(), search.empties()) {
         (false, _) => "",
+        _ if search.game().shape() == (0, 0) => "",
         (_, Empties::ToWinner) => "; empty squares count for the winner",
         (_, Empties::Uncounted) => "; empty squares count for nobody",
     };

@@ -166,8 +166,11 @@ fn of_another_build(error: &Error) -> Option<(String, String)> {
     let has =
         |(_, built_in, words): &&(&str, bool, &[&str])| !built_in && words.contains(&&word[..]);
     let (feature, ..) = features.iter().find(has)?;
-    Some((
-        format!("'{word}' is not in this build of {}", program::name()),
-        format!("build it in with 'cargo install --path crates/solver --features {feature}'"),
-    ))
+    let hint = match program::name() {
+        "solver" => {
+            format!("build it in with 'cargo install --path crates/solver --features {feature}'")
+        }
+        _ => format!("add the feature `{feature}` of yomikiri-solver to the program's Cargo.toml"),
+    };
+    Some((format!("'{word}' is not in this build of {}", program::name()), hint))
 }

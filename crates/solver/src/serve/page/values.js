@@ -1,7 +1,9 @@
 // Values in words, and in signs that need no colour: a letter or a sign is always there.
 
 const MINUS = "\u2212";
-export const plural = (count, word) => `${count} ${count === 1 ? word : word === "ply" ? "plies" : `${word}s`}`;
+const many = (word) =>
+  /[^aeou]y$/.test(word) ? word.replace(/y$/, "ies") : /(s|x|z|ch|sh)$/.test(word) ? `${word}es` : `${word}s`;
+export const plural = (count, word) => `${count} ${count === 1 ? word : many(word)}`;
 const LETTERS = { win: "W", draw: "D", loss: "L" };
 const NAMES = { 1: "win", 0: "draw", "-1": "loss" };
 
