@@ -17,7 +17,7 @@ impl ShortNames {
     /// Shortens the names of policies on a game to distinct names: what is too long is cut in the middle, and where that
     /// leaves several the same, to the part in which they differ.
     pub(super) fn of<'a>(game: &str, names: impl Iterator<Item = &'a str>) -> ShortNames {
-        let names: Vec<String> = names.map(|name| shown(name).into_owned()).collect();
+        let names: Vec<String> = names.map(|name| shown(name)).collect();
         let whole = |name: &String| of_network(name, game).unwrap_or(name.clone());
         let all: Vec<String> = names.iter().map(whole).collect();
         let cuts: Vec<String> = all.iter().map(|name| cut(name, MOST)).collect();
@@ -25,9 +25,9 @@ impl ShortNames {
         for (at, name) in names.iter().enumerate() {
             let alike = all.iter().zip(&cuts).filter(|(_, other)| **other == cuts[at]);
             let alike: Vec<&str> = alike.map(|(whole, _)| &whole[..]).collect();
-            let mut found = match alike.len() {
-                1 => cuts[at].clone(),
-                _ => cut(&difference(&all[at], &alike), MOST),
+            let mut found = match alike.iter().all(|other| *other == all[at]) {
+                true => cuts[at].clone(),
+                false => cut(&difference(&all[at], &alike), MOST),
             };
             if short.contains(&found) && found != *name {
                 let number = format!(" ({})", at + 1);
@@ -77,7 +77,7 @@ fn difference(name: &str, all: &[&str]) -> String {
     let same = |at: &dyn Fn(&[char]) -> char| all.iter().all(|other| at(other) == at(&own));
     let begin = (0..least).take_while(|&i| same(&|name| name[i])).count();
     let end = (1..=least - begin).take_while(|&i| same(&|name| name[name.len() - i])).count();
-    let is_word = |letter: &char| letter.is_alphanumeric();
+    let is_word = |letter: &char| letter.is_alphanumeric() || matches!(letter, '-' | '_');
     let begin = begin - own[..begin].iter().rev().take_while(|c| is_word(c)).count();
     let end = own.len() - end;
     let end = end + own[end..].iter().take_while(|c| is_word(c)).count();
@@ -119,9 +119,9 @@ mod tests {
             |step: u32| format!("onnx:runs/2026-11-02/residual/ckpt-{step}/model.onnx?plies=2");
         let all = [run(9), run(12), run(120), "greedy".to_string()];
         let names = ShortNames::of("othello-4x4", all.iter().map(|name| &name[..]));
-        assert_eq!(names.short, ["…9…", "…12…", "…120…", "greedy"]);
-        let all = [run(1), format!("{}&symmetric=yes", run(1)), run(1)];
+        assert_eq!(names.short, ["…ckpt-9…", "…ckpt-12…", "…ckpt-120…", "greedy"]);
+        let all = [run(1), run(1)];
         let names = ShortNames::of("othello-4x4", all.iter().map(|name| &name[..]));
-        assert_eq!(names.short, ["", "", ""]);
+        assert_eq!(names.short, ["onnx:runs/20…nnx?plies=2", "onnx:runs/…x?plies=2 (2)"]);
     }
 }
