@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 
 mod targets;
 #[allow(dead_code)]
-#[path = "../examples/tic_tac_toe.rs"]
-mod tic_tac_toe;
+#[path = "../examples/noughts.rs"]
+mod noughts;
 
 static TARGET: LazyLock<targets::Target> = LazyLock::new(|| {
     // The runtime of models may panic, and the panic is caught; only uncaught panics may end the process.

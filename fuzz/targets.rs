@@ -98,7 +98,7 @@ static PLACE: LazyLock<PathBuf> = LazyLock::new(|| {
 fn game(name: &str) -> Option<Arc<dyn Rules>> {
     thread_local! {
         static KNOWN: RefCell<BTreeMap<String, Arc<dyn Rules>>> = RefCell::default();
-        static GAMES: Games = Games::with(yomikiri::games![crate::tic_tac_toe::TicTacToe(
+        static GAMES: Games = Games::with(yomikiri::games![crate::noughts::Noughts(
             Group::of_board(3, 3)
         )]);
     }

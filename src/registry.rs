@@ -19,7 +19,7 @@ use crate::hint::{Hint, Hinted, did_you_mean};
 use crate::rules::{Game, Rules};
 use crate::table::{Manifest, Table, TableError};
 
-/// Erases the types of games and collects them in a vector: `games![TicTacToe]`.
+/// Erases the types of games and collects them in a vector: `games![Noughts]`.
 #[macro_export]
 macro_rules! games {
     ($($game:expr),* $(,)?) => { vec![$($crate::rules::Game::into_rules($game)),*] };

@@ -7,7 +7,7 @@ pub mod alpha_beta;
 pub mod connect_four;
 #[path = "../examples/how_many.rs"]
 pub mod how_many;
+#[path = "../examples/noughts.rs"]
+pub mod noughts;
 #[path = "../examples/three_mens_morris.rs"]
 pub mod three_mens_morris;
-#[path = "../examples/tic_tac_toe.rs"]
-pub mod tic_tac_toe;

@@ -14,4 +14,4 @@ mod tables;
 
 // Where the targets of fuzzing expect it.
 #[cfg(feature = "onnx")]
-use examples::tic_tac_toe;
+use examples::noughts;

@@ -13,14 +13,14 @@ LIBRARY = os.environ.get("OWN_GAME")
 
 
 @pytest.mark.skipif(not LIBRARY, reason="OWN_GAME is not the library of the example")
-def test_tic_tac_toe_is_solved_and_measured(tmp_path):
-    loader = importlib.machinery.ExtensionFileLoader("tic_tac_toe_python", LIBRARY)
-    spec = importlib.util.spec_from_file_location("tic_tac_toe_python", LIBRARY, loader=loader)
+def test_noughts_is_solved_and_measured(tmp_path):
+    loader = importlib.machinery.ExtensionFileLoader("noughts_python", LIBRARY)
+    spec = importlib.util.spec_from_file_location("noughts_python", LIBRARY, loader=loader)
     core = importlib.util.module_from_spec(spec)
     loader.exec_module(core)
     ym = yomikiri.bind(core)
     assert ym is yomikiri.bind(core) and ym is not yomikiri
-    table = ym.solve("tic-tac-toe", tables=tmp_path)
+    table = ym.solve("noughts-and-crosses", tables=tmp_path)
     values = table.lookup(table.roots)
     assert values.outcome.tolist() == [0] and values.legal.sum() == 9 and values.optimal.sum() == 9
     report = ym.evaluate(table, "random", "perfect")
@@ -28,8 +28,9 @@ def test_tic_tac_toe_is_solved_and_measured(tmp_path):
     assert abs(ym.exploitability(table, "perfect")["first"]["outcome_lost"]) < 1e-12
     states = next(table.states(columns=["outcome", "weight"], terminals=True, batch=1 << 16))
     assert states.weight.sum() == 5478 and set(np.unique(states.outcome)) == {-1, 0, 1}
-    with pytest.raises(ValueError, match="no planes.*notations"):
-        ym.evaluate(table, lambda planes: planes)
+    # Every empty square alike: planes are made of the game's squares.
+    empty = ym.evaluate(table, lambda planes: {"logits": -99.0 * planes.sum(axis=1).reshape(len(planes), 9)})
+    assert empty.metrics["result_kept"] == pytest.approx(report["random"]["result_kept"])
 
     # Perfect policies by position, key and text, from the values of the table.
     def perfect(given):
@@ -46,5 +47,5 @@ def test_tic_tac_toe_is_solved_and_measured(tmp_path):
         assert ours["result_kept"] == 1 and ours["all_positions"] == report["perfect"]["all_positions"]
         assert ym.exploitability(table, policy, layout=layout)["first"]["outcome_lost"] == pytest.approx(0, abs=1e-12)
     # The package itself does not know the game.
-    with pytest.raises(ValueError, match="tic-tac-toe"):
-        yomikiri.game("tic-tac-toe")
+    with pytest.raises(ValueError, match="noughts-and-crosses"):
+        yomikiri.game("noughts-and-crosses")

@@ -3,7 +3,23 @@
 //! A position is its key in hexadecimal and the side to move: `1b0 First`.
 
 use crate::hint::Hinted;
-use crate::rules::{Action, Game, NotationError, Position, Side};
+use crate::rules::{Action, Game, MoveSquares, NotationError, Position, Side};
+
+/// Names an action: its square, `pass`, or its number.
+pub(super) fn action_name<G: Game>(game: &G, side: Side, action: Action) -> String {
+    if game.is_pass(action) {
+        return "pass".to_string();
+    }
+    let (rows, columns) = game.shape();
+    let squares = MoveSquares { from: None, to: Some(action.0) };
+    let are_squares = game.has_squares() && game.action_count() <= rows * columns + 1;
+    if !are_squares || game.move_squares(side, action) != squares {
+        return action.0.to_string();
+    }
+    let [files, ranks] = game.coordinates();
+    let square = usize::from(action.0);
+    format!("{}{}", files[square % columns], ranks[square / columns])
+}
 
 /// Writes a position as its key and the side to move.
 pub(super) fn notation<G: Game>(game: &G, position: &Position<G::State>) -> String {

@@ -360,16 +360,27 @@ pub trait Game: Sized + Send + Sync + 'static {
         Group::identity()
     }
 
-    /// Returns the image of a state under a symmetry of [`Game::group`].
-    #[inline]
-    fn transform(&self, state: &Self::State, _symmetry: Symmetry) -> Self::State {
-        *state
+    /// Returns the image of a state under a symmetry of [`Game::group`]; by default that of its
+    /// [squares](Game::squares), if it has some.
+    fn transform(&self, state: &Self::State, symmetry: Symmetry) -> Self::State {
+        let squares = self.squares(state).filter(|_| symmetry > 0);
+        let Some((mover, opponent)) = squares else { return *state };
+        let [mover, opponent] =
+            [mover, opponent].map(|set| symmetry::map_squares(symmetry, set, self.shape()));
+        self.of_squares(mover, opponent).expect("the image of a state is a state")
     }
 
-    /// Returns the action that corresponds to `action` in the image of a state.
-    #[inline]
-    fn transform_action(&self, action: Action, _symmetry: Symmetry) -> Action {
-        action
+    /// Returns the action that corresponds to `action` in the image of a state. By default it is the number of a
+    /// square.
+    fn transform_action(&self, action: Action, symmetry: Symmetry) -> Action {
+        let (rows, columns) = self.shape();
+        let square = usize::from(action.0);
+        if symmetry == 0 || square >= rows * columns || self.is_pass(action) {
+            return action;
+        }
+        let from = (square / columns, square % columns);
+        let (row, column) = symmetry::map_square(symmetry, from, rows, columns);
+        Action((row * columns + column) as u16)
     }
 
     /// Returns the same rules with states folded under all symmetries of the board, or not folded at all;
@@ -562,10 +573,11 @@ pub trait Game: Sized + Send + Sync + 'static {
         self.side_marks().map(|marks| marks[side.index()])
     }
 
-    /// Returns the usual name of an action of `side`, such as `c4` or `pass`; by default its number. Actions are
-    /// numbered from the mover's view, while their names may be from the first player's.
-    fn action_name(&self, _side: Side, action: Action) -> String {
-        action.0.to_string()
+    /// Returns the usual name of an action of `side`, such as `c4` or `pass`. By default it is that of the square whose
+    /// number the action is, in a game with [squares](Game::squares), and otherwise the number. Actions are numbered
+    /// from the mover's view, while their names may be from the first player's.
+    fn action_name(&self, side: Side, action: Action) -> String {
+        default_notation::action_name(self, side, action)
     }
 
     /// Returns the meanings of keys and actions, in words, by name; also any limitation of a table's values.

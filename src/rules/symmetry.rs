@@ -170,6 +170,17 @@ impl Orientations {
     }
 }
 
+/// Returns the image of a set of squares, bits `row * columns + column`, of a `rows` × `columns` board.
+pub fn map_squares(symmetry: Symmetry, set: u64, (rows, columns): (usize, usize)) -> u64 {
+    let squares = (0..rows * columns).filter(|square| set >> square & 1 == 1);
+    let images = squares.map(|square| {
+        let (row, column) =
+            map_square(symmetry, (square / columns, square % columns), rows, columns);
+        1 << (row * columns + column)
+    });
+    images.sum()
+}
+
 /// Returns the image of the square `(row, column)` of a `rows` × `columns` board under a symmetry.
 ///
 /// A symmetry that transposes requires `rows == columns`.

@@ -11,12 +11,12 @@ use tempfile::TempDir;
 use yomikiri::rules::{Game, Group, Outcome, conform};
 
 use crate::examples::connect_four::{Board, ConnectFour};
-use crate::examples::{three_mens_morris, tic_tac_toe};
+use crate::examples::{noughts, three_mens_morris};
 
 #[test]
 fn the_examples_are_games() {
-    conform(&tic_tac_toe::TicTacToe(Group::of_board(3, 3)));
-    conform(&tic_tac_toe::TicTacToe(Group::trivial()));
+    conform(&noughts::Noughts(Group::of_board(3, 3)));
+    conform(&noughts::Noughts(Group::trivial()));
     for centre_barred in [false, true] {
         conform(&three_mens_morris::ThreeMensMorris::new(centre_barred));
     }
@@ -67,10 +67,13 @@ fn assert_near(found: &Value, expected: f64) {
 
 /// 5,478 positions, 765 up to symmetry, 255,168 games, a draw.
 #[test]
-fn tic_tac_toe_is_enumerated_solved_and_proven() {
-    let program = Program::of("tic_tac_toe");
+fn noughts_is_enumerated_solved_and_proven() {
+    let program = Program::of("noughts");
     let text = program.ok(&["enumerate"]);
-    assert!(text.starts_with("tic-tac-toe from the standard start, First to move\n"), "{text}");
+    assert!(
+        text.starts_with("noughts-and-crosses from the standard start, First to move\n"),
+        "{text}"
+    );
     assert!(text.contains("\nmarks  positions"), "{text}");
     let counts = &program.json(&["enumerate"])["manifest"]["counts"];
     assert_eq!(
@@ -86,12 +89,14 @@ fn tic_tac_toe_is_enumerated_solved_and_proven() {
     assert_eq!(verified["states"], 765);
 
     // After a corner only the centre keeps the draw.
-    let asked = program.json(&["query", "tic-tac-toe", "0"]);
+    let asked = program.json(&["query", "noughts-and-crosses", "a1"]);
     let kept = asked["moves"].as_array().unwrap().iter().filter(|m| m["result"] == "draw");
     assert_eq!(kept.map(|m| m["action"].as_u64()).collect::<Vec<_>>(), [Some(4)]);
-    let text = program.ok(&["query", "tic-tac-toe", "0", "4"]);
+    let text = program.ok(&["query", "noughts-and-crosses", "a1", "b2"]);
     assert!(
-        text.starts_with("X 1 2\n3 O 5\n6 7 8\nFirst to move\n\nFirst, to move, draws"),
+        text.starts_with(
+            "  a b c\n1 X . .\n2 . O .\n3 . . .\nFirst to move\n\nFirst, to move, draws"
+        ),
         "{text}"
     );
 }
@@ -100,7 +105,7 @@ fn tic_tac_toe_is_enumerated_solved_and_proven() {
 #[test]
 fn states_that_are_always_folded_are_not_unfolded() {
     for (example, name) in
-        [("tic_tac_toe", "tic-tac-toe"), ("three_mens_morris", "three-mens-morris")]
+        [("noughts", "noughts-and-crosses"), ("three_mens_morris", "three-mens-morris")]
     {
         let program = Program::of(example);
         let output = program.command(&["enumerate", "--symmetry", "none"]).output().unwrap();
@@ -114,8 +119,8 @@ fn states_that_are_always_folded_are_not_unfolded() {
 /// Random play is 737 : 160 : 363 of 1,260 (a known figure), and its mistakes agree with a few lines of
 /// Python.
 #[test]
-fn policies_for_tic_tac_toe_are_measured() {
-    let program = Program::of("tic_tac_toe");
+fn policies_for_noughts_are_measured() {
+    let program = Program::of("noughts");
     let report = program.json(&["report"]);
     assert_eq!(report["table"]["roots"][0]["outcome"], 0);
     assert_eq!(report["table"]["nonterminal_states"], 5478 - 958);
@@ -142,13 +147,13 @@ fn policies_for_tic_tac_toe_are_measured() {
 
     let met = program.json(&["match", "random", "random"]);
     assert_near(&met["openings"][0]["first"]["win"], 737.0 / 1260.0);
-    let drawn = program.json(&["match", "perfect", "random", "--table", "tic-tac-toe"]);
+    let drawn = program.json(&["match", "perfect", "random", "--table", "noughts-and-crosses"]);
     assert_eq!(drawn["openings"][0]["second"]["loss"], 0.0);
 }
 
 #[test]
-fn tic_tac_toe_is_exported() {
-    let program = Program::of("tic_tac_toe");
+fn noughts_is_exported() {
+    let program = Program::of("noughts");
     program.ok(&["report", "--no-games", "--policy", "random"]);
     let file = program.tables.path().join("targets.jsonl");
     program.ok(&["export", "--out", file.to_str().unwrap()]);
@@ -258,16 +263,16 @@ fn reports_are_the_same_by_rank_and_by_keys() {
 /// Suggested commands use the program's own name.
 #[test]
 fn a_program_of_ones_own_speaks_of_itself_by_its_name() {
-    let program = Program::of("tic_tac_toe");
+    let program = Program::of("noughts");
     let refused = program.command(&["value-iterate"]).output().unwrap();
     let line = String::from_utf8(refused.stderr).unwrap();
-    assert!(line.starts_with("tic_tac_toe: no table "), "{line}");
-    assert!(line.ends_with("; make one with 'tic_tac_toe enumerate'\n"), "{line}");
+    assert!(line.starts_with("noughts: no table "), "{line}");
+    assert!(line.ends_with("; make one with 'noughts enumerate'\n"), "{line}");
     program.ok(&["report", "-q", "--policy", "random", "--no-games"]);
-    let results = program.ok(&["info", "tic-tac-toe", "--values"]);
-    assert!(results.contains("    tic_tac_toe query tic-tac-toe "), "{results}");
+    let results = program.ok(&["info", "noughts-and-crosses", "--values"]);
+    assert!(results.contains("    noughts query noughts-and-crosses "), "{results}");
     let help = program.ok(&["query", "--help"]);
-    assert!(help.contains("Usage: tic_tac_toe query [OPTIONS] [TABLE] [POSITION]..."), "{help}");
+    assert!(help.contains("Usage: noughts query [OPTIONS] [TABLE] [POSITION]..."), "{help}");
     for printed in [line, results, help, program.ok(&["--help"])] {
         assert!(!printed.contains("solver "), "{printed}");
     }

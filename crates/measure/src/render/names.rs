@@ -17,7 +17,7 @@ impl ShortNames {
     /// Shortens the names of policies on a game to distinct names: what is too long is cut in the middle, and where that
     /// leaves several the same, to the part in which they differ.
     pub(super) fn of<'a>(game: &str, names: impl Iterator<Item = &'a str>) -> ShortNames {
-        let names: Vec<String> = names.map(|name| shown(name)).collect();
+        let names: Vec<String> = names.map(shown).collect();
         let whole = |name: &String| of_network(name, game).unwrap_or(name.clone());
         let all: Vec<String> = names.iter().map(whole).collect();
         let cuts: Vec<String> = all.iter().map(|name| cut(name, MOST)).collect();
