@@ -47,7 +47,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::sync::Arc;
 
-pub use conform::conform;
+pub use conform::{Nonconformity, assert_conforms, conform};
 pub use drawn::{BoardLayout, Drawn, Held, MoveSquares, PieceKind};
 pub use object::{Address, AnyPosition, AnyState, MoveByKey, MoveByRank, Rules, Standing, Walk};
 use plain_search::PlainSearch;

@@ -8,20 +8,20 @@ use std::process::Command;
 
 use serde_json::Value;
 use tempfile::TempDir;
-use yomikiri::rules::{Game, Group, Outcome, conform};
+use yomikiri::rules::{Game, Group, Outcome, assert_conforms};
 
 use crate::examples::connect_four::{Board, ConnectFour};
 use crate::examples::{noughts, three_mens_morris};
 
 #[test]
 fn the_examples_are_games() {
-    conform(&noughts::Noughts(Group::of_board(3, 3)));
-    conform(&noughts::Noughts(Group::trivial()));
+    assert_conforms(&noughts::Noughts(Group::of_board(3, 3)));
+    assert_conforms(&noughts::Noughts(Group::trivial()));
     for centre_barred in [false, true] {
-        conform(&three_mens_morris::ThreeMensMorris::new(centre_barred));
+        assert_conforms(&three_mens_morris::ThreeMensMorris::new(centre_barred));
     }
     for (rows, columns) in [(4, 5), (5, 4), (4, 6)] {
-        conform(&ConnectFour::new(rows, columns));
+        assert_conforms(&ConnectFour::new(rows, columns));
     }
 }
 

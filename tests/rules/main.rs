@@ -4,6 +4,7 @@
 
 #[path = "../common/rules.rs"]
 mod common;
+mod conform;
 mod notation;
 mod othello_properties;
 mod perft;

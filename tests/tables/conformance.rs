@@ -4,11 +4,11 @@ use std::collections::HashSet;
 
 use yomikiri::games::othello::Othello;
 use yomikiri::games::shogi::{ANIMAL_SHOGI, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
-use yomikiri::rules::{Game, Position, conform};
+use yomikiri::rules::{Game, Position, assert_conforms};
 
 /// Checks a built-in game. Its diagrams can be parsed too; those of other games need not be.
 fn conforms<G: Game>(game: &G) {
-    conform(game);
+    assert_conforms(game);
     let start = game.start();
     let diagram = format!("{}\n{} to move", game.diagram(&start), game.side_name(start.side));
     assert_eq!(game.parse_position(&diagram, &start), Ok(start));

@@ -10,7 +10,8 @@ use yomikiri::graph::{self, Index, Plan, pack};
 use yomikiri::hint::Hint;
 use yomikiri::progress::{Progress, Silent};
 use yomikiri::rules::{
-    Action, Address, AnyState, Game, Group, Outcome, Position, Repetition, Rules, Symmetry, conform,
+    Action, Address, AnyState, Game, Group, Outcome, Position, Repetition, Rules, Symmetry,
+    assert_conforms,
 };
 use yomikiri::solve::{self, RowOrder, SolveOptions, Value};
 use yomikiri::solved::{Oracle, SolvedTable};
@@ -143,7 +144,7 @@ fn moves_that_jump_layers_lead_where_the_rules_say() {
     // Keys of two words.
     let long = Listed { key_shift: 50, ..nim(60, &[3, 8]) };
     for game in games.into_iter().chain([long]) {
-        conform(&game);
+        assert_conforms(&game);
         let any = game.clone().into_rules();
         let tables = Tables::new();
         let mut table =
@@ -263,23 +264,23 @@ fn a_pass_that_is_answered_by_a_pass_is_refused() {
 }
 
 #[test]
-#[should_panic(expected = "is answered by a pass")]
+#[should_panic(expected = "no pass is answered by a pass")]
 fn a_pass_that_is_answered_by_a_pass_does_not_conform() {
-    conform(&passing_twice(&[1]));
+    assert_conforms(&passing_twice(&[1]));
 }
 
 #[test]
-#[should_panic(expected = "a layer without `layer_unit`")]
+#[should_panic(expected = "a game without `layer_unit` has layer 0 only")]
 fn layers_without_a_unit_do_not_conform() {
     let nodes = vec![interior(1, [1]), lost(1)];
-    conform(&Listed { nodes, is_careless: true, ..Listed::default() });
+    assert_conforms(&Listed { nodes, is_careless: true, ..Listed::default() });
 }
 
 #[test]
-#[should_panic(expected = "has more bits than key_bits")]
+#[should_panic(expected = "a key has no more bits than `key_bits`")]
 fn longer_keys_than_the_game_says_do_not_conform() {
     let nodes = vec![interior(0, [1]), interior(0, [2]), interior(0, [0])];
-    conform(&Listed { nodes, is_careless: true, key_shift: 64, ..Listed::default() });
+    assert_conforms(&Listed { nodes, is_careless: true, key_shift: 64, ..Listed::default() });
 }
 
 /// Keys are refused where they leave a game or enter it, so that no table cuts them off.
@@ -300,7 +301,7 @@ fn no_key_is_cut_off() {
 #[should_panic(expected = "is above")]
 fn scores_without_a_maximum_do_not_conform() {
     let nodes = vec![interior(0, [1]), lost(0)];
-    conform(&Listed { nodes, is_careless: true, ..Listed::default() });
+    assert_conforms(&Listed { nodes, is_careless: true, ..Listed::default() });
 }
 
 /// Up to as many as two bytes count.
@@ -336,7 +337,7 @@ fn a_layer_with_more_moves_than_numbers_is_refused() {
 
 /// Checks that tables by keys and by rank have the same states and values, also when the latter is packed.
 fn same_by_rank_and_by_keys<G: Game>(game: G) -> [Tables; 2] {
-    conform(&game);
+    assert_conforms(&game);
     let game = game.into_rules();
     assert_eq!(Plan::from_start(&*game).index, Index::Rank);
     let by = |index: Index| {
