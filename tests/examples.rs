@@ -5,9 +5,17 @@
 pub mod alpha_beta;
 #[path = "../examples/connect_four.rs"]
 pub mod connect_four;
+#[path = "../examples/dots_and_boxes.rs"]
+pub mod dots_and_boxes;
+#[path = "../examples/hare_and_hounds.rs"]
+pub mod hare_and_hounds;
 #[path = "../examples/how_many.rs"]
 pub mod how_many;
 #[path = "../examples/noughts.rs"]
 pub mod noughts;
+#[path = "../examples/king_and_rook.rs"]
+pub mod king_and_rook;
+#[path = "../examples/misere.rs"]
+pub mod misere;
 #[path = "../examples/three_mens_morris.rs"]
 pub mod three_mens_morris;

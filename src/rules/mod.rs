@@ -31,6 +31,7 @@ mod conform;
 mod default_notation;
 mod drawn;
 pub mod encode;
+mod moves_again;
 mod object;
 pub mod perft;
 mod plain_search;
@@ -49,6 +50,7 @@ use std::sync::Arc;
 
 pub use conform::{Nonconformity, assert_conforms, conform};
 pub use drawn::{BoardLayout, Drawn, Held, MoveSquares, PieceKind};
+pub use moves_again::{ForcedPasses, MovesAgain, Turn};
 pub use object::{Address, AnyPosition, AnyState, MoveByKey, MoveByRank, Rules, Standing, Walk};
 use plain_search::PlainSearch;
 pub use planes::PlaneKinds;

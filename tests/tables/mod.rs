@@ -9,6 +9,7 @@ mod crash;
 mod damage;
 mod derived;
 mod determinism;
+mod examples_solved;
 mod faults;
 mod ground_truth;
 mod how_many;
