@@ -11,11 +11,11 @@ pub mod dots_and_boxes;
 pub mod hare_and_hounds;
 #[path = "../examples/how_many.rs"]
 pub mod how_many;
-#[path = "../examples/noughts.rs"]
-pub mod noughts;
 #[path = "../examples/king_and_rook.rs"]
 pub mod king_and_rook;
 #[path = "../examples/misere.rs"]
 pub mod misere;
+#[path = "../examples/noughts.rs"]
+pub mod noughts;
 #[path = "../examples/three_mens_morris.rs"]
 pub mod three_mens_morris;

@@ -1,6 +1,7 @@
 //! Plans of enumerations: the identity and name of the resulting table, and its estimated size and time.
 
 use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::GraphError;
@@ -99,7 +100,7 @@ impl Plan {
             rules_version: game.facts().rules_version,
             start: self.start.clone(),
             roots: self.roots.iter().map(|root| game.notation(root)).collect(),
-            symmetry: if order > 1 { "full" } else { "none" }.to_string(),
+            symmetry: if is_unfolded(game) { "none" } else { "full" }.to_string(),
             symmetry_order: order,
             max_depth: self.max_depth,
             max_states: self.max_states,
@@ -206,6 +207,12 @@ impl Plan {
         }
         Ok(())
     }
+}
+
+/// Returns `true` if the game has symmetries under which its states are not folded.
+fn is_unfolded(game: &dyn Rules) -> bool {
+    let folds = |folded: Arc<dyn Rules>| folded.group().order() > 1;
+    game.group().order() == 1 && game.with_folding(true).is_some_and(folds)
 }
 
 /// Returns `true` if rows may be ranks, which do not contain the side to move.

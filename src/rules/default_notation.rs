@@ -31,7 +31,8 @@ pub(super) fn notation<G: Game>(game: &G, position: &Position<G::State>) -> Stri
     }
 }
 
-/// Reads `start`, a position as its key and side, or the names of moves played from `from`.
+/// Reads `start`, a position in the game's own notation or as its key and side, or the names of moves played from `from`;
+/// passes may be left out.
 pub(super) fn parse_line<G: Game>(
     game: &G,
     text: &str,
@@ -40,6 +41,9 @@ pub(super) fn parse_line<G: Game>(
     let words: Vec<&str> = text.split_whitespace().collect();
     if let [] | ["start"] = words[..] {
         return Ok(vec![*from]);
+    }
+    if let Some(position) = game.read_position(text) {
+        return Ok(vec![position]);
     }
     if let [key, side] = words[..]
         && let Some(side) = Side::ALL.into_iter().find(|&s| game.side_name(s) == side)
@@ -57,9 +61,17 @@ pub(super) fn parse_line<G: Game>(
     }
     let mut line = vec![*from];
     for word in words {
-        let position = line[line.len() - 1];
+        let mut position = line[line.len() - 1];
+        let mut actions = game.actions(&position.state);
+        if let [pass] = actions[..]
+            && game.is_pass(pass)
+            && game.action_name(position.side, pass) != word
+        {
+            position = game.advance(&position, pass);
+            line.push(position);
+            actions = game.actions(&position.state);
+        }
         let named = |action: &Action| game.action_name(position.side, *action) == word;
-        let actions = game.actions(&position.state);
         let action = actions.iter().find(|action| named(action)).ok_or_else(|| {
             let legal: Vec<String> =
                 actions.iter().map(|&a| game.action_name(position.side, a)).collect();

@@ -598,9 +598,15 @@ pub trait Game: Sized + Send + Sync + 'static {
         self.written(position).swap_remove(0).1
     }
 
+    /// Reads a position in a notation of the game's own; `None` if the text is none. [`Game::parse_line`] reads `start`,
+    /// keys and transcripts beside it.
+    fn read_position(&self, _text: &str) -> Option<Position<Self::State>> {
+        None
+    }
+
     /// Reads a position in any notation of the game, or a transcript played from `from`. Returns all
     /// positions of a transcript: its start and the position after each move, including passes that it leaves
-    /// out. Never empty. By default moves are read by their names.
+    /// out. Never empty. By default it reads what [`Game::read_position`] reads, and moves by their names.
     fn parse_line(
         &self,
         text: &str,

@@ -29,6 +29,8 @@ pub struct Listed {
     pub is_careless: bool,
     /// Bits of a key below the number of the state.
     pub key_shift: u32,
+    /// `true` if positions are written like `state 3, Second to move`.
+    pub has_text: bool,
 }
 
 impl Listed {
@@ -108,6 +110,30 @@ impl Game for Listed {
         } else {
             outcome
         })
+    }
+
+    // ---- notation ----
+    fn action_name(&self, _side: Side, action: Action) -> String {
+        if action == PASS { "pass".to_string() } else { action.0.to_string() }
+    }
+    fn written(&self, position: &Position<u32>) -> Vec<(&'static str, String)> {
+        let Position { state, side } = *position;
+        let own = format!("state {state}, {} to move", self.side_name(side));
+        let [first, second] = self.facts().words(self.key(&state));
+        let key = match self.facts().key_words() {
+            1 => format!("{first:x} {}", self.side_name(side)),
+            _ => format!("{first:x}.{second:x} {}", self.side_name(side)),
+        };
+        let mut all = vec![("text", own), ("line", key)];
+        all.retain(|(name, _)| self.has_text || *name == "line");
+        all
+    }
+    fn read_position(&self, text: &str) -> Option<Position<u32>> {
+        let (state, side) =
+            text.strip_prefix("state ")?.strip_suffix(" to move")?.split_once(", ")?;
+        let state = state.parse().ok().filter(|&state| (state as usize) < self.nodes.len())?;
+        let side = Side::ALL.into_iter().find(|&named| self.side_name(named) == side)?;
+        self.has_text.then_some(Position { state, side })
     }
 
     // ---- ranks ----

@@ -5,7 +5,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 
 use yomikiri::progress::Silent;
-use yomikiri::rules::{Action, ForcedPasses, Game, MovesAgain, Position, Side, Turn, conform};
+use yomikiri::rules::{
+    Action, ForcedPasses, Game, MovesAgain, Position, Side, Turn, assert_conforms,
+};
 use yomikiri::solve;
 use yomikiri::solved::SolvedTable;
 
@@ -25,7 +27,7 @@ fn assert_solved<G: Game>(
     game: G,
     values: impl IntoIterator<Item = (Position<G::State>, Value)>,
 ) -> SolvedTable {
-    conform(&game);
+    assert_conforms(&game);
     let mut expected = HashMap::new();
     for (position, value) in values {
         let other = expected.insert((game.key(&position.state), position.side), value);

@@ -10,16 +10,17 @@ use yomikiri::graph::{self, Index, Plan, pack};
 use yomikiri::hint::Hint;
 use yomikiri::progress::{Progress, Silent};
 use yomikiri::rules::{
-    Action, Address, AnyState, Game, Group, Outcome, Position, Repetition, Rules, Symmetry,
+    Action, Address, AnyState, Game, Group, Outcome, Position, Repetition, Rules, Side, Symmetry,
     assert_conforms,
 };
+use yomikiri::solution::Solution;
 use yomikiri::solve::{self, RowOrder, SolveOptions, Value};
 use yomikiri::solved::{Oracle, SolvedTable};
 use yomikiri::table::{Store, Table};
 
 use crate::common::Random;
 use crate::common::listed::{Listed, Node, interior, layered, lost, nim};
-use crate::common::solved::{solve, standard};
+use crate::common::solved::{enumerated, solve, standard};
 use crate::common::tables::{Tables, assert_same_files};
 use crate::examples::connect_four::ConnectFour;
 use crate::examples::three_mens_morris::{NEXT, ThreeMensMorris};
@@ -281,6 +282,61 @@ fn layers_without_a_unit_do_not_conform() {
 fn longer_keys_than_the_game_says_do_not_conform() {
     let nodes = vec![interior(0, [1]), interior(0, [2]), interior(0, [0])];
     assert_conforms(&Listed { nodes, is_careless: true, key_shift: 64, ..Listed::default() });
+}
+
+/// A game reads positions of its own; keys, `start` and transcripts, with or without passes, are the library's.
+#[test]
+fn positions_are_read_in_the_games_own_notation_and_in_the_librarys() {
+    let pass = |to: u32| Node { layer: 1, pass: Some(to), ..Node::default() };
+    let nodes = vec![interior(0, [1]), pass(2), interior(1, [3]), lost(2)];
+    let game = Listed { has_text: true, ..layered(nodes) };
+    assert_conforms(&game);
+    let start = game.start();
+    let at = |text: &str| game.parse_position(text, &start).map(|position| position.state);
+    for (text, state) in [
+        ("start", 0),
+        ("", 0),
+        ("state 2, Second to move", 2),
+        ("3 Second", 3),
+        ("0 pass 0", 3),
+        ("0 0", 3),
+        ("0 pass", 2),
+    ] {
+        assert_eq!(at(text), Ok(state), "{text}");
+    }
+    let line = game.parse_line("0 0", &start).unwrap();
+    assert_eq!(line.iter().map(|position| position.state).collect::<Vec<_>>(), [0, 1, 2, 3]);
+    assert!(at("state 4, Second to move").is_err() && at("0 0 0").is_err());
+    // The roots of its tables are read again.
+    let any = game.into_rules();
+    let (_dir, table) = enumerated(&*any, &standard(&*any));
+    assert_eq!(Plan::of(&*any, &table).unwrap().roots, [any.start()]);
+    assert_eq!(table.manifest().identity.roots, ["state 0, First to move"]);
+    assert_eq!(table.name(), "listed", "nothing to fold");
+}
+
+/// A solution answers for the game's own states.
+#[test]
+fn a_solution_is_asked_by_the_states_of_the_game() {
+    let (game, tables) = (nim(9, &[2, 4]), Tables::new());
+    let solution = Solution::of(game.clone(), &tables.store()).unwrap();
+    let (values, reached) = (plain(&game), reached(&game));
+    let value = |value: Value| (value.outcome().unwrap().value(), value.distance().unwrap());
+    for position in &reached {
+        let (outcome, plies) = values[position.state as usize];
+        assert_eq!(solution.value(position).map(value), Some((outcome, plies)));
+        let after = |action| values[game.play(&position.state, action) as usize];
+        for (action, found) in solution.moves(position) {
+            assert_eq!(value(found), (-after(action).0, after(action).1 + 1));
+        }
+        assert_eq!(solution.moves(position).len(), game.actions(&position.state).len());
+        assert_eq!(solution.line(position).len(), usize::from(plies));
+    }
+    let all: BTreeSet<u32> = solution.positions().map(|(position, _)| position.state).collect();
+    assert_eq!(all, reached.iter().map(|position| position.state).collect());
+    let unreached = Position { state: 1, side: Side::First };
+    assert!(solution.value(&unreached).is_none() && solution.moves(&unreached).is_empty());
+    assert!(solution.line(&unreached).is_empty());
 }
 
 /// Keys are refused where they leave a game or enter it, so that no table cuts them off.
