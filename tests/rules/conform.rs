@@ -315,6 +315,14 @@ fn a_symmetry_outside_the_group() {
     named(Fault::NotAGroup, "transform", "multiply");
 }
 
+/// `enumerate --start both` asks for the swapped start.
+#[test]
+fn a_swapped_state_that_is_none_is_not_handed_out() {
+    let game = Marks::new(Fault::SwappedOutOfTurn).into_rules();
+    let first = game.advance(&game.start(), game.actions(&game.start().state)[0]);
+    assert_eq!(game.swapped(&first.state), None);
+}
+
 /// One plane too many exceeds the slice, and the game panics.
 #[test]
 fn a_panic_of_the_game() {
