@@ -239,21 +239,21 @@ fn moves_conform<G: Game>(game: &G, state: &G::State) -> Checked {
     promise("result", "the game is over where there is no move")
         .change("return an outcome from `result`, or a pass from `moves`")
         .holds(result.is_some() || number > 0, || "neither a result nor a move".to_string())?;
-    let pass = actions.iter().find(|&&action| game.is_pass(action));
+    let passes: Vec<_> = actions.iter().filter(|&&action| game.is_pass(action)).collect();
     promise("is_pass", "a pass is the only move of its state")
         .change("give a pass only to a mover without other moves, or correct `is_pass`")
-        .holds(pass.is_none() || number == 1, || format!("pass {pass:?} among {actions:?}"))?;
+        .holds(passes.is_empty() || number == 1, || format!("{passes:?} among {actions:?}"))?;
 
     let mobility = match number {
         0 => Mobility::Over,
-        _ if pass.is_some() => Mobility::Pass,
+        _ if number == passes.len() => Mobility::Pass,
         n => Mobility::Moves(n as u32),
     };
     let agrees = |method| promise(method, "it agrees with `moves`");
     agrees("for_each_action").equal("the list of actions", game.actions(state), actions.clone())?;
     agrees("mobility").equal("mobility", game.mobility(state), mobility)?;
     agrees("is_terminal").equal("is_terminal", game.is_terminal(state), number == 0)?;
-    agrees("must_pass").equal("must_pass", game.must_pass(state), pass.is_some())?;
+    agrees("must_pass").equal("must_pass", game.must_pass(state), !passes.is_empty())?;
     for side in Side::ALL {
         let mut known = HashMap::new();
         for &action in &actions {

@@ -12,7 +12,8 @@ fn rank_of<G: Game>(game: &G, state: &G::State, count: u32) -> Checked<u32> {
     let fault = promise("rank", "every reachable state has a rank below `rank_count`")
         .change("rank all states from 0, and return their number from `rank_count`");
     let below = rank.filter(|&rank| rank < count);
-    below.ok_or_else(|| fault.found(format!("rank {rank:?} of {count}")).at(state))
+    let found = || rank.map_or("no rank".to_string(), |rank| format!("rank {rank} of {count}"));
+    below.ok_or_else(|| fault.found(found()).at(state))
 }
 
 pub(super) fn rank_conforms<G: Game>(game: &G, state: &G::State) -> Checked {
