@@ -28,8 +28,9 @@
 //! * [`search`]: exact search of positions that are in no table;
 //! * [`solution`]: a solved game, asked by its own positions;
 //! * [`solved`]: read access to solved tables: rows with positions, moves and values;
-//! * [`hint`]: errors that carry advice; [`progress`]: progress reports of long work; [`parallel`]: work
-//!   spread over threads; [`input`]: bounded reading of whole files; [`output`]: writing them.
+//! * [`hint`]: errors that carry advice; [`progress`]: progress reports of long work.
+//!
+//! What only the other crates of the workspace use is left out here.
 
 // The message of an `expect` states why it holds; tests may unwrap.
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
@@ -42,9 +43,12 @@ compile_error!("tables need 64-bit pointers to be mapped");
 pub mod games;
 pub mod graph;
 pub mod hint;
+#[doc(hidden)]
 pub mod input;
 mod mmap;
+#[doc(hidden)]
 pub mod output;
+#[doc(hidden)]
 pub mod parallel;
 pub mod progress;
 pub mod registry;

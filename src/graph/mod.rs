@@ -38,17 +38,25 @@ mod view;
 use std::borrow::Cow;
 use std::path::PathBuf;
 
+#[doc(hidden)]
 pub use build::{AssembledLayer, assemble};
 pub use build::{Enumerated, build};
+#[doc(hidden)]
 pub use by_block::TaskStates;
 pub(crate) use by_block::deriver;
+#[doc(hidden)]
 pub use census::Census;
+#[doc(hidden)]
 pub use check::{LayerChecks, LayerSums, LayerToRead, Maker};
+#[doc(hidden)]
 pub use keys::{Keys, KeysElsewhere};
 pub use pack::{PackError, check_packable, is_packed_of, pack};
 pub use plan::{Estimate, Index, Plan, estimate, read_roots, table_name, within_room};
+#[doc(hidden)]
 pub use ranked::ones_of;
+#[doc(hidden)]
 pub use ranked::{ENDLESS, Ranked, RankedGame, distance_of_end};
+#[doc(hidden)]
 pub use view::{Finder, Graph, RowMove, RowPiece, TerminalScores};
 
 use crate::hint::{Hint, Hinted, Kind};

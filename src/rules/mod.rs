@@ -30,6 +30,7 @@
 mod conform;
 mod default_notation;
 mod drawn;
+#[doc(hidden)]
 pub mod encode;
 mod moves_again;
 mod object;
@@ -59,13 +60,16 @@ pub use search::{
     MOST_WIN_PLIES, ScoreBounds, ScoreSearch, SearchLimits, SearchOptions, SearchWeights, WIN_PLIES,
 };
 pub(crate) use split::GAMMA;
+#[doc(hidden)]
 pub use split::mix;
+#[doc(hidden)]
 pub use split::{Divider, Division, Split, Splits, name_word};
 pub use symmetry::{Group, Orientations, Symmetry};
 pub use types::{
     Action, Empties, End, ExpectedStates, Outcome, Position, Repetition, RepetitionRule, Score,
     Side,
 };
+#[doc(hidden)]
 pub use words::{FoldedWords, StateWords};
 
 use crate::hint::{Hint, Hinted};

@@ -15,6 +15,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[doc(hidden)]
 pub mod mates;
 
 use crate::rules::{Action, AnyState, Rules, Score, ScoreSearch, SearchLimits, SearchOptions};

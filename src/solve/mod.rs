@@ -44,10 +44,13 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 pub use columns::{UNKNOWN_DISTANCE, UNKNOWN_SCORE, Values};
+#[doc(hidden)]
 pub use distances::ByDistance;
+#[doc(hidden)]
 pub use layered::install_found;
 pub use options::{RowOrder, SolveOptions};
 pub use proof::{Counterexample, Verified, prove};
+#[doc(hidden)]
 pub use ranked::{RankedError, outcome_of};
 pub use value::{Prospect, Value};
 

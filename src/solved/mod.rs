@@ -34,7 +34,9 @@ use crate::table::{Store, Table, TableError, or_record};
 use std::sync::Arc;
 
 pub use answer::{Answer, Board, Brief, ByChecks, Cycles, LineEnd, MoveAnswer, NotThere, Verdict};
+#[doc(hidden)]
 pub use arrays::ArrayRows;
+#[doc(hidden)]
 pub use lines::{LONGEST_LINE, LineAnswer, without_remark};
 pub use oracle::Oracle;
 pub use searched::{Budget, QUICK_SQUARES, Reach, SearchOracle, WantedValues, empty_squares};

@@ -43,24 +43,36 @@ use crate::mmap::AccessPattern;
 use crate::output::{self, OutputFile};
 use crate::parallel;
 
+#[doc(hidden)]
 pub use commit::Lock;
+#[doc(hidden)]
 pub use damage::{Moment, or_record};
+#[doc(hidden)]
 pub use draft::{Draft, Lengths};
 pub use error::TableError;
 pub use manifest::{
     ArrayEntry, Counts, DISCOUNTED_COLUMN, Discounted, FORMAT, FORMAT_VERSION, Identity, Manifest,
     RootValue, SOLUTION_COLUMNS, Solution, SweepRecord, Tally, column_in,
 };
+#[doc(hidden)]
 pub use memory::{BESIDE, Buffer, Memory, NoRoom, fits_disk, fits_memory, free_disk};
+#[doc(hidden)]
 pub use npy::{Array, Element, HEADER_BYTES, Ints, crc32, shape_of};
+#[doc(hidden)]
 pub use packed::{BLOCK, Packed, PackedColumn, blocks_of, of_planes, planes, write_blocks};
+#[doc(hidden)]
 pub use removal::{Removal, Removed};
+#[doc(hidden)]
 pub use scratch::Scratch;
 pub use store::{Entry, Holds, Store, check_name};
+#[doc(hidden)]
 pub use stream::Stream;
 
+#[doc(hidden)]
 pub use crate::mmap::map_read_only;
+#[doc(hidden)]
 pub use error::IoContext;
+#[doc(hidden)]
 pub use store::bytes_in;
 
 #[cfg(target_endian = "big")]

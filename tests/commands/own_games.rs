@@ -8,10 +8,11 @@ use std::process::Command;
 
 use serde_json::Value;
 use tempfile::TempDir;
-use yomikiri::rules::{Game, Group, Outcome, assert_conforms};
+use yomikiri::rules::perft::Finished;
+use yomikiri::rules::{Game, Group, Outcome, Rules, assert_conforms};
 
-use crate::examples::connect_four::{Board, ConnectFour};
-use crate::examples::{noughts, three_mens_morris};
+use crate::examples::ranked_four::{Board, RankedFour};
+use crate::examples::{four_in_a_row, noughts, three_mens_morris};
 
 #[test]
 fn the_examples_are_games() {
@@ -20,8 +21,9 @@ fn the_examples_are_games() {
     for centre_barred in [false, true] {
         assert_conforms(&three_mens_morris::ThreeMensMorris::new(centre_barred));
     }
+    assert_conforms(&four_in_a_row::FourInARow(Group::mirror()));
     for (rows, columns) in [(4, 5), (5, 4), (4, 6)] {
-        assert_conforms(&ConnectFour::new(rows, columns));
+        assert_conforms(&RankedFour::new(rows, columns));
     }
 }
 
@@ -99,6 +101,45 @@ fn noughts_is_enumerated_solved_and_proven() {
         ),
         "{text}"
     );
+}
+
+/// Another program's latest table is not meant.
+#[test]
+fn two_programs_share_a_directory_of_tables() {
+    let (noughts, other) = (Program::of("noughts"), Program::of("three_mens_morris"));
+    noughts.ok(&["report", "--policy", "random", "--no-games"]);
+    let mut report = other.command(&["report", "--policy", "random", "--no-games", "--json"]);
+    let output = report.env("YOMIKIRI_TABLES", noughts.tables.path()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["table"]["game"], "three-mens-morris");
+    assert_eq!(report["table"]["taken"], "the default, built for this report");
+}
+
+/// Two programs of the same rules, by keys and by ranks, have the same lines.
+#[test]
+fn four_in_a_row_is_the_ranked_game() {
+    let keys = four_in_a_row::FourInARow(Group::mirror()).into_rules();
+    let ranks = RankedFour::new(4, 5).into_rules();
+    for depth in 1..=9 {
+        let lines = |game: &dyn Rules| game.perft(&game.start().state, depth, Finished::Dropped);
+        assert_eq!(lines(&*keys), lines(&*ranks), "{depth} plies");
+    }
+    let random = |game: &dyn Rules, seed: u16| {
+        let mut position = game.start();
+        let mut seen = Vec::new();
+        while let actions = game.actions(&position.state)
+            && !actions.is_empty()
+        {
+            let chosen = (seed.wrapping_mul(40_503) ^ seen.len() as u16 * 977) as usize;
+            position = game.advance(&position, actions[chosen % actions.len()]);
+            seen.push((game.squares(&position.state), game.result(&position.state)));
+        }
+        seen
+    };
+    for seed in 0..2000 {
+        assert_eq!(random(&*keys, seed), random(&*ranks, seed));
+    }
 }
 
 /// A game that always folds its states refuses enumeration without symmetry.
@@ -202,7 +243,7 @@ fn policies_for_three_mens_morris_are_measured() {
 }
 
 /// Alpha-beta: the outcome for the mover within a window.
-fn searched(game: &ConnectFour, state: &Board, mut low: i8, high: i8) -> i8 {
+fn searched(game: &RankedFour, state: &Board, mut low: i8, high: i8) -> i8 {
     if let Some(outcome) = game.result(state) {
         return outcome.value();
     }
@@ -221,28 +262,28 @@ fn searched(game: &ConnectFour, state: &Board, mut low: i8, high: i8) -> i8 {
 /// A draw (Tromp), also by search without a table; 3,945,711 positions with their mirror images (OEIS
 /// A212693).
 #[test]
-fn connect_four_is_solved_by_its_ranks() {
-    let game = ConnectFour::new(4, 5);
+fn ranked_four_is_solved_by_its_ranks() {
+    let game = RankedFour::new(4, 5);
     assert_eq!(searched(&game, &game.start().state, -1, 1), 0);
-    let program = Program::of("connect_four");
+    let program = Program::of("ranked_four");
     let made = program.json(&["enumerate"]);
     let manifest = &made["manifest"];
     assert_eq!(
         (&made["table"], &manifest["identity"]["index"]),
-        (&"connect-four-4x5".into(), &"rank".into())
+        (&"ranked-four-4x5".into(), &"rank".into())
     );
     assert_eq!(manifest["counts"]["table"]["states"], 1_974_174);
     program.ok(&["value-iterate"]);
-    let start = program.json(&["query", "connect-four-4x5", "start"]);
+    let start = program.json(&["query", "ranked-four-4x5", "start"]);
     assert_eq!((&start["outcome"], &start["distance"]), (&0.into(), &20.into()));
 }
 
 /// A table by rank does not record which mirror images of its rows are reached; reports find out.
 #[test]
 fn reports_are_the_same_by_rank_and_by_keys() {
-    let program = Program::of("connect_four");
+    let program = Program::of("ranked_four");
     let report = |index: &str| {
-        let (game, name) = ("connect-four-4x4", format!("by-{index}"));
+        let (game, name) = ("ranked-four-4x4", format!("by-{index}"));
         program.ok(&["enumerate", "--game", game, "--index", index, "--name", &name]);
         program.ok(&["value-iterate", &name]);
         program.json(&["report", "--table", &name, "--policy", "random"])

@@ -342,3 +342,50 @@ fn the_message_is_as_the_page_shows_it() {
 fn tests_panic_with_the_hint() {
     assert_conforms(&Marks::new(Fault::ActionsDescend));
 }
+
+/// Methods that follow from others.
+const DERIVED: [&str; 17] = [
+    "into_rules",
+    "actions",
+    "advance",
+    "must_pass",
+    "is_terminal",
+    "repetition",
+    "is_layered",
+    "has_scores",
+    "position_key",
+    "position_of",
+    "shape",
+    "has_squares",
+    "side_name",
+    "side_mark",
+    "notation",
+    "parse_position",
+    "diagram_japanese",
+];
+
+#[test]
+fn the_page_has_the_signature_of_every_method() {
+    let page = include_str!("../../docs/your-own-game.md");
+    let code = include_str!("../../src/rules/mod.rs");
+    let (_, body) = code.split_once("pub trait Game:").unwrap();
+    let (body, _) = body.split_once("\n}\n").unwrap();
+    let mut count = 0;
+    for method in body.split("\n    fn ").skip(1) {
+        let signature = method.split(['{', ';']).next().unwrap();
+        let (name, _) = signature.split_once('(').unwrap();
+        // The program at the head of the page shows these with its own state.
+        let is_shown = ["moves", "result", "key", "state", "layer"].contains(&name);
+        if DERIVED.contains(&name) || is_shown && page.contains(&format!("fn {name}(")) {
+            continue;
+        }
+        let words: Vec<&str> = signature.split_whitespace().collect();
+        let signature = words.join(" ").replace("( ", "(").replace(", )", ")").replace(" _", " ");
+        let signature = signature.replace("mut each", "each");
+        let signature = signature.replace("Position<Self::State>", "Position");
+        let signature = signature.replace("Self::State", "State");
+        assert!(page.contains(&format!("fn {signature}")), "the page lacks `fn {signature}`");
+        count += 1;
+    }
+    assert!(count > 40, "{count} methods");
+}

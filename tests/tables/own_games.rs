@@ -22,7 +22,7 @@ use crate::common::Random;
 use crate::common::listed::{Listed, Node, interior, layered, lost, nim};
 use crate::common::solved::{enumerated, solve, standard};
 use crate::common::tables::{Tables, assert_same_files};
-use crate::examples::connect_four::ConnectFour;
+use crate::examples::ranked_four::RankedFour;
 use crate::examples::three_mens_morris::{NEXT, ThreeMensMorris};
 
 /// Returns a random game whose moves lead up to five layers on; some layers have no state. It has
@@ -478,9 +478,9 @@ fn layered_games_have_the_same_values_by_rank_and_by_keys() {
     for has_scores in [false, true] {
         same_by_rank_and_by_keys(Listed { is_ranked: true, has_scores, ..jumping() });
     }
-    let [_, tables] = same_by_rank_and_by_keys(ConnectFour::new(4, 4));
-    let game = ConnectFour::new(4, 4).into_rules();
-    let mut table = tables.store().open("connect-four-4x4").unwrap();
+    let [_, tables] = same_by_rank_and_by_keys(RankedFour::new(4, 4));
+    let game = RankedFour::new(4, 4).into_rules();
+    let mut table = tables.store().open("ranked-four-4x4").unwrap();
     let natural = SolveOptions { order: Some(RowOrder::Natural), ..SolveOptions::default() };
     let error = solve(&*game, &mut table, &natural, &Silent).unwrap_err().line();
     assert!(error.contains("needs stored moves") && error.contains("--index keys"), "{error}");

@@ -7,12 +7,15 @@
 //! A pass is a separate action, the only one of a mover who cannot place a disc while the opponent can; the
 //! game is over when neither can. The layer is the number of discs.
 
+#[doc(hidden)]
 pub mod blocks;
 mod canonical;
 mod moves;
 mod notation;
+#[doc(hidden)]
 pub mod proof;
 mod score_search;
+#[doc(hidden)]
 pub mod search;
 mod size;
 

@@ -76,6 +76,22 @@ impl Context {
         Ok(self.store.open(&self.store.latest()?)?)
     }
 
+    /// Opens the default table; `None` if there is none, or if its game is one of another program.
+    pub(super) fn latest_of_ours(&self) -> Option<anyhow::Result<Table>> {
+        match self.store.latest() {
+            Ok(name) => match self.store.open(&name) {
+                Ok(table) => {
+                    let game = &table.manifest().identity.game;
+                    self.games.named(game).is_ok().then_some(Ok(table))
+                }
+                Err(error) => Some(Err(error.into())),
+            },
+            // Any of several may be meant.
+            Err(error @ TableError::NoLatest { .. }) => Some(Err(error.into())),
+            Err(_) => None,
+        }
+    }
+
     /// Returns in words why it is the default.
     pub(super) fn why_latest(&self) -> &'static str {
         match self.store.enumerated_last() {

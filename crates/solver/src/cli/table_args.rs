@@ -236,11 +236,9 @@ impl TableArgs {
     ) -> anyhow::Result<(Arc<dyn Rules>, Option<Table>)> {
         let meant = match &self.option.table {
             Some(word) => Meant::of(word, context)?,
-            None => match context.store.latest() {
-                Ok(name) => Meant::Table(context.store.open(&name)?.into()),
-                // Any of several may be meant.
-                Err(error @ TableError::NoLatest { .. }) => return Err(error.into()),
-                Err(_) => Meant::Game(context.games.named(&context.games.default_name())?),
+            None => match context.latest_of_ours() {
+                Some(table) => Meant::Table(table?.into()),
+                None => Meant::Game(context.games.named(&context.games.default_name())?),
             },
         };
         Ok(match meant {
@@ -255,7 +253,7 @@ impl TableArgs {
             Some(word) if context.store.has(word) => return "as named".to_string(),
             Some(word) if *word == game.name() => "as named".to_string(),
             Some(word) => format!("from `{word}`"),
-            None if context.store.latest().is_ok() => return context.why_latest().to_string(),
+            None if context.latest_of_ours().is_some() => return context.why_latest().to_string(),
             None => "the default".to_string(),
         };
         let is_there = context.store.has(&Plan::from_start(game).table_name(game));

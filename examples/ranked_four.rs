@@ -1,7 +1,7 @@
-//! Connect Four on a small board, a game that ranks its positions: its tables contain neither keys nor moves.
+//! Four in a row (Connect Four), a game that ranks its positions: its tables contain neither keys nor moves.
 //!
-//!     cargo run --release --example connect_four -- report
-//!     cargo run --release --example connect_four -- enumerate --game connect-four-5x5
+//!     cargo run --release --example ranked_four -- report --game ranked-four-4x5
+//!     cargo run --release --example ranked_four -- enumerate --game ranked-four-5x5
 //!
 //! Discs fall to the lowest free square of a column; four in a line win. On five columns of four squares it
 //! is a draw (J. Tromp, John's Connect Four Playground).
@@ -12,7 +12,7 @@ use yomikiri::rules::symmetry::map_square;
 use yomikiri::rules::{Action, Facts, Game, Group, MoveSquares, Outcome, Position, Side, Symmetry};
 
 /// Rules on a board of at most 32 squares; squares are numbered `row * columns + column`, the top row first.
-pub struct ConnectFour {
+pub struct RankedFour {
     rows: usize,
     columns: usize,
     lines: Vec<u64>,
@@ -32,9 +32,9 @@ fn squares(set: u64) -> impl DoubleEndedIterator<Item = usize> {
     (0..32).filter(move |square| set >> square & 1 == 1)
 }
 
-impl ConnectFour {
+impl RankedFour {
     /// Makes the rules of a board.
-    pub fn new(rows: usize, columns: usize) -> ConnectFour {
+    pub fn new(rows: usize, columns: usize) -> RankedFour {
         let mut lines = Vec::new();
         for (square, (down, right)) in
             (0..rows * columns).flat_map(|at| [(0, 1), (1, 0), (1, 1), (1, -1)].map(|to| (at, to)))
@@ -70,7 +70,7 @@ impl ConnectFour {
             most <= 32 && firsts[most + 1] <= u32::MAX.into(),
             "{rows}x{columns} has too many positions"
         );
-        ConnectFour { rows, columns, lines, group: Group::mirror(), choose, ways, firsts }
+        RankedFour { rows, columns, lines, group: Group::mirror(), choose, ways, firsts }
     }
 
     /// Returns the lowest squares of a column, `height` of them.
@@ -100,11 +100,11 @@ impl ConnectFour {
     }
 }
 
-impl Game for ConnectFour {
+impl Game for RankedFour {
     type State = Board;
 
     fn name(&self) -> String {
-        format!("connect-four-{}x{}", self.rows, self.columns)
+        format!("ranked-four-{}x{}", self.rows, self.columns)
     }
     fn start(&self) -> Position<Board> {
         Position { state: (0, 0), side: Side::First }
@@ -145,16 +145,6 @@ impl Game for ConnectFour {
     // ---- symmetries ----
     fn group(&self) -> &Group {
         &self.group
-    }
-    fn transform(&self, state: &Board, symmetry: Symmetry) -> Board {
-        let (rows, columns) = (self.rows, self.columns);
-        let turned =
-            |square| map_square(symmetry, (square / columns, square % columns), rows, columns);
-        let image = |set| {
-            let turned = squares(set).map(turned);
-            turned.fold(0, |all, (row, column)| all | 1 << (row * columns + column))
-        };
-        (image(state.0), image(state.1))
     }
     fn transform_action(&self, action: Action, symmetry: Symmetry) -> Action {
         Action(map_square(symmetry, (0, usize::from(action.0)), self.rows, self.columns).1 as u16)
@@ -221,6 +211,6 @@ impl Game for ConnectFour {
 fn main() -> ExitCode {
     let sizes = [(4, 5), (4, 4), (5, 4), (4, 6), (5, 5)];
     yomikiri_solver::main_with(
-        sizes.map(|(rows, columns)| ConnectFour::new(rows, columns).into_rules()).into(),
+        sizes.map(|(rows, columns)| RankedFour::new(rows, columns).into_rules()).into(),
     )
 }
