@@ -20,7 +20,7 @@
 //!
 //! * [`rules`]: the [`Game`](rules::Game) trait, actions, outcomes, symmetry, text, perft;
 //!   [`Rules`](rules::Rules), the object as which all other modules take a game;
-//! * [`games`]: Othello and the shogi family;
+//! * [`games`](mod@games): Othello and the shogi family;
 //! * [`registry`]: games by name;
 //! * [`table`]: files: manifest, `.npy` arrays, memory maps, checksums, atomic commit;
 //! * [`graph`]: enumeration of a game into a table, and the index from states to rows;

@@ -50,6 +50,7 @@ pub use census::Census;
 pub use check::{LayerChecks, LayerSums, LayerToRead, Maker};
 #[doc(hidden)]
 pub use keys::{Keys, KeysElsewhere};
+#[doc(hidden)]
 pub use pack::{PackError, check_packable, is_packed_of, pack};
 pub use plan::{Estimate, Index, Plan, estimate, read_roots, table_name, within_room};
 #[doc(hidden)]

@@ -43,7 +43,9 @@ pub mod value;
 use std::borrow::Cow;
 use std::time::Duration;
 
-pub use columns::{UNKNOWN_DISTANCE, UNKNOWN_SCORE, Values};
+pub use columns::Values;
+#[doc(hidden)]
+pub use columns::{UNKNOWN_DISTANCE, UNKNOWN_SCORE};
 #[doc(hidden)]
 pub use distances::ByDistance;
 #[doc(hidden)]

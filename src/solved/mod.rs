@@ -39,8 +39,11 @@ pub use arrays::ArrayRows;
 #[doc(hidden)]
 pub use lines::{LONGEST_LINE, LineAnswer, without_remark};
 pub use oracle::Oracle;
+#[doc(hidden)]
 pub use searched::{Budget, QUICK_SQUARES, Reach, SearchOracle, WantedValues, empty_squares};
+#[doc(hidden)]
 pub use sources::{RulesOracle, Source, Sources};
+#[doc(hidden)]
 pub use totals::{LayerValues, Totals};
 
 /// Choice among the positions of a row.

@@ -79,6 +79,7 @@ pub use store::bytes_in;
 compile_error!("tables are mapped as little-endian: big-endian machines are not supported");
 
 /// Default interval between checkpoints of work on a table.
+#[doc(hidden)]
 pub const CHECKPOINT_AFTER: Duration = Duration::from_millis(50);
 
 /// An opened table. It keeps the solution it was opened with, whatever another process writes meanwhile.

@@ -131,7 +131,7 @@ fn four_in_a_row_is_the_ranked_game() {
         while let actions = game.actions(&position.state)
             && !actions.is_empty()
         {
-            let chosen = (seed.wrapping_mul(40_503) ^ seen.len() as u16 * 977) as usize;
+            let chosen = (seed.wrapping_mul(40_503) ^ (seen.len() as u16 * 977)) as usize;
             position = game.advance(&position, actions[chosen % actions.len()]);
             seen.push((game.squares(&position.state), game.result(&position.state)));
         }

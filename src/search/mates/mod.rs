@@ -3,7 +3,7 @@
 //! One player *attacks*. The attacker wins if every defence loses within finitely many plies; infinite play
 //! is no win. [`MateSearch::search`] finds a win or proves that there is none, [`MateSearch::shortest`] finds
 //! the shortest. The attacker plays checks only, or every move. A player without a move has lost, but a mate
-//! by checks excludes a move that stalemates without giving check. [`fates`] judges each move of a position.
+//! by checks excludes a move that stalemates without giving check. `fates` judges each move of a position.
 //!
 //! # Method
 //!
