@@ -30,7 +30,7 @@
 //! * [`solved`]: read access to solved tables: rows with positions, moves and values;
 //! * [`hint`]: errors that carry advice; [`progress`]: progress reports of long work.
 //!
-//! What only the other crates of the workspace use is left out here.
+//! Items that only the other crates of the workspace use are left out here.
 
 // The message of an `expect` states why it holds; tests may unwrap.
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
