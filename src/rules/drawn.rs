@@ -74,7 +74,14 @@ pub(super) fn diagram<G: Game>(game: &G, position: &Position<G::State>) -> Strin
     }
     let width = game.piece_kinds().iter().map(|kind| kind.piece.len()).max().unwrap_or(1);
     let column = |name: &str| format!("{name:>width$}");
-    let cell = |piece: &str| column(if piece.is_empty() { "." } else { piece });
+    // In a game with one kind of piece, X and O stand for the two sides.
+    let marks = game.side_marks().filter(|_| game.piece_kinds().is_empty());
+    let cell = |piece: &str| match (piece, marks) {
+        ("", _) => column("."),
+        ("X", Some([first, _])) => column(first),
+        ("O", Some([_, second])) => column(second),
+        _ => column(piece),
+    };
     let held = |held: &Held| match held.count {
         1 => held.piece.clone(),
         n => format!("{n}{}", held.piece),

@@ -199,6 +199,9 @@ impl Game for Marks {
     }
 
     // ---- the board ----
+    fn side_marks(&self) -> Option<[&'static str; 2]> {
+        Some(["#", "o"])
+    }
     fn squares(&self, state: &Board) -> Option<(u64, u64)> {
         Some(*state)
     }
@@ -313,6 +316,17 @@ mistakes! {
 #[test]
 fn a_symmetry_outside_the_group() {
     named(Fault::NotAGroup, "transform", "multiply");
+}
+
+#[test]
+fn diagrams_have_the_marks_of_the_sides() {
+    let game = Marks::new(Fault::None);
+    let mut position = game.start();
+    for _ in 0..2 {
+        position = game.advance(&position, game.actions(&position.state)[0]);
+    }
+    let diagram = game.diagram(&position);
+    assert!(diagram.contains('#') && diagram.contains('o') && !diagram.contains('X'), "{diagram}");
 }
 
 /// `enumerate --start both` asks for the swapped start.
