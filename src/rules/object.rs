@@ -424,8 +424,16 @@ impl<G: Game> Typed<G> {
     /// If it has more bits than the game says: tables would cut it off.
     #[inline]
     fn checked(&self, key: u128) -> u128 {
-        assert!(key <= self.most_key, "{}: a key exceeds `Facts::key_bits`", self.game.name());
+        if key > self.most_key {
+            self.refuse_key()
+        }
         key
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn refuse_key(&self) -> ! {
+        panic!("{}: a key exceeds `Facts::key_bits`", self.game.name())
     }
 
     fn canonical(&self, state: &G::State) -> Canonical {
