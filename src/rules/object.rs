@@ -408,6 +408,7 @@ impl<G: Game> Typed<G> {
     /// Unpacks a position; `None` if the address is invalid.
     fn position(&self, at: Address) -> Option<Position<G::State>> {
         match at {
+            // Before the game sees a key, which it may cut off.
             Address::Key(key) if key > self.most_key => None,
             Address::Key(key) => self.game.position_of(key),
             Address::Rank(rank) => {

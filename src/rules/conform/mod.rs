@@ -24,7 +24,7 @@ type Check<G> = fn(&G, &<G as Game>::State) -> Checked;
 ///
 /// Checks the states of random games, the same on every run, and all positions of the first plies.
 /// Capabilities that a game lacks are skipped.
-/// * Moves ascend, have distinct names, and exist exactly while there is no result.
+/// * Moves ascend and have distinct names; there are some until there is a result.
 /// * Sides are exchanged after a move, as far as [squares](Game::squares) show it; see below.
 /// * Keys unpack to their states, are distinct, and have no more bits than the game says.
 /// * Symmetries form a group, commute with moves, and change neither layers nor results; folded states with

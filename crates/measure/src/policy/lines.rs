@@ -21,7 +21,7 @@
 //! move, the sign at the end of the line is wrong. Ties differ from both: the program draws one of three or
 //! more best moves and takes the first of two, whereas here all best moves are equally likely.
 
-use super::{Rule, StaticEvaluation};
+use super::{Rule, StaticEvaluation, rate_after};
 use yomikiri::rules::{Action, AnyPosition, Rules, Walk};
 
 /// Maximises the expected evaluation at the ends of lines of random moves.
@@ -80,15 +80,12 @@ impl<E: StaticEvaluation> Rule for Lines<E> {
         actions: &[Action],
         out: &mut [f64],
     ) {
-        let mut walk = game.walk(&position.state);
         let mut spare = vec![Vec::new(); self.plies.saturating_sub(1) as usize];
-        for (out, &action) in out.iter_mut().zip(actions) {
-            walk.push(action);
-            let mean = -self.mean(game, &mut *walk, &mut spare);
-            walk.pop();
+        rate_after((game, position), actions, out, |walk| {
+            let mean = -self.mean(game, walk, &mut spare);
             let rounded = (mean + (1 << (FRACTION - KEPT - 1))) >> (FRACTION - KEPT);
-            *out = rounded as f64 / f64::from(1 << KEPT);
-        }
+            rounded as f64 / f64::from(1 << KEPT)
+        });
     }
 }
 

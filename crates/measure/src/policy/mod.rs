@@ -73,7 +73,7 @@ pub use weights::{MICRO, Weights};
 pub use wrapped::{Trained, TrainedOn, TrainedSpec};
 
 use yomikiri::hint::Hinted;
-use yomikiri::rules::{Action, AnyPosition, Rules};
+use yomikiri::rules::{Action, AnyPosition, Rules, Walk};
 
 /// Chooses moves.
 pub trait Policy: Send + Sync {
@@ -106,6 +106,21 @@ pub trait Rule: Send + Sync {
     /// `actions` are all legal actions of the position, at least two. Actions of the same worth are equally
     /// likely, so worths should be exact (sums of integers, for example).
     fn worths(&self, game: &dyn Rules, position: &AnyPosition, actions: &[Action], out: &mut [f64]);
+}
+
+/// Writes to `out` the worth of each action by the position after it, in which the opponent is to move.
+fn rate_after(
+    (game, position): (&dyn Rules, &AnyPosition),
+    actions: &[Action],
+    out: &mut [f64],
+    mut worth: impl FnMut(&mut dyn Walk) -> f64,
+) {
+    let mut walk = game.walk(&position.state);
+    for (out, &action) in out.iter_mut().zip(actions) {
+        walk.push(action);
+        *out = worth(&mut *walk);
+        walk.pop();
+    }
 }
 
 impl Rule for Box<dyn Rule> {

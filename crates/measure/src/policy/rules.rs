@@ -1,6 +1,6 @@
 //! The simplest rules, and evaluations of positions for rules that search.
 
-use super::Rule;
+use super::{Rule, rate_after};
 use yomikiri::rules::{Action, AnyPosition, Mobility, Rules, Walk};
 
 /// The uniform policy: the baseline for all others.
@@ -40,13 +40,7 @@ impl Rule for Greedy {
         actions: &[Action],
         out: &mut [f64],
     ) {
-        let mut walk = game.walk(&position.state);
-        for (out, &action) in out.iter_mut().zip(actions) {
-            walk.push(action);
-            // The successor's material is the opponent's, so it is negated.
-            *out = f64::from(-walk.material());
-            walk.pop();
-        }
+        rate_after((game, position), actions, out, |walk| f64::from(-walk.material()));
     }
 }
 

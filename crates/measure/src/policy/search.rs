@@ -8,7 +8,7 @@
 //! Alpha-beta (Knuth and Moore 1975) prunes. Every root move is searched with its own open window, so all
 //! worths, not only the best, are bit-identical to those of minimax; the two differ in time alone.
 
-use super::{Rule, StaticEvaluation};
+use super::{Rule, StaticEvaluation, rate_after};
 use yomikiri::rules::{Action, AnyPosition, Rules, Walk};
 
 /// Value of a win in no plies; exact as a float, as are all values below it.
@@ -79,13 +79,10 @@ impl<E: StaticEvaluation> Rule for Minimax<E> {
         actions: &[Action],
         out: &mut [f64],
     ) {
-        let mut walk = game.walk(&position.state);
         let mut spare = vec![Vec::new(); self.plies.saturating_sub(1) as usize];
-        for (out, &action) in out.iter_mut().zip(actions) {
-            walk.push(action);
-            *out = -self.value(&mut *walk, 1, (-BEYOND, BEYOND), &mut spare) as f64;
-            walk.pop();
-        }
+        rate_after((game, position), actions, out, |walk| {
+            -self.value(walk, 1, (-BEYOND, BEYOND), &mut spare) as f64
+        });
     }
 }
 

@@ -10,7 +10,7 @@
 
 use std::path::Path;
 
-use super::{Rule, StaticEvaluation};
+use super::{Rule, StaticEvaluation, rate_after};
 use yomikiri::games::othello::Othello;
 use yomikiri::hint::Hinted;
 use yomikiri::input;
@@ -120,13 +120,7 @@ impl Rule for Weights {
         actions: &[Action],
         out: &mut [f64],
     ) {
-        let mut walk = game.walk(&position.state);
-        for (out, &action) in out.iter_mut().zip(actions) {
-            walk.push(action);
-            // The successor's mover is the opponent.
-            *out = -self.value(&*walk) as f64;
-            walk.pop();
-        }
+        rate_after((game, position), actions, out, |walk| -self.value(walk) as f64);
     }
 }
 

@@ -85,9 +85,9 @@ impl<'a> KnownValues<'a> {
         let deadline = within.and_then(|within| Instant::now().checked_add(within));
         if !positions.is_empty() {
             let settings = LabelSettings { empties: self.empties(), win_plies: self.win_plies };
-            let mut found = Labels::open(labels, &*self.game, settings)?;
-            found.find(positions, deadline, progress)?;
-            self.labels = Some(found);
+            let mut file = Labels::open(labels, &*self.game, settings)?;
+            file.find(positions, deadline, progress)?;
+            self.labels = Some(file);
         }
         Ok(())
     }
