@@ -97,23 +97,20 @@ impl Game for HareAndHounds {
     fn state(&self, key: u128) -> Option<Hunt> {
         let [hounds, hare] = [key >> 5 & 0x7fff, key >> 1 & 15].map(|field| field as u16);
         let taken = hounds | 1 << hare;
-        let valid = key >> 21 == 0 && taken & !POINTS == 0 && taken.count_ones() == 4;
+        let valid = key >> 20 == 0 && taken & !POINTS == 0 && taken.count_ones() == 4;
         let state = Hunt { hounds, hare, hare_moves: key & 1 == 1 };
         (valid && hounds.count_ones() == 3).then_some(state)
     }
     fn facts(&self) -> Facts {
-        Facts { key_bits: 21, ..Facts::default() }
+        Facts { key_bits: 20, ..Facts::default() }
     }
 
     // ---- sides: the hare, the second player, wins infinite play ----
     fn keeps_sides(&self) -> bool {
         true
     }
-    fn tag(&self, key: u128, side: Side) -> u128 {
-        key | (side.index() as u128) << 20
-    }
     fn side_of(&self, key: u128) -> Side {
-        Side::ALL[(key >> 20 & 1) as usize]
+        Side::ALL[(key & 1) as usize]
     }
 
     // ---- drawing and names ----

@@ -31,6 +31,12 @@ pub(super) fn notation<G: Game>(game: &G, position: &Position<G::State>) -> Stri
     }
 }
 
+/// Returns the side to move by the key of a position, if it is another than the position's.
+pub(super) fn other_mover<G: Game>(game: &G, position: &Position<G::State>) -> Option<Side> {
+    let mover = game.side_of(game.position_key(position));
+    (game.keeps_sides() && mover != position.side).then_some(mover)
+}
+
 /// Reads `start`, a position in the game's own notation or as its key and side, or the names of moves played from `from`;
 /// passes may be left out.
 pub(super) fn parse_line<G: Game>(
@@ -57,7 +63,14 @@ pub(super) fn parse_line<G: Game>(
                 "invalid key `{key}`: expected hexadecimal digits of a state"
             ))
         })?;
-        return Ok(vec![Position { state, side }]);
+        let position = Position { state, side };
+        return match other_mover(game, &position) {
+            Some(mover) => {
+                let mover = game.side_name(mover);
+                Err(NotationError::new(format!("in the state `{key}` {mover} is to move")))
+            }
+            None => Ok(vec![position]),
+        };
     }
     let mut line = vec![*from];
     for word in words {

@@ -410,15 +410,19 @@ pub trait Game: Sized + Send + Sync + 'static {
         best
     }
 
-    // ---- sides in keys: who is to move is part of a state, because infinite play is won by the second player ----
+    // ---- sides in keys: who is to move is part of a state, because the sides differ or because infinite play is won
+    // by the second player ----
 
-    /// Returns `true` if keys in a table contain the side to move.
+    /// Returns `true` if keys in a table contain the side to move: those of [`Game::key`], or as [`Game::tag`] adds it.
+    ///
+    /// Infinite play is then a win of the second player, unless [`Game::repetition_rule`] says otherwise.
     #[inline]
     fn keeps_sides(&self) -> bool {
         false
     }
 
-    /// Adds the side to move to a canonical key; the key itself if [`Game::keeps_sides`] is `false`.
+    /// Adds the side to move to a canonical key; by default it is no more than the key, which is right unless
+    /// [`Game::keeps_sides`] and states do not contain the side. The key with the first side is the canonical key.
     #[inline]
     fn tag(&self, key: u128, _side: Side) -> u128 {
         key

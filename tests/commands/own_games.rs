@@ -114,6 +114,15 @@ fn two_programs_share_a_directory_of_tables() {
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["table"]["game"], "three-mens-morris");
     assert_eq!(report["table"]["taken"], "the default, built for this report");
+    // 'verify' and 'query' take the table of the default game then.
+    noughts.ok(&["enumerate"]);
+    for args in [&["verify", "--json"][..], &["query", "--json"]] {
+        let output =
+            other.command(args).env("YOMIKIRI_TABLES", noughts.tables.path()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(found["table"], "three-mens-morris");
+    }
 }
 
 /// Two programs of the same rules, by keys and by ranks, have the same lines.

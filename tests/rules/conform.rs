@@ -41,6 +41,8 @@ enum Fault {
     ScoreTooHigh,
     ScoreOfTheOther,
     PredecessorsOfNone,
+    SideUnread,
+    SideOfOneKey,
 }
 
 /// Tic-tac-toe with every capability, in which the sooner win scores more.
@@ -141,6 +143,15 @@ impl Game for Marks {
     fn swapped(&self, &(mine, theirs): &Board) -> Option<Board> {
         let in_turn = mine.count_ones() == theirs.count_ones();
         (in_turn || self.has(Fault::SwappedOutOfTurn)).then_some((theirs, mine))
+    }
+
+    // ---- sides ----
+    fn keeps_sides(&self) -> bool {
+        self.has(Fault::SideUnread)
+    }
+    fn side_of(&self, key: u128) -> Side {
+        let is_full = self.has(Fault::SideOfOneKey) && key.count_ones() == 9;
+        if is_full { Side::Second } else { Side::First }
     }
 
     // ---- layers ----
@@ -310,6 +321,8 @@ mistakes! {
     a_score_above_the_highest: ScoreTooHigh, "score", "max_score";
     a_score_of_another_sign: ScoreOfTheOther, "score", "sign";
     missing_predecessors: PredecessorsOfNone, "predecessors", "each rank";
+    a_side_that_is_not_read: SideUnread, "side_of", "the side to move if `keeps_sides`";
+    a_side_in_keys_without_sides: SideOfOneKey, "side_of", "else the first";
 }
 
 /// A [`Group`] is closed however it is made, so the images are wrong instead.

@@ -11,11 +11,12 @@ pub use nonconformity::Nonconformity;
 use nonconformity::{Checked, caught, promise};
 use ranks::{rank_conforms, ranks_conform};
 
+use super::default_notation::other_mover;
 use super::{Action, Empties, GAMMA, Game, Mobility, Position, Score, Side, Symmetry, mix};
 
 /// Number of random games, and of plies after which they are cut off.
 const GAMES: usize = 40;
-const PLIES: u32 = 80;
+const PLIES: usize = 80;
 
 /// Check of one state.
 type Check<G> = fn(&G, &<G as Game>::State) -> Checked;
@@ -50,18 +51,18 @@ type Check<G> = fn(&G, &<G as Game>::State) -> Checked;
 /// unless panics abort the program.
 pub fn conform<G: Game>(game: &G) -> Result<(), Nonconformity> {
     caught("name", || names_conform(game))?;
-    let states = caught("moves", || Ok(visited(game)))?;
+    let positions = caught("moves", || Ok(visited(game)))?;
+    let states: Vec<G::State> = positions.iter().map(|position| position.state).collect();
     caught("moves", || sides_conform(game, &states))?;
     caught("key", || keys_differ(game, &states))?;
     for state in &states {
         caught("transform", || images_conform(game, state)).map_err(|fault| fault.at(state))?;
     }
-    let checks: [(&str, Check<G>); 11] = [
+    let checks: [(&str, Check<G>); 10] = [
         ("key", key_conforms),
         ("moves", moves_conform),
         ("result", results_conform),
         ("transform", symmetries_conform),
-        ("tag", position_keys_conform),
         ("layer", layers_conform),
         ("swapped", swapping_conforms),
         ("drawn", drawing_conforms),
@@ -73,6 +74,10 @@ pub fn conform<G: Game>(game: &G) -> Result<(), Nonconformity> {
         for (method, check) in checks {
             caught(method, || check(game, state)).map_err(|fault| fault.at(state))?;
         }
+    }
+    for position in &positions {
+        caught("tag", || position_keys_conform(game, position))
+            .map_err(|fault| fault.at(&position.state))?;
     }
     caught("rank", || ranks_conform(game, &states))?;
     caught("canonical", || orientations_conform(game))
@@ -127,29 +132,30 @@ fn successors<G: Game>(game: &G, state: &G::State) -> Vec<(Action, G::State)> {
     successors
 }
 
-/// Returns the states of random games, each once, in order of play.
-fn visited<G: Game>(game: &G) -> Vec<G::State> {
-    let (mut seed, mut known, mut states) = (0, HashSet::new(), Vec::new());
+/// Returns positions of random games in order of play, each state once.
+fn visited<G: Game>(game: &G) -> Vec<Position<G::State>> {
+    let (mut seed, mut known, mut positions) = (0, HashSet::new(), Vec::new());
     for _ in 0..GAMES {
         let line = chance_game(game, &mut seed);
-        states.extend(line.into_iter().filter(|&state| known.insert(state)));
+        positions.extend(line.into_iter().filter(|position| known.insert(position.state)));
     }
-    states
+    positions
 }
 
-/// Plays a random game from the start to its end or for [`PLIES`] plies, and returns its states.
-fn chance_game<G: Game>(game: &G, seed: &mut u64) -> Vec<G::State> {
-    let mut states = vec![game.start().state];
-    for _ in 0..PLIES {
-        let successors = successors(game, &states[states.len() - 1]);
+/// Plays a random game from the start to its end or for [`PLIES`] plies, and returns its positions.
+fn chance_game<G: Game>(game: &G, seed: &mut u64) -> Vec<Position<G::State>> {
+    let mut line = vec![game.start()];
+    for ply in 0..PLIES {
+        let Position { state, side } = line[ply];
+        let successors = successors(game, &state);
         if successors.is_empty() {
             break;
         }
         let chosen = mix(*seed) % successors.len() as u64;
         *seed = seed.wrapping_add(GAMMA);
-        states.push(successors[chosen as usize].1);
+        line.push(Position { state: successors[chosen as usize].1, side: side.other() });
     }
-    states
+    line
 }
 
 /// Checks by squares that moves exchange the sides, as [`conform`] explains.
@@ -386,12 +392,13 @@ fn commutes<G: Game>(game: &G, state: &G::State, image: &G::State, g: Symmetry) 
     moves().equal(place, of_image.len(), of_state.len())
 }
 
-fn position_keys_conform<G: Game>(game: &G, state: &G::State) -> Checked {
-    let (canonical, most) = (game.canonical(state).key, game.facts().most_key());
-    let keys = Side::ALL.map(|side| game.position_key(&Position { state: *state, side }));
-    promise("tag", "it adds the side if `keeps_sides`, and nothing for the first side")
-        .change("implement `keeps_sides`, `tag` and `side_of` together, or none of them")
-        .holds(keys[0] == canonical && (keys[0] != keys[1]) == game.keeps_sides(), || {
+fn position_keys_conform<G: Game>(game: &G, position: &Position<G::State>) -> Checked {
+    let Position { state, side: mover } = *position;
+    let (canonical, most) = (game.canonical(&state).key, game.facts().most_key());
+    let keys = Side::ALL.map(|side| game.position_key(&Position { state, side }));
+    promise("tag", "it adds nothing for the first side, nor for the second unless `keeps_sides`")
+        .change("implement `keeps_sides` and `side_of` too, or leave `tag` out")
+        .holds(keys[0] == canonical && (keys[0] == keys[1] || game.keeps_sides()), || {
             format!("{keys:x?}, from {canonical:x}")
         })?;
     for (side, key) in Side::ALL.into_iter().zip(keys) {
@@ -404,16 +411,20 @@ fn position_keys_conform<G: Game>(game: &G, state: &G::State) -> Checked {
             .filter_map(|g| Some(game.transform(&back?.state, g)));
         promise("state", "it unpacks the smallest key of all images, with a side if tagged")
             .change("accept the keys of all images, and ignore the side that `tag` adds")
-            .holds(images.any(|image| image == *state), || {
+            .holds(images.any(|image| image == state), || {
                 format!("{:?} for {key:#x}, and {kept:?} with side", game.state(key))
             })?;
-        let kept_side = if game.keeps_sides() { side } else { Side::First };
-        promise("side_of", "it returns the side that `tag` adds")
-            .change("implement `keeps_sides`, `tag` and `side_of` together, or none of them")
+        let expected = match game.keeps_sides() {
+            false => Side::First,
+            true if keys[0] == keys[1] => mover,
+            true => side,
+        };
+        promise("side_of", "it returns the side to move if `keeps_sides`, else the first")
+            .change("read the side from the key; if no state contains it, add it in `tag`")
             .equal(
                 format_args!("the side of {key:#x}"),
                 kept.map(|kept| kept.side),
-                Some(kept_side),
+                Some(expected),
             )?;
         promise("position_of", "it is the inverse of `position_key`").equal(
             format!("the key of {kept:?}"),
@@ -477,8 +488,8 @@ fn notation_conforms<G: Game>(game: &G, state: &G::State) -> Checked {
         format!("{}\n{} to move", game.diagram(position), game.side_name(position.side))
     };
     let reads_diagrams = game.parse_position(&diagram(&start), &start).is_ok();
-    for side in Side::ALL {
-        let position = Position { state: *state, side };
+    let positions = Side::ALL.map(|side| Position { state: *state, side });
+    for position in positions.into_iter().filter(|it| other_mover(game, it).is_none()) {
         let written = game.written(&position);
         promise("written", "a position has at least one notation")
             .holds(!written.is_empty(), || "no notation".to_string())?;

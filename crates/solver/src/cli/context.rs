@@ -11,6 +11,7 @@ use super::bars::Bars;
 use super::colour;
 use super::error::{not_solved, to_stderr};
 use super::program::{self, in_its_name};
+use super::table_args::open_whole;
 use yomikiri::hint::Hinted;
 use yomikiri::registry::Games;
 use yomikiri::solved::SolvedTable;
@@ -71,9 +72,14 @@ impl Context {
         })
     }
 
-    /// Opens the default table.
+    /// Opens the default table: the latest or, if its game is one of another program, that of the default game.
     pub(super) fn latest(&self) -> anyhow::Result<Table> {
-        Ok(self.store.open(&self.store.latest()?)?)
+        if let Some(table) = self.latest_of_ours() {
+            return table;
+        }
+        // Where there is no table at all, that is the error.
+        self.store.latest()?;
+        open_whole(&*self.games.named(&self.games.default_name())?, self)
     }
 
     /// Opens the default table; `None` if there is none, or if its game is one of another program.
