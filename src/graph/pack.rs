@@ -63,9 +63,7 @@ pub fn check_packable(table: &Table) -> Result<(), PackError> {
         _ if manifest.is_packed() => Err(PackError::Already(name)),
         _ if !manifest.complete => Err(PackError::Incomplete(name)),
         None => Err(PackError::NotSolved(name)),
-        Some(_) if manifest.arrays.contains_key("prospect_lower") => {
-            Err(PackError::NotProven(name))
-        }
+        Some(_) if manifest.has_bounds() => Err(PackError::NotProven(name)),
         Some(_) => Ok(()),
     }
 }
@@ -89,15 +87,17 @@ pub fn pack(
         None => pack_keys(game, &mut draft, &graph, progress)?,
     }
     let values = [("score", "packed_score"), ("outcome", "packed_outcome")];
-    if let Some((array, packed)) = values.into_iter().find(|(array, _)| table.has_array(array)) {
+    let values = values.into_iter().find(|(array, _)| table.has_array(array));
+    if let Some((array, packed)) = values {
         pack_column(&mut draft, packed, &table.array_checked::<i8>(array, true)?, progress)?;
-        if distances || !game.is_layered() {
-            let distance = table.array_checked::<u16>("distance", true)?;
-            pack_column(&mut draft, "packed_distance", &distance, progress)?;
+    }
+    if distances || values.is_none() || !game.is_layered() {
+        let (array, packed) = ("distance", "packed_distance");
+        if from.arrays.get(array).is_some_and(|entry| entry.dtype == u8::DESCR) {
+            pack_column(&mut draft, packed, &table.array_checked::<u8>(array, true)?, progress)?;
+        } else {
+            pack_column(&mut draft, packed, &table.array_checked::<u16>(array, true)?, progress)?;
         }
-    } else {
-        let distance = table.array_checked::<u8>("distance", true)?;
-        pack_column(&mut draft, "packed_distance", &distance, progress)?;
     }
     table.check_read()?;
     let manifest = manifest_of(from, draft.has("packed_distance"));

@@ -1,20 +1,19 @@
-//! Solved columns of a table. Solving writes them; all queries read them. Each holds one thing:
+//! Solved columns of a table. Solving writes them; all queries read them.
 //!
 //! | columns | tables |
 //! |---|---|
-//! | `score`, `distance` | of games with scores, all values proven |
-//! | `outcome`, `distance` | of games without scores, all values proven |
-//! | `score_lower`, `score_upper`, `distance` | of games with scores, with a frontier |
-//! | `lower`, `upper`, `distance` | of layered games without scores, with a frontier |
-//! | `prospect_lower`, `prospect_upper` | of games with cycles, not all values proven |
-//! | `distance` of one byte | by rank, of games with cycles: its parity determines the outcome |
-//! | `packed_score` or `packed_outcome`, `packed_distance` | packed, all values proven; distance optional |
+//! | `score` or `outcome`, and `distance` | all values are proven |
+//! | the same with `_lower` and `_upper` | bounds, where some value is not proven |
+//! | `distance` alone | by rank, of games with cycles: its parity determines the outcome |
+//! | `packed_score` or `packed_outcome` alone | packed without distances |
+//!
+//! A score is that of a [`Prospect`], and an outcome is the score in games without scores. A distance of infinite play, or
+//! one that is left open, is the largest number of the column, whose numbers have a byte if all distances fit.
 
 use std::ops::Range;
 
 use super::SweepError;
 use super::options::Method;
-use super::ranked::outcome_of;
 use super::value::{Prospect, SweepOrder, Value};
 use crate::graph::ENDLESS;
 use crate::mmap::prefetch;
@@ -25,62 +24,73 @@ use crate::table::{
     SOLUTION_COLUMNS, Solution, SweepRecord, Table, TableError, Written,
 };
 
-/// Entry of `outcome` and `score` where the value is not proven.
-pub const UNKNOWN_SCORE: i8 = i8::MIN;
-/// Entry of `distance` where it is not known exactly, and for infinite play.
-pub const UNKNOWN_DISTANCE: u16 = u16::MAX;
-
 /// Function that returns the values of some rows.
 type SomeValues<'a> = dyn Fn(Range<usize>) -> Vec<Value> + Sync + 'a;
 /// Function that encodes values as the bytes of a column.
-type Encode = fn(&[Value]) -> Vec<u8>;
-
-fn encoded<T: Element>(values: &[Value], of: impl Fn(&Value) -> T) -> Vec<u8> {
-    let column: Vec<T> = values.iter().map(of).collect();
-    bytemuck::cast_slice(&column).to_vec()
-}
+type Encode = Box<dyn Fn(&[Value]) -> Vec<u8> + Sync>;
 
 /// Form in which values are stored.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
-    /// Proven values.
-    Exact,
-    /// Bounds of scores or outcomes, and distances.
-    Bounds,
-    /// Bounds of prospects.
-    Prospects,
-    /// Distances of a table by rank.
-    Ranked,
+#[derive(Clone, Copy)]
+struct Form {
+    has_scores: bool,
+    /// `true` for bounds, `false` for proven values.
+    has_bounds: bool,
+    /// `true` for distances of a table by rank.
+    is_ranked: bool,
 }
 
-/// Returns the columns of a form.
-fn columns_of(form: Form, scored: bool) -> Vec<(NewColumn, Encode)> {
-    let distance: (NewColumn, Encode) = (NewColumn::of::<u16>("distance"), |values| {
-        encoded(values, |value| value.distance().unwrap_or(UNKNOWN_DISTANCE))
-    });
-    // In games without scores these are outcomes.
-    let lower: Encode = |values| encoded(values, |value| value.lower.score().0);
-    let upper: Encode = |values| encoded(values, |value| value.upper.score().0);
-    let i8s = NewColumn::of::<i8>;
-    match (form, scored) {
-        (Form::Exact, true) => vec![(i8s("score"), lower), distance],
-        (Form::Exact, false) => vec![(i8s("outcome"), lower), distance],
-        (Form::Bounds, true) => {
-            vec![(i8s("score_lower"), lower), (i8s("score_upper"), upper), distance]
+/// Returns the column of a number that `of` gives each bound.
+fn column<T: Element>(
+    name: &'static str,
+    bound: fn(&Value) -> Prospect,
+    of: fn(Prospect) -> T,
+) -> (NewColumn, Encode) {
+    let encode = move |values: &[Value]| {
+        let numbers: Vec<T> = values.iter().map(|value| of(bound(value))).collect();
+        bytemuck::cast_slice(&numbers).to_vec()
+    };
+    (NewColumn::of::<T>(name), Box::new(encode))
+}
+
+/// Returns the columns of a form, with distances of at most `longest` plies.
+fn columns_of(form: Form, longest: u16) -> Vec<(NewColumn, Encode)> {
+    let lower: fn(&Value) -> Prospect = |value| value.lower;
+    let upper: fn(&Value) -> Prospect = |value| value.upper;
+    let score = |name, bound| column::<i8>(name, bound, |prospect| prospect.score().0);
+    let distance = |name, bound| match longest < u16::from(u8::MAX) {
+        true => column::<u8>(name, bound, |prospect| {
+            prospect.distance().map_or(u8::MAX, |plies| plies as u8)
+        }),
+        false => column::<u16>(name, bound, |prospect| prospect.distance().unwrap_or(u16::MAX)),
+    };
+    match form {
+        Form { is_ranked: true, .. } => vec![distance("distance", lower)],
+        Form { has_bounds: false, has_scores, .. } => {
+            let name = if has_scores { "score" } else { "outcome" };
+            vec![score(name, lower), distance("distance", lower)]
         }
-        (Form::Bounds, false) => vec![(i8s("lower"), lower), (i8s("upper"), upper), distance],
-        (Form::Prospects, _) => vec![
-            (NewColumn::of::<i16>("prospect_lower"), |values| {
-                encoded(values, |value| value.lower.to_stored())
-            }),
-            (NewColumn::of::<i16>("prospect_upper"), |values| {
-                encoded(values, |value| value.upper.to_stored())
-            }),
-        ],
-        (Form::Ranked, _) => vec![(NewColumn::of::<u8>("distance"), |values| {
-            encoded(values, |value| value.distance().map_or(ENDLESS, |plies| plies as u8))
-        })],
+        Form { has_scores, .. } => {
+            let [lowest, highest] = match has_scores {
+                true => ["score_lower", "score_upper"],
+                false => ["outcome_lower", "outcome_upper"],
+            };
+            vec![
+                score(lowest, lower),
+                distance("distance_lower", lower),
+                score(highest, upper),
+                distance("distance_upper", upper),
+            ]
+        }
     }
+}
+
+/// Returns the longest distance of any bound.
+fn longest_of(rows: usize, values: &SomeValues<'_>) -> u16 {
+    let longest = |some: Range<usize>| {
+        let bounds = values(some).into_iter().flat_map(|value| [value.lower, value.upper]);
+        bounds.filter_map(Prospect::distance).max().unwrap_or(0)
+    };
+    parallel::map_ranges(rows, GRAIN, &longest).into_iter().max().unwrap_or(0)
 }
 
 /// Writes values in the columns of their form.
@@ -89,14 +99,18 @@ fn install_values(
     mut solution: Solution,
     rows: usize,
     values: &SomeValues<'_>,
-    (form, scored): (Form, bool),
+    form: Form,
 ) -> Result<(), SweepError> {
+    let longest = longest_of(rows, values);
+    if longest >= Prospect::MAX_DISTANCE {
+        return Err(SweepError::TooLong);
+    }
     let (columns, encoders): (Vec<NewColumn>, Vec<Encode>) =
-        columns_of(form, scored).into_iter().unzip();
+        columns_of(form, longest).into_iter().unzip();
     let count = |values: &[Value], is: fn(&Value) -> bool| {
         values.iter().filter(|&value| is(value)).count() as u64
     };
-    let (mut proven, mut longest) = ([0; 3], 0);
+    let mut proven = [0; 3];
     let mut fill = |rows: Range<usize>| {
         let some = parallel::map_ranges(rows.len(), GRAIN, &|some| {
             let values = values(rows.start + some.start..rows.start + some.end);
@@ -104,28 +118,23 @@ fn install_values(
             let outcomes = count(&values, |value| value.outcome().is_some());
             let distances = count(&values, |value| value.distance().is_some());
             let scores = count(&values, |value| value.score().is_some());
-            let plies = values.iter().filter_map(|value| value.distance()).max();
-            (bytes, [outcomes, distances, scores], plies)
+            (bytes, [outcomes, distances, scores])
         });
         let mut whole = vec![Vec::new(); encoders.len()];
-        for (bytes, counts, plies) in some {
+        for (bytes, counts) in some {
             whole.iter_mut().zip(bytes).for_each(|(whole, bytes)| whole.extend(bytes));
             proven.iter_mut().zip(counts).for_each(|(all, some): (&mut u64, u64)| *all += some);
-            longest = longest.max(plies.unwrap_or(0));
         }
-        match longest >= Prospect::MAX_DISTANCE {
-            true => Err(SweepError::TooLong),
-            false => Ok(whole),
-        }
+        Ok::<_, TableError>(whole)
     };
     let written = table.write_columns(&columns, rows, &mut fill)?;
     [solution.proven_outcomes, solution.exact_distances, _] = proven;
-    solution.proven_scores = scored.then_some(proven[2]);
+    solution.proven_scores = form.has_scores.then_some(proven[2]);
     let root = |&row: &u64| {
         let value = values(row as usize..row as usize + 1)[0];
         RootValue {
             outcome: value.outcome().map(Outcome::value),
-            score: value.score().filter(|_| scored).map(|score| score.0),
+            score: value.score().filter(|_| form.has_scores).map(|score| score.0),
             distance: value.distance(),
         }
     };
@@ -150,7 +159,7 @@ pub(super) fn install_exact<T: SweepOrder>(
     kept: &[T],
     sweeps: &[SweepRecord],
 ) -> Result<(), SweepError> {
-    let form = (Form::Exact, method.has_scores);
+    let form = Form { has_scores: method.has_scores, has_bounds: false, is_ranked: false };
     let exact = |rows: Range<usize>| -> Vec<Value> {
         kept[rows].iter().map(|kept| Value::exactly(kept.prospect())).collect()
     };
@@ -165,11 +174,8 @@ pub(super) fn install_intervals(
     sweeps: &[SweepRecord],
 ) -> Result<(), SweepError> {
     let is_open = |row: usize| Some(values[row]).filter(|value| value.lower != value.upper);
-    let form = match method.layered {
-        true => (Form::Bounds, method.has_scores),
-        false if parallel::find_map(values.len(), is_open).is_some() => (Form::Prospects, false),
-        false => (Form::Exact, false),
-    };
+    let has_bounds = method.layered || parallel::find_map(values.len(), is_open).is_some();
+    let form = Form { has_scores: method.has_scores, has_bounds, is_ranked: false };
     let some = |rows: Range<usize>| values[rows].to_vec();
     install_values(table, method.record(sweeps), values.len(), &some, form)
 }
@@ -182,10 +188,11 @@ pub(super) fn install_ranked(
     sweeps: &[SweepRecord],
 ) -> Result<(), SweepError> {
     let some = |rows: Range<usize>| -> Vec<Value> {
-        let own = distance[rows].iter();
-        own.map(|&distance| ranked_value(distance, method.repetition)).collect()
+        let plies = |&distance: &u8| Some(u16::from(distance)).filter(|_| distance != ENDLESS);
+        let distances = distance[rows].iter().map(plies);
+        distances.map(|plies| ranked_value(plies, method.repetition)).collect()
     };
-    let form = (Form::Ranked, false);
+    let form = Form { has_scores: false, has_bounds: false, is_ranked: true };
     install_values(table, method.record(sweeps), distance.len(), &some, form)
 }
 
@@ -218,9 +225,12 @@ pub(super) fn install_discounted(
     )
 }
 
-fn ranked_value(distance: u8, repetition: Repetition) -> Value {
-    match (outcome_of(distance), repetition) {
-        (Some(outcome), _) => Value::exactly(Prospect::of_end(outcome, u16::from(distance))),
+fn ranked_value(distance: Option<u16>, repetition: Repetition) -> Value {
+    match (distance, repetition) {
+        (Some(plies), _) => {
+            let outcome = if plies % 2 == 1 { Outcome::Win } else { Outcome::Loss };
+            Value::exactly(Prospect::of_end(outcome, plies))
+        }
         (None, Repetition::Unknown) => {
             Value { lower: Prospect::ENDLESS_LOSS, upper: Prospect::ENDLESS_WIN }
         }
@@ -228,51 +238,156 @@ fn ranked_value(distance: u8, repetition: Repetition) -> Value {
     }
 }
 
+/// A column of numbers, packed or not.
+#[derive(Debug)]
+enum Column<T> {
+    Plain(Array<T>),
+    Packed(PackedColumn<T>),
+}
+
+impl<T: Element> Column<T> {
+    /// Maps the column of an array, comparing its checksum if `checked`.
+    fn open(table: &Table, name: &str, checked: bool) -> Result<Column<T>, TableError> {
+        let rows = table.manifest().counts.table.states as usize;
+        if table.manifest().is_packed() {
+            let name = format!("packed_{name}");
+            return Ok(Column::Packed(PackedColumn::open(table, &name, rows, checked)?));
+        }
+        let column = table.array_checked::<T>(name, checked)?;
+        match column.len() == rows {
+            true => Ok(Column::Plain(column)),
+            false => Err(table.damaged_manifest("columns of inconsistent lengths")),
+        }
+    }
+
+    /// Returns the number in a row; `None` if it is damaged.
+    #[inline]
+    fn get(&self, row: usize) -> Option<T> {
+        match self {
+            Column::Plain(column) => Some(column[row]),
+            Column::Packed(column) => column.get(row),
+        }
+    }
+
+    /// Prefetches some rows. Moves of packed tables are found one at a time, so there is nothing to prefetch.
+    fn fetch(&self, rows: &[u32]) {
+        if let Column::Plain(column) = self {
+            rows.iter().filter_map(|&row| column.get(row as usize)).for_each(prefetch);
+        }
+    }
+}
+
+/// Distances of all rows.
+#[derive(Debug)]
+enum Distances {
+    Bytes(Column<u8>),
+    Words(Column<u16>),
+}
+
+impl Distances {
+    fn open(table: &Table, name: &str, checked: bool) -> Result<Distances, TableError> {
+        let manifest = table.manifest();
+        let entries = if manifest.is_packed() { &manifest.packed } else { &manifest.arrays };
+        Ok(match entries.get(name).is_some_and(|entry| entry.dtype == u8::DESCR) {
+            true => Distances::Bytes(Column::open(table, name, checked)?),
+            false => Distances::Words(Column::open(table, name, checked)?),
+        })
+    }
+
+    /// Returns the distance in a row, if there is one; `None` if the row is damaged.
+    #[inline]
+    fn get(&self, row: usize) -> Option<Option<u16>> {
+        Some(match self {
+            Distances::Bytes(column) => {
+                Some(column.get(row)?).filter(|&plies| plies != u8::MAX).map(u16::from)
+            }
+            Distances::Words(column) => Some(column.get(row)?).filter(|&plies| plies != u16::MAX),
+        })
+    }
+
+    fn fetch(&self, rows: &[u32]) {
+        match self {
+            Distances::Bytes(column) => column.fetch(rows),
+            Distances::Words(column) => column.fetch(rows),
+        }
+    }
+}
+
+/// Prospects of all rows: scores, or outcomes, with their distances.
+#[derive(Debug)]
+struct Prospects {
+    score: Column<i8>,
+    distance: Distances,
+}
+
+impl Prospects {
+    fn open(
+        table: &Table,
+        [score, distance]: [&str; 2],
+        checked: bool,
+    ) -> Result<Prospects, TableError> {
+        Ok(Prospects {
+            score: Column::open(table, score, checked)?,
+            distance: Distances::open(table, distance, checked)?,
+        })
+    }
+
+    #[inline]
+    fn get(&self, row: usize) -> Option<Prospect> {
+        Some(Prospect::new(Score(self.score.get(row)?), self.distance.get(row)?))
+    }
+
+    fn fetch(&self, rows: &[u32]) {
+        self.score.fetch(rows);
+        self.distance.fetch(rows);
+    }
+}
+
 #[derive(Debug)]
 enum ValueColumns {
-    /// Outcome or score, and distance, all proven.
-    Exact(Array<i8>, Array<u16>),
-    /// Bounds of outcome or score, and distance.
-    Bounds(Array<i8>, Array<i8>, Array<u16>),
-    /// Bounds as stored [`Prospect`]s.
-    Prospects(Array<i16>, Array<i16>),
+    /// Values, all proven.
+    Exact(Prospects),
+    /// Lower and upper bounds.
+    Bounds(Prospects, Prospects),
     /// Distances of a table by rank.
-    Ranked(Array<u8>),
-    /// Outcome or score, and distance if it is stored, all proven and packed.
-    Packed(PackedColumn<i8>, Option<PackedColumn<u16>>),
-    /// Distances of a table by rank, packed.
-    PackedRanked(PackedColumn<u8>),
+    Ranked(Distances),
+    /// Scores or outcomes without distances, all proven.
+    Scores(Column<i8>),
     /// Values outside the files of a table.
     Elsewhere(Elsewhere),
 }
 
 /// Values outside the files of a table.
-struct Elsewhere {
-    rows: usize,
-    of: Box<dyn Fn(usize) -> Option<Prospect> + Send + Sync>,
-}
+struct Elsewhere(Box<dyn Fn(usize) -> Option<Prospect> + Send + Sync>);
 
 impl std::fmt::Debug for Elsewhere {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Elsewhere({} rows)", self.rows)
+        f.write_str("Elsewhere")
     }
 }
 
 impl ValueColumns {
-    /// Maps the columns of a packed table.
-    fn open_packed(table: &Table, rows: usize, checked: bool) -> Result<ValueColumns, TableError> {
+    fn open(table: &Table, checked: bool) -> Result<ValueColumns, TableError> {
         let manifest = table.manifest();
-        let has = |name: &str| manifest.arrays.contains_key(name);
-        let distance = "packed_distance";
-        let values = ["packed_score", "packed_outcome"].into_iter().find(|name| has(name));
-        let Some(values) = values else {
-            return Ok(ValueColumns::PackedRanked(PackedColumn::open(
-                table, distance, rows, checked,
-            )?));
+        let has = |name: &str| match manifest.is_packed() {
+            true => manifest.arrays.contains_key(&format!("packed_{name}")),
+            false => manifest.arrays.contains_key(name),
         };
-        let open = || PackedColumn::open(table, distance, rows, checked);
-        let distances = has(distance).then(open).transpose()?;
-        Ok(ValueColumns::Packed(PackedColumn::open(table, values, rows, checked)?, distances))
+        let prospects = |names: [&str; 2]| Prospects::open(table, names, checked);
+        if let Some(score) = ["score", "outcome"].into_iter().find(|name| has(name)) {
+            return Ok(match has("distance") || !manifest.is_packed() {
+                true => ValueColumns::Exact(prospects([score, "distance"])?),
+                false => ValueColumns::Scores(Column::open(table, score, checked)?),
+            });
+        }
+        let bounds = [["score_lower", "score_upper"], ["outcome_lower", "outcome_upper"]];
+        Ok(match bounds.into_iter().find(|[lower, _]| has(lower)) {
+            Some([lower, upper]) => ValueColumns::Bounds(
+                prospects([lower, "distance_lower"])?,
+                prospects([upper, "distance_upper"])?,
+            ),
+            None => ValueColumns::Ranked(Distances::open(table, "distance", checked)?),
+        })
     }
 }
 
@@ -280,6 +395,7 @@ impl ValueColumns {
 #[derive(Debug)]
 pub struct Values {
     columns: ValueColumns,
+    rows: usize,
     has_scores: bool,
     empties: Empties,
     repetition: Repetition,
@@ -312,37 +428,9 @@ impl Values {
             }
             repetition => repetition.unwrap_or(Repetition::Draw),
         };
-        let i8s = |name: &str| table.array_checked::<i8>(name, checked);
-        let distances = || table.array_checked::<u16>("distance", checked);
-        let states = manifest.counts.table.states as usize;
-        let columns = if manifest.is_packed() {
-            ValueColumns::open_packed(table, states, checked)?
-        } else if has("prospect_lower") {
-            let prospects = |name: &str| table.array_checked::<i16>(name, checked);
-            ValueColumns::Prospects(prospects("prospect_lower")?, prospects("prospect_upper")?)
-        } else if has("score_lower") {
-            ValueColumns::Bounds(i8s("score_lower")?, i8s("score_upper")?, distances()?)
-        } else if has("lower") {
-            ValueColumns::Bounds(i8s("lower")?, i8s("upper")?, distances()?)
-        } else if has_scores {
-            ValueColumns::Exact(i8s("score")?, distances()?)
-        } else if has("outcome") {
-            ValueColumns::Exact(i8s("outcome")?, distances()?)
-        } else {
-            ValueColumns::Ranked(table.array_checked("distance", checked)?)
-        };
-        let lengths = match &columns {
-            ValueColumns::Exact(a, b) => [a.len(), b.len(), b.len()],
-            ValueColumns::Bounds(a, b, c) => [a.len(), b.len(), c.len()],
-            ValueColumns::Prospects(a, b) => [a.len(), b.len(), b.len()],
-            ValueColumns::Ranked(a) => [a.len(); 3],
-            ValueColumns::Packed(..) | ValueColumns::PackedRanked(_) => [states; 3],
-            ValueColumns::Elsewhere(_) => [states; 3],
-        };
-        if lengths != [states; 3] {
-            return Err(damaged("columns of inconsistent lengths".to_string()));
-        }
-        Ok(Some(Values { columns, has_scores, empties, repetition }))
+        let (columns, rows) =
+            (ValueColumns::open(table, checked)?, manifest.counts.table.states as usize);
+        Ok(Some(Values { columns, rows, has_scores, empties, repetition }))
     }
 
     /// Returns exact scores of `rows` rows outside a table's files; `of` returns `None` for damaged rows.
@@ -350,68 +438,37 @@ impl Values {
         rows: usize,
         of: Box<dyn Fn(usize) -> Option<Prospect> + Send + Sync>,
     ) -> Values {
-        let columns = ValueColumns::Elsewhere(Elsewhere { rows, of });
+        let columns = ValueColumns::Elsewhere(Elsewhere(of));
         let (empties, repetition) = (Empties::Uncounted, Repetition::Draw);
-        Values { columns, has_scores: true, empties, repetition }
+        Values { columns, rows, has_scores: true, empties, repetition }
     }
 
     /// Prefetches the values of some rows, where that pays.
     pub(super) fn fetch(&self, rows: &[u32]) {
-        fn of<T: Element>(column: &Array<T>, rows: &[u32]) {
-            rows.iter().filter_map(|&row| column.get(row as usize)).for_each(prefetch);
-        }
         match &self.columns {
-            ValueColumns::Exact(a, b) => {
-                of(a, rows);
-                of(b, rows);
+            ValueColumns::Exact(prospects) => prospects.fetch(rows),
+            ValueColumns::Bounds(lower, upper) => {
+                lower.fetch(rows);
+                upper.fetch(rows);
             }
-            ValueColumns::Bounds(a, b, c) => {
-                of(a, rows);
-                of(b, rows);
-                of(c, rows);
-            }
-            ValueColumns::Prospects(a, b) => {
-                of(a, rows);
-                of(b, rows);
-            }
-            // Moves of these are found one at a time, so there is nothing to prefetch.
-            _ => {}
+            ValueColumns::Ranked(distance) => distance.fetch(rows),
+            ValueColumns::Scores(_) | ValueColumns::Elsewhere(_) => {}
         }
     }
 
     /// Returns the number of rows.
     pub fn rows(&self) -> usize {
-        match &self.columns {
-            ValueColumns::Exact(column, _) | ValueColumns::Bounds(column, ..) => column.len(),
-            ValueColumns::Prospects(column, _) => column.len(),
-            ValueColumns::Ranked(column) => column.len(),
-            ValueColumns::Packed(column, _) => column.rows(),
-            ValueColumns::PackedRanked(column) => column.rows(),
-            ValueColumns::Elsewhere(values) => values.rows,
-        }
+        self.rows
     }
 
     /// Returns `true` if distances are left out, although all are finite.
     pub(super) fn leaves_distances_out(&self) -> bool {
-        matches!(self.columns, ValueColumns::Packed(_, None))
+        matches!(self.columns, ValueColumns::Scores(_))
     }
 
     /// Returns `true` if bounds are stored, which differ in some rows.
     pub(super) fn has_bounds(&self) -> bool {
-        matches!(self.columns, ValueColumns::Bounds(..) | ValueColumns::Prospects(..))
-    }
-
-    /// Returns `true` if a row is stored as its value would be written, not in an equivalent form.
-    pub(super) fn is_canonical(&self, row: usize) -> bool {
-        match &self.columns {
-            ValueColumns::Bounds(lower, upper, distance) => {
-                lower[row] == upper[row] || distance[row] == UNKNOWN_DISTANCE
-            }
-            ValueColumns::Prospects(lower, upper) => [lower[row], upper[row]]
-                .into_iter()
-                .all(|stored| Prospect::of_stored(stored).to_stored() == stored),
-            _ => true,
-        }
+        matches!(self.columns, ValueColumns::Bounds(..))
     }
 
     /// Returns `true` if values have a score.
@@ -438,31 +495,17 @@ impl Values {
 
     #[inline]
     fn read(&self, row: usize) -> Option<Value> {
-        let known = |distance: u16| Some(distance).filter(|&plies| plies != UNKNOWN_DISTANCE);
         Some(match &self.columns {
-            ValueColumns::Exact(score, distance) => {
-                Value::exactly(Prospect::new(Score(score[row]), known(distance[row])))
+            ValueColumns::Exact(prospects) => Value::exactly(prospects.get(row)?),
+            ValueColumns::Bounds(lower, upper) => {
+                Value { lower: lower.get(row)?, upper: upper.get(row)? }
             }
-            ValueColumns::Bounds(lower, upper, distance) => {
-                Value::of_scores(Score(lower[row]), Score(upper[row]), known(distance[row]))
-            }
-            ValueColumns::Prospects(lower, upper) => Value {
-                lower: Prospect::of_stored(lower[row]),
-                upper: Prospect::of_stored(upper[row]),
-            },
-            ValueColumns::Ranked(distance) => ranked_value(distance[row], self.repetition),
-            ValueColumns::Packed(score, None) => {
+            ValueColumns::Ranked(distance) => ranked_value(distance.get(row)?, self.repetition),
+            ValueColumns::Scores(score) => {
                 let score = Score(score.get(row)?);
                 Value::of_scores(score, score, None)
             }
-            ValueColumns::Packed(score, Some(distance)) => {
-                let score = Score(score.get(row)?);
-                Value::exactly(Prospect::new(score, known(distance.get(row)?)))
-            }
-            ValueColumns::PackedRanked(distance) => {
-                ranked_value(distance.get(row)?, self.repetition)
-            }
-            ValueColumns::Elsewhere(values) => Value::exactly((values.of)(row)?),
+            ValueColumns::Elsewhere(Elsewhere(of)) => Value::exactly(of(row)?),
         })
     }
 }

@@ -45,7 +45,6 @@ use std::time::Duration;
 
 pub use columns::Values;
 #[doc(hidden)]
-pub use columns::{UNKNOWN_DISTANCE, UNKNOWN_SCORE};
 #[doc(hidden)]
 pub use distances::ByDistance;
 #[doc(hidden)]
@@ -53,7 +52,7 @@ pub use layered::install_found;
 pub use options::{RowOrder, SolveOptions};
 pub use proof::{Counterexample, Verified, prove};
 #[doc(hidden)]
-pub use ranked::{RankedError, outcome_of};
+pub use ranked::RankedError;
 pub use value::{Prospect, Value};
 
 use checkpoint::Checkpoint;

@@ -59,15 +59,6 @@ impl From<RankedError> for SweepError {
     }
 }
 
-/// Returns the outcome that a distance stands for, for its mover; `None` if neither player can force a win.
-pub fn outcome_of(distance: u8) -> Option<Outcome> {
-    match distance {
-        ENDLESS => None,
-        d if d % 2 == 1 => Some(Outcome::Win),
-        _ => Some(Outcome::Loss),
-    }
-}
-
 /// Returns the byte of a finished game.
 fn byte_of(end: End, repetition: Repetition) -> Result<u8, RankedError> {
     match distance_of_end(end) {
@@ -180,8 +171,8 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// Finds the distance of every reachable state, in row order; [`outcome_of`] decodes it. Also returns `true`
-/// if an interrupted run was resumed.
+/// Finds the distance of every reachable state, in row order; its parity determines the outcome. Also returns
+/// `true` if an interrupted run was resumed.
 pub(super) fn retrograde(
     ranked: &Ranked,
     moves: &dyn RankedMoves,

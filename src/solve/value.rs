@@ -1,5 +1,7 @@
 //! Values of states for their movers: prospects, and proven bounds of them.
 
+use std::fmt;
+
 use bytemuck::{Pod, Zeroable};
 
 use crate::rules::{Outcome, Score};
@@ -19,12 +21,10 @@ const UNIT: i32 = 1 << 17;
 const ENDLESS: i32 = u16::MAX as i32;
 /// Lowest of the draws.
 const DRAW_WITHOUT_END: i32 = -ENDLESS;
-/// Stored form of a win in 0 plies, in tables that store prospects.
-const STORED_END: i16 = 30_000;
 
 impl Prospect {
     /// Longest distance in plies; solving fails if it is reached.
-    pub const MAX_DISTANCE: u16 = STORED_END as u16 - 2;
+    pub const MAX_DISTANCE: u16 = 29_998;
     /// Draw by infinite play.
     pub const DRAW: Prospect = Prospect::of(0, ENDLESS);
     /// Win of the mover without an end that can be forced.
@@ -33,6 +33,7 @@ impl Prospect {
     pub const ENDLESS_LOSS: Prospect = Prospect::of(-1, ENDLESS);
 
     pub(super) const BEST: Prospect = Prospect(i32::MAX);
+    pub(super) const WORST: Prospect = Prospect(i32::MIN);
 
     #[inline]
     const fn of(score: i32, distance: i32) -> Prospect {
@@ -121,21 +122,20 @@ impl Prospect {
             other => Prospect(other),
         }
     }
+}
 
-    /// Returns the form in which tables of games without scores store bounds. A win in `d` plies is
-    /// `30000 − d`, a loss `−30000 + d`, an outcome without end ±1, and a draw 0.
-    pub fn to_stored(self) -> i16 {
-        let sign = i16::from(self.outcome().value());
-        sign * self.distance().map_or(1, |plies| STORED_END - plies as i16)
-    }
-
-    /// Decodes the stored form; invalid numbers, beyond ±30000, read as an end in 0 plies.
-    pub fn of_stored(stored: i16) -> Prospect {
-        let plies = (STORED_END as u16).saturating_sub(stored.unsigned_abs());
-        match (stored, stored.signum()) {
-            (-1..=1, sign) => Prospect::of(i32::from(sign), ENDLESS),
-            (_, 1) => Prospect::win(plies),
-            _ => Prospect::loss(plies),
+/// `a win in 5`, `a draw by infinite play`, `+8 in 5`, for the mover.
+impl fmt::Display for Prospect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.score_of() {
+            -1 => write!(f, "a loss")?,
+            0 => write!(f, "a draw")?,
+            1 => write!(f, "a win")?,
+            score => write!(f, "{score:+}")?,
+        }
+        match self.distance() {
+            Some(plies) => write!(f, " in {plies}"),
+            None => write!(f, " by infinite play"),
         }
     }
 }
@@ -365,17 +365,6 @@ mod tests {
             assert_eq!(prospect.outcome(), score.outcome());
         }
         assert_eq!(Prospect::win(u16::MAX), Prospect::win(LAST));
-    }
-
-    #[test]
-    fn stored_prospects_read_back() {
-        let ends = (0..=LAST).flat_map(|plies| [Prospect::win(plies), Prospect::loss(plies)]);
-        let endless = [Prospect::ENDLESS_LOSS, Prospect::DRAW, Prospect::ENDLESS_WIN];
-        for prospect in ends.chain(endless) {
-            assert_eq!(Prospect::of_stored(prospect.to_stored()), prospect);
-        }
-        assert_eq!(Prospect::win(3).to_stored(), 29_997);
-        assert_eq!(Prospect::ENDLESS_LOSS.to_stored(), -1);
     }
 
     #[test]

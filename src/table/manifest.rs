@@ -300,15 +300,15 @@ pub struct Manifest {
 
 /// Names of all columns that a solution may have.
 pub const SOLUTION_COLUMNS: [&str; 9] = [
-    "outcome",
     "score",
-    "distance",
-    "lower",
-    "upper",
     "score_lower",
     "score_upper",
-    "prospect_lower",
-    "prospect_upper",
+    "outcome",
+    "outcome_lower",
+    "outcome_upper",
+    "distance",
+    "distance_lower",
+    "distance_upper",
 ];
 /// Name of the column of discounted values.
 pub const DISCOUNTED_COLUMN: &str = "value";
@@ -336,6 +336,11 @@ const MOST: u64 = 1 << 42;
 const CHECKSUM_FIELD: &str = "\"checksum\": \"";
 
 impl Manifest {
+    /// Returns `true` if columns contain bounds of values, not all of which are proven.
+    pub fn has_bounds(&self) -> bool {
+        ["score_lower", "outcome_lower"].into_iter().any(|name| self.arrays.contains_key(name))
+    }
+
     /// Returns whether rows and values are in compressed blocks.
     pub fn is_packed(&self) -> bool {
         !self.packed.is_empty()

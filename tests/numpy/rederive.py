@@ -74,6 +74,14 @@ def bounds(lower, upper):
     lower[interior], upper[interior] = best(-upper[target]), best(-lower[target])
 
 
+def distances(known, distance):
+    """Applies one sweep to the distances of proven scores."""
+    known[interior] = proven[interior] & (best(keeps & ~(proven & known)[target]) == 0)
+    plies, lost = distance[target] + 1, np.repeat(lower < 0, array["edge_counts"])
+    rank = best(np.where(keeps, np.where(lost, plies, -plies), -1000))
+    distance[interior] = np.where(known[interior], abs(rank), 0)
+
+
 def discounted(value):
     value[interior] = best(-np.float32(manifest["discounted"]["discount"]) * value[target])
 
@@ -94,6 +102,12 @@ else:
     lower, upper = settle(bounds, end - unknown, end + unknown)
     expect("score_lower", lower)
     expect("score_upper", upper)
+    proven, open_ended = lower == upper, np.iinfo(array["distance_lower"].dtype).max
+    # Of moves that could keep the score, each must have a known distance.
+    keeps = -lower[target] == np.repeat(upper, array["edge_counts"])
+    known, distance = settle(distances, terminal.copy(), np.zeros_like(end))
+    expect("distance_lower", np.where(known, distance, np.where(lower < 0, 0, open_ended)))
+    expect("distance_upper", np.where(known, distance, np.where(upper < 0, open_ended, 0)))
 if manifest["discounted"]:
     expect("value", *settle(discounted, outcome_at_end.astype("f4")))
 

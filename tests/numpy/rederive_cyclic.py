@@ -73,11 +73,9 @@ def sorted_keys():
         lower[:] = upper[:] = np.where(second, 1, -1)
     else:
         lower[:], upper[:] = endless
-    if "outcome" in array:
-        ends = array["outcome"][terminal].astype(int) * (END - array["distance"][terminal].astype(int))
-    else:
-        ends = array["prospect_lower"][terminal].astype(int)
-    lower[terminal] = upper[terminal] = ends
+    bound = "" if "outcome" in array else "_lower"
+    plies = array[f"distance{bound}"][terminal].astype(int)
+    lower[terminal] = upper[terminal] = array[f"outcome{bound}"][terminal] * (END - plies)
     lower[frontier], upper[frontier] = 2 - END, END - 1
     begin, sweeps = offsets[:-1][interior], 0
     while True:
@@ -96,13 +94,14 @@ def sorted_keys():
 
     proven = np.sign(lower) == np.sign(upper)
     exact = (lower == upper) & (np.abs(lower) > 1)
+    bounds = {"_lower": lower, "_upper": upper}
     if "outcome" in array:
         assert np.array_equal(lower, upper)
-        same("outcome", np.sign(lower))
-        same("distance", np.where(exact, END - np.abs(lower), 65535))
-    else:
-        same("prospect_lower", lower)
-        same("prospect_upper", upper)
+        bounds = {"": lower}
+    for name, value in bounds.items():
+        no_end = np.iinfo(array[f"distance{name}"].dtype).max
+        same(f"outcome{name}", np.sign(value))
+        same(f"distance{name}", np.where(np.abs(value) > 1, END - np.abs(value), no_end))
     assert proven.sum() == solution["proven_outcomes"]
     assert exact.sum() == solution["exact_distances"]
     print(f"{states} rows: {proven.sum()} proven, {exact.sum()} exact, {sweeps} sweeps")

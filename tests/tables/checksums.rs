@@ -5,7 +5,6 @@ use std::fs;
 use crate::common::solved::{board_4x4, named, opened, solved, standard};
 use crate::common::tables::{Tables, forge, solved_4x4};
 use yomikiri::progress::Silent;
-use yomikiri::solve::UNKNOWN_DISTANCE;
 use yomikiri::table::Table;
 use yomikiri_measure::export::checksum;
 
@@ -35,7 +34,7 @@ fn a_checksum_is_what_the_format_says() {
     let (_dir, table) = solved(&*game, &standard(&*game));
     let keys = table.array::<u64>("keys").unwrap();
     let score = table.array::<i8>("score").unwrap();
-    let distance = table.array::<u16>("distance").unwrap();
+    let distance = table.array::<u8>("distance").unwrap();
     // Byte by byte, as one would on paper.
     let mut sum = [0u32; 32];
     for row in 0..keys.len() {
@@ -43,7 +42,7 @@ fn a_checksum_is_what_the_format_says() {
         bytes.extend(keys[row].to_le_bytes());
         bytes.extend([0; 8]);
         bytes.extend([score[row].signum() as u8, score[row] as u8]);
-        bytes.extend(distance[row].to_le_bytes());
+        bytes.extend(u16::from(distance[row]).to_le_bytes());
         let mut carry = 0;
         for (place, byte) in blake3::hash(&bytes).as_bytes().iter().enumerate() {
             let here = sum[place] + u32::from(*byte) + carry;
@@ -71,8 +70,8 @@ fn checksums_do_not_depend_on_how_a_table_is_stored_or_on_threads() {
         names.map(|name| tables.ok(&["verify", "--checksum", name])[..64].to_string()).into();
     assert_eq!(sums, [kept(names[0]), kept(names[0])]);
     assert!(tables.ok(&["verify", "--checksum", names[1], "--threads", "1"]).starts_with(&sums[0]));
-    let distance = Table::open(&tables.place(names[1])).unwrap().array::<u16>("distance").unwrap();
-    assert!(distance.contains(&UNKNOWN_DISTANCE), "draws without end are hashed too");
+    let distance = Table::open(&tables.place(names[1])).unwrap().array::<u8>("distance").unwrap();
+    assert!(distance.contains(&u8::MAX), "draws without end are hashed too");
     // The value of infinite play is part of the checksum.
     tables.ok(&["value-iterate", names[1], "--repetition", "unknown"]);
     assert!(!tables.ok(&["verify", "--checksum", names[1]]).starts_with(&sums[0]));
@@ -96,7 +95,7 @@ fn a_file_of_checksums_is_checked() {
     assert!(ran.stdout.starts_with(&format!("{name}: OK\nnowhere: not compared: no table at ")));
     assert_eq!(tables.ok(&["verify", &name, "--check", path]), format!("{name}: OK\n"));
     // One value of one row is wrong, but the checksum of its array is right.
-    forge(table.dir(), "distance", |bytes| bytes[2 * 777] ^= 1);
+    forge(table.dir(), "distance", |bytes| bytes[777] ^= 1);
     let ran = tables.run(&["verify", &name, "--check", path]);
     assert_eq!((ran.code, ran.stdout), (3, format!("{name}: differs\n")));
 

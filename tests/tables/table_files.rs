@@ -206,7 +206,7 @@ fn expect_refuted(tables: &Tables, near: &[usize], what: &str) {
 /// Returns an interior row, one a move from the end, a pass and a terminal.
 fn rows_of_each_sort(table: &Table) -> [usize; 4] {
     let kinds = words::<u8>(table, "kinds");
-    let distances = words::<u16>(table, "distance");
+    let distances = words::<u8>(table, "distance");
     let offsets = edge_offsets(table);
     let actions = words::<u8>(table, "edge_actions");
     let pass = |row: usize| kinds[row] == 0 && actions[offsets[row]] == 16;
@@ -228,9 +228,9 @@ fn a_wrong_value_with_right_checksums_is_refuted() {
         forged("score", "a disc more", &|bytes| bytes[row] = bytes[row].wrapping_add(1));
         forged("score", "no score at all", &|bytes| bytes[row] = i8::MIN as u8);
         forged("distance", "a ply more", &|bytes| {
-            bytes[2 * row] = bytes[2 * row].wrapping_add(1);
+            bytes[row] = bytes[row].wrapping_add(1);
         });
-        forged("distance", "unknown", &|bytes| bytes[2 * row..2 * row + 2].fill(0xff));
+        forged("distance", "unknown", &|bytes| bytes[row] = 0xff);
         forged("orientations", "one more or less", &|bytes| bytes[2 * row] ^= 1);
         for error in [1e-3f32, f32::NAN] {
             forged("value", "a little off", &|bytes| {

@@ -198,7 +198,7 @@ fn a_changed_byte_is_found_in_every_array() {
             seen.insert(array);
         }
     }
-    let all = "distance edge_actions edge_counts edge_starts edge_targets keys kinds layer_offsets outcome prospect_lower prospect_upper rank_counts reachable";
+    let all = "distance distance_lower distance_upper edge_actions edge_counts edge_starts edge_targets keys kinds layer_offsets outcome outcome_lower outcome_upper rank_counts reachable";
     assert_eq!(seen.into_iter().collect::<Vec<_>>().join(" "), all);
 }
 
@@ -282,21 +282,20 @@ fn wrong_keys_and_layers_are_refused() {
 fn wrong_values(forger: &Forger, row: usize) -> Vec<(&'static str, Tables)> {
     let mut all = Vec::new();
     let has = |array: &str| forger.manifest().arrays.contains_key(array);
-    if has("outcome") {
-        let outcome = forger.words::<i8>("outcome")[row];
+    for array in ["outcome", "outcome_lower", "outcome_upper"].into_iter().filter(|name| has(name))
+    {
+        let outcome = forger.words::<i8>(array)[row];
         for wrong in [-1, 0, 1, 7, i8::MIN].into_iter().filter(|&wrong| wrong != outcome) {
-            all.push(("outcome", forger.set("outcome", row, wrong)));
-        }
-        let distance = forger.words::<u16>("distance")[row];
-        for wrong in [distance ^ 1, distance ^ 2, 29_998, 40_000] {
-            all.push(("distance", forger.set("distance", row, wrong)));
+            all.push((array, forger.set(array, row, wrong)));
         }
     }
-    for bound in ["prospect_lower", "prospect_upper"].into_iter().filter(|bound| has(bound)) {
-        let rank = forger.words::<i16>(bound)[row];
-        for wrong in [-rank, rank ^ 1, rank ^ 2, 0, 1, -1, 2, i16::MIN, 30_001] {
-            if wrong != rank {
-                all.push((bound, forger.set(bound, row, wrong)));
+    for array in
+        ["distance", "distance_lower", "distance_upper"].into_iter().filter(|name| has(name))
+    {
+        let distance = forger.words::<u8>(array)[row];
+        for wrong in [distance ^ 1, distance ^ 2, 254, 255, 0] {
+            if wrong != distance {
+                all.push((array, forger.set(array, row, wrong)));
             }
         }
     }
@@ -332,16 +331,11 @@ fn values_without_end_must_be_those_of_the_convention() {
         // Black begins, so White moves in the rows of odd plies.
         let second = |row: usize| layers.partition_point(|&begin| begin as usize <= row) % 2 == 0;
         let mut changed = 0;
-        let mut swap = |array: &str, size: usize, to: &dyn Fn(usize, i64) -> i64| {
+        let mut swap = |array: &str, to: &dyn Fn(usize, i8) -> i8| {
             forge(&dir, array, |bytes| {
-                for row in 0..bytes.len() / size {
-                    let place = &mut bytes[row * size..(row + 1) * size];
-                    let old = match size {
-                        1 => i64::from(place[0] as i8),
-                        _ => i64::from(i16::from_le_bytes((&*place).try_into().unwrap())),
-                    };
-                    let new = to(row, old);
-                    place.copy_from_slice(&new.to_le_bytes()[..size]);
+                for (row, byte) in bytes.iter_mut().enumerate() {
+                    let (old, new) = (*byte as i8, to(row, *byte as i8));
+                    *byte = new as u8;
                     changed += u32::from(new != old);
                 }
             });
@@ -350,16 +344,19 @@ fn values_without_end_must_be_those_of_the_convention() {
         // successors and from nothing else.
         let side = |row: usize| if second(row) { 1 } else { -1 };
         match repetition {
-            "draw" => swap("outcome", 1, &|row, old| if old == 0 { side(row) } else { old }),
+            "draw" => swap("outcome", &|row, old| if old == 0 { side(row) } else { old }),
             "second-player-wins" => {
-                let endless = forger.words::<u16>("distance");
-                let of = |row: usize, old: i64| if endless[row] == u16::MAX { -old } else { old };
-                swap("outcome", 1, &of);
+                let endless = forger.words::<u8>("distance");
+                let of = |row: usize, old: i8| if endless[row] == u8::MAX { -old } else { old };
+                swap("outcome", &of);
             }
             _ => {
-                let drawn = |_: usize, old: i64| if old.abs() == 1 { 0 } else { old };
-                swap("prospect_lower", 2, &drawn);
-                swap("prospect_upper", 2, &drawn);
+                for (outcome, distance) in
+                    [("outcome_lower", "distance_lower"), ("outcome_upper", "distance_upper")]
+                {
+                    let endless = forger.words::<u8>(distance);
+                    swap(outcome, &|row, old| if endless[row] == u8::MAX { 0 } else { old });
+                }
             }
         }
         assert!(changed > 100, "{repetition}: {changed} values changed");

@@ -48,7 +48,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
 use self::stored::{StoredRow, Word};
-use self::values::{Discounts, ProofColumns, ProofResult};
+use self::values::{Discounts, ProofColumns};
 use crate::graph::{Finder, Graph, Plan, StateKind, ones_of};
 use crate::mmap::prefetch;
 use crate::parallel;
@@ -57,6 +57,7 @@ use crate::rules::{
     Action, Address, AnyPosition, Canonical, Group, Mobility, MoveByKey, MoveByRank, Orientations,
     Outcome, Rules, Side, Standing, Symmetry,
 };
+use crate::solve::value::Prospect;
 use crate::table::{Buffer, Counts, Memory, RootValue, Table, TableError, Tally};
 
 /// Result of [`prove`].
@@ -190,7 +191,7 @@ impl LayerFindings {
 /// Properties of a row by the rules.
 struct ExpectedRow {
     kind: StateKind,
-    end: Option<ProofResult>,
+    end: Option<Prospect>,
     /// `true` if the second player is to move.
     second: bool,
     /// Moves that are followed, with their rows.
@@ -361,13 +362,10 @@ impl Proof<'_> {
             kind: StateKind::Interior,
             end: match layered {
                 true if standing.mobility == Some(Mobility::Over) => {
-                    Some(ProofResult::new(standing.score.0.into(), Some(0)))
+                    Some(Prospect::new(standing.score, Some(0)))
                 }
                 true => None,
-                false => standing.end.map(|end| {
-                    let plies = Some(end.plies).filter(|_| end.outcome != Outcome::Draw);
-                    ProofResult::new(end.outcome.value().into(), plies)
-                }),
+                false => standing.end.map(|end| Prospect::of_end(end.outcome, end.plies)),
             },
             second: standing.side == Side::Second,
             moves: std::mem::take(&mut buffers.moves),
@@ -414,7 +412,7 @@ impl Proof<'_> {
             with_both: self.with_both((at, &standing), rare, sides[rare as usize]),
             mover_relative: u64::from((sides[0] | sides[1]).count_ones()),
             canonical: u64::from(self.rows.has_orientations() && self.comes_first(at, &standing)),
-            won: u64::from(made.end.is_some_and(|end| end.score > 0)),
+            won: u64::from(made.end.is_some_and(|end| end.outcome() == Outcome::Win)),
             ..LayerFindings::default()
         };
         if let Some(columns) = &self.columns {

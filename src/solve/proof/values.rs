@@ -1,65 +1,12 @@
 //! Values of a table as the proof reads them, and their expected values.
 
-use std::fmt;
-
 use super::ExpectedRow;
 use crate::graph::StateKind;
-use crate::rules::{Repetition, Rules};
+use crate::rules::{Outcome, Repetition, Rules, Score};
 use crate::solve::RowOrder;
 use crate::solve::columns::Values;
 use crate::solve::value::{Prospect, Value};
 use crate::table::{Array, Table, TableError};
-
-/// Result for the mover, written independently of [`Prospect`]; later in order is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct ProofResult {
-    /// Score; ±1 or 0 in games without scores.
-    pub score: i16,
-    /// Plies to the end if the mover is behind, otherwise minus them.
-    delay: i32,
-}
-
-/// Plies of infinite play.
-const NEVER: i32 = i32::MAX;
-
-impl ProofResult {
-    pub(super) const fn new(score: i16, plies: Option<u16>) -> ProofResult {
-        let plies = match plies {
-            Some(plies) => plies as i32,
-            None => NEVER,
-        };
-        ProofResult { score, delay: if score < 0 { plies } else { -plies } }
-    }
-
-    fn of(prospect: Prospect) -> ProofResult {
-        ProofResult::new(score_of(prospect), prospect.distance())
-    }
-
-    /// Returns the plies to the end, if there is one.
-    fn plies(self) -> Option<u16> {
-        u16::try_from(self.delay.abs()).ok()
-    }
-
-    /// Returns the result for the player who moves to this one, a ply earlier.
-    fn a_ply_before(self) -> ProofResult {
-        ProofResult::new(-self.score, self.plies().map(|plies| plies + 1))
-    }
-}
-
-impl fmt::Display for ProofResult {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.score {
-            -1 => write!(f, "a loss")?,
-            0 => write!(f, "a draw")?,
-            1 => write!(f, "a win")?,
-            score => write!(f, "{score:+}")?,
-        }
-        match self.plies() {
-            Some(plies) => write!(f, " in {plies}"),
-            None => write!(f, " by infinite play"),
-        }
-    }
-}
 
 /// Value columns of a table, and its convention for infinite play.
 pub(super) struct ProofColumns {
@@ -67,7 +14,7 @@ pub(super) struct ProofColumns {
     layered: bool,
     /// Largest score, if bounds are of scores and not of distances: in a layered game that is cut off or
     /// whose distances are left out.
-    by_score: Option<i16>,
+    max_score: Option<Score>,
 }
 
 impl ProofColumns {
@@ -86,21 +33,21 @@ impl ProofColumns {
         if values.repetition() == Repetition::SecondPlayerWins && !game.keeps_sides() {
             return wrong("invalid value of infinite play for these states");
         }
-        let max_score = game.max_score().map_or(1, |most| most.0.into());
-        let bounded = !manifest.complete || values.leaves_distances_out();
-        let by_score = (layered && bounded).then_some(max_score);
-        Ok(Some(ProofColumns { values, layered, by_score }))
+        let is_bounded = !manifest.complete || values.leaves_distances_out();
+        let most = game.max_score().unwrap_or(Score(1));
+        let max_score = Some(most).filter(|_| layered && is_bounded);
+        Ok(Some(ProofColumns { values, layered, max_score }))
     }
 
-    /// Returns the value of infinite play, as lower and upper bound.
-    fn without_end(&self, second: bool) -> (ProofResult, ProofResult) {
-        const WIN: ProofResult = ProofResult::new(1, None);
-        const LOSS: ProofResult = ProofResult::new(-1, None);
+    /// Returns the value of infinite play.
+    fn without_end(&self, second: bool) -> Value {
+        const WIN: Prospect = Prospect::ENDLESS_WIN;
+        const LOSS: Prospect = Prospect::ENDLESS_LOSS;
         match (self.values.repetition(), second) {
-            (Repetition::Draw, _) => (ProofResult::new(0, None), ProofResult::new(0, None)),
-            (Repetition::SecondPlayerWins, true) => (WIN, WIN),
-            (Repetition::SecondPlayerWins, false) => (LOSS, LOSS),
-            (Repetition::Unknown, _) => (LOSS, WIN),
+            (Repetition::Draw, _) => Value::exactly(Prospect::DRAW),
+            (Repetition::SecondPlayerWins, true) => Value::exactly(WIN),
+            (Repetition::SecondPlayerWins, false) => Value::exactly(LOSS),
+            (Repetition::Unknown, _) => Value { lower: LOSS, upper: WIN },
         }
     }
 
@@ -108,82 +55,75 @@ impl ProofColumns {
     pub(super) fn prove(&self, row: usize, made: &ExpectedRow) -> Result<Value, String> {
         let value = self.values.get(row);
         let successors = made.moves.iter().map(|&(_, target)| self.values.get(target));
-        match self.by_score {
-            Some(max_score) => {
-                let found = (score_of(value.lower), score_of(value.upper), value.distance());
-                let mut expected = match (made.end, made.kind) {
-                    (Some(end), _) => (end.score, end.score, end.plies()),
-                    (None, StateKind::Frontier) => (-max_score, max_score, None),
-                    (None, _) => best_scores(successors),
-                };
-                if self.values.leaves_distances_out() {
-                    expected.2 = None;
-                }
-                if found != expected {
-                    let text = |(lower, upper, distance): (i16, i16, Option<u16>)| {
-                        let plies = distance.map_or("unknown".to_string(), |d| d.to_string());
-                        format!("{lower:+} to {upper:+} at distance {plies}")
-                    };
-                    let (found, expected) = (text(found), text(expected));
-                    return Err(format!("its score is {found}, expected {expected}"));
-                }
+        match self.max_score {
+            Some(most) => self.prove_scores(value, successors, (made, most))?,
+            None => self.prove_interval(value, successors, made)?,
+        }
+        Ok(value)
+    }
+
+    fn prove_scores(
+        &self,
+        value: Value,
+        successors: impl Iterator<Item = Value> + Clone,
+        (made, most): (&ExpectedRow, Score),
+    ) -> Result<(), String> {
+        let expected = match (made.end, made.kind) {
+            (Some(end), _) if self.values.leaves_distances_out() => {
+                Value::of_scores(end.score(), end.score(), None)
             }
-            None => self.prove_interval(&value, successors, made)?,
+            (Some(end), _) => Value::exactly(end),
+            (None, StateKind::Frontier) => Value::of_scores(-most, most, None),
+            (None, _) => best_scores(successors)?,
+        };
+        if value == expected {
+            return Ok(());
         }
-        match self.values.is_canonical(row) {
-            true => Ok(value),
-            false => Err("its columns contain numbers that no value is written as".to_string()),
-        }
+        let text = |Value { lower, upper }: Value| format!("{lower} to {upper}");
+        Err(format!("its value is {}, expected {}", text(value), text(expected)))
     }
 
     fn prove_interval(
         &self,
-        value: &Value,
+        value: Value,
         successors: impl Iterator<Item = Value>,
         made: &ExpectedRow,
     ) -> Result<(), String> {
-        let open = made.end.is_none() && made.kind != StateKind::Frontier;
+        let is_open = made.end.is_none() && made.kind != StateKind::Frontier;
         let expected = match made.end {
             Some(end) => {
                 let undecided = !self.layered && self.values.repetition() != Repetition::Draw;
-                if end.score == 0 && undecided {
+                if end.outcome() == Outcome::Draw && undecided {
                     return Err("it is a drawn end, with which values can be proven only if infinite play is a draw too".to_string());
                 }
-                (end, end)
+                Value::exactly(end)
             }
-            None if open => {
-                let worst = ProofResult::new(i16::MIN, Some(0));
-                let (mut lower, mut upper) = (worst, worst);
+            None if is_open => {
+                let (mut lower, mut upper) = (Prospect::WORST, Prospect::WORST);
                 for successor in successors {
-                    let least = ProofResult::of(successor.upper).a_ply_before();
-                    // Most bounds are equal.
-                    let most = match successor.lower == successor.upper {
-                        true => least,
-                        false => ProofResult::of(successor.lower).a_ply_before(),
-                    };
+                    let Value { lower: least, upper: most } = successor.before();
                     (lower, upper) = (lower.max(least), upper.max(most));
                 }
-                (lower, upper)
+                Value { lower, upper }
             }
-            // The mover of a frontier state may lose by the second ply or win with the first.
-            None => (ProofResult::new(-1, Some(2)), ProofResult::new(1, Some(1))),
+            None => Value::CUT_OFF,
         };
         let without_end = self.without_end(made.second);
         for (bound, found, expected, without_end) in [
-            ("at least ", ProofResult::of(value.lower), expected.0, without_end.0),
-            ("at most ", ProofResult::of(value.upper), expected.1, without_end.1),
+            ("at least ", value.lower, expected.lower, without_end.lower),
+            ("at most ", value.upper, expected.upper, without_end.upper),
         ] {
             let bound = if self.values.has_bounds() { bound } else { "" };
             if found != expected {
-                let giver = if open { " by its successors" } else { "" };
+                let giver = if is_open { " by its successors" } else { "" };
                 return Err(format!("its value is {bound}{found}, expected {expected}{giver}"));
             }
-            if found.plies().is_some_and(|plies| plies >= Prospect::MAX_DISTANCE) {
+            if found.distance().is_some_and(|plies| plies >= Prospect::MAX_DISTANCE) {
                 return Err(format!(
                     "its value is {bound}{found}, beyond the longest provable distance"
                 ));
             }
-            if open && !self.layered && found.plies().is_none() && found != without_end {
+            if is_open && !self.layered && found.distance().is_none() && found != without_end {
                 return Err(format!(
                     "its value is {bound}{found}, expected {without_end}, by the solution"
                 ));
@@ -194,28 +134,22 @@ impl ProofColumns {
 }
 
 /// Returns the bounds of the score, and the distance if it is known, from the values of the successors.
-fn best_scores(successors: impl Iterator<Item = Value> + Clone) -> (i16, i16, Option<u16>) {
-    let best = |of: fn(&Value) -> Prospect| successors.clone().map(|s| -score_of(of(&s))).max();
-    let (lower, upper) = (best(|s| s.upper).unwrap_or(0), best(|s| s.lower).unwrap_or(0));
-    if lower != upper {
-        return (lower, upper, None);
-    }
-    let keeping = successors.filter(|s| -score_of(s.lower) == upper);
+fn best_scores(successors: impl Iterator<Item = Value> + Clone) -> Result<Value, String> {
+    // In more bits than are stored, so that any sign can be reversed.
+    let score = |prospect: Prospect| -i16::from(prospect.score().0);
+    let lower = successors.clone().map(|s| score(s.upper)).max().unwrap_or(0);
+    let upper = successors.clone().map(|s| score(s.lower)).max().unwrap_or(0);
     // One unknown distance leaves all unknown.
-    let mut plies: Option<(u16, u16)> = None;
-    for successor in keeping {
-        let Some(own) = successor.score().and(successor.distance()).map(|plies| plies + 1) else {
-            return (lower, upper, None);
-        };
-        let (nearest, furthest) = plies.unwrap_or((own, own));
-        plies = Some((nearest.min(own), furthest.max(own)));
-    }
-    (lower, upper, plies.map(|(nearest, furthest)| if lower < 0 { furthest } else { nearest }))
-}
-
-/// Returns the score in more bits than are stored, so that any sign can be reversed.
-fn score_of(prospect: Prospect) -> i16 {
-    prospect.score().0.into()
+    let mut keeping = successors.filter(|s| score(s.lower) == upper).map(|s| s.distance());
+    let first = keeping.next().flatten().filter(|_| lower == upper);
+    let distance = first.and_then(|first| {
+        keeping.try_fold(first, |best, plies| {
+            Some(if lower < 0 { best.max(plies?) } else { best.min(plies?) })
+        })
+    });
+    let [lower, upper] = [lower, upper].map(|score| i8::try_from(score).map(Score));
+    let (lower, upper) = lower.ok().zip(upper.ok()).ok_or("a successor has an impossible score")?;
+    Ok(Value::of_scores(lower, upper, distance.map(|plies| plies + 1)))
 }
 
 /// Column of discounted values.
@@ -244,7 +178,7 @@ impl Discounts {
         let found = self.value[row];
         let moves = made.moves.iter().map(|&(_, target)| -self.discount * self.value[target]);
         let expected = match made.end {
-            Some(end) => f32::from(end.score.signum()),
+            Some(end) => f32::from(end.outcome().value()),
             None => moves.fold(f32::NEG_INFINITY, f32::max),
         };
         match (found - expected).abs() <= self.tolerance {

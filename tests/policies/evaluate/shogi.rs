@@ -243,12 +243,11 @@ fn counted(table: &Table) -> (u64, u64) {
     let offsets = edge_offsets(table);
     let targets = table.array::<u32>("edge_targets").unwrap();
     let [lower, upper] =
-        ["prospect_lower", "prospect_upper"].map(|name| table.array::<i16>(name).unwrap());
-    // Wins and losses by infinite play are ±1.
-    let exact = |row: usize| lower[row] == upper[row] && lower[row].abs() > 1;
-    let [lower, upper] = [&lower, &upper]
-        .map(|bounds| bounds.iter().map(|bound| bound.signum()).collect::<Vec<i16>>());
+        ["outcome_lower", "outcome_upper"].map(|name| table.array::<i8>(name).unwrap());
+    let plies = ["distance_lower", "distance_upper"].map(|name| table.array::<u8>(name).unwrap());
     let proven = |row: usize| lower[row] == upper[row];
+    let exact =
+        |row: usize| proven(row) && plies[0][row] == plies[1][row] && plies[0][row] != u8::MAX;
     let (mut judged, mut timed) = (0, 0);
     for row in 0..kinds.len() {
         let after = &targets[offsets[row]..offsets[row + 1]];

@@ -2,12 +2,16 @@
 
 use yomikiri::parallel;
 use yomikiri::progress::Progress;
-use yomikiri::solve::{UNKNOWN_DISTANCE, UNKNOWN_SCORE};
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::TableError;
 
 /// Bytes of a hashed row: two words of its canonical key, outcome, score and distance.
 const ROW_BYTES: usize = 20;
+
+/// Outcome or score that is not proven, or not there.
+const NO_SCORE: i8 = i8::MIN;
+/// Distance that is not known exactly, or of infinite play.
+const NO_DISTANCE: u16 = u16::MAX;
 
 /// A sum modulo 2²⁵⁶, lowest word first.
 type Sum = [u64; 4];
@@ -56,12 +60,12 @@ fn identity_line(table: &SolvedTable) -> String {
     )
 }
 
-/// Returns a row in the form that is hashed, with the table's markers for unknown values.
+/// Returns a row in the form that is hashed.
 fn row_bytes(table: &SolvedTable, row: usize, key: u128) -> [u8; ROW_BYTES] {
     let value = table.value(row);
-    let outcome = value.outcome().map_or(UNKNOWN_SCORE, |outcome| outcome.value());
-    let score = value.score().filter(|_| table.has_scores()).map_or(UNKNOWN_SCORE, |s| s.0);
-    let distance = value.distance().unwrap_or(UNKNOWN_DISTANCE);
+    let outcome = value.outcome().map_or(NO_SCORE, |outcome| outcome.value());
+    let score = value.score().filter(|_| table.has_scores()).map_or(NO_SCORE, |s| s.0);
+    let distance = value.distance().unwrap_or(NO_DISTANCE);
     let mut bytes = [0; ROW_BYTES];
     let [first, second] = table.game().facts().words(key);
     bytes[..8].copy_from_slice(&first.to_le_bytes());
