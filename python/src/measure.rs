@@ -28,7 +28,8 @@ use yomikiri_measure::render::{
 use yomikiri_measure::render::{Compared, no_room};
 
 use crate::errors::{
-    YomikiriError, measure_error, policy_error, position_error, value_error, yomikiri_error,
+    YomikiriError, measure_error, policy_error, position_error, table_error, value_error,
+    yomikiri_error,
 };
 use crate::games::{Game, Positions};
 use crate::policies::{Asks, Given, HeldPolicy, Raised, hold, hold_one, is_search, named, players};
@@ -195,7 +196,9 @@ impl Chosen {
             && (is_whole(table) || !can_search(game))
         {
             let find = |position: &AnyPosition| table.table.states().find(position);
-            if let Some(at) = positions.all.iter().position(|position| find(position).is_none()) {
+            let missing = positions.all.iter().position(|position| find(position).is_none());
+            sound(Some(&table.table))?;
+            if let Some(at) = missing {
                 let (name, text) = (table.table.table().name(), game.notation(&positions.all[at]));
                 return Err(position_error(format!(
                     "positions: row {at}: '{text}' is not among the states of {name}"
@@ -458,6 +461,12 @@ struct AskedPlayer {
     table: Option<Arc<SolvedTable>>,
 }
 
+/// Fails if what was read of a table is damaged.
+fn sound(table: Option<&SolvedTable>) -> PyResult<()> {
+    let read = table.map_or(Ok(()), |table| table.table().check_read());
+    read.map_err(|error| table_error(error.line()))
+}
+
 #[pymethods]
 impl Asked {
     #[new]
@@ -538,6 +547,7 @@ impl AskedPlayer {
                     })?;
                     answers.probabilities.extend(choice.probabilities);
                 }
+                sound(self.table.as_deref())?;
                 answers
             }
         };

@@ -11,11 +11,9 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::PySystemExit;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use yomikiri::hint::Hint;
 use yomikiri::progress::Progress;
-use yomikiri::table::Moment;
 
-use crate::errors::{YomikiriError, table_error};
+use crate::errors::YomikiriError;
 
 /// Interval at which signals are checked and progress is reported.
 const BEAT: Duration = Duration::from_millis(50);
@@ -92,7 +90,6 @@ pub(crate) fn run<T: Send + 'static>(
     // A pool of its own: while its threads wait for a callable, that may look something up, or measure.
     let resting = pools().resting.take();
     let (state, pool) = (Arc::new(WorkState::default()), resting.map_or_else(threads, Ok)?);
-    let begun = Moment::now();
     let (asks, requests) = channel::<PythonRequest>();
     let (give, done) = channel::<Done<T>>();
     let (leave, left) = channel::<()>();
@@ -115,7 +112,7 @@ pub(crate) fn run<T: Send + 'static>(
     }
     let done = Mutex::new(done);
     let done = py.detach(|| lock(&done).recv());
-    outcome(done.unwrap_or_else(|_| Err(Box::new("the work ended without a result"))), begun)
+    outcome(done.unwrap_or_else(|_| Err(Box::new("the work ended without a result"))))
 }
 
 /// Waits for the end of cancelled work, which may still hold files.
@@ -166,12 +163,9 @@ fn listen(
     }
 }
 
-/// Returns the result of work that began at `begun`. Fails if it met damage in a table; a panic becomes an
-/// exception.
-fn outcome<T>(done: Done<T>, begun: Moment) -> PyResult<T> {
-    let done = done.unwrap_or_else(|panic| Err(unwound(panic)));
-    begun.check().map_err(|error| table_error(error.line()))?;
-    done
+/// Returns the result of work; a panic becomes an exception.
+fn outcome<T>(done: Done<T>) -> PyResult<T> {
+    done.unwrap_or_else(|panic| Err(unwound(panic)))
 }
 
 /// Converts a panic, which is a bug of ours, to an exception.
@@ -197,8 +191,7 @@ pub(crate) fn detached<T: Send>(
     // Made without the lock: a process that is forked meanwhile would find it held forever.
     let made = made.map_or_else(|| threads().map(Arc::new), Ok)?;
     let pool = pools().shared.get_or_insert(made).clone();
-    let begun = Moment::now();
-    outcome(py.detach(|| catch_unwind(AssertUnwindSafe(|| pool.install(work)))), begun)
+    outcome(py.detach(|| catch_unwind(AssertUnwindSafe(|| pool.install(work)))))
 }
 
 /// A call that runs while its thread does not have the interpreter's lock, or runs a callable. A thread that takes the lock

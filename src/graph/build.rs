@@ -48,7 +48,7 @@ pub fn build(
     // An interrupted removal can leave an empty directory; `remove_dir` removes no other.
     let _ = std::fs::remove_dir(&place);
     if place.exists() {
-        let table = Table::open(&place)?;
+        let table = store.open_at(&place)?;
         if table.manifest().identity != wanted || table.manifest().is_packed() {
             return Err(taken(place));
         }
@@ -61,7 +61,7 @@ pub fn build(
     }
     if Draft::finish(&place, &wanted)? {
         let resumed_at = None;
-        return Ok(Enumerated { table: Table::open(&place)?, reused: false, resumed_at });
+        return Ok(Enumerated { table: store.open_at(&place)?, reused: false, resumed_at });
     }
     let in_blocks = plan.has_blocks(game);
     let resumed_at = match (plan.index, in_blocks) {
@@ -76,7 +76,7 @@ pub fn build(
         }
         (Index::Keys, false) => run::<ByKey<WideKey>>(game, plan, store, progress),
     }?;
-    Ok(Enumerated { table: Table::open(&place)?, reused: false, resumed_at })
+    Ok(Enumerated { table: store.open_at(&place)?, reused: false, resumed_at })
 }
 
 /// Enumerates into a draft and commits it; returns the layer at which an earlier process's work was resumed.
@@ -213,7 +213,7 @@ pub fn assemble<E: From<GraphError> + From<TableError>>(
         draft.append(&[("layer_offsets", bytemuck::cast_slice(&state.offsets))])?;
         commit(game, plan, draft, state, progress)?;
     }
-    let table = Table::open(&place)?;
+    let table = store.open_at(&place)?;
     match table.manifest().identity == identity {
         true => Ok(table),
         false => Err(GraphError::OtherTable { name: table_name(&identity), dir: place }.into()),

@@ -8,7 +8,7 @@ use super::code::{self, Code, Coding};
 use super::stored_key::{StoredKey, WideKey};
 use crate::parallel;
 use crate::rules::{Orientations, Rules};
-use crate::table::{Array, BLOCK, Packed, Table, TableError, or_record};
+use crate::table::{Array, BLOCK, Packed, Table, TableError};
 
 /// Keys of a table, of one or two words each.
 pub enum Keys {
@@ -22,7 +22,7 @@ pub enum Keys {
     Elsewhere(Box<dyn KeysElsewhere>),
 }
 
-/// Keys outside the files of a table. Damage is recorded by [`or_record`].
+/// Keys outside the files of a table. Damage is recorded.
 pub trait KeysElsewhere: Send + Sync {
     /// Returns the key of a row.
     fn key(&self, row: usize) -> Option<u128>;
@@ -67,7 +67,7 @@ impl Keys {
         }
     }
 
-    /// Returns the key of a row; `None` if it is damaged, which [`or_record`] records.
+    /// Returns the key of a row; `None` if it is damaged, which is recorded.
     #[inline]
     pub fn get(&self, row: usize) -> Option<u128> {
         match self {
@@ -183,7 +183,7 @@ impl PackedKeys {
     fn get(&self, row: usize, last: &mut Option<CodeBlock>) -> Option<u128> {
         let number = row / BLOCK;
         if last.as_ref().is_none_or(|(there, _)| *there != number) {
-            *last = Some((number, or_record(self.block(number))?));
+            *last = Some((number, self.codes.damage().or_record(self.block(number))?));
         }
         let (_, codes) = last.as_ref()?;
         codes.get(row % BLOCK).map(|&code| self.coding.key(code))
@@ -202,7 +202,7 @@ impl PackedKeys {
             0 => first,
             n => begun + n - 1,
         };
-        let codes = or_record(self.block(block))?;
+        let codes = self.codes.damage().or_record(self.block(block))?;
         let from = rows.start.saturating_sub(block * BLOCK);
         let some = codes.get(from..codes.len().min(rows.end - block * BLOCK))?;
         let at = some.partition_point(|other| is_before(other, &code));

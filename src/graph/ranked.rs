@@ -9,7 +9,7 @@ use std::path::Path;
 use super::UNFIT;
 use crate::parallel;
 use crate::rules::{Address, Empties, End, Outcome, RankedMoves, Rules};
-use crate::table::{Array, Packed, Table, TableError, of_planes, or_record};
+use crate::table::{Array, Damage, Packed, Table, TableError, of_planes};
 
 /// Ranks that one count covers: a cache line of the bitmap.
 pub(super) const BLOCK: usize = 512;
@@ -25,6 +25,7 @@ pub struct Ranked {
     counts: Array<u32>,
     ranks: usize,
     rows: usize,
+    damage: Damage,
 }
 
 /// Bitmap: bit `r % 64` of word `r / 64` is set if rank `r` is reachable.
@@ -61,7 +62,7 @@ impl Ranked {
             end.checked_sub(begin as usize).is_some_and(|rows| rows <= unit)
         };
         let fits = counts.iter().zip(ends).all(fit) && counts.first().is_none_or(|&rows| rows == 0);
-        let ranked = Ranked { bits, counts, ranks, rows };
+        let ranked = Ranked { bits, counts, ranks, rows, damage: table.damage().clone() };
         if fits { Ok(ranked) } else { Err(ranked.damaged()) }
     }
 
@@ -135,7 +136,7 @@ impl Ranked {
     }
 
     /// Returns the row of a rank; `None` if it is not reachable, or if the bits of its unit contradict the
-    /// counts, which [`or_record`] records.
+    /// counts, which is recorded.
     #[inline]
     pub fn row(&self, rank: u32) -> Option<usize> {
         let rank = rank as usize;
@@ -151,11 +152,11 @@ impl Ranked {
             let row = rows.start + counts[block] as usize + below as usize;
             (word >> (bit % 64) & 1 == 1).then_some(row)
         });
-        or_record(row)?
+        self.damage.or_record(row)?
     }
 
     /// Returns a reader of the ranks of rows, fastest for ascending rows. It returns `None` for a row out of
-    /// range or damaged; [`or_record`] records the damage.
+    /// range or damaged; damage is recorded.
     pub fn reader(&self) -> impl FnMut(usize) -> Option<u32> + '_ {
         let (mut ranks, mut of) = (Vec::new(), 0..0);
         move |row| {
@@ -163,7 +164,7 @@ impl Ranked {
                 let unit = self.counts.partition_point(|&before| before as usize <= row);
                 let unit = unit.checked_sub(1)?;
                 let first = (unit * self.unit_length()) as u32;
-                of = or_record(self.read(unit, |words, _, rows| {
+                of = self.damage.or_record(self.read(unit, |words, _, rows| {
                     ranks.clear();
                     for (bits, first) in words.iter().zip((first..).step_by(64)) {
                         ranks.extend(ones_of(*bits).map(|bit| first + bit));
@@ -249,8 +250,8 @@ pub fn ones_of(mut word: u64) -> impl Iterator<Item = u32> + Clone {
 
 /// [`RankedMoves`] of a game: its own, or derived from the rules state by state.
 ///
-/// A damaged table may have ranks of unreachable positions: these have no moves, and [`or_record`] records
-/// them.
+/// A damaged table may have ranks of unreachable positions: these have no moves, and are
+/// recorded as damage.
 ///
 /// # Panics
 ///
@@ -273,8 +274,7 @@ impl<'a> RankedGame<'a> {
     #[cold]
     fn record_inconsistent(&self) {
         let ranked = self.ranked.expect("reachable states have ranks");
-        let what = "bits of unreachable positions";
-        or_record::<()>(Err(TableError::damaged(ranked.path(), what)));
+        ranked.damage.record_in(ranked.path(), "bits of unreachable positions");
     }
 }
 

@@ -14,9 +14,7 @@ use crate::parallel::{self, GRAIN};
 use crate::rules::{
     Action, Address, AnyPosition, AnyState, Empties, Orientations, Rules, Score, Standing,
 };
-use crate::table::{
-    Array, BLOCK, Counts, Ints, Manifest, PackedColumn, Table, TableError, or_record,
-};
+use crate::table::{Array, BLOCK, Counts, Damage, Ints, Manifest, PackedColumn, Table, TableError};
 
 /// Move of a row and the row it leads to; `None` if the move was not followed.
 pub type RowMove = (Action, Option<u32>);
@@ -63,6 +61,7 @@ pub struct Graph {
     layer_offsets: Vec<u64>,
     first_layer: u32,
     counts: Counts,
+    damage: Damage,
 }
 
 /// Index of rows.
@@ -128,25 +127,35 @@ impl Graph {
                 edge_actions: Ints::open(table, "edge_actions")?,
             }),
         };
-        let graph =
-            Graph { rows, orientations, stored, states, layer_offsets, first_layer, counts };
+        let damage = table.damage().clone();
+        let graph = Graph {
+            rows,
+            orientations,
+            stored,
+            states,
+            layer_offsets,
+            first_layer,
+            counts,
+            damage,
+        };
         match graph.fits(table.manifest()) {
             true => Ok(graph),
             false => Err(table.damaged_manifest(UNFIT)),
         }
     }
 
-    /// Returns a graph over keys outside a table's files; `first_layer` is the number of the first layer.
+    /// Returns the graph of a table over keys outside its files; `first_layer` is the number of the first layer.
     pub fn elsewhere(
+        table: &Table,
         keys: Box<dyn KeysElsewhere>,
         layer_offsets: Vec<u64>,
         first_layer: u32,
-        counts: Counts,
     ) -> Graph {
         let states = layer_offsets.last().map_or(0, |&states| states as usize);
         let rows = RowIndex::Keys(Keys::Elsewhere(keys));
         let (orientations, stored) = (None, None);
-        Graph { rows, orientations, stored, states, layer_offsets, first_layer, counts }
+        let (counts, damage) = (table.manifest().counts, table.damage().clone());
+        Graph { rows, orientations, stored, states, layer_offsets, first_layer, counts, damage }
     }
 
     /// Checks that the arrays' lengths fit each other, so that rows and layers can be used as indices.
@@ -297,7 +306,7 @@ impl Graph {
     }
 
     /// Returns a reader of the addresses of rows, fastest for ascending ones. It returns `None` for a damaged
-    /// row, which [`or_record`] records.
+    /// row, which is recorded.
     pub fn addresses(&self) -> impl FnMut(usize) -> Option<Address> + '_ {
         let (mut key, mut rank) = match &self.rows {
             RowIndex::Keys(keys) => (Some(keys.reader()), None),
@@ -417,7 +426,7 @@ impl Graph {
         }
     }
 
-    /// Returns the stored kind of a row. A damaged kind reads as terminal and is recorded by [`or_record`].
+    /// Returns the stored kind of a row. A damaged kind reads as terminal and is recorded.
     #[inline]
     pub fn stored_kind(&self, row: usize) -> StateKind {
         let kind = self.kinds()[row];
@@ -431,7 +440,7 @@ impl Graph {
     #[cold]
     fn record(&self, path: fn(&StoredArrays) -> &Path, what: String) {
         let path = self.stored.as_ref().map_or(Path::new("a table without moves"), path);
-        or_record::<()>(Err(TableError::damaged(path, what)));
+        self.damage.record_in(path, what);
     }
 
     /// Returns the stored kinds; empty if there are none.
@@ -496,7 +505,7 @@ impl Graph {
     }
 
     /// Returns the stored edges of a row, as indices of the targets and actions. Edges out of range read as
-    /// none and are recorded by [`or_record`].
+    /// none and are recorded.
     #[inline]
     pub fn edges_of(&self, row: usize) -> Range<usize> {
         self.edge_range(row).unwrap_or_else(|| {

@@ -30,7 +30,7 @@ use crate::parallel;
 use crate::progress::Progress;
 use crate::rules::{AnyPosition, AnyState, NotationError, Orientations, Rules, Symmetry};
 use crate::solve::{self, SolveOptions, SweepError, Value, Values};
-use crate::table::{Store, Table, TableError, or_record};
+use crate::table::{Store, Table, TableError};
 use std::sync::Arc;
 
 pub use answer::{Answer, Board, Brief, ByChecks, Cycles, LineEnd, MoveAnswer, NotThere, Verdict};
@@ -173,7 +173,7 @@ impl States {
     fn possible(&self, row: usize, kind: StateKind) -> StateKind {
         if kind == StateKind::Frontier && self.table.manifest().complete {
             let what = format!("marked complete, but row {row} is frontier");
-            or_record::<()>(Err(self.table.damaged_manifest(what)));
+            self.table.damage().or_record::<()>(Err(self.table.damaged_manifest(what)));
         }
         kind
     }

@@ -46,7 +46,7 @@ use crate::parallel;
 #[doc(hidden)]
 pub use commit::Lock;
 #[doc(hidden)]
-pub use damage::{Moment, or_record};
+pub use damage::Damage;
 #[doc(hidden)]
 pub use draft::{Draft, Lengths};
 pub use error::TableError;
@@ -90,7 +90,7 @@ pub struct Table {
     /// Open files of the columns, which stay readable after another solution has replaced them.
     columns: BTreeMap<String, File>,
     reading: AccessPattern,
-    opened: Moment,
+    damage: Damage,
 }
 
 impl Table {
@@ -105,7 +105,7 @@ impl Table {
 
     /// Opens a directory that may be a draft's.
     fn in_dir(dir: &Path) -> Result<Table, TableError> {
-        let (mut tries, opened) = (0, Moment::now());
+        let mut tries = 0;
         loop {
             let manifest = Table::manifest_in(dir)?;
             let columns = open_columns(dir, &manifest);
@@ -117,7 +117,7 @@ impl Table {
                     manifest,
                     columns,
                     reading: AccessPattern::All,
-                    opened,
+                    damage: Damage::default(),
                 });
             }
             tries += 1;
@@ -133,8 +133,8 @@ impl Table {
 
     /// Returns a table with this manifest whose rows and values lie elsewhere than in files of `dir`.
     pub fn without_files(dir: &Path, manifest: Manifest) -> Table {
-        let (dir, columns, opened) = (dir.to_path_buf(), BTreeMap::new(), Moment::now());
-        Table { dir, manifest, columns, reading: AccessPattern::All, opened }
+        let (dir, columns, reading) = (dir.to_path_buf(), BTreeMap::new(), AccessPattern::All);
+        Table { dir, manifest, columns, reading, damage: Damage::default() }
     }
 
     /// Locks the table for writing and opens it again, so that it includes what others have written
@@ -185,6 +185,17 @@ impl Table {
     /// Returns the manifest.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
+    }
+
+    /// Returns the damage that readers of this table have met.
+    pub fn damage(&self) -> &Damage {
+        &self.damage
+    }
+
+    /// Fails if readers of this table have met damage since it was opened. Readers that do not return a `Result` then
+    /// return a placeholder (no row, an unreachable end, zero): check before using it.
+    pub fn check_read(&self) -> Result<(), TableError> {
+        self.damage.check()
     }
 
     /// Returns the error for a damaged manifest.

@@ -17,7 +17,7 @@ use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe::CParameter;
 
 use super::error::IoContext;
-use super::{Array, Draft, Element, Table, TableError, or_record};
+use super::{Array, Damage, Draft, Element, Table, TableError};
 use crate::parallel;
 use crate::progress::Progress;
 
@@ -108,6 +108,7 @@ pub struct Packed<T> {
     blocks: usize,
     kept: DashMap<usize, Arc<[T]>, FxBuildHasher>,
     room: usize,
+    damage: Damage,
 }
 
 impl<T> fmt::Debug for Packed<T> {
@@ -127,13 +128,19 @@ impl<T: Zeroable> Packed<T> {
     ) -> Result<Packed<T>, TableError> {
         let bytes = table.array_checked::<u8>(name, checked)?;
         let room = (KEPT / (length * size_of::<T>()).max(1)).min(blocks.max(1));
-        let packed = Packed { bytes, blocks, kept: DashMap::default(), room };
+        let damage = table.damage().clone();
+        let packed = Packed { bytes, blocks, kept: DashMap::default(), room, damage };
         let words = blocks.checked_add(1).and_then(|words| words.checked_mul(8));
         let end = words.and_then(|words| packed.bytes.len().checked_sub(words));
         match end.is_some() && packed.begin_of(blocks) == end {
             true => Ok(packed),
             false => Err(TableError::damaged(packed.bytes.path(), "wrong number of blocks")),
         }
+    }
+
+    /// Returns the damage met in the table.
+    pub fn damage(&self) -> &Damage {
+        &self.damage
     }
 
     /// Returns the path of the array's file.
@@ -208,13 +215,14 @@ impl<T: Element> PackedColumn<T> {
         self.packed.block(block, rows * size_of::<T>(), |bytes| of_planes(bytes, rows))
     }
 
-    /// Returns the number in a row; `None` if its block is damaged, which [`or_record`] records.
+    /// Returns the number in a row; `None` if its block is damaged, which is recorded.
     #[inline]
     pub fn get(&self, row: usize) -> Option<T> {
-        let block = or_record(self.block(row / BLOCK))?;
+        let damage = self.packed.damage();
+        let block = damage.or_record(self.block(row / BLOCK))?;
         // The row number may come from damaged data.
         let number = block.get(row % BLOCK).copied();
-        or_record(number.ok_or_else(|| self.packed.damaged(row / BLOCK)))
+        damage.or_record(number.ok_or_else(|| self.packed.damaged(row / BLOCK)))
     }
 }
 

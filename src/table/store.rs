@@ -2,12 +2,14 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use super::commit::{Lock, create_dir_synced, write_synced};
 use super::error::{IoContext, TableError};
-use super::{Draft, Identity, Table};
+use super::{Damage, Draft, Identity, Table};
 use crate::hint::Hinted;
 use crate::output::sync_dir;
+use crate::parallel;
 
 /// Name of a manifest while its table is being removed.
 pub(super) const REMOVED: &str = "removed.json";
@@ -16,12 +18,14 @@ pub(super) const REMOVED: &str = "removed.json";
 #[derive(Clone, Debug)]
 pub struct Store {
     root: PathBuf,
+    /// Damage of the tables opened here.
+    damage: Arc<Mutex<Vec<Damage>>>,
 }
 
 impl Store {
     /// Returns the store in a directory, which need not exist yet.
     pub fn at(root: &Path) -> Store {
-        Store { root: root.to_path_buf() }
+        Store { root: root.to_path_buf(), damage: Arc::default() }
     }
 
     /// Returns the directory.
@@ -53,12 +57,24 @@ impl Store {
     /// Opens a table given by path or by its name here.
     pub fn open(&self, table: &str) -> Result<Table, TableError> {
         let dir = self.resolve(table);
-        Table::open(&dir).map_err(|error| match error {
+        self.open_at(&dir).map_err(|error| match error {
             TableError::Missing { path, .. } if !dir.exists() => {
                 TableError::Missing { path, what: self.instead() }
             }
             other => other,
         })
+    }
+
+    /// Opens the table in a directory.
+    pub(crate) fn open_at(&self, dir: &Path) -> Result<Table, TableError> {
+        let table = Table::open(dir)?;
+        parallel::lock(&self.damage).push(table.damage().clone());
+        Ok(table)
+    }
+
+    /// Fails if readers of a table that was opened here have met damage.
+    pub fn check_read(&self) -> Result<(), TableError> {
+        parallel::lock(&self.damage).iter().try_for_each(Damage::check)
     }
 
     /// Returns the tables that exist instead of a missing one, for error messages.

@@ -15,7 +15,7 @@ use yomikiri::hint::Hinted;
 use yomikiri::rules::{Orientations, Rules};
 use yomikiri::solve::Values;
 use yomikiri::solve::value::{Short, SweepOrder};
-use yomikiri::table::{Counts, FORMAT, FORMAT_VERSION, Manifest, Table, TableError, or_record};
+use yomikiri::table::{Counts, Damage, FORMAT, FORMAT_VERSION, Manifest, Table, TableError};
 
 /// A worker's files of a layer.
 struct Own {
@@ -34,6 +34,7 @@ pub(crate) struct PartFiles {
     files: Vec<Own>,
     /// First row of each file, and the end.
     begins: Vec<usize>,
+    damage: Damage,
 }
 
 /// Returns the table that the parts in some directories stand for, without files of its own.
@@ -94,7 +95,7 @@ pub fn open(
     let job = identity_in(&dirs[0])?.map_or(String::new(), |(_, job)| job);
     let parts = Part::all(&dirs, &job);
     let (rows, columns) = game.shape();
-    let (first, counts) = (table.manifest().first_layer, table.manifest().counts);
+    let first = table.manifest().first_layer;
     let (mut files, mut begins) = (Vec::new(), vec![0]);
     for number in first..(rows * columns) as u32 + 1 {
         for part in &parts {
@@ -118,9 +119,16 @@ pub fn open(
     }
     let rules = Blocks::new(game);
     let ends = begins.iter().step_by(parts.len()).map(|&row| row as u64).collect();
-    let parts = Arc::new(PartFiles { rules, workers: parts.len(), first, files, begins });
+    let parts = Arc::new(PartFiles {
+        rules,
+        workers: parts.len(),
+        first,
+        files,
+        begins,
+        damage: table.damage().clone(),
+    });
     let (view, values) = (View(Arc::clone(&parts)), View(parts));
-    let graph = Graph::elsewhere(Box::new(view), ends, first, counts);
+    let graph = Graph::elsewhere(table, Box::new(view), ends, first);
     let value = move |row| Some(values.value(row)?.prospect());
     let values = Values::elsewhere(graph.states(), Box::new(value));
     Ok((graph, values))
@@ -129,16 +137,17 @@ pub fn open(
 /// The parts, shared by rows and values.
 struct View(Arc<PartFiles>);
 
-/// Returns the value read; records damage and returns `None` if there was any.
-fn sound<T>(read: Result<T, ClusterError>, file: &Chunks) -> Option<T> {
-    or_record(read.map_err(|_| TableError::damaged(file.path(), "inconsistent part")))
-}
-
-fn present<T>(read: Option<T>, file: &Chunks) -> Option<T> {
-    sound(read.ok_or_else(|| file.damaged()), file)
-}
-
 impl PartFiles {
+    /// Returns the value read; records damage and returns `None` if there was any.
+    fn sound<T>(&self, read: Result<T, ClusterError>, file: &Chunks) -> Option<T> {
+        let damaged = |_| TableError::damaged(file.path(), "inconsistent part");
+        self.damage.or_record(read.map_err(damaged))
+    }
+
+    fn present<T>(&self, read: Option<T>, file: &Chunks) -> Option<T> {
+        self.sound(read.ok_or_else(|| file.damaged()), file)
+    }
+
     /// Returns the file of a row, its chunk, and its row in the chunk.
     fn at(&self, row: usize) -> (&Own, usize, usize) {
         let number = self.begins.partition_point(|&begin| begin <= row) - 1;
@@ -155,9 +164,9 @@ impl PartFiles {
         let own = self.files.get(number)?;
         let chunks = own.layer.extents();
         let chunk = chunks.partition_point(|chunk| chunk.slices <= slice(hash));
-        let piece = sound(own.layer.piece(chunks.get(chunk)?), &own.layer)?;
+        let piece = self.sound(own.layer.piece(chunks.get(chunk)?), &own.layer)?;
         let rows = piece.find(block)?;
-        let places = present(piece.places.get(rows.clone()), &own.layer)?;
+        let places = self.present(piece.places.get(rows.clone()), &own.layer)?;
         let at = places.binary_search(&place).ok()?;
         Some(self.begins[number] + own.begins[chunk] + rows.start + at)
     }
@@ -167,18 +176,19 @@ impl View {
     fn value(&self, row: usize) -> Option<Short> {
         let (own, chunk, at) = self.0.at(row);
         let extent: Option<&Extent> = own.values.extents().get(chunk);
-        let values = sound(own.values.numbers(present(extent, &own.values)?), &own.values)?;
-        Some(Short::of_number(*present(values.get(at), &own.values)?))
+        let values =
+            self.0.sound(own.values.numbers(self.0.present(extent, &own.values)?), &own.values)?;
+        Some(Short::of_number(*self.0.present(values.get(at), &own.values)?))
     }
 }
 
 impl KeysElsewhere for View {
     fn key(&self, row: usize) -> Option<u128> {
         let (own, chunk, at) = self.0.at(row);
-        let piece = sound(own.layer.piece(&own.layer.extents()[chunk]), &own.layer)?;
+        let piece = self.0.sound(own.layer.piece(&own.layer.extents()[chunk]), &own.layer)?;
         let number = piece.blocks.partition_point(|block| block[1] as usize <= at);
-        let block = present(piece.blocks.get(number), &own.layer)?[0];
-        let place = *present(piece.places.get(at), &own.layer)?;
+        let block = self.0.present(piece.blocks.get(number), &own.layer)?[0];
+        let place = *self.0.present(piece.places.get(at), &own.layer)?;
         Some(self.0.rules.key(&self.0.rules.block(block), place).into())
     }
 
@@ -189,8 +199,8 @@ impl KeysElsewhere for View {
 
     fn orientations(&self, row: usize) -> Option<Orientations> {
         let (own, chunk, at) = self.0.at(row);
-        let piece = sound(own.layer.piece(&own.layer.extents()[chunk]), &own.layer)?;
-        Some(Orientations(*present(piece.sets.get(at), &own.layer)?))
+        let piece = self.0.sound(own.layer.piece(&own.layer.extents()[chunk]), &own.layer)?;
+        Some(Orientations(*self.0.present(piece.sets.get(at), &own.layer)?))
     }
 
     fn check(&self) -> Result<(), TableError> {

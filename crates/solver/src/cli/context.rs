@@ -15,7 +15,7 @@ use super::table_args::open_whole;
 use yomikiri::hint::Hinted;
 use yomikiri::registry::Games;
 use yomikiri::solved::SolvedTable;
-use yomikiri::table::{IoContext, Moment, Store, Table, TableError};
+use yomikiri::table::{IoContext, Store, Table, TableError};
 use yomikiri_measure::render::shown::{shown_text, style_texts};
 
 /// The surroundings of a command.
@@ -127,7 +127,7 @@ impl Context {
 
     /// Writes text for programs unchanged; fails if a table that may have been read for it is damaged.
     pub(super) fn raw(&mut self, text: &str) -> Result<(), TableError> {
-        Moment::default().check()?;
+        self.store.check_read()?;
         to_stdout(self.out.write_all(text.as_bytes()))
     }
 

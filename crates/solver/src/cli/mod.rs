@@ -75,7 +75,6 @@ pub use schemas::schemas;
 use yomikiri::hint::{Hinted, Kind};
 use yomikiri::registry::Games;
 use yomikiri::rules::Rules;
-use yomikiri::table::Moment;
 
 /// Solves small boards exactly and measures policies against the solution
 #[derive(Debug, Parser)]
@@ -253,7 +252,7 @@ fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
         Command::Man(args) => shell::man(args, &mut context),
     };
     // Whatever else went wrong may follow from damage.
-    Moment::default().check()?;
+    context.store.check_read()?;
     done?;
     context.flush()?;
     Ok(context.code)
